@@ -1,0 +1,25 @@
+"""Label texts of a new domain with what was learnt on an old one, by the character n-grams that they share."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gramshift.estimators.string_kernel import StringKernel
+
+__version__ = "0.1.0"
+__all__ = ["StringKernel", "__version__"]
+
+_HOMES = {"StringKernel": "gramshift.estimators.string_kernel"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for, when it is asked for: `gramshift --help` need not wait for compiled code."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'gramshift' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

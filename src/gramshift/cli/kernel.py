@@ -1,0 +1,98 @@
+"""``gramshift kernel``: the gram of a text file, written to disk tile by tile."""
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+EXAMPLE = "Example: `gramshift kernel reviews.txt --output gram.npy --kind intersection --ngrams 3-6 --normalize`"
+
+
+def kernel_command(
+    input: Annotated[str, typer.Argument(metavar="INPUT", help="Text file, one document per line; - for standard input.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The .npy file to write.")],
+    kind: Annotated[str, typer.Option(help="presence, intersection or spectrum.")] = "presence",
+    ngrams: Annotated[str, typer.Option(help="Lengths of the n-grams, for example 5-8 or 4.")] = "5-8",
+    normalize: Annotated[bool, typer.Option("--normalize", help="Similarities from 0 to 1 instead of counts.")] = False,
+    encoding: Annotated[str, typer.Option(help="Encoding of the input.")] = "utf-8",
+    memory_limit: Annotated[str | None, typer.Option(help="For example '2 GiB'. Default: what is free.")] = None,
+    jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = -1,
+    force: Annotated[bool, typer.Option("--force", help="Replace an output that exists.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
+) -> None:
+    from gramshift.cli.progress import progress_bar
+
+    with progress_bar() as progress:
+        result = write_kernel(
+            input,
+            output,
+            kind=kind,
+            ngram_range=parse_ngrams(ngrams),
+            normalize=normalize,
+            encoding=encoding,
+            memory_limit=memory_limit,
+            n_jobs=jobs,
+            force=force,
+            progress=progress,
+        )
+    if as_json:
+        print(json.dumps(result))
+    else:
+        print(f"wrote {result['output']}: {result['dtype']}, {result['documents']} x {result['documents']}", file=sys.stderr)
+
+
+kernel_command.__doc__ = f"Compare all documents of a text file and write their gram as a NumPy array.\n\n{EXAMPLE}"
+
+
+def parse_ngrams(value: str) -> tuple[int, int]:
+    """ "5-8" -> (5, 8), "4" -> (4, 4)."""
+    low, dash, high = value.partition("-")
+    if not low.strip().isdecimal() or (dash and not high.strip().isdecimal()):
+        raise ValueError(f"--ngrams {value}: give two lengths such as 5-8, or one such as 4")
+    return int(low), int(high if dash else low)
+
+
+def write_kernel(
+    source: str,
+    output: Path,
+    *,
+    kind: str,
+    ngram_range: tuple[int, int],
+    normalize: bool = False,
+    encoding: str = "utf-8",
+    memory_limit: str | None = None,
+    n_jobs: int = -1,
+    force: bool = False,
+    progress: Any = None,
+) -> dict[str, Any]:
+    """Write the gram of the lines of ``source`` to ``output``; everything that can be refused is refused before work starts."""
+    if output.exists() and not force:
+        raise FileExistsError(f"{output} exists; choose another --output or replace it with --force")
+    if output.suffix != ".npy":
+        raise ValueError(f"--output {output}: the gram is a NumPy array, give a name that ends in .npy")
+    if not output.absolute().parent.is_dir():
+        raise FileNotFoundError(f"{output.absolute().parent}: no such folder for the output; make it first")
+
+    from gramshift.datasets.lines import read_lines
+    from gramshift.engine.memory import human
+    from gramshift.estimators.string_kernel import StringKernel
+
+    documents = read_lines(source, encoding=encoding)
+    kernel = StringKernel(kind, ngram_range=ngram_range, normalize=normalize, memory_limit=memory_limit, n_jobs=n_jobs)
+    n = len(documents)
+    print(f"{n} documents, {sum(map(len, documents))} characters; {output} will take {human(8 * n * n)}", file=sys.stderr)
+    begun = time.perf_counter()
+    gram = kernel.gram(documents, out=output, progress=progress)
+    return {
+        "output": str(output),
+        "documents": n,
+        "kind": kind,
+        "ngram_range": list(ngram_range),
+        "normalize": normalize,
+        "dtype": str(gram.dtype),
+        "bytes": int(gram.nbytes),
+        "seconds": round(time.perf_counter() - begun, 3),
+    }

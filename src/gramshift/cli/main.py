@@ -1,0 +1,58 @@
+"""The command ``gramshift``."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from gramshift import __version__
+from gramshift.cli.demo import demo_command
+from gramshift.cli.kernel import kernel_command
+
+app = typer.Typer(
+    name="gramshift",
+    help="Label texts of a new domain with what was learnt on an old one, by the character n-grams that they share.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+app.command("demo")(demo_command)
+app.command("kernel")(kernel_command)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"gramshift {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and stop.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command; a mistake of the user's is one line and exit code 2, a fault of ours exit code 1."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        _stop("interrupted; nothing was written", 130)
+    except (ValueError, TypeError, MemoryError, FileNotFoundError, FileExistsError, PermissionError, IsADirectoryError) as error:
+        _stop(_describe(error), 2)
+    except OSError as error:
+        _stop(_describe(error), 1)
+
+
+def _describe(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error) or type(error).__name__
+
+
+def _stop(message: str, code: int) -> None:
+    print(f"gramshift: {message}", file=sys.stderr)
+    sys.exit(code)

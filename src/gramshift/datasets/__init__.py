@@ -1,0 +1,1 @@
+"""Readers of data sets, and the demo corpus that ships with the package."""

@@ -1,0 +1,99 @@
+"""Computing a gram: index, plan, then every tile once."""
+
+import logging
+import os
+import time
+import warnings
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift.engine.memory import free_memory, human, parse_bytes
+from gramshift.engine.plan import plan_tiles, require
+from gramshift.engine.storage import npy_file
+from gramshift.engine.threads import Progress, count_threads, run_threads
+from gramshift.engine.tiles import tiles
+from gramshift.kernels.shared import SharedNGrams
+from gramshift.ngrams.index import MAX_CHARS, build_index
+from gramshift.text.encode import Encoded, encode
+
+log = logging.getLogger("gramshift")
+MIRROR = 128  # a piece that is transposed within the cache
+
+
+def compute_gram(
+    texts: Sequence[str],
+    others: Sequence[str] | None = None,
+    *,
+    kind: str,
+    ngram_range: tuple[int, int],
+    normalize: bool = False,
+    out: str | os.PathLike[str] | None = None,
+    memory_limit: int | float | str | None = None,
+    n_jobs: int | None = -1,
+    progress: Progress | None = None,
+) -> NDArray[Any]:
+    """The gram of prepared texts with each other or with ``others``: int64 counts, or float64 if normalised.
+
+    With ``out`` it is written tile by tile into that .npy file and comes back as a read-only memory map.
+    """
+    begun, n_threads = time.perf_counter(), count_threads(n_jobs)
+    limit = free_memory() if memory_limit is None else parse_bytes(memory_limit)
+    shape = len(texts), len(texts if others is None else others)
+    what = f"a gram of {shape[0]} x {shape[1]} documents"
+    advice = "raise memory_limit, write it to disk with out='gram.npy', or compare with fewer documents: gram(docs, others)"
+    in_memory = 8 * shape[0] * shape[1] if out is None else 0
+    require(what, in_memory, limit, advice)
+    encoded = encode([*others, *texts] if others is not None else texts)
+    require(f"{what}, with its index,", in_memory + 24 * encoded.codes.size, limit, advice)
+    ngram_range = _clip_range(encoded, ngram_range)
+
+    run = partial(run_threads, n_threads=n_threads, stage="index", progress=progress)
+    n_cols = None if others is None else shape[1]
+    kernel = SharedNGrams(build_index(encoded, kind=kind, ngram_range=ngram_range, n_cols=n_cols, run=run))
+    del encoded
+    plan = plan_tiles(*shape, n_threads=n_threads, budget=limit - in_memory - kernel.nbytes)
+    require(f"{what}, with its index,", in_memory + kernel.nbytes + plan.nbytes, limit, advice)
+
+    target: AbstractContextManager[NDArray[Any]]
+    dtype = np.float64 if normalize else np.int64
+    target = npy_file(out, shape, dtype) if out is not None else nullcontext(np.empty(shape, dtype))
+    with target as gram:
+        work = list(tiles(*shape, plan.height, plan.width, symmetric=kernel.symmetric))
+        fill = partial(_fill_tile, kernel, np.asarray(gram), normalize)
+        run_threads(fill, work, n_threads=plan.n_threads, stage="gram", progress=progress)
+    log.info(
+        "%s %s: %s in %d tiles, %.2f s", what, kind, human(8 * shape[0] * shape[1]), len(work), time.perf_counter() - begun
+    )
+    return gram if out is None else np.load(out, mmap_mode="r" if gram.size else None)
+
+
+def _fill_tile(kernel: SharedNGrams, gram: NDArray[Any], normalize: bool, tile: tuple[slice, slice]) -> None:
+    """Fill one tile of the gram, and its mirror image in a symmetric one."""
+    rows, cols = tile
+    kernel.fill(rows, cols, gram.view(np.int64))
+    if normalize:
+        kernel.normalize(rows, cols, gram.view(np.int64))
+    if kernel.symmetric:
+        for left in range(cols.start, min(cols.stop, rows.start), MIRROR):
+            right = min(left + MIRROR, cols.stop, rows.start)
+            gram[left:right, rows] = gram[rows, left:right].T
+
+
+def _clip_range(encoded: Encoded, ngram_range: tuple[int, int]) -> tuple[int, int]:
+    """No n-gram is longer than the longest document; also refuse what would not fit into the counters."""
+    if encoded.codes.size > MAX_CHARS:
+        raise ValueError(f"the documents have {encoded.codes.size} characters; one gram can hold {MAX_CHARS} at most")
+    lo, hi = ngram_range
+    longest = int(encoded.lengths.max(initial=0))
+    if (longest * (min(hi, longest) - lo + 1)) ** 2 >= 2**63:
+        raise ValueError(f"a document of {longest} characters has too many n-grams for exact 64-bit counts; cut it up")
+    if encoded.n_docs and longest < lo:
+        message = f"ngram_range={ngram_range}: no document has {lo} characters (the longest has {longest}), the gram is all zeros"
+        warnings.warn(message, UserWarning, stacklevel=4)
+        return lo, lo
+    return lo, max(lo, min(hi, longest))

@@ -1,0 +1,63 @@
+"""How much memory there is, in words and in bytes."""
+
+import re
+from pathlib import Path
+
+import psutil
+
+try:
+    import resource
+except ImportError:  # Windows has no such limits
+    resource = None  # type: ignore[assignment]
+
+UNITS = {"": 1, "b": 1, "k": 10**3, "kb": 10**3, "m": 10**6, "mb": 10**6, "g": 10**9, "gb": 10**9, "t": 10**12, "tb": 10**12}
+UNITS |= {f"{prefix}i{b}": 1024 ** (power + 1) for power, prefix in enumerate("kmgt") for b in ("", "b")}
+CGROUPS = (
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat"),
+    (
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+        "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        "/sys/fs/cgroup/memory/memory.stat",
+    ),
+)
+
+
+def parse_bytes(value: int | float | str) -> int:
+    """2000000, "500 MB", "2 GiB", "2g" -> bytes."""
+    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([a-zA-Z]*)\s*", str(value)) if not isinstance(value, bool) else None
+    if match is None or match[2].lower() not in UNITS or float(match[1]) <= 0:
+        raise ValueError(f"memory_limit={value!r}: give a number of bytes or a size such as '500 MB' or '2 GiB'")
+    return int(float(match[1]) * UNITS[match[2].lower()])
+
+
+def human(n_bytes: float) -> str:
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if n_bytes < 1024:
+            return f"{n_bytes:.0f} {unit}" if unit == "bytes" else f"{n_bytes:.1f} {unit}"
+        n_bytes /= 1024
+    return f"{n_bytes:.1f} TiB"
+
+
+def free_memory() -> int:
+    """What this process may still use: free memory of the machine, of its container and of its own limit."""
+    free = [psutil.virtual_memory().available]
+    free += [_cgroup_free(*(Path(part) for part in paths)) for paths in CGROUPS if Path(paths[0]).exists()]
+    if resource is not None:
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit != resource.RLIM_INFINITY:
+            free.append(limit - psutil.Process().memory_info().vms)
+    return max(0, min(free))
+
+
+def _cgroup_free(limit_file: Path, usage_file: Path, stat_file: Path) -> int:
+    """A container's limit less what it uses; files that it merely caches can be given back."""
+    unlimited = 2**62
+    try:
+        limit = limit_file.read_text().strip()
+        if limit == "max":
+            return unlimited
+        stat = dict(line.split() for line in stat_file.read_text().splitlines())
+        cached = int(stat.get("inactive_file", stat.get("total_inactive_file", 0)))
+        return int(limit) - int(usage_file.read_text()) + cached
+    except (OSError, ValueError):
+        return unlimited

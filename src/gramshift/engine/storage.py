@@ -1,0 +1,37 @@
+"""Arrays on disk that appear under their name only when they are complete."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+
+@contextmanager
+def npy_file(path: str | os.PathLike[str], shape: tuple[int, int], dtype: Any) -> Iterator[NDArray[Any]]:
+    """A memory-mapped .npy to write into; renamed to ``path`` at the end, removed if anything goes wrong before.
+
+    The space is reserved first: a full disk is an error here and not a crash in the middle.
+    """
+    path = Path(path)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        if 0 in shape:  # nothing to map
+            array = np.empty(shape, dtype)
+            with partial.open("wb") as file:
+                npy.write_array(file, array)
+            yield array
+        else:
+            array = npy.open_memmap(partial, mode="w+", dtype=dtype, shape=shape)
+            if hasattr(os, "posix_fallocate"):
+                with partial.open("r+b") as file:
+                    os.posix_fallocate(file.fileno(), 0, partial.stat().st_size)
+            yield array
+            array.flush()
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)

@@ -1,0 +1,52 @@
+"""Running independent pieces of work on threads, with progress, and stopping at once when asked to."""
+
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from joblib import effective_n_jobs
+
+T = TypeVar("T")
+Progress = Callable[[str, int, int], None]
+"""Called as progress(stage, done, total), from the thread that asked for the work."""
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """scikit-learn's convention: -1 for all cores (one inside a parallel worker), None for 1."""
+    try:
+        return int(effective_n_jobs(n_jobs))
+    except (TypeError, ValueError):
+        raise ValueError(f"n_jobs={n_jobs!r}: give a number of threads, or -1 for all cores") from None
+
+
+def run_threads(
+    function: Callable[[Any], T], items: Iterable[Any], *, n_threads: int, stage: str = "", progress: Progress | None = None
+) -> list[T]:
+    """[function(item) for item in items] on a pool of its own, so that calls from many threads or forks do not meet.
+
+    An error or Ctrl-C lets the pieces under way finish, starts no other and is raised.
+    """
+    work = list(items)
+    report = progress or (lambda *_: None)
+    stop = threading.Event()
+
+    def guarded(item: Any) -> T | None:
+        return None if stop.is_set() else function(item)
+
+    report(stage, 0, len(work))
+    results: list[Any] = []
+    if n_threads == 1 or len(work) <= 1:
+        for item in work:
+            results.append(function(item))
+            report(stage, len(results), len(work))
+        return results
+    with ThreadPoolExecutor(min(n_threads, len(work)), thread_name_prefix="gramshift") as pool:
+        try:
+            for future in [pool.submit(guarded, item) for item in work]:
+                results.append(future.result())
+                report(stage, len(results), len(work))
+        except BaseException:
+            stop.set()
+            raise
+    return results

@@ -1,0 +1,1 @@
+"""Thin scikit-learn classes over the layers below."""

@@ -1,0 +1,143 @@
+"""The string kernel as users see it: a function of documents, a scikit-learn kernel and a transformer."""
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from gramshift.engine.gram import compute_gram
+from gramshift.engine.threads import Progress
+from gramshift.kernels.ranges import check_ngram_range
+from gramshift.ngrams.index import KINDS
+from gramshift.text.documents import as_documents
+from gramshift.text.steps import TextSteps
+
+
+class StringKernel(TransformerMixin, BaseEstimator):
+    """Similarity of documents by the character n-grams they share; exact.
+
+    Parameters
+    ----------
+    kind : {"presence", "intersection", "spectrum"}
+        What a shared n-gram counts: 1; the smaller of its two counts; the product of its two counts.
+    ngram_range : (lo, hi)
+        All lengths from lo to hi are summed. Any 1 <= lo <= hi.
+    normalize : bool
+        Divide by sqrt(k(a, a) * k(b, b)): similarities from 0 to 1. A document without n-grams has similarity 0 to all,
+        itself included.
+    strip, lowercase, collapse_whitespace : bool
+        What is done to a text first: no white space at its ends, lower case, one blank for every run of white space.
+    unicode_form : {None, "NFC", "NFD", "NFKC", "NFKD"}
+        Bring texts into a Unicode form, so that for example "é" and "e" + accent are the same.
+    memory_limit : int or str, optional
+        Bytes, or a size such as "2 GiB". Default: what is free, container limits included.
+    n_jobs : int
+        Threads; -1 for all cores. The result does not depend on it.
+
+    Examples
+    --------
+    >>> import gramshift as gs
+    >>> kernel = gs.StringKernel("presence", ngram_range=(2, 3))
+    >>> kernel.gram(["banana", "bananas", "cherry"])
+    array([[ 6,  6,  0],
+           [ 6,  8,  0],
+           [ 0,  0,  9]])
+    """
+
+    def __init__(
+        self,
+        kind: str = "presence",
+        *,
+        ngram_range: tuple[int, int] = (5, 8),
+        normalize: bool = False,
+        strip: bool = True,
+        lowercase: bool = True,
+        collapse_whitespace: bool = True,
+        unicode_form: str | None = None,
+        memory_limit: int | float | str | None = None,
+        n_jobs: int | None = -1,
+    ) -> None:
+        self.kind = kind
+        self.ngram_range = ngram_range
+        self.normalize = normalize
+        self.strip = strip
+        self.lowercase = lowercase
+        self.collapse_whitespace = collapse_whitespace
+        self.unicode_form = unicode_form
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+
+    def gram(
+        self,
+        documents: Any,
+        others: Any = None,
+        *,
+        normalize: bool | None = None,
+        out: str | os.PathLike[str] | None = None,
+        progress: Progress | None = None,
+    ) -> NDArray[Any]:
+        """The kernel of all documents with each other, or of documents (rows) with others (columns).
+
+        Parameters
+        ----------
+        documents, others : list of str, array, or column of a frame
+        normalize : bool, optional
+            Overrides the constructor's.
+        out : path, optional
+            Write the gram into this .npy file, tile by tile, and return it memory-mapped: it need not fit into memory.
+        progress : callable, optional
+            Called as progress(stage, done, total).
+
+        Returns
+        -------
+        int64 counts, or float64 if normalised, of shape (documents, others).
+        """
+        if self.kind not in KINDS:
+            raise ValueError(f"kind={self.kind!r}: must be one of {', '.join(map(repr, KINDS))}")
+        ngram_range = check_ngram_range(self.ngram_range)
+        steps = TextSteps(self.strip, self.lowercase, self.collapse_whitespace, self.unicode_form)
+        symmetric = others is None or others is documents
+        rows = as_documents(documents)
+        columns = None if symmetric else as_documents(others, name="others")
+        return compute_gram(
+            steps.apply(rows),
+            None if columns is None else steps.apply(columns),
+            kind=self.kind,
+            ngram_range=ngram_range,
+            normalize=self.normalize if normalize is None else normalize,
+            out=out,
+            memory_limit=self.memory_limit,
+            n_jobs=self.n_jobs,
+            progress=progress,
+        )
+
+    def __call__(self, X: Any, Y: Any = None) -> NDArray[Any]:
+        """The gram as a kernel function, for example ``SVC(kernel=StringKernel(normalize=True))``."""
+        return self.gram(X, Y)
+
+    def fit(self, X: Any, y: Any = None) -> "StringKernel":
+        """Remember the documents that later ones are compared with."""
+        self.documents_ = as_documents(X)
+        return self
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """The gram of X with the documents seen in fit, as ``kernel="precomputed"`` wants it."""
+        check_is_fitted(self)
+        return self.gram(X, self.documents_)
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[Any]:
+        """The gram of X with itself."""
+        return self.fit(X).gram(self.documents_)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        check_is_fitted(self)
+        return np.array([f"document{i}" for i in range(len(self.documents_))], dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags

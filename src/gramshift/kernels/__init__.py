@@ -1,0 +1,1 @@
+"""String kernels: each fills one tile of a gram and knows nothing of threads, memory or progress."""

@@ -1,0 +1,1 @@
+"""The exact index: which n-gram stands in which document, how often."""

@@ -1,0 +1,251 @@
+"""Building the index: shards of text positions are sorted, cut into features and laid out, each on its own."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift.ngrams import placing, runs, sorting
+from gramshift.text.encode import Encoded
+
+KINDS = {"presence": runs.PRESENCE, "intersection": runs.INTERSECTION, "spectrum": runs.SPECTRUM}
+MAX_CHARS = 2**32 - 1
+SHARD_SIZE = 1 << 18
+
+T = TypeVar("T")
+Array = NDArray[Any]
+
+
+class Run(Protocol):
+    """Applies a function to every item, in any order or at once, and returns the results in order."""
+
+    def __call__(self, function: Callable[[Any], T], items: Iterable[Any]) -> list[T]: ...
+
+
+def run_serially(function: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
+    return [function(item) for item in items]
+
+
+@dataclass(frozen=True)
+class NGramIndex:
+    """For every row: the lists and the rows of bits of documents that share an n-gram with it.
+
+    Columns are documents ``0 .. n_cols``, rows are documents from ``first_row`` on; both are all documents in a symmetric
+    index, where a row knows only the columns before itself. ``self_values`` is the kernel of each document with itself.
+    """
+
+    n_cols: int
+    first_row: int
+    self_values: NDArray[np.int64]
+    list_ptr: Array
+    list_ref: Array
+    list_factor: Array
+    list_docs: Array
+    list_counts: Array
+    bit_ptr: Array
+    bit_ref: Array
+    excess_ptr: Array
+    excess_ref: Array
+    bits: Array
+
+    @property
+    def symmetric(self) -> bool:
+        return self.first_row == 0
+
+    @property
+    def n_rows(self) -> int:
+        return self.self_values.size - self.first_row
+
+    @property
+    def nbytes(self) -> int:
+        return sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
+
+
+@dataclass(frozen=True)
+class _Features:
+    """What one shard found: feature f is shared by ``members[starts[f]:starts[f + 1]]``, columns first."""
+
+    starts: Array
+    n_columns: Array
+    times: Array
+    members: Array
+    counts: Array
+    self_values: Array
+
+
+def build_index(
+    texts: Encoded,
+    *,
+    kind: str,
+    ngram_range: tuple[int, int],
+    n_cols: int | None = None,
+    dense_at: int | None = None,
+    run: Run = run_serially,
+) -> NGramIndex:
+    """Index all documents against each other, or, with ``n_cols``, the documents after the first n_cols against those.
+
+    A feature that ``dense_at`` columns share is kept as bits, others as lists; it decides speed alone.
+    """
+    first_row = 0 if n_cols is None else n_cols
+    n_cols = texts.n_docs if n_cols is None else n_cols
+    if dense_at is None:
+        dense_at = max(32, 8 * n_blocks(n_cols))
+    doc_of = np.repeat(np.arange(texts.n_docs, dtype=np.uint32), texts.lengths)
+
+    shards = _shard_positions(texts, ngram_range, run)
+    features = run(lambda shard: _find_features(texts, doc_of, *shard, kind, ngram_range, n_cols, first_row, dense_at), shards)
+    del shards
+    return _lay_out(features, n_cols, first_row, dense_at, texts.n_docs, run)
+
+
+def block_width(texts: Encoded) -> int:
+    """How many characters fit into 64 bits."""
+    return 64 // max(1, texts.n_chars.bit_length())
+
+
+def n_blocks(n_cols: int) -> int:
+    return max(1, -(-n_cols // placing.BLOCK))
+
+
+def _shard_positions(texts: Encoded, ngram_range: tuple[int, int], run: Run) -> list[tuple[Array, Array]]:
+    """All positions that start an n-gram and the characters there, split such that equal n-grams stay together."""
+    lo, hi = ngram_range
+    n_positions = int(np.maximum(texts.lengths - lo + 1, 0).sum())
+    n_shards = min(64, n_positions // SHARD_SIZE + 1)
+    cuts = np.searchsorted(texts.bounds, np.linspace(0, texts.codes.size, min(8, n_shards) + 1))
+    cuts[0], cuts[-1] = 0, texts.n_docs
+    chunks = list(enumerate(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)))
+    cursors = np.zeros((len(chunks), n_shards), np.int64)
+    positions, keys = np.empty(0, np.uint32), np.empty(0, np.uint64)
+
+    def scatter(chunk: tuple[int, tuple[int, int]]) -> None:
+        number, (first, last) = chunk
+        bits, size = texts.n_chars.bit_length(), min(hi, block_width(texts))
+        sorting.scatter(texts.codes, texts.bounds, first, last, lo, size, bits, cursors[number], positions, keys)
+
+    if n_positions == 0:
+        return []
+    run(scatter, chunks)
+    ends = np.cumsum(cursors.T.ravel()).reshape(n_shards, len(chunks))
+    cursors = np.ascontiguousarray((ends - cursors.T).T)
+    positions, keys = np.empty(n_positions, np.uint32), np.empty(n_positions, np.uint64)
+    run(scatter, chunks)
+    return list(zip(np.split(positions, ends[:-1, -1]), np.split(keys, ends[:-1, -1]), strict=True))
+
+
+def _find_features(
+    texts: Encoded,
+    doc_of: Array,
+    positions: Array,
+    keys: Array,
+    kind: str,
+    ngram_range: tuple[int, int],
+    n_cols: int,
+    first_row: int,
+    dense_at: int,
+) -> _Features:
+    lo, hi = ngram_range
+    common = _sort_positions(texts, doc_of, positions, keys, hi)
+    docs = doc_of[positions]
+    self_values = np.zeros(texts.n_docs, np.int64)
+    runs.count_unshared(docs, texts.bounds, positions, common, lo, hi, self_values)
+    sizes = np.zeros(2, np.int64)
+    runs.measure_runs(common, lo, hi, sizes)
+    n_features, n_members = sizes.tolist()
+    if kind == "intersection":
+        n_features = n_members // 2
+    largest = min(texts.n_docs, positions.size)
+    starts, n_columns, times = (np.empty(n_features + 1, np.int64) for _ in range(3))
+    members = np.empty(n_members, np.uint32)
+    counts = np.empty(n_members if kind == "spectrum" else 0, np.uint32)
+    runs.collect(
+        docs, common, lo, hi, KINDS[kind], n_cols, first_row, dense_at,
+        np.full(texts.n_docs, -1, np.int32), np.empty(largest, np.uint32), self_values,
+        starts, n_columns, times, members, counts, sizes,
+    )  # fmt: skip
+    f, m = sizes.tolist()
+    return _Features(
+        starts[: f + 1].copy(), n_columns[:f].copy(), times[:f].copy(), members[:m].copy(), counts[:m].copy(), self_values
+    )
+
+
+def _sort_positions(texts: Encoded, doc_of: Array, positions: Array, keys: Array, hi: int) -> Array:
+    """Sort positions by the ``hi`` characters that follow; return how many each has in common with the one before.
+
+    ``keys`` holds the first block of characters. Further blocks are looked at only where neighbours agree so far.
+    """
+    bits, width = texts.n_chars.bit_length(), block_width(texts)
+    common = np.zeros(positions.size, np.int32)
+    _sort(keys, positions, bits * min(width, hi))
+    sorting.extend_common(keys, 0, min(width, hi), bits, common)
+    for skip in range(width, hi, width):
+        size = min(width, hi - skip)
+        more = np.append(common == skip, False)
+        tied = np.flatnonzero(more[:-1] | more[1:])
+        if tied.size == 0:
+            break
+        part, agree, group = positions[tied], common[tied], np.cumsum(~more[tied]).astype(np.uint64)
+        keys = np.empty(part.size, np.uint64)
+        sorting.pack(texts.codes, doc_of, part, texts.bounds, skip, size, bits, keys)
+        order = np.arange(part.size, dtype=np.uint32)
+        _sort(keys.copy(), order, bits * size)
+        _sort(group[order], order, int(group[-1]).bit_length())
+        sorting.extend_common(keys[order], skip, size, bits, agree)
+        positions[tied], common[tied] = part[order], agree
+    return common
+
+
+def _sort(keys: Array, payload: Array, n_bits: int) -> None:
+    sorting.radix_sort(keys, payload, np.empty_like(keys), np.empty_like(payload), n_bits)
+
+
+def _lay_out(
+    features: list[_Features], n_cols: int, first_row: int, dense_at: int, n_docs: int, run: Run
+) -> NGramIndex:
+    n_shards, n_rows = len(features), n_docs - first_row
+    empty, no_bits = np.empty(0, np.uint32), np.empty((0, 0, 0), np.uint64)
+    ends = np.zeros((n_shards + 1, 2), np.int64)
+    lists, bit_rows, excess = (np.zeros((n_shards + 1, n_rows), np.int64) for _ in range(3))
+    outputs: tuple[Array, ...] = (empty, empty, np.empty(0, np.uint64), empty, no_bits, empty, empty)
+    write = False
+
+    def place(shard: int) -> None:
+        part, scratch = features[shard], np.empty((2, n_cols), np.uint32)
+        placing.place_features(
+            part.starts, part.n_columns, part.times, part.members, part.counts, first_row, dense_at,
+            scratch[0], scratch[1][: n_cols if part.counts.size else 0],
+            ends[shard], lists[shard], bit_rows[shard], excess[shard], write, *outputs,
+        )  # fmt: skip
+
+    run(place, range(n_shards))
+    list_ptr, bit_ptr, excess_ptr = (_to_offsets(counts) for counts in (lists, bit_rows, excess))
+    ends = np.cumsum(np.roll(ends, 1, axis=0), axis=0)
+    (n_listed, n_dense), n_lists = ends[-1].tolist(), int(list_ptr[-1])
+    if n_listed > MAX_CHARS:
+        raise ValueError(f"the documents share {n_listed} n-grams; one index can hold {MAX_CHARS}: compare fewer at a time")
+    counted = any(part.counts.size for part in features)
+    outputs = (
+        np.empty(n_listed, np.uint32), np.empty(n_listed if counted else 0, np.uint32),
+        np.empty(n_lists, np.uint64), np.empty(n_lists if counted else 0, np.uint32),
+        np.zeros((n_blocks(n_cols), n_dense + 1, placing.BLOCK // 64), np.uint64),
+        np.empty(int(bit_ptr[-1]), np.uint32), np.empty(int(excess_ptr[-1]), np.uint32),
+    )  # fmt: skip
+    write = True
+    run(place, range(n_shards))
+    list_docs, list_counts, list_ref, list_factor, bits, bit_ref, excess_ref = outputs
+    self_values = sum((part.self_values for part in features), start=np.zeros(n_docs, np.int64))
+    return NGramIndex(
+        n_cols, first_row, self_values, list_ptr, list_ref, list_factor, list_docs, list_counts,
+        bit_ptr, bit_ref, excess_ptr, excess_ref, bits,
+    )  # fmt: skip
+
+
+def _to_offsets(counts: Array) -> Array:
+    """Turn the number of entries per shard and row into places, rows first; return the bounds of the rows."""
+    ptr = np.zeros(counts.shape[1] + 1, np.int64)
+    np.cumsum(counts.sum(axis=0), out=ptr[1:])
+    before = np.cumsum(counts, axis=0) - counts
+    counts[:] = before + ptr[:-1]
+    return ptr

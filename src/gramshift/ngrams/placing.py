@@ -1,0 +1,127 @@
+"""Leaves that lay features out for summing: short lists of documents, or rows of bits where many documents share."""
+
+import numpy as np
+
+from gramshift.ngrams.leaf import leaf
+from gramshift.ngrams.runs import sort_pairs
+
+BLOCK = 1024  # documents per block of bits
+HEADER = 2  # a list of documents is preceded by its `times`, low and high half; negative if it has counts
+REPEAT = 1 << 16  # a row refers to a row of bits at most this often; what counts more is a list, which can multiply
+
+
+@leaf("int64(uint32[::1], int64, int64, int64)")
+def first_at_least(docs, start, stop, bound):
+    """The first place in docs[start:stop], ascending, whose document is not below ``bound``."""
+    while start < stop:
+        middle = (start + stop) // 2
+        if docs[middle] < bound:
+            start = middle + 1
+        else:
+            stop = middle
+    return start
+
+
+@leaf("void(uint32[::1], int64, int64, uint64[:, :, ::1])")
+def set_bits(docs, size, row, bits):
+    for k in range(size):
+        doc = np.int64(docs[k])
+        bits[doc // BLOCK, row, doc % BLOCK // 64] |= np.uint64(1) << np.uint64(doc % 64)
+
+
+@leaf("void(uint32[::1], uint32[::1], int64, int64, int64, int64, int64, uint32[::1], uint32[::1])")
+def write_list(docs, counts, begin, size, level, times, place, list_docs, list_counts):
+    """Write `times` and the documents; counts beyond ``level`` too, unless they are all 1, which the sign of `times` tells."""
+    largest = 1
+    for k in range(size):
+        list_docs[place + HEADER + k] = docs[begin + k]
+        if counts.size:
+            count = counts[begin + k] - level
+            list_counts[place + HEADER + k] = count
+            largest = max(largest, count)
+    signed = times if largest == 1 else -times
+    list_docs[place] = signed & 0xFFFFFFFF
+    list_docs[place + 1] = (signed >> 32) & 0xFFFFFFFF
+
+
+@leaf(
+    "void(int64[::1], int64[::1], int64[::1], uint32[::1], uint32[::1], int64, int64, uint32[::1], uint32[::1],"
+    " int64[::1], int64[::1], int64[::1], int64[::1], boolean,"
+    " uint32[::1], uint32[::1], uint64[::1], uint32[::1], uint64[:, :, ::1], uint32[::1], uint32[::1])"
+)
+def place_features(
+    starts, n_columns, times, members, counts, first_row, dense_at, alive, alive_counts,
+    ends, list_cursor, bit_cursor, excess_cursor, write,
+    list_docs, list_counts, list_ref, list_factor, bits, bit_ref, excess_ref,
+):  # fmt: skip
+    """Lay out the features of one shard; with ``write`` off only move the cursors, to measure.
+
+    ends = (next place in list_docs, next row of bits); list_cursor and bit_cursor hold a place per row. A row refers to
+    the part of a list that stands before itself: start in the low half of list_ref, stop in the high half. It refers to
+    a row of bits as often as it counts.
+
+    A dense feature with counts is a sum of sets: documents with more than 0, 1, ... occurrences, each a row of bits. In a
+    symmetric index there is a cheaper way: with c = step + e for every member, c * c' = step * c + step * e' + e * e'. The
+    first term is bits for the row, the second bits for the column (its excess), and the third a smaller feature, of the
+    documents with e > 0 alone.
+    """
+    symmetric = first_row == 0
+    for f in range(starts.size - 1):
+        begin, end, size = starts[f], starts[f + 1], n_columns[f]
+        level = 0
+        sparse = size < dense_at
+        if not sparse:
+            for k in range(size):
+                alive[k] = members[begin + k]
+                if counts.size:
+                    alive_counts[k] = counts[begin + k]
+        while size >= dense_at:
+            step = np.int64(alive_counts[:size].min()) - level if counts.size else 1
+            largest = np.int64(counts[begin:end].max()) if counts.size else 1
+            weight = times[f] * step
+            if weight * largest > REPEAT:
+                break
+            done = level if symmetric else 0
+            for k in range(begin, end):
+                row = np.int64(members[k]) - first_row
+                count = np.int64(counts[k]) - done if counts.size else 1
+                if row >= 0 and count > 0:
+                    repeat, excess = weight * count, weight * (count - step) if symmetric else 0
+                    if write:
+                        for j in range(repeat):
+                            bit_ref[bit_cursor[row] + j] = ends[1]
+                        for j in range(excess):
+                            excess_ref[excess_cursor[row] + j] = ends[1]
+                    bit_cursor[row] += repeat
+                    excess_cursor[row] += excess
+            if write:
+                set_bits(alive, size, ends[1], bits)
+            ends[1] += 1
+            level += step
+            kept = 0
+            if counts.size:
+                for k in range(size):
+                    if alive_counts[k] > level:
+                        alive[kept], alive_counts[kept] = alive[k], alive_counts[k]
+                        kept += 1
+            size = kept
+        if size == 0:
+            continue
+        place = ends[0]
+        ends[0] += size + HEADER
+        if not sparse:
+            sort_pairs(alive, 0, alive_counts, size)
+        if write and sparse:
+            write_list(members, counts, begin, size, 0, times[f], place, list_docs, list_counts)
+        elif write:
+            write_list(alive, alive_counts, 0, size, level, times[f], place, list_docs, list_counts)
+        done = level if symmetric else 0
+        for k in range(begin, end):
+            row = np.int64(members[k]) - first_row
+            n_before = min(k - begin, size) if sparse else first_at_least(alive, 0, size, np.int64(members[k]))
+            if row >= 0 and n_before > 0 and (counts.size == 0 or counts[k] > done):
+                if write:
+                    list_ref[list_cursor[row]] = np.uint64(place) | np.uint64(place + HEADER + n_before) << np.uint64(32)
+                    if counts.size:
+                        list_factor[list_cursor[row]] = counts[k] - done
+                list_cursor[row] += 1

@@ -1,0 +1,1 @@
+"""Documents as the user gives them -> normalised texts -> arrays of character ids."""

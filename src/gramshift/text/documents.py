@@ -1,0 +1,39 @@
+"""The one function through which documents enter: whatever the user holds becomes a list of str, or one clear error."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+def as_documents(documents: Any, *, name: str = "documents") -> list[str]:
+    """A list of str from a list, tuple, array, pandas or polars column, or any other iterable of str."""
+    if isinstance(documents, (str, bytes)):
+        raise TypeError(f"{name} is a single {type(documents).__name__}; give a list of str, for one document [{name}]")
+    shape = getattr(documents, "shape", None)
+    if shape is not None and len(shape) != 1:
+        raise TypeError(f"{name} has shape {tuple(shape)}; give one column of texts, for example frame['text']")
+    if isinstance(documents, Mapping) or not isinstance(documents, Iterable):
+        raise TypeError(f"{name} is a {type(documents).__name__}; give a list of str")
+    for convert in ("tolist", "to_list", "to_pylist"):
+        if hasattr(documents, convert):
+            documents = getattr(documents, convert)()
+            break
+    texts = list(documents)
+    if set(map(type, texts)) <= {str}:
+        return texts
+    for row, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(f"{name}[{row}] is {_describe(text)}; every document must be a str{_advice(text)}")
+    return texts
+
+
+def _describe(value: Any) -> str:
+    shown = repr(value)
+    shown = shown if len(shown) <= 40 else shown[:37] + "..."
+    return f"{shown} ({type(value).__name__})"
+
+
+def _advice(value: Any) -> str:
+    if isinstance(value, bytes):
+        return ": decode it first, for example text.decode('utf-8')"
+    missing = value is None or value != value or type(value).__name__ == "NAType"
+    return ": drop the missing rows, or fill them with ''" if missing is True else ""
