@@ -9,6 +9,15 @@ from gramshift import __version__
 from gramshift.cli.demo import demo_command
 from gramshift.cli.kernel import kernel_command
 
+USERS_MISTAKES = (
+    ValueError,
+    TypeError,
+    MemoryError,
+    FileNotFoundError,
+    FileExistsError,
+    PermissionError,
+    IsADirectoryError,
+)
 app = typer.Typer(
     name="gramshift",
     help="Label texts of a new domain with what was learnt on an old one, by the character n-grams that they share.",
@@ -38,10 +47,10 @@ def _options(
 def main() -> None:
     """Run the command; a mistake of the user's is one line and exit code 2, a fault of ours exit code 1."""
     try:
-        app()
+        app(prog_name="gramshift")
     except KeyboardInterrupt:
         _stop("interrupted; nothing was written", 130)
-    except (ValueError, TypeError, MemoryError, FileNotFoundError, FileExistsError, PermissionError, IsADirectoryError) as error:
+    except USERS_MISTAKES as error:
         _stop(_describe(error), 2)
     except OSError as error:
         _stop(_describe(error), 1)

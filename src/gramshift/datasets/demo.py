@@ -22,6 +22,6 @@ def load_demo(domain: str) -> Reviews:
     """
     if domain not in DOMAINS:
         raise ValueError(f"domain={domain!r}: must be one of {', '.join(map(repr, DOMAINS))}")
-    with files("gramshift.datasets").joinpath("demo", f"{domain}.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    text = files("gramshift.datasets").joinpath("demo", f"{domain}.csv").read_text(encoding="utf-8")
+    rows = list(csv.DictReader(text.splitlines(keepends=True)))
     return Reviews([row["text"] for row in rows], [row["label"] for row in rows])

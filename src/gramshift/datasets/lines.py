@@ -10,10 +10,7 @@ def read_lines(path: str, *, encoding: str = "utf-8") -> list[str]:
     Only "\\n" and "\\r\\n" end a line. An empty line is an empty document. A byte that is not in the encoding is an error that
     names its line.
     """
-    if path == "-":
-        data = sys.stdin.buffer.read()
-    else:
-        data = Path(path).read_bytes()
+    data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     lines = data.removeprefix(b"\xef\xbb\xbf" if encoding.lower().replace("-", "") == "utf8" else b"").split(b"\n")
     if lines[-1] == b"":
         lines.pop()

@@ -93,7 +93,9 @@ def _clip_range(encoded: Encoded, ngram_range: tuple[int, int]) -> tuple[int, in
     if (longest * (min(hi, longest) - lo + 1)) ** 2 >= 2**63:
         raise ValueError(f"a document of {longest} characters has too many n-grams for exact 64-bit counts; cut it up")
     if encoded.n_docs and longest < lo:
-        message = f"ngram_range={ngram_range}: no document has {lo} characters (the longest has {longest}), the gram is all zeros"
+        message = (
+            f"ngram_range={ngram_range}: no document has {lo} characters (the longest has {longest}), the gram is all zeros"
+        )
         warnings.warn(message, UserWarning, stacklevel=4)
         return lo, lo
     return lo, max(lo, min(hi, longest))

@@ -40,13 +40,13 @@ def human(n_bytes: float) -> str:
 
 def free_memory() -> int:
     """What this process may still use: free memory of the machine, of its container and of its own limit."""
-    free = [psutil.virtual_memory().available]
+    free: list[int] = [psutil.virtual_memory().available]
     free += [_cgroup_free(*(Path(part) for part in paths)) for paths in CGROUPS if Path(paths[0]).exists()]
     if resource is not None:
         limit, _ = resource.getrlimit(resource.RLIMIT_AS)
         if limit != resource.RLIM_INFINITY:
             free.append(limit - psutil.Process().memory_info().vms)
-    return max(0, min(free))
+    return max(0, int(min(free)))
 
 
 def _cgroup_free(limit_file: Path, usage_file: Path, stat_file: Path) -> int:

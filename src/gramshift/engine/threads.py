@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from numbers import Integral
 from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
@@ -14,10 +15,9 @@ Progress = Callable[[str, int, int], None]
 
 def count_threads(n_jobs: int | None) -> int:
     """scikit-learn's convention: -1 for all cores (one inside a parallel worker), None for 1."""
-    try:
-        return int(effective_n_jobs(n_jobs))
-    except (TypeError, ValueError):
-        raise ValueError(f"n_jobs={n_jobs!r}: give a number of threads, or -1 for all cores") from None
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(f"n_jobs={n_jobs!r}: give a number of threads, or -1 for all cores")
+    return int(effective_n_jobs(n_jobs))
 
 
 def run_threads(
@@ -32,7 +32,13 @@ def run_threads(
     stop = threading.Event()
 
     def guarded(item: Any) -> T | None:
-        return None if stop.is_set() else function(item)
+        if stop.is_set():
+            return None
+        try:
+            return function(item)
+        except BaseException:
+            stop.set()
+            raise
 
     report(stage, 0, len(work))
     results: list[Any] = []

@@ -1,6 +1,7 @@
 """Cutting a gram into tiles."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 
 def tiles(n_rows: int, n_cols: int, height: int, width: int, *, symmetric: bool = False) -> Iterator[tuple[slice, slice]]:
@@ -13,5 +14,5 @@ def tiles(n_rows: int, n_cols: int, height: int, width: int, *, symmetric: bool 
         end = stop if symmetric else n_cols
         last = start if symmetric else n_cols - 1  # the last tile of a strip may not begin inside its diagonal square
         edges = [*range(0, last + 1, width), end]
-        for left, right in zip(edges[:-1], edges[1:], strict=True):
+        for left, right in pairwise(edges):
             yield slice(start, stop), slice(left, right)

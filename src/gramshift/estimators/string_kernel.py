@@ -42,9 +42,9 @@ class StringKernel(TransformerMixin, BaseEstimator):
     >>> import gramshift as gs
     >>> kernel = gs.StringKernel("presence", ngram_range=(2, 3))
     >>> kernel.gram(["banana", "bananas", "cherry"])
-    array([[ 6,  6,  0],
-           [ 6,  8,  0],
-           [ 0,  0,  9]])
+    array([[6, 6, 0],
+           [6, 8, 0],
+           [0, 0, 9]])
     """
 
     def __init__(

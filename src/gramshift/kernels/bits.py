@@ -150,7 +150,14 @@ def add_bits(bit_ptr, bit_ref, bits, row0, row1, col0, col1, top, left, out):
                     tail[:] = zeros
                     tail[: stop - cursor[i]] = bit_ref[cursor[i] : stop]
                     count_rows(bits[block], tail, 0, 16, zeros + 1, planes[i])
-                    add_counts(planes[i], stop - start, low, high, first - block * BLOCK, out[row0 + i - top, first - left : last - left])
+                    add_counts(
+                        planes[i],
+                        stop - start,
+                        low,
+                        high,
+                        first - block * BLOCK,
+                        out[row0 + i - top, first - left : last - left],
+                    )
 
 
 @leaf("void(int64[:, ::1], int64, int64, int64[:, ::1])")

@@ -50,9 +50,7 @@ class SharedNGrams:
         for left in range(cols.start, cols.stop, BLOCK):
             right = min(left + BLOCK, cols.stop)
             part = np.zeros((right - left, rows.stop - rows.start), np.int64)
-            add_bits(
-                index.excess_ptr, index.excess_ref, index.bits, left, right, rows.start, rows.stop, left, rows.start, part
-            )
+            add_bits(index.excess_ptr, index.excess_ref, index.bits, left, right, rows.start, rows.stop, left, rows.start, part)
             add_transposed(part, rows.start, left, gram)
 
     def normalize(self, rows: slice, cols: slice, gram: NDArray[np.int64]) -> None:

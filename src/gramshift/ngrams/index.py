@@ -52,7 +52,7 @@ class NGramIndex:
 
     @property
     def symmetric(self) -> bool:
-        return self.first_row == 0
+        return self.first_row == 0 and self.n_cols == self.n_rows
 
     @property
     def n_rows(self) -> int:
@@ -95,7 +95,12 @@ def build_index(
     doc_of = np.repeat(np.arange(texts.n_docs, dtype=np.uint32), texts.lengths)
 
     shards = _shard_positions(texts, ngram_range, run)
-    features = run(lambda shard: _find_features(texts, doc_of, *shard, kind, ngram_range, n_cols, first_row, dense_at), shards)
+
+    def find_features(shard: tuple[Array, Array]) -> _Features:
+        positions, keys = shard
+        return _find_features(texts, doc_of, positions, keys, kind, ngram_range, n_cols, first_row, dense_at)
+
+    features = run(find_features, shards)
     del shards
     return _lay_out(features, n_cols, first_row, dense_at, texts.n_docs, run)
 
@@ -201,9 +206,7 @@ def _sort(keys: Array, payload: Array, n_bits: int) -> None:
     sorting.radix_sort(keys, payload, np.empty_like(keys), np.empty_like(payload), n_bits)
 
 
-def _lay_out(
-    features: list[_Features], n_cols: int, first_row: int, dense_at: int, n_docs: int, run: Run
-) -> NGramIndex:
+def _lay_out(features: list[_Features], n_cols: int, first_row: int, dense_at: int, n_docs: int, run: Run) -> NGramIndex:
     n_shards, n_rows = len(features), n_docs - first_row
     empty, no_bits = np.empty(0, np.uint32), np.empty((0, 0, 0), np.uint64)
     ends = np.zeros((n_shards + 1, 2), np.int64)

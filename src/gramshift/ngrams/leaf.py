@@ -17,7 +17,7 @@ def leaf(signature: str) -> Callable[[Callable[..., Any]], Any]:
     """
 
     def compile_now(function: Callable[..., Any]) -> Any:
-        options = {"nogil": True, "error_model": "numpy"}
+        options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
         try:
             dispatcher = njit(cache=True, **options)(function)
         except RuntimeError:  # no writable place for a cache: compile in every process

@@ -60,7 +60,7 @@ def count_unshared(docs, bounds, positions, common, lo, hi, self_values):
 
 @leaf("int64(uint32[::1], int64, int64, uint32[::1], int64, uint32[::1], int32[::1])")
 def tally(docs, begin, end, members, first, counts, slot):
-    """Write the distinct documents of a run to members[first:], how often each occurs to counts; slot is -1 before and after."""
+    """Write the distinct documents of a run to members[first:], their frequencies to counts; slot is -1 before and after."""
     size = 0
     for i in range(begin, end):
         doc = docs[i]
@@ -147,7 +147,7 @@ def collect(
                     n_front = size
                     if first_row > 0:
                         n_front = columns_first(members, n_members, counts, size, n_cols)
-                        if n_front == 0 or n_front == size:
+                        if n_front in (0, size):
                             break
                     if n_front < dense_at:
                         sort_pairs(members, n_members, counts, n_front)

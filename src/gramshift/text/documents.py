@@ -1,6 +1,7 @@
 """The one function through which documents enter: whatever the user holds becomes a list of str, or one clear error."""
 
 from collections.abc import Iterable, Mapping
+from math import isnan
 from typing import Any
 
 
@@ -35,5 +36,5 @@ def _describe(value: Any) -> str:
 def _advice(value: Any) -> str:
     if isinstance(value, bytes):
         return ": decode it first, for example text.decode('utf-8')"
-    missing = value is None or value != value or type(value).__name__ == "NAType"
-    return ": drop the missing rows, or fill them with ''" if missing is True else ""
+    missing = value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and isnan(value))
+    return ": drop the missing rows, or fill them with ''" if missing else ""

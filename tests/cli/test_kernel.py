@@ -1,0 +1,102 @@
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from gramshift import StringKernel
+from gramshift.cli.kernel import parse_ngrams, write_kernel
+
+LINES = ["Good film", "", "bad film", "good pan"]
+
+
+def gramshift(*arguments, **options):
+    command = [sys.executable, "-c", "from gramshift.cli.main import main; main()", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "in.txt"
+    path.write_text("\n".join(LINES) + "\n")
+    return path
+
+
+def test_the_file_holds_the_gram(tmp_path, source):
+    result = gramshift("kernel", source, "--output", tmp_path / "K.npy", "--kind", "spectrum", "--ngrams", "2-3", "--json")
+    assert result.returncode == 0, result.stderr
+    gram = np.load(tmp_path / "K.npy")
+    assert (gram == StringKernel("spectrum", ngram_range=(2, 3)).gram(LINES)).all()
+    report = json.loads(result.stdout)
+    assert report["documents"] == 4
+    assert report["dtype"] == "int64"
+    assert report["bytes"] == gram.nbytes
+    assert result.stderr == f"4 documents, 25 characters; {tmp_path / 'K.npy'} will take 128 bytes\n"
+
+
+def test_standard_input_and_normalising(tmp_path):
+    result = gramshift("kernel", "-", "-o", tmp_path / "K.npy", "--normalize", "--ngrams", "2", input="ab\nabc\n")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == ""
+    assert np.load(tmp_path / "K.npy").tolist() == [[1, 1 / np.sqrt(2)], [1 / np.sqrt(2), 1]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["{in}", "-o", "{out}", "--ngrams", "8-5"], "did you mean (5, 8)?"),
+        (["{in}", "-o", "{out}", "--ngrams", "few"], "--ngrams few: give two lengths such as 5-8, or one such as 4"),
+        (["{in}", "-o", "{out}", "--kind", "string"], "kind='string': must be one of"),
+        (["{in}", "-o", "{out}", "--memory-limit", "10 bytes or so"], "memory_limit='10 bytes or so'"),
+        (["{in}", "-o", "{out}", "--memory-limit", "10"], "the memory limit is 10 bytes"),
+        (["{in}", "-o", "{out}", "--encoding", "klingon"], "encoding 'klingon' is not known"),
+        (["{in}", "-o", "{out}.txt"], "give a name that ends in .npy"),
+        (["{in}", "-o", "{folder}/no/K.npy"], "no such folder for the output; make it first"),
+        (["{folder}/missing.txt", "-o", "{out}"], "missing.txt: No such file or directory"),
+        (["{folder}", "-o", "{out}"], "Is a directory"),
+        (["{in}", "-o", "{folder}/old.npy"], "old.npy exists; choose another --output or replace it with --force"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, source, arguments, message):
+    (tmp_path / "old.npy").write_bytes(b"old")
+    names = {"in": source, "out": tmp_path / "K.npy", "folder": tmp_path}
+    result = gramshift("kernel", *(argument.format(**names) for argument in arguments))
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+    assert sorted(os.listdir(tmp_path)) == ["in.txt", "old.npy"]
+    assert (tmp_path / "old.npy").read_bytes() == b"old"
+
+
+def test_force_replaces(tmp_path, source):
+    (tmp_path / "K.npy").write_bytes(b"old")
+    options = {"kind": "presence", "ngram_range": (5, 8), "force": True}
+    assert write_kernel(str(source), tmp_path / "K.npy", **options)["documents"] == 4
+    assert np.load(tmp_path / "K.npy").shape == (4, 4)
+
+
+def test_a_missing_option_is_a_usage_error(source):
+    result = gramshift("kernel", source)
+    assert result.returncode == 2
+    assert "--output" in result.stderr
+
+
+def test_lengths():
+    assert parse_ngrams("5-8") == (5, 8)
+    assert parse_ngrams("4") == (4, 4)
+
+
+@pytest.mark.parametrize("command", [[], ["kernel"], ["demo"]])
+def test_help_has_an_example_for_every_command(command):
+    result = gramshift(*command, "--help")
+    assert result.returncode == 0
+    assert "gramshift" in result.stdout
+    if command:
+        assert f"gramshift {command[0]}" in result.stdout.split("Example")[1]
+
+
+def test_version():
+    assert gramshift("--version").stdout == "gramshift 0.1.0\n"

@@ -1,0 +1,131 @@
+import logging
+import os
+import threading
+
+import numpy as np
+import pytest
+
+from conftest import KINDS
+from gramshift.engine import gram as gram_module
+from gramshift.engine.gram import compute_gram
+from gramshift.engine.plan import Plan, plan_tiles
+
+RNG = np.random.default_rng(0)
+TEXTS = ["".join(RNG.choice(list("abcd é"), size)) for size in RNG.integers(0, 120, 45)]
+OTHERS = TEXTS[30:] + ["".join(RNG.choice(list("abcd é"), 60)) for _ in range(10)]
+
+
+def compute(texts=TEXTS, others=None, *, kind="presence", ngram_range=(2, 4), **options):
+    return compute_gram(texts, others, kind=kind, ngram_range=ngram_range, **options)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("others", [None, OTHERS], ids=["symmetric", "rectangular"])
+def test_the_bits_do_not_depend_on_threads_or_tiles(kind, normalize, others, monkeypatch):
+    expected = compute(others=others, kind=kind, normalize=normalize, n_jobs=1)
+    for n_threads in (1, 2, 7):
+        for height, width in [(1, 1), (1, 64), (3, 7), (7, 3), (64, 1), (8, 16), (44, 44), (45, 45), (46, 46)]:
+            monkeypatch.setattr(gram_module, "plan_tiles", lambda *_, h=height, w=width, n=n_threads, **__: Plan(h, w, n))
+            result = compute(others=others, kind=kind, normalize=normalize, n_jobs=n_threads)
+            assert result.dtype == expected.dtype
+            assert result.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("normalize", [False, True])
+def test_a_gram_with_itself_has_the_same_bits_both_ways(kind, normalize):
+    once, twice = compute(kind=kind, normalize=normalize), compute(others=list(TEXTS), kind=kind, normalize=normalize)
+    assert once.tobytes() == twice.tobytes()
+    assert (once == once.T).all()
+
+
+def test_a_normalised_diagonal_is_exactly_one_or_zero():
+    diagonal = compute(normalize=True, ngram_range=(3, 9)).diagonal()
+    assert diagonal.tolist() == [float(len(text) >= 3) for text in TEXTS]
+
+
+def test_plans_respect_the_budget():
+    for budget in (0, 10_000, 10**6, 10**9):
+        for n_rows, n_cols in [(0, 0), (1, 1), (3, 100_000), (100_000, 3), (8000, 8000)]:
+            plan = plan_tiles(n_rows, n_cols, n_threads=2, budget=budget)
+            assert plan.height >= 1
+            assert plan.width >= 1
+            assert plan.nbytes <= max(budget, Plan(1, 1, 2).nbytes)
+
+
+def test_when_the_result_does_not_fit_the_error_has_both_numbers():
+    with pytest.raises(
+        MemoryError, match=r"a gram of 45 x 45 documents needs 15.8 KiB, but the memory limit is 1000 bytes: .*out="
+    ):
+        compute(memory_limit=1000)
+
+
+def test_when_the_index_does_not_fit_the_error_says_so(tmp_path):
+    with pytest.raises(MemoryError, match=r"with its index, needs .* but the memory limit is 2.0 KiB"):
+        compute(memory_limit="2 KiB", out=tmp_path / "gram.npy")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("normalize", [False, True])
+def test_written_to_disk_it_is_the_same(tmp_path, kind, normalize):
+    mapped = compute(kind=kind, normalize=normalize, out=tmp_path / "gram.npy")
+    assert isinstance(mapped, np.memmap)
+    assert not mapped.flags.writeable
+    assert mapped.tobytes() == compute(kind=kind, normalize=normalize).tobytes()
+    assert np.load(tmp_path / "gram.npy").dtype == (np.float64 if normalize else np.int64)
+
+
+def test_an_interrupt_leaves_no_file_and_no_thread(tmp_path):
+    def interrupt(stage, done, total):
+        if stage == "gram":
+            raise KeyboardInterrupt
+
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        compute(out=tmp_path / "gram.npy", progress=interrupt, n_jobs=2)
+    assert os.listdir(tmp_path) == []
+    assert threading.active_count() == before
+
+
+def test_progress_tells_both_stages_to_their_end():
+    calls = []
+    compute(progress=lambda *call: calls.append(call))
+    for stage in ("index", "gram"):
+        done = [call for call in calls if call[0] == stage]
+        assert done
+        assert done[-1][1] == done[-1][2]
+
+
+def test_one_line_is_logged_and_nothing_by_default(caplog, capfd):
+    compute()
+    assert capfd.readouterr() == ("", "")
+    with caplog.at_level(logging.INFO, logger="gramshift"):
+        compute()
+    assert [record.getMessage().split(":")[0] for record in caplog.records] == ["a gram of 45 x 45 documents presence"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_degenerate_inputs(kind):
+    assert compute([], kind=kind).shape == (0, 0)
+    assert compute([], ["abc"], kind=kind).shape == (0, 1)
+    assert compute(["abc"], [], kind=kind).shape == (1, 0)
+    assert compute(["abc"], kind=kind, ngram_range=(3, 3)).tolist() == [[1]]
+    assert compute(["abc"] * 3, kind=kind, ngram_range=(3, 3)).tolist() == [[1] * 3] * 3
+    assert compute(["", "abc", "a"], kind=kind, ngram_range=(2, 2)).tolist() == [[0, 0, 0], [0, 2, 0], [0, 0, 0]]
+    normalized = compute(["", "abc", "abc"], kind=kind, ngram_range=(2, 2), normalize=True)
+    assert normalized.tolist() == [[0, 0, 0], [0, 1, 1], [0, 1, 1]]
+
+
+def test_a_range_too_long_for_every_document_is_all_zeros_and_one_warning():
+    with pytest.warns(
+        UserWarning, match=r"ngram_range=\(9, 12\): no document has 9 characters \(the longest has 3\)"
+    ) as caught:
+        result = compute(["abc", "ab"], ngram_range=(9, 12))
+    assert len(caught) == 1
+    assert result.tolist() == [[0, 0], [0, 0]]
+
+
+def test_a_range_far_longer_than_all_documents_costs_nothing_more():
+    assert compute(["abab", "ab"], ngram_range=(1, 10**12)).tolist() == [[7, 3], [3, 3]]

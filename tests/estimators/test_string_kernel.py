@@ -1,0 +1,119 @@
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+
+import naive
+from conftest import KINDS, ngram_ranges, texts
+from gramshift import StringKernel
+
+TEXTS = ["Good film", "good  FILM!", "bad film", "bad pan", "good pan", "a bad, bad pan"]
+LABELS = ["+", "+", "-", "-", "+", "-"]
+
+
+@pytest.mark.filterwarnings("ignore:ngram_range")
+@pytest.mark.parametrize("kind", KINDS)
+@given(texts=texts, others=texts, ngram_range=ngram_ranges)
+@settings(max_examples=60)
+def test_the_gram_is_the_naive_one(kind, texts, others, ngram_range):
+    kernel = StringKernel(kind, ngram_range=ngram_range)
+    rows, columns = [naive.prepare(text) for text in texts], [naive.prepare(text) for text in others]
+    assert kernel.gram(texts).tolist() == naive.gram(kind, rows, rows, ngram_range)
+    assert kernel.gram(texts, others).tolist() == naive.gram(kind, rows, columns, ngram_range)
+    normalized = kernel.gram(texts, others, normalize=True)
+    assert normalized.tolist() == naive.normalized_gram(kind, rows, columns, ngram_range)
+    assert kernel.gram(texts, texts).tobytes() == kernel.gram(texts).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("step", "pair", "alike"),
+    [
+        ({"lowercase": False}, ("AB", "ab"), False),
+        ({"lowercase": True}, ("AB", "ab"), True),
+        ({"strip": False}, (" ab", "ab"), False),
+        ({"strip": True}, (" ab", "ab"), True),
+        ({"collapse_whitespace": False}, ("a \n b", "a b"), False),
+        ({"collapse_whitespace": True}, ("a \n b", "a b"), True),
+        ({"unicode_form": None}, ("é", "e\u0301"), False),
+        ({"unicode_form": "NFC"}, ("é", "e\u0301"), True),
+    ],
+)
+def test_each_text_step_has_a_switch(step, pair, alike):
+    similarity = StringKernel(ngram_range=(1, 2), normalize=True, **step).gram(list(pair))[0, 1]
+    assert (similarity == 1) == alike
+
+
+def test_columns_of_frames_work():
+    expected = StringKernel(ngram_range=(2, 3)).gram(TEXTS)
+    for column in (pd.Series(TEXTS), pl.Series(TEXTS), np.array(TEXTS)):
+        assert (StringKernel(ngram_range=(2, 3)).gram(column) == expected).all()
+
+
+def test_as_the_kernel_of_a_support_vector_machine():
+    kernel = StringKernel(ngram_range=(2, 4), normalize=True)
+    direct = SVC(kernel=kernel).fit(TEXTS, LABELS)
+    matrix = SVC(kernel="precomputed").fit(kernel.gram(TEXTS), LABELS)
+    new = ["good bad film", "pan"]
+    assert (direct.decision_function(new) == matrix.decision_function(kernel.gram(new, TEXTS))).all()
+    assert direct.predict(TEXTS).tolist() == LABELS
+
+
+def test_as_a_transformer_in_a_pipeline():
+    pipeline = make_pipeline(StringKernel(ngram_range=(2, 4), normalize=True), SVC(kernel="precomputed"))
+    assert pipeline.fit(TEXTS, LABELS).predict(TEXTS).tolist() == LABELS
+    assert cross_val_score(pipeline, TEXTS * 2, LABELS * 2, cv=2).mean() == 1
+    search = GridSearchCV(pipeline, {"stringkernel__kind": KINDS, "stringkernel__ngram_range": [(2, 2), (2, 4)]}, cv=2)
+    assert search.fit(TEXTS, LABELS).best_params_["stringkernel__kind"] in KINDS
+
+
+def test_fit_transform_and_transform_agree():
+    kernel = StringKernel("spectrum", ngram_range=(1, 3))
+    assert (kernel.fit_transform(TEXTS) == kernel.transform(TEXTS)).all()
+    assert kernel.transform(["good"]).shape == (1, len(TEXTS))
+    assert kernel.get_feature_names_out().tolist() == [f"document{i}" for i in range(len(TEXTS))]
+
+
+def test_it_can_be_cloned_and_pickled():
+    kernel = StringKernel("spectrum", ngram_range=(1, 3), lowercase=False).fit(TEXTS)
+    assert clone(kernel).get_params() == kernel.get_params()
+    assert (pickle.loads(pickle.dumps(kernel)).transform(TEXTS) == kernel.transform(TEXTS)).all()
+    assert repr(kernel) == "StringKernel(kind='spectrum', lowercase=False, ngram_range=(1, 3))"
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"kind": "presense"}, ValueError, r"kind='presense': must be one of 'presence', 'intersection', 'spectrum'"),
+        ({"ngram_range": (8, 5)}, ValueError, r"did you mean \(5, 8\)"),
+        ({"unicode_form": "utf8"}, ValueError, r"unicode_form='utf8'"),
+        ({"memory_limit": "lots"}, ValueError, r"memory_limit='lots'"),
+        ({"n_jobs": 0}, ValueError, r"n_jobs=0"),
+    ],
+)
+def test_wrong_parameters_are_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        StringKernel(**options).gram(TEXTS)
+
+
+def test_wrong_documents_are_named():
+    with pytest.raises(TypeError, match=r"documents\[1\] is None"):
+        StringKernel().gram(["a", None])
+    with pytest.raises(TypeError, match=r"others is a single str"):
+        StringKernel().gram(["a"], "b")
+
+
+def test_transform_before_fit():
+    with pytest.raises(ValueError, match="not fitted"):
+        StringKernel().transform(TEXTS)
+
+
+def test_a_single_document_where_a_list_is_meant():
+    with pytest.raises(TypeError, match="single str"):
+        StringKernel().fit("a text")

@@ -1,0 +1,89 @@
+"""What holds for the package as a whole."""
+
+import ast
+import doctest
+import re
+import subprocess
+import sys
+from importlib import import_module, metadata
+from pathlib import Path
+
+import pytest
+
+import gramshift
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "gramshift"
+LAYERS = {  # what each folder may import, as DESIGN has it
+    "text": set(),
+    "ngrams": {"text"},
+    "kernels": {"ngrams", "text"},
+    "engine": {"kernels", "ngrams", "text"},
+    "datasets": {"text"},
+    "estimators": {"engine", "kernels", "ngrams", "text"},
+    "cli": {"estimators", "engine", "datasets", "kernels", "ngrams", "text"},
+}
+
+
+def test_public_names_can_be_imported():
+    assert all(getattr(gramshift, name) is not None for name in gramshift.__all__)
+    assert dir(gramshift) == sorted(gramshift.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'Stringkernel'"):
+        _ = gramshift.Stringkernel
+
+
+def test_the_version_is_the_one_that_is_installed():
+    assert metadata.version("gramshift") == gramshift.__version__
+
+
+def test_lower_layers_never_import_higher_ones():
+    for path in SOURCE.glob("*/*.py"):
+        allowed = LAYERS[path.parent.name] | {path.parent.name}
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("gramshift."):
+                assert node.module.split(".")[1] in allowed, f"{path} imports {node.module}"
+
+
+def test_modules_are_short():
+    assert {path.name: size for path in SOURCE.rglob("*.py") if (size := len(path.read_text().splitlines())) > 400} == {}
+
+
+def test_every_compiled_leaf_is_cached_on_disk_and_needs_no_gil():
+    for name in ("ngrams.sorting", "ngrams.runs", "ngrams.placing", "kernels.bits", "kernels.lists", "kernels.normalize"):
+        module = import_module(f"gramshift.{name}")
+        leaves = [value for value in vars(module).values() if hasattr(value, "signatures")]
+        assert leaves
+        for leaf in leaves:
+            assert len(leaf.signatures) == 1
+            assert leaf.targetoptions["nogil"]
+
+
+def test_doctests():
+    for path in SOURCE.rglob("*.py"):
+        name = ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__")
+        assert doctest.testmod(import_module(name)).failed == 0
+
+
+@pytest.mark.parametrize("page", ["README.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("*.md"))])
+def test_examples_in_the_documents_run(page):
+    """Every >>> example in a document is run as it stands, top to bottom, and its output compared."""
+    text = (ROOT / page).read_text()
+    examples = "\n".join(re.findall(r"```pycon\n(.*?)```", text, flags=re.DOTALL))
+    test = doctest.DocTestParser().get_doctest(examples, {}, page, page, 0)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    runner.run(test)
+    assert runner.summarize().failed == 0
+    if page == "README.md":
+        assert test.examples
+
+
+def test_importing_changes_nothing_and_says_nothing():
+    script = "import warnings, gramshift; before = list(warnings.filters); gramshift.StringKernel; import logging; "
+    script += "assert not logging.getLogger('gramshift').handlers"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)
+    assert result.stdout == result.stderr == ""
+
+
+def test_the_command_line_does_not_wait_for_compiled_code():
+    script = "import sys; from gramshift.cli import main; assert 'numba' not in sys.modules and 'sklearn' not in sys.modules"
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)

@@ -1,0 +1,65 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from gramshift.text.documents import as_documents
+
+GOOD = ["one", "two", ""]
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        GOOD,
+        tuple(GOOD),
+        np.array(GOOD),
+        np.array(GOOD, dtype=object),
+        pd.Series(GOOD),
+        pd.Series(GOOD, index=[5, 3, 1], dtype="string"),
+        pl.Series(GOOD),
+        (text for text in GOOD),
+        dict.fromkeys(GOOD).keys(),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_any_column_of_str_becomes_a_list_of_str(documents):
+    result = as_documents(documents)
+    assert result == GOOD
+    assert all(isinstance(text, str) for text in result)
+
+
+def test_numpy_strings_count_as_str():
+    assert as_documents([np.str_("one"), "two"]) == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("documents", "message"),
+    [
+        ("a text", r"documents is a single str; give a list of str"),
+        (b"a text", r"documents is a single bytes"),
+        (["a", b"b"], r"documents\[1\] is b'b' \(bytes\); every document must be a str: decode it"),
+        (["a", None], r"documents\[1\] is None \(NoneType\).*drop the missing rows, or fill them with ''"),
+        (["a", "b", float("nan")], r"documents\[2\] is nan \(float\).*missing"),
+        (pd.Series(["a", None]), r"documents\[1\] is .*missing"),
+        (pd.Series(["a", pd.NA], dtype="string"), r"documents\[1\] is .*missing"),
+        (pl.Series(["a", None]), r"documents\[1\] is None"),
+        ([1, 2], r"documents\[0\] is 1 \(int\); every document must be a str$"),
+        ([["a"], "b"], r"documents\[0\] is \['a'\] \(list\)"),
+        (7, r"documents is a int; give a list of str"),
+        (None, r"documents is a NoneType"),
+        ({"text": "a"}, r"documents is a dict"),
+        (np.array([["a"], ["b"]]), r"documents has shape \(2, 1\); give one column of texts"),
+        (pd.DataFrame({"text": ["a"]}), r"documents has shape \(1, 1\)"),
+        (["x" * 10_000, 5.0], r"documents\[1\] is 5.0 \(float\)"),
+    ],
+)
+def test_the_first_bad_row_is_named(documents, message):
+    with pytest.raises(TypeError, match=message):
+        as_documents(documents)
+
+
+def test_long_values_are_shortened_in_the_message():
+    with pytest.raises(TypeError) as error:
+        as_documents([["x" * 1000]])
+    assert len(str(error.value)) < 150
