@@ -138,7 +138,8 @@ def add_bits(bit_ptr, bit_ref, bits, row0, row1, col0, col1, top, left, out):
         for begun in range(0, longest, CAPACITY):
             for i in range(n_rows):
                 cursor[i] = min(bit_ptr[row0 + i] + begun, bit_ptr[row0 + i + 1])
-                planes[i] = 0
+                for w in range(PLANES * WORDS):
+                    planes[i, w] = 0
             for bound in range(CHUNK, zeros + CHUNK, CHUNK):
                 for i in range(n_rows):
                     stop = min(bit_ptr[row0 + i] + begun + CAPACITY, bit_ptr[row0 + i + 1])
@@ -147,8 +148,8 @@ def add_bits(bit_ptr, bit_ref, bits, row0, row1, col0, col1, top, left, out):
                 start = bit_ptr[row0 + i] + begun
                 stop = min(start + CAPACITY, bit_ptr[row0 + i + 1])
                 if stop > start:
-                    tail[:] = zeros
-                    tail[: stop - cursor[i]] = bit_ref[cursor[i] : stop]
+                    for k in range(16):
+                        tail[k] = bit_ref[cursor[i] + k] if cursor[i] + k < stop else zeros
                     count_rows(bits[block], tail, 0, 16, zeros + 1, planes[i])
                     add_counts(
                         planes[i],

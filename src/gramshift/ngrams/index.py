@@ -152,7 +152,7 @@ def _find_features(
     dense_at: int,
 ) -> _Features:
     lo, hi = ngram_range
-    common = _sort_positions(texts, doc_of, positions, keys, hi)
+    positions, common = _sort_positions(texts, doc_of, positions, keys, hi)
     docs = doc_of[positions]
     self_values = np.zeros(texts.n_docs, np.int64)
     runs.count_unshared(docs, texts.bounds, positions, common, lo, hi, self_values)
@@ -176,14 +176,14 @@ def _find_features(
     )
 
 
-def _sort_positions(texts: Encoded, doc_of: Array, positions: Array, keys: Array, hi: int) -> Array:
-    """Sort positions by the ``hi`` characters that follow; return how many each has in common with the one before.
+def _sort_positions(texts: Encoded, doc_of: Array, positions: Array, keys: Array, hi: int) -> tuple[Array, Array]:
+    """Positions sorted by the ``hi`` characters that follow, and how many each has in common with the one before.
 
     ``keys`` holds the first block of characters. Further blocks are looked at only where neighbours agree so far.
     """
     bits, width = texts.n_chars.bit_length(), block_width(texts)
     common = np.zeros(positions.size, np.int32)
-    _sort(keys, positions, bits * min(width, hi))
+    keys, positions = sorting.radix_sort(keys, positions, bits * min(width, hi))
     sorting.extend_common(keys, 0, min(width, hi), bits, common)
     for skip in range(width, hi, width):
         size = min(width, hi - skip)
@@ -194,16 +194,11 @@ def _sort_positions(texts: Encoded, doc_of: Array, positions: Array, keys: Array
         part, agree, group = positions[tied], common[tied], np.cumsum(~more[tied]).astype(np.uint64)
         keys = np.empty(part.size, np.uint64)
         sorting.pack(texts.codes, doc_of, part, texts.bounds, skip, size, bits, keys)
-        order = np.arange(part.size, dtype=np.uint32)
-        _sort(keys.copy(), order, bits * size)
-        _sort(group[order], order, int(group[-1]).bit_length())
+        _, order = sorting.radix_sort(keys.copy(), np.arange(part.size, dtype=np.uint32), bits * size)
+        _, order = sorting.radix_sort(group[order], order, int(group[-1]).bit_length())
         sorting.extend_common(keys[order], skip, size, bits, agree)
         positions[tied], common[tied] = part[order], agree
-    return common
-
-
-def _sort(keys: Array, payload: Array, n_bits: int) -> None:
-    sorting.radix_sort(keys, payload, np.empty_like(keys), np.empty_like(payload), n_bits)
+    return positions, common
 
 
 def _lay_out(features: list[_Features], n_cols: int, first_row: int, dense_at: int, n_docs: int, run: Run) -> NGramIndex:

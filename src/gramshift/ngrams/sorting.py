@@ -4,9 +4,14 @@ A *block* is as many characters as fit into 64 bits. Character ids start at 1, s
 A *shard* is a part of the positions such that equal n-grams are always in the same part.
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from gramshift.ngrams.leaf import leaf
+
+Array = NDArray[Any]
 
 
 @leaf("void(uint32[::1], int64[::1], int64, int64, int64, int64, int64, int64[::1], uint32[::1], uint64[::1])")
@@ -47,38 +52,38 @@ def pack(codes, doc_of, positions, bounds, skip, width, bits, keys):
         keys[i] = key << np.uint64(bits * missing) if missing < width else np.uint64(0)
 
 
-@leaf("void(uint64[::1], uint32[::1], uint64[::1], uint32[::1], int64)")
-def radix_sort(keys, payload, spare_keys, spare_payload, total_bits):
-    """Sort keys in place, stably, and carry the payload along; the spare arrays are working space."""
-    n = keys.size
-    n_passes = (total_bits + 7) // 8
-    counts = np.zeros((n_passes, 256), np.int64)
-    for i in range(n):
+@leaf("void(uint64[::1], int64[:, ::1])")
+def count_digits(keys, counts):
+    """counts[d, v] = how many keys have the value v as their d-th byte, lowest first."""
+    for i in range(keys.size):
         key = keys[i]
-        for digit in range(n_passes):
+        for digit in range(counts.shape[0]):
             counts[digit, np.int64(key & np.uint64(255))] += 1
             key >>= np.uint64(8)
-    in_place = True
-    cursor = np.empty(256, np.int64)
-    for digit in range(n_passes):
-        total = 0
-        for value in range(256):
-            cursor[value] = total
-            total += counts[digit, value]
-        if counts[digit].max() == n:  # all alike in this digit: nothing moves
-            continue
-        shift = np.uint64(8 * digit)
-        a, pa, b, pb = (keys, payload, spare_keys, spare_payload) if in_place else (spare_keys, spare_payload, keys, payload)
-        for i in range(n):
-            key = a[i]
-            value = np.int64((key >> shift) & np.uint64(255))
-            b[cursor[value]] = key
-            pb[cursor[value]] = pa[i]
-            cursor[value] += 1
-        in_place = not in_place
-    if not in_place:
-        keys[:] = spare_keys
-        payload[:] = spare_payload
+
+
+@leaf("void(uint64[::1], uint32[::1], int64, int64[::1], uint64[::1], uint32[::1])")
+def move_by_digit(keys, payload, digit, cursor, to_keys, to_payload):
+    """One pass of a radix sort: every key goes to the next place of its digit's value."""
+    shift = np.uint64(8 * digit)
+    for i in range(keys.size):
+        value = np.int64((keys[i] >> shift) & np.uint64(255))
+        place = cursor[value]
+        cursor[value] = place + 1
+        to_keys[place] = keys[i]
+        to_payload[place] = payload[i]
+
+
+def radix_sort(keys: Array, payload: Array, n_bits: int) -> tuple[Array, Array]:
+    """Keys of n_bits bits in ascending order, equal ones in the order they came, each with its payload."""
+    counts = np.zeros((-(-n_bits // 8), 256), np.int64)
+    count_digits(keys, counts)
+    spare, spare_payload = np.empty_like(keys), np.empty_like(payload)
+    for digit, sizes in enumerate(counts):
+        if sizes.max() < keys.size:  # else they are all alike in this digit
+            move_by_digit(keys, payload, digit, np.cumsum(sizes) - sizes, spare, spare_payload)
+            keys, payload, spare, spare_payload = spare, spare_payload, keys, payload
+    return keys, payload
 
 
 @leaf("void(uint64[::1], int64, int64, int64, int32[::1])")
