@@ -1,4 +1,6 @@
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -9,6 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
+from sklearn.utils import get_tags
 
 import naive
 from conftest import KINDS, ngram_ranges, texts
@@ -112,6 +115,21 @@ def test_wrong_documents_are_named():
 def test_transform_before_fit():
     with pytest.raises(ValueError, match="not fitted"):
         StringKernel().transform(TEXTS)
+
+
+def test_parameters_as_scikit_learn_has_them():
+    kernel = StringKernel("spectrum")
+    assert kernel.set_params(ngram_range=(1, 2)) is kernel
+    assert kernel.ngram_range == (1, 2)
+    with pytest.raises(ValueError, match="StringKernel has no parameter 'ngrams'; it has collapse_whitespace, kind, lowercase"):
+        kernel.set_params(ngrams=(1, 2))
+    assert SVC(kernel=kernel).get_params()["kernel__kind"] == "spectrum"
+    assert get_tags(kernel).input_tags.string
+
+
+def test_using_it_does_not_wait_for_scikit_learn():
+    script = "import sys, gramshift; gramshift.StringKernel().gram(['some text']); assert 'sklearn' not in sys.modules"
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
 
 
 def test_a_single_document_where_a_list_is_meant():

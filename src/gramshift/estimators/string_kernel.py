@@ -1,22 +1,21 @@
 """The string kernel as users see it: a function of documents, a scikit-learn kernel and a transformer."""
 
 import os
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from gramshift.engine.gram import compute_gram
 from gramshift.engine.threads import Progress
+from gramshift.estimators.parameters import Parameters
 from gramshift.kernels.ranges import check_ngram_range
 from gramshift.ngrams.index import KINDS
 from gramshift.text.documents import as_documents
 from gramshift.text.steps import TextSteps
 
 
-class StringKernel(TransformerMixin, BaseEstimator):
+class StringKernel(Parameters):
     """Similarity of documents by the character n-grams they share; exact.
 
     Parameters
@@ -118,26 +117,26 @@ class StringKernel(TransformerMixin, BaseEstimator):
         """The gram as a kernel function, for example ``SVC(kernel=StringKernel(normalize=True))``."""
         return self.gram(X, Y)
 
-    def fit(self, X: Any, y: Any = None) -> "StringKernel":
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Remember the documents that later ones are compared with."""
         self.documents_ = as_documents(X)
         return self
 
     def transform(self, X: Any) -> NDArray[Any]:
         """The gram of X with the documents seen in fit, as ``kernel="precomputed"`` wants it."""
-        check_is_fitted(self)
-        return self.gram(X, self.documents_)
+        return self.gram(X, self._fitted_documents())
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[Any]:
+    def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
         """The gram of X with itself."""
         return self.fit(X).gram(self.documents_)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        check_is_fitted(self)
-        return np.array([f"document{i}" for i in range(len(self.documents_))], dtype=object)
+        """A name for every column of the gram."""
+        return np.array([f"document{i}" for i in range(len(self._fitted_documents()))], dtype=object)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        return tags
+    def _fitted_documents(self) -> list[str]:
+        if not hasattr(self, "documents_"):
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError("This StringKernel is not fitted yet: call fit with the documents to compare with")
+        return self.documents_
