@@ -6,14 +6,14 @@ from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
 import naive
-from bench.corpus import load_reviews
+from bench.corpus import read_reviews
 from conftest import KINDS
 from gramshift import StringKernel
 
 
 @pytest.fixture(scope="module")
 def reviews(data_folder):
-    texts = load_reviews(data_folder)
+    texts = read_reviews(data_folder / "sorted_data_acl")
     assert len(texts) == 8000
     return texts
 

@@ -1,0 +1,63 @@
+"""The command line of the benchmarks: one subcommand each, results on stdout, words for people on stderr."""
+
+import argparse
+import importlib
+import json
+import sys
+from subprocess import CalledProcessError
+from typing import Any
+
+from bench.corpus import CorpusError, load_corpus
+from bench.rivals import MismatchError
+
+BENCHMARKS = {"kernel": "grams of n-gram kernels against scikit-learn: time, memory, growth, distance from the machine"}
+
+
+def at_least(least: int) -> Any:
+    """A whole number not below ``least``, for argparse."""
+
+    def parse(text: str) -> int:
+        value = int(text)
+        if value < least:
+            raise argparse.ArgumentTypeError(f"{value}: give {least} or more")
+        return value
+
+    parse.__name__ = "whole number"
+    return parse
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """All benchmarks take the same options."""
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--docs", type=at_least(20), metavar="N", help="an evenly spread sample of N documents (default: all)")
+    common.add_argument("--data", metavar="DIR", help="folder with sorted_data_acl (default: GRAMSHIFT_DATA, ../shared/data)")
+    common.add_argument("--repeat", type=at_least(1), metavar="K", help="timed runs of ours (default: 5, with --smoke 1)")
+    common.add_argument("--smoke", action="store_true", help="300 made-up texts, no data needed, under 40 s")
+    common.add_argument("--json", action="store_true", help="one JSON object on stdout instead of tables")
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    commands = parser.add_subparsers(dest="benchmark", required=True)
+    for name, words in BENCHMARKS.items():
+        commands.add_parser(name, parents=[common], help=words, description=words)
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one benchmark; 0 if all is well, 1 if results differ or a child fails, 2 if the data cannot be had."""
+    args = make_parser().parse_args(arguments)
+    try:
+        texts = load_corpus(args.data, docs=args.docs, smoke=args.smoke)
+    except CorpusError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 2
+    benchmark = importlib.import_module(f"bench.{args.benchmark}")
+    try:
+        result = benchmark.run(texts, smoke=args.smoke, repeat=args.repeat or (1 if args.smoke else 5))
+    except (MismatchError, CalledProcessError) as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 1
+    print(json.dumps(result, indent=2) if args.json else benchmark.show(result))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""Measurements that need a process of their own: ``python -m bench.child TASK ARGUMENTS``, texts on stdin, JSON on stdout.
+
+Nothing but the standard library is imported at the top, because a task may time imports.
+"""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+LATER_CALLS = 3
+
+
+def run_child(task: str, *arguments: str, texts: list[str]) -> dict[str, Any]:
+    """Run one task in a fresh process and return what it reports; its stderr is ours."""
+    command = [sys.executable, "-m", "bench.child", task, *arguments]
+    done = subprocess.run(command, input=json.dumps(texts), stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT)
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
+
+
+def cold(texts: list[str], kind: str) -> dict[str, float]:
+    """Seconds until the class is there, for the first gram, and for a gram once all is warm."""
+    begun = time.perf_counter()
+    import gramshift
+
+    kernel = gramshift.StringKernel(kind, ngram_range=(5, 8))
+    imported = time.perf_counter()
+    kernel.gram(texts)
+    called = time.perf_counter()
+    later = []
+    for _ in range(LATER_CALLS):
+        start = time.perf_counter()
+        kernel.gram(texts)
+        later.append(time.perf_counter() - start)
+    return {
+        "import_s": imported - begun,
+        "first_call_s": called - imported,
+        "later_call_s": min(later),
+        "extra_s": called - begun - min(later),
+    }
+
+
+def memory(texts: list[str], contestant: str, kind: str) -> dict[str, float]:
+    """The most memory this process ever held, with the texts, the libraries and one gram."""
+    if contestant == "gramshift":
+        import gramshift
+
+        gram = gramshift.StringKernel(kind, ngram_range=(5, 8)).gram(texts)
+    else:
+        from bench.rivals import GRAMS
+
+        gram = GRAMS[kind](texts)
+    return {"peak_mb": peak_bytes() / 1e6, "gram_mb": gram.nbytes / 1e6}
+
+
+def peak_bytes() -> int:
+    """The peak of resident memory since this program was loaded.
+
+    On Linux ru_maxrss will not do: it survives exec and so includes the peak of the process that started this one.
+    """
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
+    except (OSError, StopIteration):
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+TASKS: dict[str, Callable[..., dict[str, float]]] = {"cold": cold, "memory": memory}
+
+if __name__ == "__main__":
+    name, *rest = sys.argv[1:]
+    print(json.dumps(TASKS[name](json.load(sys.stdin), *rest)))

@@ -1,0 +1,127 @@
+"""Grams by gramshift and by scikit-learn: same process, same texts, in turns, and equal in every cell."""
+
+import os
+from functools import partial
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import gramshift as gs
+from bench.child import run_child
+from bench.corpus import NGRAM_RANGE, Texts, count_ngrams, normalise, spread
+from bench.kernel_tables import show
+from bench.machine import describe_machine, describe_versions, least_and_median, say, source_state, timed
+from bench.rivals import GRAMS, require_equal
+from gramshift.datasets.demo import load_demo
+
+__all__ = ["run", "show"]
+
+SIZES = (1000, 2000, 4000, 8000)
+FOLDERS = ("text", "ngrams", "kernels", "engine", "estimators")  # what is measured
+RIVAL_SIZE = 2000  # above this scikit-learn takes part once only
+
+
+def run(texts: Texts, *, smoke: bool, repeat: int) -> dict[str, Any]:
+    """All measurements. Code is compiled once, by the child that times it, and kept on disk for all that follow."""
+    normalised, few = normalise(texts), 1 if smoke else 3
+    result: dict[str, Any] = {
+        "benchmark": "kernel",
+        "machine": describe_machine(),
+        "versions": describe_versions(),
+        "source": source_state(FOLDERS),
+        "documents": len(texts),
+        "ngram_range": NGRAM_RANGE,
+        "ngram_occurrences": count_ngrams(normalised),
+        "repeat": repeat,
+    }
+    with TemporaryDirectory(prefix="gramshift-bench-") as folder:
+        os.environ["NUMBA_CACHE_DIR"] = folder  # numba is not imported yet
+        cold = start_cold(texts)
+        result["kinds"] = {kind: race(kind, texts, normalised, repeat) for kind in GRAMS}
+        result["growth"] = grow(texts, few)
+        result["cold"] = cold
+        result["memory"] = weigh(texts, normalised, ["presence"] if smoke else list(GRAMS))
+        say("one core: how far from the machine")
+        from bench.bounds import measure_bounds
+
+        result["bounds"] = measure_bounds(normalised, repeat=few)
+    result["source_changed"] = source_state(FOLDERS) != result["source"]
+    if result["source_changed"]:
+        say("gramshift's source was edited meanwhile: these figures mix two versions, measure again")
+    return result
+
+
+def start_cold(texts: Texts) -> dict[str, float]:
+    """What a fresh process costs, with nothing compiled and then with compiled code on disk."""
+    say("cold start, nothing compiled")
+    fresh = run_child("cold", "presence", texts=load_demo("kitchen").texts)
+    say("cold start, compiled code on disk")
+    cached = run_child("cold", "presence", texts=texts)
+    return cached | {"compile_s": fresh["import_s"] + fresh["first_call_s"]}
+
+
+def race(kind: str, texts: Texts, normalised: Texts, repeat: int) -> dict[str, Any]:
+    """Seconds of both for one kind of kernel; every result of ours is compared."""
+    say(f"{kind}: scikit-learn, {len(texts)} documents")
+    rival_times: list[float] = []
+    our_times: list[float] = []
+    theirs: Any = None
+    for _ in range(1 if len(texts) > RIVAL_SIZE else min(repeat, 3)):
+        theirs = None  # free it before the next one is made
+        took, theirs = timed(partial(GRAMS[kind], normalised))
+        rival_times.append(took)
+    say(f"{kind}: gramshift, once to warm up and {repeat} x in earnest")
+    kernel = gs.StringKernel(kind, ngram_range=NGRAM_RANGE)
+    for _ in range(1 + repeat):
+        took, ours = timed(partial(kernel.gram, texts))
+        require_equal(ours, theirs, kind)
+        del ours
+        our_times.append(took)
+    ours_s, rival_s = least_and_median(our_times[1:]), min(rival_times)
+    return {
+        "sklearn_s": rival_s,
+        "sklearn_runs": len(rival_times),
+        "gramshift_min_s": ours_s["min_s"],
+        "gramshift_median_s": ours_s["median_s"],
+        "ratio": rival_s / ours_s["min_s"],
+        "ratio_median": rival_s / ours_s["median_s"],
+        "equal": True,
+    }
+
+
+def grow(texts: Texts, repeat: int) -> list[dict[str, Any]]:
+    """Presence on samples of growing size; scikit-learn on the two smallest."""
+    n = len(texts)
+    sizes = [size for size in SIZES if size <= n] if n >= SIZES[1] else [n // 4, n // 2, n]
+    kernel, rows = gs.StringKernel("presence", ngram_range=NGRAM_RANGE), []
+    for place, size in enumerate(sizes):
+        say(f"growth: {size} documents")
+        sample, theirs, rival_s = spread(texts, size), None, None
+        if place < 2:
+            rival_s, theirs = timed(partial(GRAMS["presence"], normalise(sample)))
+        times = []
+        for _ in range(repeat):
+            took, ours = timed(partial(kernel.gram, sample))
+            if theirs is not None:
+                require_equal(ours, theirs, f"presence of {size} documents")
+            del ours
+            times.append(took)
+        rows.append(
+            {
+                "documents": size,
+                "gramshift_s": min(times),
+                "gramshift_docs2_per_s": size * size / min(times),
+                "sklearn_s": rival_s,
+                "sklearn_docs2_per_s": None if rival_s is None else size * size / rival_s,
+            }
+        )
+    return rows
+
+
+def weigh(texts: Texts, normalised: Texts, kinds: list[str]) -> list[dict[str, Any]]:
+    """Peak memory of a process that computes one gram."""
+    entries = [("gramshift", kind, texts) for kind in kinds] + [("scikit-learn", "presence", normalised)]
+    rows = []
+    for contestant, kind, given in entries:
+        say(f"memory: {contestant}, {kind}")
+        rows.append({"contestant": contestant, "kind": kind} | run_child("memory", contestant, kind, texts=given))
+    return rows
