@@ -63,7 +63,7 @@ def run_bits(index: NGramIndex, work: Tiles, gram: NDArray[np.int64]) -> None:
 
 def run_lists(index: NGramIndex, work: Tiles, gram: NDArray[np.int64]) -> None:
     """The lists of all tiles."""
-    lists = index.list_ptr, index.list_ref, index.list_factor, index.list_docs, index.list_counts
+    lists = index.list_ptr, index.list_ref, index.list_factor, index.list_docs
     for rows, cols in work:
         cut = cols.start > 0 or cols.stop < rows.stop
         add_lists(*lists, rows.start, rows.stop, cols.start, cols.stop, cut, gram)

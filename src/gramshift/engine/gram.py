@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.engine.memory import free_memory, human, parse_bytes
+from gramshift.engine.memory import free_memory, give_back, human, parse_bytes
 from gramshift.engine.plan import plan_tiles, require
 from gramshift.engine.storage import npy_file
 from gramshift.engine.threads import Progress, count_threads, run_threads
@@ -56,6 +56,7 @@ def compute_gram(
     n_cols = None if others is None else shape[1]
     kernel = SharedNGrams(build_index(encoded, kind=kind, ngram_range=ngram_range, n_cols=n_cols, run=run))
     del encoded
+    give_back()
     plan = plan_tiles(*shape, n_threads=n_threads, budget=limit - in_memory - kernel.nbytes)
     require(f"{what}, with its index,", in_memory + kernel.nbytes + plan.nbytes, limit, advice)
 

@@ -1,5 +1,7 @@
 """How much memory there is, in words and in bytes."""
 
+import ctypes
+import os
 import re
 from pathlib import Path
 
@@ -36,6 +38,13 @@ def human(n_bytes: float) -> str:
             return f"{n_bytes:.0f} {unit}" if unit == "bytes" else f"{n_bytes:.1f} {unit}"
         n_bytes /= 1024
     return f"{n_bytes:.1f} TiB"
+
+
+def give_back() -> None:
+    """Return what has been freed to the system, where the C library would keep it (glibc): a large array comes next."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
+    if trim is not None:
+        trim(0)
 
 
 def free_memory() -> int:

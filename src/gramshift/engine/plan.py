@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from gramshift.engine.memory import human
 
 TILE_CELLS = 1 << 23  # enough work to be worth a start, little enough to show progress
+STRIPS_PER_THREAD = 4  # so that threads finish together
 BYTES_PER_ROW = 2048  # what a kernel needs beside the gram for each row of a tile
 
 
@@ -29,5 +30,6 @@ def plan_tiles(n_rows: int, n_cols: int, *, n_threads: int, budget: int) -> Plan
     """Strips of whole rows, as tall as the budget allows for all threads together; wide grams are cut into columns too."""
     width = max(1, min(n_cols, TILE_CELLS // 64))
     affordable = budget // (n_threads * BYTES_PER_ROW)
-    height = max(1, min(n_rows, TILE_CELLS // width, affordable))
+    fair = max(32, n_rows // (STRIPS_PER_THREAD * n_threads))
+    height = max(1, min(n_rows, fair, TILE_CELLS // width, affordable))
     return Plan(1 << (height.bit_length() - 1), width, n_threads)  # a power of two, so that tiles do not straddle blocks

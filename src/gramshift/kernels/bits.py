@@ -1,7 +1,7 @@
 """Leaves that sum features kept as rows of bits, sixteen features and 256 documents at an instruction.
 
 For one document the bit rows of its features are added up in all columns at once, in binary, by carry-save adders: plane p
-holds bit p of 2048 running counts. One AND/XOR thus serves as many columns as a register has bits.
+holds bit p of 1024 running counts. One AND/XOR thus serves as many columns as a register has bits.
 """
 
 import numpy as np

@@ -35,7 +35,7 @@ class SharedNGrams:
         index, area = self.index, (rows.start, rows.stop, cols.start, cols.stop)
         gram[rows, cols] = 0
         cut = cols.start > 0 or cols.stop < (rows.stop if self.symmetric else index.n_cols)
-        add_lists(index.list_ptr, index.list_ref, index.list_factor, index.list_docs, index.list_counts, *area, cut, gram)
+        add_lists(index.list_ptr, index.list_ref, index.list_factor, index.list_docs, *area, cut, gram)
         add_bits(index.bit_ptr, index.bit_ref, index.bits, *area, 0, 0, gram)
         if index.excess_ref.size:
             self._add_excess(rows, cols, gram)

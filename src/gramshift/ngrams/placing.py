@@ -6,17 +6,17 @@ from gramshift.ngrams.leaf import leaf
 from gramshift.ngrams.runs import sort_pairs
 
 BLOCK = 1024  # documents per block of bits
-HEADER = 2  # a list of documents is preceded by its `times`, low and high half; negative if it has counts
+HEADER = 2  # a list is preceded by its `times`, low and high half; negative if a count stands after every document
 REPEAT = 1 << 16  # a row refers to a row of bits at most this often; what counts more is a list, which can multiply
 
 
-@leaf("int64(uint32[::1], int64, int64, int64)")
-def first_at_least(docs, start, stop, bound):
-    """The first place in docs[start:stop], ascending, whose document is not below ``bound``."""
+@leaf("int64(uint32[::1], int64, int64, int64, int64)")
+def first_at_least(docs, start, stop, width, bound):
+    """The first place in docs[start:stop:width], ascending, whose document is not below ``bound``."""
     while start < stop:
-        middle = (start + stop) // 2
+        middle = start + (stop - start) // width // 2 * width
         if docs[middle] < bound:
-            start = middle + 1
+            start = middle + width
         else:
             stop = middle
     return start
@@ -29,30 +29,37 @@ def set_bits(docs, size, row, bits):
         bits[doc // BLOCK, row, doc % BLOCK // 64] |= np.uint64(1) << np.uint64(doc % 64)
 
 
-@leaf("void(uint32[::1], uint32[::1], int64, int64, int64, int64, int64, uint32[::1], uint32[::1])")
-def write_list(docs, counts, begin, size, level, times, place, list_docs, list_counts):
-    """Write `times` and the documents; counts beyond ``level`` too, unless they are all 1, which the sign of `times` tells."""
-    largest = 1
-    for k in range(size):
-        list_docs[place + HEADER + k] = docs[begin + k]
-        if counts.size:
-            count = counts[begin + k] - level
-            list_counts[place + HEADER + k] = count
-            largest = max(largest, count)
-    signed = times if largest == 1 else -times
+@leaf("int64(uint32[::1], int64, int64, int64)")
+def entry_width(counts, begin, size, level):
+    """1 for a list of documents that all count once beyond ``level``, 2 if their counts must be written too."""
+    if counts.size:
+        for k in range(begin, begin + size):
+            if counts[k] - level > 1:
+                return 2
+    return 1
+
+
+@leaf("void(uint32[::1], uint32[::1], int64, int64, int64, int64, int64, int64, uint32[::1])")
+def write_list(docs, counts, begin, size, width, level, times, place, list_docs):
+    """Write `times` and the documents, with their counts beyond ``level`` if entries are two wide."""
+    signed = times if width == 1 else -times
     list_docs[place] = signed & 0xFFFFFFFF
     list_docs[place + 1] = (signed >> 32) & 0xFFFFFFFF
+    for k in range(size):
+        list_docs[place + HEADER + k * width] = docs[begin + k]
+        if width == 2:
+            list_docs[place + HEADER + 2 * k + 1] = counts[begin + k] - level
 
 
 @leaf(
     "void(int64[::1], int64[::1], int64[::1], uint32[::1], uint32[::1], int64, int64, uint32[::1], uint32[::1],"
     " int64[::1], int64[::1], int64[::1], int64[::1], boolean,"
-    " uint32[::1], uint32[::1], uint64[::1], uint32[::1], uint64[:, :, ::1], uint32[::1], uint32[::1])"
+    " uint32[::1], uint64[::1], uint32[::1], uint64[:, :, ::1], uint32[::1], uint32[::1])"
 )
 def place_features(
     starts, n_columns, times, members, counts, first_row, dense_at, alive, alive_counts,
     ends, list_cursor, bit_cursor, excess_cursor, write,
-    list_docs, list_counts, list_ref, list_factor, bits, bit_ref, excess_ref,
+    list_docs, list_ref, list_factor, bits, bit_ref, excess_ref,
 ):  # fmt: skip
     """Lay out the features of one shard; with ``write`` off only move the cursors, to measure.
 
@@ -107,21 +114,23 @@ def place_features(
             size = kept
         if size == 0:
             continue
-        place = ends[0]
-        ends[0] += size + HEADER
         if not sparse:
             sort_pairs(alive, 0, alive_counts, size)
+        width = entry_width(counts, begin, size, 0) if sparse else entry_width(alive_counts, 0, size, level)
+        place = ends[0]
+        ends[0] += size * width + HEADER
         if write and sparse:
-            write_list(members, counts, begin, size, 0, times[f], place, list_docs, list_counts)
+            write_list(members, counts, begin, size, width, 0, times[f], place, list_docs)
         elif write:
-            write_list(alive, alive_counts, 0, size, level, times[f], place, list_docs, list_counts)
+            write_list(alive, alive_counts, 0, size, width, level, times[f], place, list_docs)
         done = level if symmetric else 0
         for k in range(begin, end):
             row = np.int64(members[k]) - first_row
-            n_before = min(k - begin, size) if sparse else first_at_least(alive, 0, size, np.int64(members[k]))
+            n_before = min(k - begin, size) if sparse else first_at_least(alive, 0, size, 1, np.int64(members[k]))
             if row >= 0 and n_before > 0 and (counts.size == 0 or counts[k] > done):
                 if write:
-                    list_ref[list_cursor[row]] = np.uint64(place) | np.uint64(place + HEADER + n_before) << np.uint64(32)
+                    stop = np.uint64(place + HEADER + n_before * width)
+                    list_ref[list_cursor[row]] = np.uint64(place) | stop << np.uint64(32)
                     if counts.size:
                         list_factor[list_cursor[row]] = counts[k] - done
                 list_cursor[row] += 1
