@@ -88,11 +88,12 @@ def place_features(
             weight = times[f] * step
             if weight * largest > REPEAT:
                 break
-            done = level if symmetric else 0
-            for k in range(begin, end):
-                row = np.int64(members[k]) - first_row
-                count = np.int64(counts[k]) - done if counts.size else 1
-                if row >= 0 and count > 0:
+            for k in range(size if symmetric else end - begin):
+                row = np.int64(alive[k] if symmetric else members[begin + k]) - first_row
+                count = 1
+                if counts.size:
+                    count = np.int64(alive_counts[k]) - level if symmetric else np.int64(counts[begin + k])
+                if row >= 0:
                     repeat, excess = weight * count, weight * (count - step) if symmetric else 0
                     if write:
                         for j in range(repeat):
@@ -123,14 +124,15 @@ def place_features(
             write_list(members, counts, begin, size, width, 0, times[f], place, list_docs)
         elif write:
             write_list(alive, alive_counts, 0, size, width, level, times[f], place, list_docs)
-        done = level if symmetric else 0
-        for k in range(begin, end):
-            row = np.int64(members[k]) - first_row
-            n_before = min(k - begin, size) if sparse else first_at_least(alive, 0, size, 1, np.int64(members[k]))
-            if row >= 0 and n_before > 0 and (counts.size == 0 or counts[k] > done):
+        among = symmetric and not sparse  # what is left concerns only the documents left
+        for k in range(size if among else end - begin):
+            doc = np.int64(alive[k] if among else members[begin + k])
+            n_before = min(k, size) if among or sparse else first_at_least(alive, 0, size, 1, doc)
+            row = doc - first_row
+            if row >= 0 and n_before > 0:
                 if write:
                     stop = np.uint64(place + HEADER + n_before * width)
                     list_ref[list_cursor[row]] = np.uint64(place) | stop << np.uint64(32)
                     if counts.size:
-                        list_factor[list_cursor[row]] = counts[k] - done
+                        list_factor[list_cursor[row]] = alive_counts[k] - level if among else counts[begin + k]
                 list_cursor[row] += 1
