@@ -1,5 +1,7 @@
+import sys
 import threading
 
+import joblib
 import pytest
 
 from gramshift.engine.threads import count_threads, run_threads
@@ -44,8 +46,13 @@ def test_progress_is_reported_from_the_calling_thread():
     assert threads == {threading.get_ident()}
 
 
-def test_numbers_of_threads():
+@pytest.mark.parametrize("with_joblib", [True, False])
+def test_numbers_of_threads(with_joblib, monkeypatch):
+    monkeypatch.setitem(sys.modules, "joblib", joblib)
+    if not with_joblib:
+        monkeypatch.delitem(sys.modules, "joblib")
     assert count_threads(3) == 3
+    assert count_threads(-1) == count_threads(-2) + 1 or count_threads(-1) == 1
     assert count_threads(-1) >= 1
     assert count_threads(None) == 1
     for wrong in (0, "many", 1.5):

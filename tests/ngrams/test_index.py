@@ -68,12 +68,13 @@ def test_more_rows_of_bits_than_the_planes_can_count(kind):
     assert (gram == gram.T).all()
 
 
+@pytest.mark.parametrize("first", [3, 100, 1000, 150_000])
 @pytest.mark.parametrize("kind", KINDS)
-def test_counts_beyond_what_bits_repeat(kind):
+def test_counts_beyond_what_bits_repeat(kind, first):
     """Forty documents of one letter over and over: their counts multiply to far more than references could repeat."""
-    documents = ["a" * length for length in range(1000, 1040)]
+    documents = ["a" * length for length in range(first, first + 40)]
     gram = gram_of(documents, kind=kind, ngram_range=(1, 3), dense_at=2, height=8, width=16)
-    lengths = np.arange(1000, 1040)
+    lengths = np.arange(first, first + 40)
     smaller = np.minimum.outer(lengths, lengths)
     formula = {
         "presence": np.full((40, 40), 3),

@@ -1,12 +1,12 @@
 """Running independent pieces of work on threads, with progress, and stopping at once when asked to."""
 
+import os
+import sys
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from numbers import Integral
 from typing import Any, TypeVar
-
-from joblib import effective_n_jobs
 
 T = TypeVar("T")
 Progress = Callable[[str, int, int], None]
@@ -17,7 +17,10 @@ def count_threads(n_jobs: int | None) -> int:
     """scikit-learn's convention: -1 for all cores (one inside a parallel worker), None for 1."""
     if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise ValueError(f"n_jobs={n_jobs!r}: give a number of threads, or -1 for all cores")
-    return int(effective_n_jobs(n_jobs))
+    if "joblib" in sys.modules:  # only then can this be one of its workers, which is meant to keep to its share
+        return int(sys.modules["joblib"].effective_n_jobs(n_jobs))
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return 1 if n_jobs is None else int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 
 def run_threads(

@@ -6,7 +6,7 @@ from gramshift.ngrams.leaf import leaf
 from gramshift.ngrams.placing import HEADER, first_at_least
 
 
-@leaf("void(int64[::1], uint64[::1], uint32[::1], uint32[::1], int64, int64, int64, int64, boolean, int64[:, ::1])")
+@leaf("void(int64[::1], uint64[::1], uint16[::1], uint32[::1], int64, int64, int64, int64, boolean, int64[:, ::1])")
 def add_lists(row_ptr, list_ref, list_factor, list_docs, row0, row1, col0, col1, cut, out):
     """out[row, doc] += times * factor * count for every list of the row; ``cut`` if not all columns are wanted."""
     for row in range(row0, row1):

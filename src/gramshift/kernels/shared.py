@@ -9,7 +9,8 @@ from gramshift.kernels.bits import add_bits, add_transposed
 from gramshift.kernels.lists import add_lists
 from gramshift.kernels.normalize import normalize_tile
 from gramshift.ngrams.index import NGramIndex
-from gramshift.ngrams.placing import BLOCK
+
+PIECE = 512  # columns whose excess is worked out at once
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,8 @@ class SharedNGrams:
     def _add_excess(self, rows: slice, cols: slice, gram: NDArray[np.int64]) -> None:
         """What columns count beyond the bits, found for the columns in the bits of the rows and turned round."""
         index = self.index
-        for left in range(cols.start, cols.stop, BLOCK):
-            right = min(left + BLOCK, cols.stop)
+        for left in range(cols.start, cols.stop, PIECE):
+            right = min(left + PIECE, cols.stop)
             part = np.zeros((right - left, rows.stop - rows.start), np.int64)
             add_bits(index.excess_ptr, index.excess_ref, index.bits, left, right, rows.start, rows.stop, left, rows.start, part)
             add_transposed(part, rows.start, left, gram)

@@ -205,7 +205,7 @@ def _lay_out(features: list[_Features], n_cols: int, first_row: int, dense_at: i
     empty, no_bits = np.empty(0, np.uint32), np.empty((0, 0, 0), np.uint64)
     ends = np.zeros((n_shards + 1, 2), np.int64)
     lists, bit_rows, excess = (np.zeros((n_shards + 1, n_rows), np.int64) for _ in range(3))
-    outputs: tuple[Array, ...] = (empty, np.empty(0, np.uint64), empty, no_bits, empty, empty)
+    outputs: tuple[Array, ...] = (empty, np.empty(0, np.uint64), np.empty(0, np.uint16), no_bits, empty, empty)
     write = False
 
     def place(shard: int) -> None:
@@ -224,7 +224,7 @@ def _lay_out(features: list[_Features], n_cols: int, first_row: int, dense_at: i
         raise ValueError(f"the documents share {n_listed} n-grams; one index can hold {MAX_CHARS}: compare fewer at a time")
     counted = any(part.counts.size for part in features)
     outputs = (
-        np.empty(n_listed, np.uint32), np.empty(n_lists, np.uint64), np.empty(n_lists if counted else 0, np.uint32),
+        np.empty(n_listed, np.uint32), np.empty(n_lists, np.uint64), np.empty(n_lists if counted else 0, np.uint16),
         np.zeros((n_blocks(n_cols), n_dense + 1, placing.BLOCK // 64), np.uint64),
         np.empty(int(bit_ptr[-1]), np.uint32), np.empty(int(excess_ptr[-1]), np.uint32),
     )  # fmt: skip

@@ -7,6 +7,7 @@ from gramshift.ngrams.runs import sort_pairs
 
 BLOCK = 1024  # documents per block of bits
 HEADER = 2  # a list is preceded by its `times`, low and high half; negative if a count stands after every document
+MAX_FACTOR = 0xFFFF  # a row that counts more than this refers to a list more than once
 REPEAT = 1 << 16  # a row refers to a row of bits at most this often; what counts more is a list, which can multiply
 
 
@@ -54,7 +55,7 @@ def write_list(docs, counts, begin, size, width, level, times, place, list_docs)
 @leaf(
     "void(int64[::1], int64[::1], int64[::1], uint32[::1], uint32[::1], int64, int64, uint32[::1], uint32[::1],"
     " int64[::1], int64[::1], int64[::1], int64[::1], boolean,"
-    " uint32[::1], uint64[::1], uint32[::1], uint64[:, :, ::1], uint32[::1], uint32[::1])"
+    " uint32[::1], uint64[::1], uint16[::1], uint64[:, :, ::1], uint32[::1], uint32[::1])"
 )
 def place_features(
     starts, n_columns, times, members, counts, first_row, dense_at, alive, alive_counts,
@@ -129,10 +130,14 @@ def place_features(
             doc = np.int64(alive[k] if among else members[begin + k])
             n_before = min(k, size) if among or sparse else first_at_least(alive, 0, size, 1, doc)
             row = doc - first_row
-            if row >= 0 and n_before > 0:
+            factor = 1
+            if counts.size:
+                factor = np.int64(alive_counts[k]) - level if among else np.int64(counts[begin + k])
+            while row >= 0 and n_before > 0 and factor > 0:
                 if write:
                     stop = np.uint64(place + HEADER + n_before * width)
                     list_ref[list_cursor[row]] = np.uint64(place) | stop << np.uint64(32)
                     if counts.size:
-                        list_factor[list_cursor[row]] = alive_counts[k] - level if among else counts[begin + k]
+                        list_factor[list_cursor[row]] = min(factor, MAX_FACTOR)
                 list_cursor[row] += 1
+                factor -= MAX_FACTOR
