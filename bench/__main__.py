@@ -31,7 +31,7 @@ def make_parser() -> argparse.ArgumentParser:
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--docs", type=at_least(20), metavar="N", help="an evenly spread sample of N documents (default: all)")
     common.add_argument("--data", metavar="DIR", help="folder with sorted_data_acl (default: GRAMSHIFT_DATA, ../shared/data)")
-    common.add_argument("--repeat", type=at_least(1), metavar="K", help="timed runs of ours (default: 5, with --smoke 1)")
+    common.add_argument("--repeat", type=at_least(1), metavar="K", help="timed runs of ours (default: 9, with --smoke 1)")
     common.add_argument("--smoke", action="store_true", help="300 made-up texts, no data needed, under 40 s")
     common.add_argument("--json", action="store_true", help="one JSON object on stdout instead of tables")
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     benchmark = importlib.import_module(f"bench.{args.benchmark}")
     try:
-        result = benchmark.run(texts, smoke=args.smoke, repeat=args.repeat or (1 if args.smoke else 5))
+        result = benchmark.run(texts, smoke=args.smoke, repeat=args.repeat or (1 if args.smoke else 9))
     except (MismatchError, CalledProcessError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1

@@ -45,6 +45,19 @@ def cold(texts: list[str], kind: str) -> dict[str, float]:
     }
 
 
+def touch(texts: list[str]) -> dict[str, float]:
+    """Seconds that a fresh process pays for the memory of a gram alone: filling an array of its size, less filling it again."""
+    import numpy as np
+
+    array = np.empty((len(texts), len(texts)), np.int64)
+    times = []
+    for value in (1, 2):
+        start = time.perf_counter()
+        array.fill(value)
+        times.append(time.perf_counter() - start)
+    return {"touch_s": times[0] - times[1]}
+
+
 def memory(texts: list[str], contestant: str, kind: str) -> dict[str, float]:
     """The most memory this process ever held, with the texts, the libraries and one gram."""
     if contestant == "gramshift":
@@ -72,7 +85,7 @@ def peak_bytes() -> int:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
-TASKS: dict[str, Callable[..., dict[str, float]]] = {"cold": cold, "memory": memory}
+TASKS: dict[str, Callable[..., dict[str, float]]] = {"cold": cold, "touch": touch, "memory": memory}
 
 if __name__ == "__main__":
     name, *rest = sys.argv[1:]

@@ -56,7 +56,7 @@ def start_cold(texts: Texts) -> dict[str, float]:
     fresh = run_child("cold", "presence", texts=load_demo("kitchen").texts)
     say("cold start, compiled code on disk")
     cached = run_child("cold", "presence", texts=texts)
-    return cached | {"compile_s": fresh["import_s"] + fresh["first_call_s"]}
+    return cached | run_child("touch", texts=texts) | {"compile_s": fresh["import_s"] + fresh["first_call_s"]}
 
 
 def race(kind: str, texts: Texts, normalised: Texts, repeat: int) -> dict[str, Any]:

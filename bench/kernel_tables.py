@@ -39,8 +39,8 @@ def growth(result: Result) -> str:
 
 def cold(result: Result) -> str:
     """Seconds of a fresh process."""
-    columns = ("import", "first call", "later call", "extra", "all compiled anew")
-    keys = ("import_s", "first_call_s", "later_call_s", "extra_s", "compile_s")
+    columns = ("import", "first call", "later call", "extra", "touching memory", "all compiled anew")
+    keys = ("import_s", "first_call_s", "later_call_s", "extra_s", "touch_s", "compile_s")
     return table("cold (s)", columns, [["presence", *(result["cold"][key] for key in keys)]])
 
 

@@ -9,6 +9,7 @@ from conftest import KINDS
 from gramshift.engine import gram as gram_module
 from gramshift.engine.gram import compute_gram
 from gramshift.engine.plan import Plan, plan_tiles
+from gramshift.text.encode import Encoded
 
 RNG = np.random.default_rng(0)
 TEXTS = ["".join(RNG.choice(list("abcd é"), size)) for size in RNG.integers(0, 120, 45)]
@@ -62,7 +63,7 @@ def test_when_the_result_does_not_fit_the_error_has_both_numbers():
 
 
 def test_when_the_index_does_not_fit_the_error_says_so(tmp_path):
-    with pytest.raises(MemoryError, match=r"with its index, needs .* but the memory limit is 2.0 KiB"):
+    with pytest.raises(MemoryError, match=r"with its index \(estimated\), needs .* but the memory limit is 2.0 KiB"):
         compute(memory_limit="2 KiB", out=tmp_path / "gram.npy")
     assert os.listdir(tmp_path) == []
 
@@ -125,6 +126,18 @@ def test_a_range_too_long_for_every_document_is_all_zeros_and_one_warning():
         result = compute(["abc", "ab"], ngram_range=(9, 12))
     assert len(caught) == 1
     assert result.tolist() == [[0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_counts_that_could_overflow_are_refused_and_others_are_not(kind):
+    long = Encoded(np.empty(0, np.uint32), np.array([0, 100_000]), 2)
+    assert gram_module._clip_range(long, kind, (1, 10**9)) == (1, 100_000)
+    huge = Encoded(np.empty(0, np.uint32), np.array([0, 4_000_000_000]), 2)
+    if kind == "spectrum":
+        with pytest.raises(ValueError, match="a document of 4000000000 characters has too many n-grams"):
+            gram_module._clip_range(huge, kind, (5, 8))
+    else:
+        assert gram_module._clip_range(huge, kind, (5, 8)) == (5, 8)
 
 
 def test_a_range_far_longer_than_all_documents_costs_nothing_more():

@@ -18,7 +18,7 @@ from gramshift.engine.storage import npy_file
 from gramshift.engine.threads import Progress, count_threads, run_threads
 from gramshift.engine.tiles import tiles
 from gramshift.kernels.shared import SharedNGrams
-from gramshift.ngrams.index import MAX_CHARS, build_index
+from gramshift.ngrams.index import MAX_CHARS, build_index, estimate_index
 from gramshift.text.encode import Encoded, encode
 
 log = logging.getLogger("gramshift")
@@ -49,8 +49,8 @@ def compute_gram(
     in_memory = 8 * shape[0] * shape[1] if out is None else 0
     require(what, in_memory, limit, advice)
     encoded = encode([*others, *texts] if others is not None else texts)
-    require(f"{what}, with its index,", in_memory + 24 * encoded.codes.size, limit, advice)
-    ngram_range = _clip_range(encoded, ngram_range)
+    ngram_range = _clip_range(encoded, kind, ngram_range)
+    require(f"{what}, with its index (estimated),", in_memory + estimate_index(encoded, kind, ngram_range), limit, advice)
 
     run = partial(run_threads, n_threads=n_threads, stage="index", progress=progress)
     n_cols = None if others is None else shape[1]
@@ -85,13 +85,13 @@ def _fill_tile(kernel: SharedNGrams, gram: NDArray[Any], normalize: bool, tile: 
             gram[left:right, rows] = gram[rows, left:right].T
 
 
-def _clip_range(encoded: Encoded, ngram_range: tuple[int, int]) -> tuple[int, int]:
+def _clip_range(encoded: Encoded, kind: str, ngram_range: tuple[int, int]) -> tuple[int, int]:
     """No n-gram is longer than the longest document; also refuse what would not fit into the counters."""
     if encoded.codes.size > MAX_CHARS:
         raise ValueError(f"the documents have {encoded.codes.size} characters; one gram can hold {MAX_CHARS} at most")
     lo, hi = ngram_range
     longest = int(encoded.lengths.max(initial=0))
-    if (longest * (min(hi, longest) - lo + 1)) ** 2 >= 2**63:
+    if (longest**2 if kind == "spectrum" else longest) * (min(hi, longest) - lo + 1) >= 2**63:
         raise ValueError(f"a document of {longest} characters has too many n-grams for exact 64-bit counts; cut it up")
     if encoded.n_docs and longest < lo:
         message = (

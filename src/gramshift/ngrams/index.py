@@ -104,6 +104,15 @@ def build_index(
     return _lay_out(features, n_cols, first_row, dense_at, texts.n_docs, run)
 
 
+def estimate_index(texts: Encoded, kind: str, ngram_range: tuple[int, int]) -> int:
+    """About how many bytes :func:`build_index` needs at its peak: as measured on English reviews.
+
+    N-grams longer than the range's first eight lengths are mostly not shared, and take no room.
+    """
+    n_lengths = min(ngram_range[1] - ngram_range[0] + 1, 8)
+    return texts.codes.size * (16 + n_lengths * (16 if kind == "spectrum" else 12))
+
+
 def block_width(texts: Encoded) -> int:
     """How many characters fit into 64 bits."""
     return 64 // max(1, texts.n_chars.bit_length())
