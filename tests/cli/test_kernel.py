@@ -56,6 +56,8 @@ def test_standard_input_and_normalising(tmp_path):
         (["{in}", "-o", "{folder}/no/K.npy"], "no such folder for the output; make it first"),
         (["{folder}/missing.txt", "-o", "{out}"], "missing.txt: No such file or directory"),
         (["{folder}", "-o", "{out}"], "Is a directory"),
+        (["{in}", "-o", "{folder}", "--force"], "is a folder; give the name of a file that ends in .npy"),
+        (["{folder}/missing.txt", "-o", "{out}", "--jobs", "0"], "n_jobs=0"),
         (["{in}", "-o", "{folder}/old.npy"], "old.npy exists; choose another --output or replace it with --force"),
     ],
 )
@@ -69,6 +71,24 @@ def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, source, arguments, mess
     assert result.stdout == ""
     assert sorted(os.listdir(tmp_path)) == ["in.txt", "old.npy"]
     assert (tmp_path / "old.npy").read_bytes() == b"old"
+
+
+def test_ctrl_c_says_so_and_leaves_nothing(tmp_path, source):
+    script = """
+import os, signal, gramshift.cli.kernel as command
+def interrupted(*_, **__):
+    os.kill(os.getpid(), signal.SIGINT)
+    while True:
+        pass
+command.write_kernel = interrupted
+from gramshift.cli.main import main
+main()
+"""
+    arguments = [sys.executable, "-c", script, "kernel", str(source), "-o", str(tmp_path / "K.npy")]
+    result = subprocess.run(arguments, capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode == 130
+    assert result.stderr == "gramshift: interrupted; nothing was written\n"
+    assert os.listdir(tmp_path) == ["in.txt"]
 
 
 def test_force_replaces(tmp_path, source):

@@ -30,9 +30,16 @@ def test_standard_input(monkeypatch):
 def test_a_wrong_byte_is_named_with_its_line(tmp_path):
     path = tmp_path / "in.txt"
     path.write_bytes(b"fine\ncaf\xe9\n")
-    with pytest.raises(ValueError, match=r"in.txt, line 2: byte 4 of the line is 0xe9, which is not utf-8; .*--encoding"):
+    with pytest.raises(ValueError, match=r"in.txt, line 2: byte 9 of the file is 0xe9, which is not utf-8; .*--encoding"):
         read_lines(str(path))
     assert read_lines(str(path), encoding="windows-1252") == ["fine", "café"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf_8", "UTF8", "utf-8-sig", "shift_jis"])
+def test_other_encodings(tmp_path, encoding):
+    path = tmp_path / "in.txt"
+    path.write_bytes("good film\nbad pan\n".encode(encoding))
+    assert read_lines(str(path), encoding=encoding) == ["good film", "bad pan"]
 
 
 def test_an_unknown_encoding(tmp_path):

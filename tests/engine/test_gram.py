@@ -68,6 +68,12 @@ def test_when_the_index_does_not_fit_the_error_says_so(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+def test_an_index_larger_than_expected_is_refused_before_it_is_allocated(monkeypatch):
+    monkeypatch.setattr(gram_module, "estimate_index", lambda *_: 0)
+    with pytest.raises(MemoryError, match=r"with its index, needs .* but the memory limit is 19.5 KiB"):
+        compute(memory_limit=20_000)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("normalize", [False, True])
 def test_written_to_disk_it_is_the_same(tmp_path, kind, normalize):
@@ -112,6 +118,7 @@ def test_degenerate_inputs(kind):
     assert compute([], kind=kind).shape == (0, 0)
     assert compute([], ["abc"], kind=kind).shape == (0, 1)
     assert compute(["abc"], [], kind=kind).shape == (1, 0)
+    assert compute(["abab"] * 5000, [], kind=kind, ngram_range=(1, 2)).shape == (5000, 0)
     assert compute(["abc"], kind=kind, ngram_range=(3, 3)).tolist() == [[1]]
     assert compute(["abc"] * 3, kind=kind, ngram_range=(3, 3)).tolist() == [[1] * 3] * 3
     assert compute(["", "abc", "a"], kind=kind, ngram_range=(2, 2)).tolist() == [[0, 0, 0], [0, 2, 0], [0, 0, 0]]

@@ -15,6 +15,7 @@ from gramshift.engine.memory import free_memory, human, parse_bytes
         ("1.5MB", 1_500_000),
         (" 3 KiB ", 3072),
         (2.5e6, 2_500_000),
+        (1e16, 10**16),
     ],
 )
 def test_sizes_are_read_in_all_usual_ways(value, expected):

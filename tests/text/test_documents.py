@@ -19,7 +19,6 @@ GOOD = ["one", "two", ""]
         pd.Series(GOOD, index=[5, 3, 1], dtype="string"),
         pl.Series(GOOD),
         (text for text in GOOD),
-        dict.fromkeys(GOOD).keys(),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -49,6 +48,7 @@ def test_numpy_strings_count_as_str():
         (7, r"documents is a int; give a list of str"),
         (None, r"documents is a NoneType"),
         ({"text": "a"}, r"documents is a dict"),
+        ({"a", "b"}, r"documents is a set; give a list of str"),
         (np.array([["a"], ["b"]]), r"documents has shape \(2, 1\); give one column of texts"),
         (pd.DataFrame({"text": ["a"]}), r"documents has shape \(1, 1\)"),
         (["x" * 10_000, 5.0], r"documents\[1\] is 5.0 \(float\)"),

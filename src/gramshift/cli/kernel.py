@@ -69,6 +69,8 @@ def write_kernel(
     progress: Any = None,
 ) -> dict[str, Any]:
     """Write the gram of the lines of ``source`` to ``output``; everything that can be refused is refused before work starts."""
+    if output.is_dir():
+        raise IsADirectoryError(f"{output} is a folder; give the name of a file that ends in .npy")
     if output.exists() and not force:
         raise FileExistsError(f"{output} exists; choose another --output or replace it with --force")
     if output.suffix != ".npy":
@@ -80,8 +82,9 @@ def write_kernel(
     from gramshift.engine.memory import human
     from gramshift.estimators.string_kernel import StringKernel
 
-    documents = read_lines(source, encoding=encoding)
     kernel = StringKernel(kind, ngram_range=ngram_range, normalize=normalize, memory_limit=memory_limit, n_jobs=n_jobs)
+    kernel.check_parameters()
+    documents = read_lines(source, encoding=encoding)
     n = len(documents)
     print(f"{n} documents, {sum(map(len, documents))} characters; {output} will take {human(8 * n * n)}", file=sys.stderr)
     begun = time.perf_counter()

@@ -1,7 +1,9 @@
 """The command ``gramshift``."""
 
+import functools
 import sys
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
@@ -25,8 +27,23 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
-app.command("demo")(demo_command)
-app.command("kernel")(kernel_command)
+
+
+def _plainly(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, ending in one line on stderr when it is interrupted."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except KeyboardInterrupt:
+            _stop("interrupted; nothing was written", 130)
+
+    return run
+
+
+app.command("demo")(_plainly(demo_command))
+app.command("kernel")(_plainly(kernel_command))
 
 
 def _show_version(wanted: bool) -> None:
@@ -48,8 +65,6 @@ def main() -> None:
     """Run the command; a mistake of the user's is one line and exit code 2, a fault of ours exit code 1."""
     try:
         app(prog_name="gramshift")
-    except KeyboardInterrupt:
-        _stop("interrupted; nothing was written", 130)
     except USERS_MISTAKES as error:
         _stop(_describe(error), 2)
     except OSError as error:

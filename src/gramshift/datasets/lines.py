@@ -1,5 +1,6 @@
 """Text files with one document per line."""
 
+import codecs
 import sys
 from pathlib import Path
 
@@ -11,16 +12,17 @@ def read_lines(path: str, *, encoding: str = "utf-8") -> list[str]:
     names its line.
     """
     data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-    lines = data.removeprefix(b"\xef\xbb\xbf" if encoding.lower().replace("-", "") == "utf8" else b"").split(b"\n")
-    if lines[-1] == b"":
+    try:
+        name = codecs.lookup(encoding).name
+    except LookupError:
+        raise ValueError(f"encoding {encoding!r} is not known; for example utf-8, windows-1252, shift_jis") from None
+    try:
+        text = data.decode("utf-8-sig" if name == "utf-8" else name)
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].decode(name, "replace").count("\n") + 1
+        place = f"{path}, line {line}: byte {error.start + 1} of the file is 0x{data[error.start]:02x}"
+        raise ValueError(f"{place}, which is not {encoding}; name the right encoding with --encoding") from None
+    lines = text.split("\n")
+    if lines[-1] == "":
         lines.pop()
-    documents = []
-    for number, line in enumerate(lines, start=1):
-        try:
-            documents.append(line.removesuffix(b"\r").decode(encoding))
-        except UnicodeDecodeError as error:
-            place = f"{path}, line {number}: byte {error.start + 1} of the line is 0x{line[error.start]:02x}"
-            raise ValueError(f"{place}, which is not {encoding}; name the right encoding with --encoding") from None
-        except LookupError:
-            raise ValueError(f"encoding {encoding!r} is not known; for example utf-8, windows-1252, shift_jis") from None
-    return documents
+    return [line.removesuffix("\r") for line in lines]

@@ -45,16 +45,25 @@ def compute_gram(
     limit = free_memory() if memory_limit is None else parse_bytes(memory_limit)
     shape = len(texts), len(texts if others is None else others)
     what = f"a gram of {shape[0]} x {shape[1]} documents"
-    advice = "raise memory_limit, write it to disk with out='gram.npy', or compare with fewer documents: gram(docs, others)"
+    advice = "raise the limit, or compare fewer documents at a time"
+    if out is None:
+        advice = "raise memory_limit, write it to disk with out='gram.npy', or compare with fewer documents: gram(docs, others)"
     in_memory = 8 * shape[0] * shape[1] if out is None else 0
     require(what, in_memory, limit, advice)
+    if 0 in shape:
+        return _empty_gram(shape, normalize, out)
     encoded = encode([*others, *texts] if others is not None else texts)
     ngram_range = _clip_range(encoded, kind, ngram_range)
     require(f"{what}, with its index (estimated),", in_memory + estimate_index(encoded, kind, ngram_range), limit, advice)
 
     run = partial(run_threads, n_threads=n_threads, stage="index", progress=progress)
     n_cols = None if others is None else shape[1]
-    kernel = SharedNGrams(build_index(encoded, kind=kind, ngram_range=ngram_range, n_cols=n_cols, run=run))
+
+    def check_size(n_bytes: int) -> None:
+        require(f"{what}, with its index,", in_memory + n_bytes, limit, advice)
+
+    index = build_index(encoded, kind=kind, ngram_range=ngram_range, n_cols=n_cols, run=run, check_size=check_size)
+    kernel = SharedNGrams(index)
     del encoded
     give_back()
     plan = plan_tiles(*shape, n_threads=n_threads, budget=limit - in_memory - kernel.nbytes)
@@ -70,7 +79,15 @@ def compute_gram(
     log.info(
         "%s %s: %s in %d tiles, %.2f s", what, kind, human(8 * shape[0] * shape[1]), len(work), time.perf_counter() - begun
     )
-    return gram if out is None else np.load(out, mmap_mode="r" if gram.size else None)
+    return gram if out is None else np.load(out, mmap_mode="r")
+
+
+def _empty_gram(shape: tuple[int, int], normalize: bool, out: str | os.PathLike[str] | None) -> NDArray[Any]:
+    gram = np.empty(shape, np.float64 if normalize else np.int64)
+    if out is not None:
+        with npy_file(out, shape, gram.dtype):
+            pass
+    return gram
 
 
 def _fill_tile(kernel: SharedNGrams, gram: NDArray[Any], normalize: bool, tile: tuple[slice, slice]) -> None:

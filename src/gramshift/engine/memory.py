@@ -26,7 +26,9 @@ CGROUPS = (
 
 def parse_bytes(value: int | float | str) -> int:
     """2000000, "500 MB", "2 GiB", "2g" -> bytes."""
-    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([a-zA-Z]*)\s*", str(value)) if not isinstance(value, bool) else None
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 2**63:
+        return int(value)
+    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([a-zA-Z]*)\s*", value) if isinstance(value, str) else None
     if match is None or match[2].lower() not in UNITS or float(match[1]) <= 0:
         raise ValueError(f"memory_limit={value!r}: give a number of bytes or a size such as '500 MB' or '2 GiB'")
     return int(float(match[1]) * UNITS[match[2].lower()])

@@ -6,7 +6,7 @@ from gramshift.engine.memory import human
 
 TILE_CELLS = 1 << 23  # enough work to be worth a start, little enough to show progress
 STRIPS_PER_THREAD = 3  # so that threads finish together
-BYTES_PER_ROW = 2048  # what a kernel needs beside the gram for each row of a tile
+BYTES_PER_ROW = 16384  # what a kernel needs beside the gram for each row of a tile
 
 
 @dataclass(frozen=True)

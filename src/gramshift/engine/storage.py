@@ -1,6 +1,7 @@
 """Arrays on disk that appear under their name only when they are complete."""
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ def npy_file(path: str | os.PathLike[str], shape: tuple[int, int], dtype: Any) -
     The space is reserved first: a full disk is an error here and not a crash in the middle.
     """
     path = Path(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    partial = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.partial")
     try:
         if 0 in shape:  # nothing to map
             array = np.empty(shape, dtype)

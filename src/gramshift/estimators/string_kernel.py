@@ -1,13 +1,15 @@
 """The string kernel as users see it: a function of documents, a scikit-learn kernel and a transformer."""
 
 import os
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.engine.gram import compute_gram
-from gramshift.engine.threads import Progress
+from gramshift.engine.memory import parse_bytes
+from gramshift.engine.threads import Progress, count_threads
 from gramshift.estimators.parameters import Parameters
 from gramshift.kernels.ranges import check_ngram_range
 from gramshift.ngrams.index import KINDS
@@ -94,10 +96,9 @@ class StringKernel(Parameters):
         -------
         int64 counts, or float64 if normalised, of shape (documents, others).
         """
-        if self.kind not in KINDS:
-            raise ValueError(f"kind={self.kind!r}: must be one of {', '.join(map(repr, KINDS))}")
-        ngram_range = check_ngram_range(self.ngram_range)
-        steps = TextSteps(self.strip, self.lowercase, self.collapse_whitespace, self.unicode_form)
+        ngram_range, steps = self.check_parameters()
+        if out is not None and not Path(out).absolute().parent.is_dir():
+            raise FileNotFoundError(f"{Path(out).absolute().parent}: no such folder for out={str(out)!r}; make it first")
         symmetric = others is None or others is documents
         rows = as_documents(documents)
         columns = None if symmetric else as_documents(others, name="others")
@@ -112,6 +113,16 @@ class StringKernel(Parameters):
             n_jobs=self.n_jobs,
             progress=progress,
         )
+
+    def check_parameters(self) -> tuple[tuple[int, int], TextSteps]:
+        """Raise an error if a parameter is wrong; return the n-gram range and the text steps."""
+        if self.kind not in KINDS:
+            raise ValueError(f"kind={self.kind!r}: must be one of {', '.join(map(repr, KINDS))}")
+        count_threads(self.n_jobs)
+        if self.memory_limit is not None:
+            parse_bytes(self.memory_limit)
+        steps = TextSteps(self.strip, self.lowercase, self.collapse_whitespace, self.unicode_form)
+        return check_ngram_range(self.ngram_range), steps
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray[Any]:
         """The gram as a kernel function, for example ``SVC(kernel=StringKernel(normalize=True))``."""

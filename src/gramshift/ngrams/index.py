@@ -82,10 +82,12 @@ def build_index(
     n_cols: int | None = None,
     dense_at: int | None = None,
     run: Run = run_serially,
+    check_size: Callable[[int], None] = lambda n_bytes: None,
 ) -> NGramIndex:
     """Index all documents against each other, or, with ``n_cols``, the documents after the first n_cols against those.
 
-    A feature that ``dense_at`` columns share is kept as bits, others as lists; it decides speed alone.
+    A feature that ``dense_at`` columns share is kept as bits, others as lists; it decides speed alone. ``check_size`` is
+    told how many bytes the index will take before they are allocated, and may raise.
     """
     first_row = 0 if n_cols is None else n_cols
     n_cols = texts.n_docs if n_cols is None else n_cols
@@ -101,7 +103,7 @@ def build_index(
 
     features = run(find_features, shards)
     del shards
-    return _lay_out(features, n_cols, first_row, dense_at, texts.n_docs, run)
+    return _lay_out(features, n_cols, first_row, dense_at, texts.n_docs, run, check_size)
 
 
 def estimate_index(texts: Encoded, kind: str, ngram_range: tuple[int, int]) -> int:
@@ -164,17 +166,20 @@ def _find_features(
     docs = doc_of[positions]
     self_values = np.zeros(texts.n_docs, np.int64)
     runs.count_unshared(docs, texts.bounds, positions, common, lo, hi, self_values)
-    sizes = np.zeros(2, np.int64)
-    runs.measure_runs(common, lo, hi, sizes)
-    n_features, n_members = sizes.tolist()
-    if kind == "intersection":
-        n_features = n_members // 2
+    found = np.empty((positions.size, 3), np.int64)
+    found = found[: runs.find_runs(common, lo, found)]
+    lengths = found[:, 1] - found[:, 0]
+    if kind == "intersection":  # a run can become several features, but its positions are an upper bound for their members
+        n_features, n_members = int(lengths.sum()) // 2, int(lengths.sum())
+    else:
+        n_features, n_members = len(found), int(np.minimum(lengths, texts.n_docs).sum())
     largest = min(texts.n_docs, positions.size)
     starts, n_columns, times = (np.empty(n_features + 1, np.int64) for _ in range(3))
-    members = np.empty(n_members, np.uint32)
+    members = np.empty(n_members + largest, np.uint32)
     counts = np.empty(n_members if kind == "spectrum" else 0, np.uint32)
+    sizes = np.zeros(2, np.int64)
     runs.collect(
-        docs, common, lo, hi, KINDS[kind], n_cols, first_row, dense_at,
+        docs, found, KINDS[kind], n_cols, first_row, dense_at,
         np.full(texts.n_docs, -1, np.int32), np.empty(largest, np.uint32), self_values,
         starts, n_columns, times, members, counts, sizes,
     )  # fmt: skip
@@ -209,7 +214,15 @@ def _sort_positions(texts: Encoded, doc_of: Array, positions: Array, keys: Array
     return positions, common
 
 
-def _lay_out(features: list[_Features], n_cols: int, first_row: int, dense_at: int, n_docs: int, run: Run) -> NGramIndex:
+def _lay_out(
+    features: list[_Features],
+    n_cols: int,
+    first_row: int,
+    dense_at: int,
+    n_docs: int,
+    run: Run,
+    check_size: Callable[[int], None],
+) -> NGramIndex:
     n_shards, n_rows = len(features), n_docs - first_row
     empty, no_bits = np.empty(0, np.uint32), np.empty((0, 0, 0), np.uint64)
     ends = np.zeros((n_shards + 1, 2), np.int64)
@@ -232,6 +245,8 @@ def _lay_out(features: list[_Features], n_cols: int, first_row: int, dense_at: i
     if n_listed > MAX_CHARS:
         raise ValueError(f"the documents share {n_listed} n-grams; one index can hold {MAX_CHARS}: compare fewer at a time")
     counted = any(part.counts.size for part in features)
+    n_bit_words = n_blocks(n_cols) * (n_dense + 1) * placing.BLOCK // 64
+    check_size(4 * n_listed + (10 if counted else 8) * n_lists + 8 * n_bit_words + 4 * int(bit_ptr[-1] + excess_ptr[-1]))
     outputs = (
         np.empty(n_listed, np.uint32), np.empty(n_lists, np.uint64), np.empty(n_lists if counted else 0, np.uint16),
         np.zeros((n_blocks(n_cols), n_dense + 1, placing.BLOCK // 64), np.uint64),

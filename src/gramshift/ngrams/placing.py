@@ -8,7 +8,7 @@ from gramshift.ngrams.runs import sort_pairs
 BLOCK = 1024  # documents per block of bits
 HEADER = 2  # a list is preceded by its `times`, low and high half; negative if a count stands after every document
 MAX_FACTOR = 0xFFFF  # a row that counts more than this refers to a list more than once
-REPEAT = 1 << 16  # a row refers to a row of bits at most this often; what counts more is a list, which can multiply
+REPEAT = 16  # rows refer to a row of bits at most this often on average; what counts more is a list, which can multiply
 
 
 @leaf("int64(uint32[::1], int64, int64, int64, int64)")
@@ -85,9 +85,12 @@ def place_features(
                     alive_counts[k] = counts[begin + k]
         while size >= dense_at:
             step = np.int64(alive_counts[:size].min()) - level if counts.size else 1
-            largest = np.int64(counts[begin:end].max()) if counts.size else 1
+            total = 0
+            if counts.size:
+                for k in range(begin, end):
+                    total += counts[k]
             weight = times[f] * step
-            if weight * largest > REPEAT:
+            if weight * max(total, end - begin) > REPEAT * (end - begin):
                 break
             for k in range(size if symmetric else end - begin):
                 row = np.int64(alive[k] if symmetric else members[begin + k]) - first_row

@@ -1,6 +1,6 @@
 """The one function through which documents enter: whatever the user holds becomes a list of str, or one clear error."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from math import isnan
 from typing import Any
 
@@ -12,7 +12,7 @@ def as_documents(documents: Any, *, name: str = "documents") -> list[str]:
     shape = getattr(documents, "shape", None)
     if shape is not None and len(shape) != 1:
         raise TypeError(f"{name} has shape {tuple(shape)}; give one column of texts, for example frame['text']")
-    if isinstance(documents, Mapping) or not isinstance(documents, Iterable):
+    if isinstance(documents, (Mapping, Set)) or not isinstance(documents, Iterable):
         raise TypeError(f"{name} is a {type(documents).__name__}; give a list of str")
     for convert in ("tolist", "to_list", "to_pylist"):
         if hasattr(documents, convert):
