@@ -5,11 +5,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gramshift.estimators.string_kernel import StringKernel
+    from gramshift.estimators.target import Target
+    from gramshift.estimators.transductive import TransductiveClassifier
 
 __version__ = "0.1.0"
-__all__ = ["StringKernel", "__version__"]
+__all__ = ["StringKernel", "Target", "TransductiveClassifier", "__version__"]
 
-_HOMES = {"StringKernel": "gramshift.estimators.string_kernel"}
+_HOMES = {
+    "StringKernel": "gramshift.estimators.string_kernel",
+    "Target": "gramshift.estimators.target",
+    "TransductiveClassifier": "gramshift.estimators.transductive",
+}
 
 
 def __getattr__(name: str) -> Any:

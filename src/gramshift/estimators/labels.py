@@ -1,0 +1,53 @@
+"""Labels as users have them: of any type, with gaps."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def is_missing(label: Any) -> bool:
+    """None, NaN and pandas' NA mark a document without a label; -1 is a label like any other."""
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(label, (float, np.floating)) and bool(np.isnan(label))
+
+
+def as_labels(y: Any, *, n_documents: int) -> list[Any]:
+    """One label, or gap, per document, as Python objects in a list."""
+    if y is None:
+        raise ValueError("y is None; give one label per document, None for those without")
+    if isinstance(y, (str, bytes)):
+        raise TypeError(f"y is a single {type(y).__name__}; give a list with one label per document")
+    shape = getattr(y, "shape", None)
+    if shape is not None and len(shape) != 1:
+        raise ValueError(f"y has shape {tuple(shape)}; give one column of labels, for example frame['label']")
+    for convert in ("tolist", "to_list", "to_pylist"):
+        if hasattr(y, convert):
+            y = getattr(y, convert)()
+            break
+    labels = list(y)
+    if len(labels) != n_documents:
+        raise ValueError(f"y has {len(labels)} labels for {n_documents} documents; give one each, None for those without")
+    return labels
+
+
+def encode_labels(labels: list[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The classes in order, and the number of each label's class."""
+    kinds = {_kind(label) for label in labels}
+    if len(kinds) > 1:
+        examples = ", ".join(repr(next(label for label in labels if _kind(label) == kind)) for kind in sorted(kinds))
+        raise TypeError(f"y mixes labels of different types ({examples}); make them all of one, for example all str")
+    classes, codes = np.unique(np.array(labels), return_inverse=True)
+    if len(classes) < 2:
+        shown = f"only {classes[0]!r}" if len(classes) else "no label at all"
+        raise ValueError(f"y has {shown}; a classifier needs documents of at least 2 classes")
+    return classes, codes.astype(np.intp)
+
+
+def _kind(label: Any) -> str:
+    if isinstance(label, (bool, np.bool_)):
+        return "bool"
+    if isinstance(label, (int, float, np.number)):
+        return "number"
+    return type(label).__name__
