@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.text.documents import as_list
+
 
 def is_missing(label: Any) -> bool:
     """None, NaN and pandas' NA mark a document without a label; -1 is a label like any other."""
@@ -22,11 +24,7 @@ def as_labels(y: Any, *, n_documents: int) -> list[Any]:
     shape = getattr(y, "shape", None)
     if shape is not None and len(shape) != 1:
         raise ValueError(f"y has shape {tuple(shape)}; give one column of labels, for example frame['label']")
-    for convert in ("tolist", "to_list", "to_pylist"):
-        if hasattr(y, convert):
-            y = getattr(y, convert)()
-            break
-    labels = list(y)
+    labels = as_list(y)
     if len(labels) != n_documents:
         raise ValueError(f"y has {len(labels)} labels for {n_documents} documents; give one each, None for those without")
     return labels

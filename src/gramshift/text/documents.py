@@ -14,17 +14,21 @@ def as_documents(documents: Any, *, name: str = "documents") -> list[str]:
         raise TypeError(f"{name} has shape {tuple(shape)}; give one column of texts, for example frame['text']")
     if isinstance(documents, (Mapping, Set)) or not isinstance(documents, Iterable):
         raise TypeError(f"{name} is a {type(documents).__name__}; give a list of str")
-    for convert in ("tolist", "to_list", "to_pylist"):
-        if hasattr(documents, convert):
-            documents = getattr(documents, convert)()
-            break
-    texts = list(documents)
+    texts = as_list(documents)
     if set(map(type, texts)) <= {str}:
         return texts
     for row, text in enumerate(texts):
         if not isinstance(text, str):
             raise TypeError(f"{name}[{row}] is {_describe(text)}; every document must be a str{_advice(text)}")
     return texts
+
+
+def as_list(values: Any) -> list[Any]:
+    """The entries of a list, array or column as Python objects."""
+    for convert in ("tolist", "to_list", "to_pylist"):
+        if hasattr(values, convert):
+            return list(getattr(values, convert)())
+    return list(values)
 
 
 def _describe(value: Any) -> str:
