@@ -56,6 +56,7 @@ def test_the_story_is_told(fitted):
 def test_predict_needs_no_refit_and_knows_the_target(fitted):
     assert (fitted.predict(TARGET) == fitted.transduction_).all()
     assert (fitted.decision_function(TARGET) == fitted.transduction_score_[:, 1]).all()
+    assert (fitted.decision_function(text for text in TARGET) == fitted.transduction_score_[:, 1]).all()
     new = ["a great blender, i love it", "broke after a day, waste of money"]
     assert fitted.predict(new).tolist() == ["positive", "negative"]
     alone = fitted.decision_function(new[:1])

@@ -226,6 +226,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
 
     def _score(self, X: Any) -> Floats:
         self._check_fitted()
+        X = X if self._documents is None else as_documents(X, name="X")  # once: it may be a generator
         similarity = self._new_similarity(X)
         scores: Floats = (exponential(similarity) if self.adapt else similarity) @ self._weights + self._intercepts
         if self._documents is not None:  # a target document keeps the very score that fit gave it
@@ -237,7 +238,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
 
     def _new_similarity(self, X: Any) -> Floats:
         if self._documents is not None:
-            return self._comparison.similarities(as_documents(X, name="X"), self._documents)
+            return self._comparison.similarities(X, self._documents)
         gram = np.asarray(X, dtype=float)
         if gram.ndim != 2 or gram.shape[1] != len(self._self_kernels):
             n = len(self._self_kernels)
