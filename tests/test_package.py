@@ -20,7 +20,7 @@ LAYERS = {  # what each folder may import, as DESIGN has it
     "kernels": {"ngrams", "text"},
     "engine": {"kernels", "ngrams", "text"},
     "datasets": {"text"},
-    "learn": set(),
+    "learn": {"engine", "ngrams"},
     "estimators": {"learn", "engine", "kernels", "ngrams", "text"},
     "cli": {"estimators", "learn", "engine", "datasets", "kernels", "ngrams", "text"},
 }
@@ -50,7 +50,15 @@ def test_modules_are_short():
 
 
 def test_every_compiled_leaf_is_cached_on_disk_and_needs_no_gil():
-    for name in ("ngrams.sorting", "ngrams.runs", "ngrams.placing", "kernels.bits", "kernels.lists", "kernels.normalize"):
+    for name in (
+        "ngrams.sorting",
+        "ngrams.runs",
+        "ngrams.placing",
+        "kernels.bits",
+        "kernels.lists",
+        "kernels.normalize",
+        "learn.cells",
+    ):
         module = import_module(f"gramshift.{name}")
         leaves = [value for value in vars(module).values() if hasattr(value, "signatures")]
         assert leaves

@@ -4,17 +4,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gramshift.estimators.files import load
     from gramshift.estimators.string_kernel import StringKernel
     from gramshift.estimators.target import Target
     from gramshift.estimators.transductive import TransductiveClassifier
 
 __version__ = "0.1.0"
-__all__ = ["StringKernel", "Target", "TransductiveClassifier", "__version__"]
+__all__ = ["StringKernel", "Target", "TransductiveClassifier", "__version__", "load"]
 
 _HOMES = {
     "StringKernel": "gramshift.estimators.string_kernel",
     "Target": "gramshift.estimators.target",
     "TransductiveClassifier": "gramshift.estimators.transductive",
+    "load": "gramshift.estimators.files",
 }
 
 

@@ -164,7 +164,7 @@ def test_more_to_add_than_there_is_adds_all():
     ("options", "arguments", "error", "message"),
     [
         ({}, (X, Y[:-1]), ValueError, "y has 119 labels for 120 documents"),
-        ({}, (X, ["a"] * 120), ValueError, "y has only .*a.*at least 2 classes"),
+        ({}, (X, ["a"] * 120), ValueError, "y has one class only, .*a.*at least 2 classes"),
         ({}, (X, [None] * 120), ValueError, "no label at all"),
         ({}, (X, None), ValueError, "y is None"),
         ({}, (X, ["a", 1] * 60), TypeError, "mixes labels of different types"),
@@ -174,7 +174,9 @@ def test_more_to_add_than_there_is_adds_all():
         ({"n_rounds": 0}, (X, Y), ValueError, "n_rounds=0"),
         ({"alpha": 0}, (X, Y), ValueError, "alpha=0: give a number above 0"),
         ({"alpha": -1.0}, (X, Y), ValueError, "alpha=-1.0"),
-        ({"alpha": 1e-300}, (X * 2, Y * 2), ValueError, "alpha=1e-300 is too small"),
+        ({"alpha": 1e-300, "adapt": False, "ngram_range": (1, 1)}, (X, Y), ValueError, "alpha=1e-300 is too small"),
+        ({"alpha": 1e-300, "adapt": True, "ngram_range": (1, 1)}, (X, Y), ValueError, "alpha=1e-300 is too small"),
+        ({}, (X, [i / 7 for i in range(120)]), ValueError, "y is continuous"),
         ({"classifier": "forest"}, (X, Y), ValueError, "classifier='forest'"),
         ({"kernel": "word"}, (X, Y), ValueError, "kernel='word': must be one of"),
         ({"kernel": []}, (X, Y), ValueError, "at least one kernel"),
@@ -182,7 +184,7 @@ def test_more_to_add_than_there_is_adds_all():
         ({"kernel": "precomputed"}, (X, Y), TypeError, "not a matrix of numbers"),
         ({"kernel": "precomputed"}, (np.ones((2, 3)), ["a", "b"]), ValueError, "square"),
         ({"kernel": "precomputed"}, (np.array([[1, 2], [3, 1]]), ["a", "b"]), ValueError, "symmetric"),
-        ({"kernel": "precomputed"}, (np.array([[1, np.nan], [np.nan, 1]]), ["a", "b"]), ValueError, r"X\[0, 1\] is nan"),
+        ({"kernel": "precomputed"}, (np.array([[1, np.nan], [np.nan, 1]]), ["a", "b"]), ValueError, r"X\[1, 0\] is nan"),
     ],
 )
 def test_bad_input_is_one_clear_error(options, arguments, error, message):

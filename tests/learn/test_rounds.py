@@ -3,17 +3,17 @@ import pytest
 
 from gramshift import StringKernel
 from gramshift.datasets.demo import load_demo
-from gramshift.learn.adapt import adapted_kernel, exponential, normalize_gram
-from gramshift.learn.ridge import solve_ridge
+from gramshift.learn.described import Described
+from gramshift.learn.ridge import RidgeSolver
 from gramshift.learn.rounds import transduce
 from naive_algorithm import transductive_kernel_algorithm
 
 
-def demo_gram(n_source, n_target, ngram_range=(3, 5)):
+def demo_gram(n_source, n_target):
     source, target = load_demo("kitchen"), load_demo("films")
     texts = source.texts[:n_source] + target.texts[:n_target]
     codes = np.array([label == "positive" for label in source.labels[:n_source]], np.intp)
-    return StringKernel(ngram_range=ngram_range).gram(texts), codes
+    return StringKernel(ngram_range=(3, 5)).gram(texts), codes
 
 
 @pytest.mark.parametrize("n_rounds", [1, 2, 4])
@@ -22,17 +22,30 @@ def test_rounds_follow_the_algorithm_line_by_line(n_rounds, n_classes):
     gram, codes = demo_gram(30, 24)
     if n_classes == 3:
         codes = np.arange(30) % 3
-    kernel = adapted_kernel(exponential(normalize_gram(gram)))
-    outcome = transduce(kernel, codes, n_classes, solve=lambda k, y: solve_ridge(k, y, 1e-5), n_rounds=n_rounds, n_added=10)
-    labels, scores = transductive_kernel_algorithm(gram.tolist(), codes.tolist(), n_classes, 10, 1e-5, n_rounds)
-    assert outcome.scores.argmax(axis=1).tolist() == labels
-    np.testing.assert_allclose(outcome.scores, scores, rtol=0, atol=1e-7 * np.abs(scores).max())
-    assert [len(step.added) for step in outcome.rounds] == [0] + [10] * (n_rounds - 1)
-    assert len(outcome.training) == 30 + (10 if n_rounds > 1 else 0)
+    documents, source = Described.from_gram(gram, adapt=True), np.arange(30)
+    solve = RidgeSolver(documents, source, 1e-5).solve
+    rounds = transduce(documents, source, codes, n_classes, solve=solve, n_rounds=n_rounds, n_added=10)
+    for number, step in enumerate(rounds, start=1):
+        labels, scores = transductive_kernel_algorithm(gram.tolist(), codes.tolist(), n_classes, 10, 1e-5, number)
+        assert step.codes.tolist() == labels
+        np.testing.assert_allclose(step.scores, scores, rtol=0, atol=1e-7 * np.abs(scores).max())
+    assert [len(step.added) for step in rounds] == [0] + [10] * (n_rounds - 1)
+
+
+def test_source_and_target_may_stand_in_any_order():
+    gram, codes = demo_gram(30, 24)
+    order = np.random.default_rng(3).permutation(54)
+    place = np.argsort(order)
+    documents = Described.from_gram(np.ascontiguousarray(gram[np.ix_(order, order)]), adapt=True)
+    solve = RidgeSolver(documents, place[:30], 1e-5).solve
+    last = transduce(documents, place[:30], codes, 2, solve=solve, n_rounds=2, n_added=10)[-1]
+    _, scores = transductive_kernel_algorithm(gram.tolist(), codes.tolist(), 2, 10, 1e-5, 2)
+    np.testing.assert_allclose(last.scores, np.array(scores)[order[order >= 30] - 30], rtol=0, atol=1e-6)
 
 
 def test_without_target_it_is_an_ordinary_fit():
     gram, codes = demo_gram(30, 0)
-    outcome = transduce(normalize_gram(gram), codes, 2, solve=lambda k, y: solve_ridge(k, y, 1e-5), n_rounds=2, n_added=0)
-    assert outcome.scores.shape == (0, 2)
-    assert outcome.training.tolist() == list(range(30))
+    documents, source = Described.from_gram(gram, adapt=False), np.arange(30)
+    solve = RidgeSolver(documents, source, 1e-5).solve
+    rounds = transduce(documents, source, codes, 2, solve=solve, n_rounds=2, n_added=3)
+    assert [step.scores.shape for step in rounds] == [(0, 2)]

@@ -5,11 +5,31 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
+
+
+@contextmanager
+def replaced_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to write into; renamed to ``path`` at the end, removed if anything goes wrong before."""
+    path, partial = Path(path), _partial(path)
+    try:
+        with partial.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _partial(path: str | os.PathLike[str]) -> Path:
+    """Another name in the same folder, unlike that of any other process or thread."""
+    path = Path(path)
+    return path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.partial")
 
 
 @contextmanager
@@ -18,8 +38,7 @@ def npy_file(path: str | os.PathLike[str], shape: tuple[int, int], dtype: Any) -
 
     The space is reserved first: a full disk is an error here and not a crash in the middle.
     """
-    path = Path(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.partial")
+    path, partial = Path(path), _partial(path)
     try:
         if 0 in shape:  # nothing to map
             array = np.empty(shape, dtype)

@@ -1,9 +1,11 @@
 """Labels as users have them: of any type, with gaps."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
 
 from gramshift.text.documents import as_list
 
@@ -18,10 +20,16 @@ def is_missing(label: Any) -> bool:
 def as_labels(y: Any, *, n_documents: int) -> list[Any]:
     """One label, or gap, per document, as Python objects in a list."""
     if y is None:
-        raise ValueError("y is None; give one label per document, None for those without")
+        raise ValueError(
+            "fit requires y to be passed, but the target y is None; give one label per document, None for those without"
+        )
     if isinstance(y, (str, bytes)):
         raise TypeError(f"y is a single {type(y).__name__}; give a list with one label per document")
     shape = getattr(y, "shape", None)
+    if shape is not None and len(shape) == 2 and shape[1] == 1:
+        message = "A column-vector y was passed when a 1d array was expected; its one column is taken as the labels"
+        warnings.warn(message, DataConversionWarning, stacklevel=3)
+        y, shape = np.asarray(y).ravel(), None
     if shape is not None and len(shape) != 1:
         raise ValueError(f"y has shape {tuple(shape)}; give one column of labels, for example frame['label']")
     labels = as_list(y)
@@ -36,9 +44,12 @@ def encode_labels(labels: list[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     if len(kinds) > 1:
         examples = ", ".join(repr(next(label for label in labels if _kind(label) == kind)) for kind in sorted(kinds))
         raise TypeError(f"y mixes labels of different types ({examples}); make them all of one, for example all str")
+    fraction = next((label for label in labels if isinstance(label, (float, np.floating)) and label % 1 != 0), None)
+    if fraction is not None:
+        raise ValueError(f"Unknown label type: y is continuous, it has {fraction}; if these are classes, make them str")
     classes, codes = np.unique(np.array(labels), return_inverse=True)
     if len(classes) < 2:
-        shown = f"only {classes[0]!r}" if len(classes) else "no label at all"
+        shown = f"one class only, {classes.tolist()[0]!r}" if len(classes) else "no label at all"
         raise ValueError(f"y has {shown}; a classifier needs documents of at least 2 classes")
     return classes, codes.astype(np.intp)
 

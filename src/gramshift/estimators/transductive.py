@@ -1,5 +1,8 @@
 """The transductive classifier: the paper's method behind scikit-learn's interface."""
 
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -7,21 +10,32 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.svm import SVC
+from sklearn.utils.validation import validate_data
 
-from gramshift.estimators.comparison import make_comparison
-from gramshift.estimators.labels import as_labels, encode_labels, is_missing
-from gramshift.estimators.target import Target
+from gramshift.engine.threads import count_threads
+from gramshift.estimators.comparison import Comparison, make_comparison
+from gramshift.estimators.explanation import Explanation, explain_text
+from gramshift.estimators.files import save_classifier
+from gramshift.estimators.inputs import check_gram, check_memory, gather
+from gramshift.estimators.labels import encode_labels, is_missing
+from gramshift.estimators.model import Model
+from gramshift.estimators.string_kernel import StringKernel
 from gramshift.kernels.ranges import check_ngram_range
-from gramshift.learn.adapt import adapted_kernel, exponential, normalize_gram
 from gramshift.learn.calibrate import fit_steepness, softmax
-from gramshift.learn.discriminant import solve_discriminant
-from gramshift.learn.ridge import leave_one_out_scores, solve_ridge
-from gramshift.learn.rounds import Codes, Outcome, Solve, transduce
+from gramshift.learn.described import Described
+from gramshift.learn.rounds import Round, transduce
+from gramshift.learn.solvers import SOLVERS
 from gramshift.learn.targets import choose_classes, one_versus_all
 from gramshift.text.documents import as_documents
 
 Floats = NDArray[np.float64]
+
+
+@dataclass
+class Calibration:
+    """Of the probabilities; worked out when first asked for."""
+
+    steepness: float | None = None
 
 
 class TransductiveClassifier(ClassifierMixin, BaseEstimator):
@@ -31,7 +45,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     ----------
     kernel : {"presence", "intersection", "spectrum", "precomputed"}, StringKernel, callable or list of these
         How documents are compared. Values are normalised; several kernels are averaged after that. With "precomputed", X
-        is the square gram of source and target documents, and gaps in y mark the target.
+        is the square gram of source and target documents, and gaps in y mark the target. A callable k(A, B) gets lists of
+        texts, or arrays where X has rows of numbers.
     ngram_range : (lo, hi)
         For kernels given by name.
     adapt : bool
@@ -96,20 +111,23 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
 
         Documents of X whose label is missing (None, NaN, NA) are target documents too, before those of ``target``.
         """
-        self._check_parameters()
-        documents, labels = self._gather(X, y, target)
-        order = np.array([not is_missing(label) for label in labels], bool)
-        order = np.concatenate([np.flatnonzero(order), np.flatnonzero(~order)])
-        n_source = sum(not is_missing(label) for label in labels)
-        self.classes_, codes = encode_labels([labels[i] for i in order[:n_source]])
-        similarity = self._fit_similarity(documents, order)
-        described = exponential(similarity) if self.adapt else similarity
-        kernel = adapted_kernel(described) if self.adapt else similarity
-        n_target = len(labels) - n_source
-        n_rounds = self.n_rounds if n_target else 1
-        added = self.n_added if isinstance(self.n_added, Integral) else max(1, round(float(self.n_added) * n_target))
-        outcome = transduce(kernel, codes, len(self.classes_), solve=self._solve, n_rounds=n_rounds, n_added=int(added))
-        self._keep(documents, order, codes, described, kernel, outcome)
+        comparison = self._check_parameters()
+        documents, labels = gather(X, y, target, read=self._reader(X, target, comparison, reset=True))
+        is_source = np.array([not is_missing(label) for label in labels], bool)
+        source = np.flatnonzero(is_source)
+        self.classes_, codes = encode_labels([labels[i] for i in source])
+        check_memory(len(labels), len(source), self.memory_limit)
+        described = self._describe_all(comparison, documents)
+        solver = SOLVERS[self.classifier](described, source, float(self.alpha), self.bias)
+        n_added = int(self.n_added) if isinstance(self.n_added, Integral) else max(1, round(self.n_added * sum(~is_source)))
+        n_classes = len(self.classes_)
+        rounds = transduce(described, source, codes, n_classes, solve=solver.solve, n_rounds=self.n_rounds, n_added=n_added)
+        last = rounds[-1]
+        normalized = bool(np.isclose(described.scale[described.scale > 0], 1).all())
+        self._model = Model(comparison, documents, self.adapt, last.fitted.coefficients, last.fitted.intercepts, normalized)
+        self._training = source, codes, np.flatnonzero(~is_source)[last.added], last.added_codes
+        self._calibration = Calibration()
+        self._tell(rounds, is_source)
         return self
 
     def decision_function(self, X: Any) -> Floats:
@@ -124,161 +142,137 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         return labels
 
     def predict_proba(self, X: Any) -> Floats:
-        """A probability per class, calibrated on leave-one-out scores of the source; the predicted class has the largest."""
-        return softmax(self._score(X), self._steepness())
+        """A probability per class, calibrated on held-out scores of the source; the predicted class has the largest."""
+        return softmax(self._score(X), self._calibrate())
 
     @property
     def transduction_proba_(self) -> Floats:
         """Probabilities of the target documents."""
         self._check_fitted()
-        return softmax(self.transduction_score_, self._steepness())
+        return softmax(self.transduction_score_, self._calibrate())
 
-    def _check_parameters(self) -> None:
+    def explain(self, text: str) -> Explanation:
+        """The parts of one document that pushed towards each class, and the documents of the fit that counted most.
+
+        The shares add up to the score, together with what an empty document would score.
+        """
+        self._check_fitted()
+        if not isinstance(text, str):
+            raise TypeError(f"explain takes one document as a str, not a {type(text).__name__}; call it for each of several")
+        comparison = self._model.comparison
+        if comparison is None or not comparison.by_strings:
+            raise ValueError("explain needs string kernels: of other kernels the parts of a text are not known")
+        labels: list[Any] = [None] * len(self.labeled_iter_)
+        source, codes, _, _ = self._training
+        for rows, names in ((source, self.classes_[codes]), (np.flatnonzero(self.labeled_iter_ != 0), self.transduction_)):
+            for row, name in zip(rows.tolist(), names.tolist(), strict=True):
+                labels[row] = name
+        roles = ["target" if number else "source" for number in self.labeled_iter_]
+        return explain_text(self._model, text, classes=self.classes_.tolist(), labels=labels, roles=roles)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted classifier into one file, for :func:`gramshift.load`; it holds all texts of the fit."""
+        self._check_fitted()
+        save_classifier(self, path)
+
+    def _check_parameters(self) -> Comparison | None:
+        """Raise an error if a parameter is wrong; return how documents are compared, None if that is given."""
         if not (self._is("n_rounds", Integral) and self.n_rounds >= 1):
             raise ValueError(f"n_rounds={self.n_rounds!r}: give a whole number from 1 on; 2 is the paper's")
         share = self._is("n_added", Real) and not isinstance(self.n_added, Integral)
-        if not self._is("n_added", Real) or self.n_added <= 0 or (share and self.n_added > 1):
+        if not self._is("n_added", Real) or not self.n_added > 0 or (share and self.n_added > 1):
             advice = "to add none, use n_rounds=1"
             raise ValueError(f"n_added={self.n_added!r}: give a count from 1 on, or a share of the target up to 1.0; {advice}")
         if not self._is("alpha", Real) or not 0 < self.alpha < np.inf:
             raise ValueError(f"alpha={self.alpha!r}: give a number above 0; 1e-5 is the paper's")
-        if self.classifier not in ("ridge", "discriminant", "svm"):
-            raise ValueError(f"classifier={self.classifier!r}: must be one of 'ridge', 'discriminant', 'svm'")
+        if self.classifier not in SOLVERS:
+            raise ValueError(f"classifier={self.classifier!r}: must be one of {', '.join(map(repr, SOLVERS))}")
         check_ngram_range(self.ngram_range)
+        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+            return None
+        return make_comparison(self.kernel, self.ngram_range, memory_limit=self.memory_limit, n_jobs=self.n_jobs)
 
     def _is(self, name: str, kind: type) -> bool:
         value = getattr(self, name)
         return isinstance(value, kind) and not isinstance(value, bool)
 
-    def _gather(self, X: Any, y: Any, target: Any) -> tuple[Any, list[Any]]:
-        """Source and target documents in one list (or the gram itself), and their labels with gaps for the target."""
-        target = target.documents if isinstance(target, Target) else target
-        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+    def _reader(self, X: Any, target: Any, comparison: Comparison | None, *, reset: bool) -> Callable[..., Any]:
+        """How X becomes documents: a gram, rows of numbers, or texts."""
+        if comparison is None:
             if target is not None:
                 raise ValueError("with kernel='precomputed' X holds the target too: mark its rows by missing labels in y")
-            gram = check_gram(X)
-            return gram, as_labels(y, n_documents=len(gram))
-        documents = as_documents(X, name="X")
-        labels = as_labels(y, n_documents=len(documents))
-        if target is not None:
-            more = as_documents(target, name="target")
-            if not more:
-                raise ValueError("target is an empty list; leave it out for an ordinary classifier")
-            documents, labels = documents + more, labels + [None] * len(more)
-        return documents, labels
+            return lambda X, name: check_gram(X, n_threads=count_threads(self.n_jobs))
+        if comparison.takes_rows(X):
+            return lambda X, name: validate_data(self, X, reset=reset and name == "X", dtype=float)
+        return as_documents
 
-    def _fit_similarity(self, documents: Any, order: Codes) -> Floats:
-        if isinstance(self.kernel, str) and self.kernel == "precomputed":
-            self._order, self._self_kernels = order, np.diagonal(documents)[order]
-            return normalize_gram(documents[np.ix_(order, order)])
-        self._comparison = make_comparison(self.kernel, self.ngram_range, memory_limit=self.memory_limit, n_jobs=self.n_jobs)
-        return self._comparison.similarities([documents[i] for i in order])
+    def _describe_all(self, comparison: Comparison | None, documents: Any) -> Described:
+        if comparison is None:
+            return Described.from_gram(documents, adapt=self.adapt, n_threads=count_threads(self.n_jobs))
+        return comparison.describe_all(documents, adapt=self.adapt)
 
-    @property
-    def _solve(self) -> Solve:
-        if self.classifier == "ridge":
-            return lambda kernel, targets: solve_ridge(kernel, targets, self.alpha, bias=self.bias)
-        if self.classifier == "discriminant":
-            return lambda kernel, targets: solve_discriminant(kernel, targets, self.alpha)
-        return solve_svm
-
-    def _keep(self, documents: Any, order: Codes, codes: Codes, described: Floats, kernel: Floats, outcome: Outcome) -> None:
-        """Fitted attributes, and what later predictions need."""
-        n_source = len(codes)
-        self.transduction_score_ = outcome.scores
-        self.transduction_ = self.classes_[choose_classes(outcome.scores)] if len(outcome.scores) else self.classes_[:0]
-        iteration = np.full(len(order), -1)
-        iteration[order[:n_source]] = 0
-        for number, step in enumerate(outcome.rounds):
-            if number:
-                iteration[order[n_source + step.added]] = number
-        self.labeled_iter_ = iteration
-        self.history_ = [
+    def _tell(self, rounds: list[Round], is_source: NDArray[np.bool_]) -> None:
+        """The fitted attributes that tell the story."""
+        self.transduction_score_ = rounds[-1].scores
+        self.transduction_: NDArray[Any] = self.classes_[rounds[-1].codes]
+        self.labeled_iter_ = np.where(is_source, 0, -1)
+        for number, step in enumerate(rounds[1:], start=1):
+            self.labeled_iter_[np.flatnonzero(~is_source)[step.added]] = number
+        names = list(enumerate(self.classes_.tolist()))
+        self.history_: list[dict[str, Any]] = [
             {
-                "added": {label: int(np.sum(step.added_codes == code)) for code, label in enumerate(self.classes_.tolist())},
+                "added": {label: int(np.sum(step.added_codes == code)) for code, label in names},
                 "changed": step.changed,
                 "seconds": step.seconds,
             }
-            for step in outcome.rounds
+            for step in rounds
         ]
-        if self.adapt:  # the inner product with each training document, and its weight, in one step
-            self._weights = described[outcome.training].T @ outcome.weights
-        else:
-            self._weights = np.zeros((len(order), len(self.classes_)))
-            self._weights[outcome.training] = outcome.weights
-        self._intercepts = outcome.intercepts
-        self._n_source = n_source
-        texts = not (isinstance(self.kernel, str) and self.kernel == "precomputed")
-        self._documents = [documents[i] for i in order] if texts else None
-        train = kernel[np.ix_(outcome.training, outcome.training)]
-        given = one_versus_all(np.concatenate([codes, outcome.rounds[-1].added_codes]), len(self.classes_))
-        self._calibration: Any = (train, given, codes)
 
-    def _steepness(self) -> float:
-        """Fitted when first asked for: it takes the inverse of the training kernel."""
+    def _calibrate(self) -> float:
+        """The steepness of the probabilities, when first asked for: it takes another training."""
         self._check_fitted()
-        if isinstance(self._calibration, tuple):
-            train, given, codes = self._calibration
-            bias = self.bias or self.classifier != "ridge"
-            scores = leave_one_out_scores(train, given, self.alpha, bias=bias)[: len(codes)]
-            self._calibration = fit_steepness(scores, codes)
-        return float(self._calibration)
+        if self._calibration.steepness is None:
+            source, codes, added, added_codes = self._training
+            described = self._describe_all(self._model.comparison, self._model.documents)
+            solver = SOLVERS[self.classifier](described, source, float(self.alpha), self.bias)
+            targets = one_versus_all(np.concatenate([codes, added_codes]), len(self.classes_))
+            scores = solver.held_out(np.concatenate([source, added]), targets)[: len(source)]
+            self._calibration.steepness = fit_steepness(scores, codes)
+        return self._calibration.steepness
 
     def _score(self, X: Any) -> Floats:
         self._check_fitted()
-        X = X if self._documents is None else as_documents(X, name="X")  # once: it may be a generator
-        similarity = self._new_similarity(X)
-        scores: Floats = (exponential(similarity) if self.adapt else similarity) @ self._weights + self._intercepts
-        if self._documents is not None:  # a target document keeps the very score that fit gave it
-            known = {text: i for i, text in reversed(list(enumerate(self._documents[self._n_source :])))}
+        comparison = self._model.comparison
+        if comparison is None:
+            return self._model.score(np.asarray(X))
+        X = self._reader(X, None, comparison, reset=False)(X, name="X")
+        scores = self._model.score(X)
+        if isinstance(X, list):  # a target document keeps the very score that fit gave it
+            known = self._target_rows()
             for row, text in enumerate(X):
                 if text in known:
                     scores[row] = self.transduction_score_[known[text]]
         return scores
 
-    def _new_similarity(self, X: Any) -> Floats:
-        if self._documents is not None:
-            return self._comparison.similarities(X, self._documents)
-        gram = np.asarray(X, dtype=float)
-        if gram.ndim != 2 or gram.shape[1] != len(self._self_kernels):
-            n = len(self._self_kernels)
-            raise ValueError(f"X has shape {gram.shape}; give the kernel of new documents with all {n} fitted ones")
-        if not np.allclose(self._self_kernels[self._self_kernels > 0], 1):
-            advice = "divide it so that every document has 1 with itself, and fit again"
-            raise ValueError(f"new documents need a normalised gram: {advice}")
-        return gram[:, self._order]
+    def _target_rows(self) -> dict[str, int]:
+        """Texts of the target, and which of its documents they are; of equal ones the first."""
+        target = np.flatnonzero(self.labeled_iter_ != 0)
+        return {self._model.documents[i]: row for row, i in reversed(list(enumerate(target.tolist())))}
 
     def _check_fitted(self) -> None:
-        if not hasattr(self, "classes_"):
+        if not hasattr(self, "_model"):
             raise NotFittedError("This TransductiveClassifier is not fitted yet: call fit first")
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
 
-def check_gram(gram: Any) -> Floats:
-    """A square, symmetric gram of finite numbers, or an error that names the first fault."""
-    try:
-        result = np.asarray(gram, dtype=float)
-    except (TypeError, ValueError):
-        raise TypeError("X is not a matrix of numbers; with texts choose another kernel than 'precomputed'") from None
-    if result.ndim != 2 or result.shape[0] != result.shape[1]:
-        raise ValueError(f"X has shape {result.shape}; a precomputed gram of source and target documents is square")
-    if not np.isfinite(result).all():
-        row, column = np.argwhere(~np.isfinite(result))[0]
-        raise ValueError(f"X[{row}, {column}] is {result[row, column]}; every value of a gram must be finite")
-    difference = np.abs(result - result.T)
-    if difference.max(initial=0.0) > 1e-9 * max(1.0, np.abs(result).max(initial=0.0)):
-        row, column = np.unravel_index(np.argmax(difference), result.shape)
-        raise ValueError(f"X[{row}, {column}] and X[{column}, {row}] differ; a gram is symmetric")
-    if (np.diagonal(result) < 0).any():
-        row = int(np.argmax(np.diagonal(result) < 0))
-        raise ValueError(f"X[{row}, {row}] is negative; a document cannot be that unlike itself")
-    return result
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.input_tags.two_d_array = tags.input_tags.pairwise or self._takes_numbers()
+        tags.input_tags.string = not tags.input_tags.two_d_array
+        return tags
 
-
-def solve_svm(kernel: Floats, targets: Floats) -> tuple[Floats, Floats]:
-    """Dual weights and intercepts of scikit-learn's support vector machine, one versus all."""
-    weights, intercepts = np.zeros(targets.shape), np.zeros(targets.shape[1])
-    for column, target in enumerate(targets.T):
-        machine = SVC(kernel="precomputed").fit(kernel, target)
-        weights[machine.support_, column] = machine.dual_coef_[0]
-        intercepts[column] = machine.intercept_[0]
-    return weights, intercepts
+    def _takes_numbers(self) -> bool:
+        kernels = self.kernel if isinstance(self.kernel, (list, tuple)) else [self.kernel]
+        return all(callable(kernel) and not isinstance(kernel, StringKernel) for kernel in kernels)

@@ -1,45 +1,161 @@
-"""Kernel ridge regression for several targets at once."""
+"""Kernel ridge regression for several targets at once: factored in single precision, solved in double precision."""
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from gramshift.learn.conjugate import Map, conjugate_gradients
+from gramshift.learn.described import Described, Rows
+from gramshift.learn.precondition import Preconditioner
+
 Floats = NDArray[np.float64]
+TOLERANCE = 1e-9  # the largest residual that may be left, beside targets of 1
+ACCEPTABLE = 1e-6  # the same, where double precision gives no more
+STEPS = 40  # a good factor needs two or three
 
 
 class SingularKernelError(ValueError):
     """The system cannot be solved in double precision."""
 
 
-def solve_ridge(kernel: Floats, targets: Floats, alpha: float, *, bias: bool = False) -> tuple[Floats, Floats]:
-    """Dual weights W and intercepts b that minimise |K W + b - Y|^2 + alpha tr(W' K W).
+@dataclass(frozen=True)
+class Fitted:
+    """The score of a described document is description @ coefficients + intercepts."""
 
-    Without ``bias`` b is 0, as in the reference that the paper names; with it b is not penalised.
+    coefficients: Floats
+    intercepts: Floats
+
+    def score(self, documents: Described, rows: Rows) -> Floats:
+        """Scores of some of the documents."""
+        if not len(rows):
+            return np.zeros((0, len(self.intercepts)))
+        mirrored = _is_mirrored(self.coefficients)  # half the work for two classes
+        scores = documents.multiply(self.coefficients[:, mirrored:], rows)
+        return (np.hstack([-scores, scores]) if mirrored else scores) + self.intercepts
+
+
+@dataclass(frozen=True)
+class Merged:
+    """Training documents with copies taken together: one of each, how many there are, and which one each document is."""
+
+    rows: Rows
+    counts: Floats
+    group: Rows
+
+    def mean(self, targets: Floats) -> Floats:
+        total = np.zeros((len(self.rows), targets.shape[1]))
+        np.add.at(total, self.group, targets)
+        return total / self.counts[:, None]
+
+
+class RidgeSolver:
+    """Minimises |K W + b - Y|^2 + alpha tr(W' K W) for growing training sets over the same documents.
+
+    ``source`` begins every training set, so its part of the factor is computed once. Copies of a document enter once, with
+    the mean of their targets and alpha divided by their number, which leaves all scores as they are. Without ``bias`` b is 0,
+    as in the reference that the paper names; with it b is not penalised.
     """
-    system = kernel + alpha * np.eye(len(kernel))
+
+    def __init__(self, documents: Described, source: Rows, alpha: float, *, bias: bool = False) -> None:
+        self.documents, self.alpha, self.bias = documents, alpha, bias
+        self._originals = documents.originals()
+        self._inverse = Preconditioner(documents, _distinct(self._originals[source]), np.full(len(documents), alpha))
+
+    def solve(self, training: Rows, targets: Floats) -> Fitted:
+        """Train on some documents."""
+        merged = self._merge(training)
+        mirrored = _is_mirrored(targets)
+        weights, intercepts = self._solve(merged, merged.mean(targets)[:, mirrored:], bias=self.bias)
+        everywhere = np.zeros((len(self.documents), weights.shape[1]))
+        everywhere[merged.rows] = weights
+        coefficients = self.documents.multiply(everywhere) if self.documents.adapt else everywhere
+        if mirrored:
+            coefficients, intercepts = (np.concatenate([-part, part], axis=-1) for part in (coefficients, intercepts))
+        return Fitted(coefficients, intercepts)
+
+    def held_out(self, training: Rows, targets: Floats) -> Floats:
+        """What each training document would score by a fit without it, in closed form: y - w / diag((K + alpha I)^-1).
+
+        The diagonal comes from the factor, in single precision.
+        """
+        merged = self._merge(training)
+        group, counts = merged.group, merged.counts[merged.group]
+        mean = merged.mean(targets)
+        penalty = np.zeros(len(self.documents))
+        penalty[merged.rows] = self.alpha / merged.counts
+        self._inverse = Preconditioner(self.documents, self._inverse.source, penalty)  # exact for copies too
+        weights, _ = self._solve(merged, mean, bias=self.bias)
+        diagonal = (1 - 1 / counts) / self.alpha + self._inverse.inverse_diagonal()[group] / counts**2
+        if self.bias:  # the same closed form holds for the bordered system
+            ones, _ = self._solve(merged, np.ones((len(merged.rows), 1)), bias=False)
+            diagonal -= (ones[group, 0] / counts) ** 2 / ones.sum()
+        dual = (targets - mean[group]) / self.alpha + weights[group] / counts[:, None]
+        scores: Floats = targets - dual / diagonal[:, None]
+        return scores
+
+    def _merge(self, training: Rows) -> Merged:
+        originals = self._originals[training]
+        rows = _distinct(np.concatenate([self._inverse.source, originals]))
+        place = np.empty(len(self.documents), np.intp)
+        place[rows] = np.arange(len(rows))
+        group = place[originals]
+        return Merged(rows, np.bincount(group, minlength=len(rows)).astype(float), group)
+
+    def _solve(self, merged: Merged, mean: Floats, *, bias: bool) -> tuple[Floats, Floats]:
+        """Weights of the merged documents, and intercepts."""
+        right = np.hstack([mean, np.ones((len(mean), 1))]) if bias else mean
+        penalty = (self.alpha / merged.counts)[:, None]
+        weights = None
+
+        def multiply(vectors: Floats) -> Floats:
+            return self._kernel_times(merged.rows, vectors) + penalty * vectors
+
+        if self._inverse.grow(merged.rows):
+            tolerance = TOLERANCE * float(np.abs(right).max(initial=1.0))
+            apart = self._inverse.apart()
+            weights = conjugate_gradients(multiply, self._inverse, right, apart=apart, tolerance=tolerance, limit=STEPS)
+        if weights is None:
+            weights = solve_in_double(self.documents.kernel(merged.rows), right, penalty[:, 0], multiply)
+        if not bias:
+            return weights, np.zeros(mean.shape[1])
+        ones = weights[:, -1:]
+        intercepts: Floats = weights[:, :-1].sum(axis=0) / ones.sum()
+        return weights[:, :-1] - ones * intercepts, intercepts
+
+    def _kernel_times(self, rows: Rows, vectors: Floats) -> Floats:
+        everywhere = np.zeros((len(self.documents), vectors.shape[1]))
+        everywhere[rows] = vectors
+        if self.documents.adapt:
+            everywhere = self.documents.multiply(everywhere)
+        return self.documents.multiply(everywhere, rows)
+
+
+def solve_in_double(kernel: Floats, right: Floats, penalty: Floats, multiply: Map) -> Floats:
+    """(kernel + diag(penalty))^-1 right, for kernels that single precision cannot do with; ``multiply`` checks the result."""
+    diagonal = np.einsum("ii->i", kernel)
+    scale = float(diagonal.mean())
+    diagonal += penalty
     try:
-        factor = linalg.cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+        factor = linalg.cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False)
+        weights: Floats = linalg.cho_solve(factor, right, check_finite=False)
+        if np.abs(multiply(weights) - right).max(initial=0.0) <= ACCEPTABLE * np.abs(right).max(initial=1.0):
+            return weights
     except linalg.LinAlgError:
-        scale = float(np.trace(kernel)) / max(1, len(kernel))
-        raise SingularKernelError(
-            f"alpha={alpha:g} is too small for this kernel (its mean diagonal is {scale:.3g}): the system is singular in "
-            f"double precision; try alpha={max(alpha, 1e-12 * len(kernel) * scale):.1g} or larger"
-        ) from None
-    weights: Floats = linalg.cho_solve(factor, targets, check_finite=False)
-    if not bias:
-        return weights, np.zeros(targets.shape[1])
-    ones: Floats = linalg.cho_solve(factor, np.ones(len(kernel)), check_finite=False)
-    intercept: Floats = weights.sum(axis=0) / ones.sum()
-    return weights - np.multiply.outer(ones, intercept), intercept
+        pass
+    raise SingularKernelError(
+        f"alpha={penalty.max():g} is too small for this kernel (its mean diagonal is {scale:.3g}): the system is singular in "
+        f"double precision; try alpha={max(float(penalty.max()), 1e-12 * len(kernel) * scale):.1g} or larger"
+    )
 
 
-def leave_one_out_scores(kernel: Floats, targets: Floats, alpha: float, *, bias: bool = False) -> Floats:
-    """What each document would score by a fit without it, in closed form: y - w / diag((K + alpha I)^-1)."""
-    n = len(kernel)
-    system = kernel + alpha * np.eye(n)
-    if bias:  # the same closed form holds for the bordered system
-        system = np.block([[system, np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
-        targets = np.vstack([targets, np.zeros(targets.shape[1])])
-    inverse = linalg.inv(system, check_finite=False)
-    scores: Floats = targets - (inverse @ targets) / np.diagonal(inverse)[:, None]
-    return scores[:n]
+def _is_mirrored(columns: Floats) -> bool:
+    """Whether there are two columns, one the negative of the other."""
+    return columns.shape[1] == 2 and bool((columns[:, 0] == -columns[:, 1]).all())
+
+
+def _distinct(rows: Rows) -> Rows:
+    """Each row once, in the order in which they first come."""
+    _, first = np.unique(rows, return_index=True)
+    return rows[np.sort(first)]

@@ -7,58 +7,51 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.learn.described import Described, Rows
+from gramshift.learn.ridge import Fitted
 from gramshift.learn.targets import choose_classes, one_versus_all, surest
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
-Solve = Callable[[Floats, Floats], tuple[Floats, Floats]]
-"""(kernel of the training documents, their one-versus-all targets) -> (dual weights, intercepts)."""
+Solve = Callable[[Rows, Floats], Fitted]
+"""(training documents, their one-versus-all targets) -> classifier."""
 
 
 @dataclass(frozen=True)
 class Round:
-    """What happened in one round; ``added`` are the target documents that joined before it, surest first."""
+    """One round: the target documents that joined before it, surest first, and what it says of all target documents."""
 
-    added: Codes
+    added: Rows
     added_codes: Codes
+    fitted: Fitted
+    scores: Floats
     changed: int
     seconds: float
 
-
-@dataclass(frozen=True)
-class Outcome:
-    """The last round's classifier and what it says of the target."""
-
-    training: Codes
-    weights: Floats
-    intercepts: Floats
-    scores: Floats
-    rounds: list[Round]
+    @property
+    def codes(self) -> Codes:
+        """The class of each target document."""
+        return choose_classes(self.scores)
 
 
-def transduce(kernel: Floats, codes: Codes, n_classes: int, *, solve: Solve, n_rounds: int, n_added: int) -> Outcome:
-    """Train on the source, label the target, add its n_added surest documents, train again, label all of the target.
+def transduce(
+    documents: Described, source: Rows, codes: Codes, n_classes: int, *, solve: Solve, n_rounds: int, n_added: int
+) -> list[Round]:
+    """Train on the source, label all others, add the n_added surest of them, train again, label all of them again.
 
-    ``kernel`` holds source documents first, then target documents; ``codes`` are the classes of the source. Every further
-    round chooses anew from the whole target.
+    ``codes`` are the classes of the source documents. Every further round chooses anew from the whole target.
     """
-    n_source = len(codes)
-    target = np.arange(n_source, len(kernel))
-    added = np.empty(0, np.intp)
-    added_codes = np.empty(0, np.intp)
-    labels = np.full(len(target), -1)
+    target = np.setdiff1d(np.arange(len(documents)), source)
+    added, added_codes = np.empty(0, np.intp), np.empty(0, np.intp)
     rounds: list[Round] = []
-    for number in range(n_rounds):
+    for _ in range(n_rounds if len(target) else 1):
         begun = time.perf_counter()
-        training = np.concatenate([np.arange(n_source), target[added]])
-        targets = one_versus_all(np.concatenate([codes, added_codes]), n_classes)
-        weights, intercepts = solve(kernel[np.ix_(training, training)], targets)
-        scores = kernel[np.ix_(target, training)] @ weights + intercepts
-        chosen = choose_classes(scores) if len(target) else labels
-        changed = int(np.count_nonzero(chosen != labels)) if number else 0
-        rounds.append(Round(added, added_codes, changed, time.perf_counter() - begun))
-        labels = chosen
-        if number + 1 < n_rounds:
-            added = surest(scores, n_added)
-            added_codes = labels[added]
-    return Outcome(training, weights, intercepts, scores, rounds)
+        if rounds:
+            added = surest(rounds[-1].scores, n_added)
+            added_codes = rounds[-1].codes[added]
+        training = np.concatenate([source, target[added]])
+        fitted = solve(training, one_versus_all(np.concatenate([codes, added_codes]), n_classes))
+        scores = fitted.score(documents, target)
+        changed = int(np.count_nonzero(choose_classes(scores) != rounds[-1].codes)) if rounds else 0
+        rounds.append(Round(added, added_codes, fitted, scores, changed, time.perf_counter() - begun))
+    return rounds

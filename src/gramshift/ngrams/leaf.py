@@ -10,20 +10,25 @@ log = logging.getLogger("gramshift")
 _announced = False
 
 
-def leaf(signature: str) -> Callable[[Callable[..., Any]], Any]:
-    """Compile ``function`` for ``signature`` now, or load it from the disk cache.
+def leaf(*signatures: str, reorder: bool = False) -> Callable[[Callable[..., Any]], Any]:
+    """Compile ``function`` for each of the signatures now, or load it from the disk cache.
+
+    ``reorder`` allows sums of floats in any order and fused multiplications, which lets them run side by side.
 
     The first leaf that is not in the cache says so in one line, because compiling all of them takes some seconds.
     """
 
     def compile_now(function: Callable[..., Any]) -> Any:
         options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+        if reorder:
+            options["fastmath"] = {"reassoc", "contract", "nsz"}
         try:
             dispatcher = njit(cache=True, **options)(function)
         except RuntimeError:  # no writable place for a cache: compile in every process
             dispatcher = njit(**options)(function)
         if hasattr(dispatcher, "compile"):  # a plain function under NUMBA_DISABLE_JIT
-            dispatcher.compile(signature)
+            for signature in signatures:
+                dispatcher.compile(signature)
             _announce(dispatcher)
         return dispatcher
 

@@ -28,6 +28,8 @@ def as_list(values: Any) -> list[Any]:
     for convert in ("tolist", "to_list", "to_pylist"):
         if hasattr(values, convert):
             return list(getattr(values, convert)())
+    if hasattr(values, "__array__") and not hasattr(values, "__iter__"):
+        return list(values.__array__().tolist())
     return list(values)
 
 

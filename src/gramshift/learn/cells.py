@@ -1,0 +1,110 @@
+"""Leaves that turn cells of a gram into K-hat or K-tilde on the way, so that neither is ever held in double precision.
+
+K-hat of row i and column j is values[i, j] * row_scale[i] * col_scale[j]; K-tilde is exp(-1 + K-hat).
+"""
+
+from math import exp, factorial
+
+import numpy as np
+
+from gramshift.ngrams.leaf import leaf
+
+TAYLOR = [exp(-1.0) / factorial(power) for power in range(18)]  # of exp(-1 + x), right to rounding for x from -1 to 1
+C0, C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13, C14, C15, C16, C17 = TAYLOR
+PIECE = 512  # cells that are transformed at once and stay in the first cache
+
+
+def for_grams(signature: str) -> list[str]:
+    """The signature for both types that a gram may have."""
+    return [f"void({gram}, {signature})" for gram in ("int64[:, ::1]", "float64[:, ::1]")]
+
+
+@leaf(*for_grams("float64[::1], float64[::1], int64, int64, int64, boolean, float64[::1]"), reorder=True)
+def transform_cells(values, row_scale, col_scale, i, start, stop, adapt, cells):
+    """cells[:stop - start] = K-tilde of row i with columns start to stop, or K-hat if not ``adapt``.
+
+    The power series is written out and cut in two, because the compiler then works on several cells at once.
+    """
+    factor = row_scale[i]
+    if not adapt:
+        for t in range(stop - start):
+            cells[t] = values[i, start + t] * (factor * col_scale[start + t])
+        return
+    for t in range(stop - start):
+        x = values[i, start + t] * (factor * col_scale[start + t])
+        low = C0 + x * (C1 + x * (C2 + x * (C3 + x * (C4 + x * (C5 + x * (C6 + x * (C7 + x * C8)))))))
+        high = C9 + x * (C10 + x * (C11 + x * (C12 + x * (C13 + x * (C14 + x * (C15 + x * (C16 + x * C17)))))))
+        square = x * x
+        fourth = square * square
+        cells[t] = low + high * (fourth * fourth * x)
+
+
+@leaf(*for_grams("float64[::1], float64[::1], boolean, int64[::1], float64[:, ::1], float64[:, ::1]"), reorder=True)
+def multiply_cells(values, row_scale, col_scale, adapt, rows, vectors, out):
+    """out[a, c] = sum over all columns j of cell(rows[a], j) * vectors[c, j]."""
+    cells = np.empty(PIECE)
+    n = values.shape[1]
+    for a in range(rows.size):
+        for c in range(vectors.shape[0]):
+            out[a, c] = 0.0
+        for start in range(0, n, PIECE):
+            stop = min(start + PIECE, n)
+            transform_cells(values, row_scale, col_scale, rows[a], start, stop, adapt, cells)
+            for c in range(vectors.shape[0]):
+                total = 0.0
+                for t in range(stop - start):
+                    total += cells[t] * vectors[c, start + t]
+                out[a, c] += total
+
+
+@leaf(*for_grams("float64[::1], float64[::1], boolean, int64[::1], float32[:, ::1], float64[::1]"), reorder=True)
+def fill_cells(values, row_scale, col_scale, adapt, rows, out, means):
+    """out[a, j] = cell(rows[a], j) in single precision, if ``adapt`` less the mean of its row, which is means[a]."""
+    n = values.shape[1]
+    cells = np.empty(n)
+    for a in range(rows.size):
+        transform_cells(values, row_scale, col_scale, rows[a], 0, n, adapt, cells)
+        mean = 0.0
+        if adapt:
+            for j in range(n):
+                mean += cells[j]
+            mean /= n
+        means[a] = mean
+        for j in range(n):
+            out[a, j] = cells[j] - mean
+
+
+@leaf(*for_grams("float64[::1], int64[::1], float64, int64[::1]"))
+def find_copies(values, scale, rows, least, first):
+    """first[i] = the first document before i whose K-hat to i is ``least`` of what both have with themselves, else i."""
+    for i in rows:
+        first[i] = i
+        own = values[i, i] * (scale[i] * scale[i])
+        for j in range(i):
+            other = values[j, j] * (scale[j] * scale[j])
+            if values[i, j] * (scale[i] * scale[j]) >= least * max(own, other):
+                first[i] = j
+                break
+
+
+@leaf(*for_grams("float64[::1], int64[::1], float64, int64[::1]"))
+def find_faults(values, scale, rows, tolerance, fault):
+    """A cell of ``rows`` that no gram can have, as fault[:2]; fault[2] says why: 1 not finite, 2 not symmetric, 3 too large.
+
+    Pieces of 64 columns keep the mirror images in the cache.
+    """
+    n = values.shape[0]
+    for block in range(0, n, 64):
+        for i in rows:
+            for j in range(block, min(block + 64, i + 1)):
+                value, mirror = np.float64(values[i, j]), np.float64(values[j, i])
+                kind = 0
+                if not (np.isfinite(value) and np.isfinite(mirror)):
+                    kind = 1
+                elif abs(value - mirror) > tolerance * max(abs(value), abs(mirror)):
+                    kind = 2
+                elif abs(value) * (scale[i] * scale[j]) > 1.0 + tolerance or (scale[i] * scale[j] == 0 and value != 0):
+                    kind = 3
+                if kind:
+                    fault[0], fault[1], fault[2] = i, j, kind
+                    return

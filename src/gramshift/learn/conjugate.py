@@ -1,0 +1,50 @@
+"""Conjugate gradients for several right-hand sides at once."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Map = Callable[[Floats], Floats]
+
+
+def conjugate_gradients(
+    multiply: Map, precondition: Map, right: Floats, *, apart: Floats, tolerance: float, limit: int
+) -> Floats | None:
+    """Solve multiply(x) = right until no residual is above ``tolerance``; None if ``limit`` steps do not get there.
+
+    Directions in the columns of ``apart`` are solved for exactly, and the steps keep clear of them: for what ``precondition``
+    cannot do well.
+    """
+    image = multiply(apart) if apart.shape[1] else apart
+    inverse = np.linalg.inv(apart.T @ image)
+    x, residual = np.zeros_like(right), right.copy()
+    direction, before = np.zeros_like(right), np.ones(right.shape[1])
+    for _ in range(limit):
+        along = inverse @ (apart.T @ residual)  # after the first time only what rounding brought in
+        x += apart @ along
+        residual -= image @ along
+        if np.abs(residual).max(initial=0.0) <= tolerance:
+            return x
+        improved = precondition(residual)
+        improved -= apart @ (inverse @ (image.T @ improved))
+        now = _dots(residual, improved)
+        direction = improved + direction * _ratio(now, before)
+        moved = multiply(direction)
+        step = _ratio(now, _dots(direction, moved))
+        x += step * direction
+        residual -= step * moved
+        before = now
+    return None
+
+
+def _dots(a: Floats, b: Floats) -> Floats:
+    result: Floats = np.einsum("ij,ij->j", a, b)
+    return result
+
+
+def _ratio(a: Floats, b: Floats) -> Floats:
+    """a / b, and 0 for a column that is solved or that rounding has spoilt: it then stays as it is."""
+    result: Floats = np.divide(a, b, out=np.zeros_like(a), where=(a > 0) & (b > 0))
+    return result

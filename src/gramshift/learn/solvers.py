@@ -1,0 +1,32 @@
+"""The classifiers that a round can train, by name."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift.learn.described import Described, Rows
+from gramshift.learn.discriminant import DiscriminantSolver
+from gramshift.learn.machine import MachineSolver
+from gramshift.learn.ridge import Fitted, RidgeSolver
+
+Floats = NDArray[np.float64]
+
+
+class Solver(Protocol):
+    """Trains one-versus-all classifiers on parts of the documents."""
+
+    def solve(self, training: Rows, targets: Floats) -> Fitted:
+        """Train on some documents."""
+
+    def held_out(self, training: Rows, targets: Floats) -> Floats:
+        """What each training document scores when it does not take part."""
+
+
+SOLVERS: dict[str, Callable[[Described, Rows, float, bool], Solver]] = {
+    "ridge": lambda documents, source, alpha, bias: RidgeSolver(documents, source, alpha, bias=bias),
+    "discriminant": lambda documents, source, alpha, bias: DiscriminantSolver(documents, source, alpha),
+    "svm": lambda documents, source, alpha, bias: MachineSolver(documents),
+}
+"""From (documents, source, alpha, bias)."""

@@ -1,0 +1,150 @@
+import numpy as np
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+
+from gramshift import StringKernel
+from gramshift.datasets.demo import load_demo
+from gramshift.learn import ridge
+from gramshift.learn.described import Described
+from gramshift.learn.discriminant import DiscriminantSolver
+from gramshift.learn.factor import GrowingFactor, NotPositiveError
+from gramshift.learn.machine import MachineSolver
+from gramshift.learn.ridge import RidgeSolver, SingularKernelError
+from gramshift.learn.targets import one_versus_all
+
+RNG = np.random.default_rng(0)
+DEMO = load_demo("kitchen").texts + load_demo("films").texts
+SOURCE, TRAINING = np.arange(40), np.arange(55)
+TARGETS = one_versus_all(RNG.integers(0, 3, 55), 3)
+
+
+def describe(documents=DEMO[:70], *, adapt=True):
+    return Described.from_gram(StringKernel(ngram_range=(2, 4)).gram(documents), adapt=adapt)
+
+
+def naive(documents, training, targets, alpha, bias=False):
+    """Scores of all documents by the textbook: solve the (bordered) system in double precision."""
+    kernel = documents.kernel(np.arange(len(documents)))
+    n, k = len(training), targets.shape[1]
+    system = kernel[np.ix_(training, training)] + alpha * np.eye(n)
+    if bias:
+        system = np.block([[system, np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
+        solved = np.linalg.solve(system, np.vstack([targets, np.zeros((1, k))]))
+        return kernel[:, training] @ solved[:-1] + solved[-1]
+    return kernel[:, training] @ np.linalg.solve(system, targets)
+
+
+@pytest.mark.parametrize("adapt", [True, False])
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("alpha", [1e-5, 0.5])
+def test_scores_are_those_of_the_textbook(adapt, bias, alpha):
+    documents = describe(adapt=adapt)
+    solver = RidgeSolver(documents, SOURCE, alpha, bias=bias)
+    everyone = np.arange(70)
+    for training in (SOURCE, TRAINING, np.concatenate([SOURCE, [60, 50]]), SOURCE):  # the factor grows and shrinks
+        expected = naive(documents, training, TARGETS[: len(training)], alpha, bias)
+        scores = solver.solve(training, TARGETS[: len(training)]).score(documents, everyone)
+        np.testing.assert_allclose(scores, expected, rtol=0, atol=2e-8 * np.abs(expected).max())
+
+
+def test_it_is_the_ridge_regression_of_scikit_learn():
+    documents = describe()
+    kernel = documents.kernel(np.arange(70))
+    rival = KernelRidge(alpha=0.5, kernel="precomputed").fit(kernel[:55, :55], TARGETS)
+    scores = RidgeSolver(documents, SOURCE, 0.5).solve(TRAINING, TARGETS).score(documents, np.arange(70))
+    np.testing.assert_allclose(scores, rival.predict(kernel[:, :55]), atol=1e-8)
+
+
+def test_two_classes_are_solved_once_and_mirrored():
+    documents, targets = describe(), one_versus_all(RNG.integers(0, 2, 55), 2)
+    fitted = RidgeSolver(documents, SOURCE, 1e-5, bias=True).solve(TRAINING, targets)
+    assert (fitted.coefficients[:, 0] == -fitted.coefficients[:, 1]).all()
+    assert fitted.intercepts[0] == -fitted.intercepts[1]
+    expected = naive(documents, TRAINING, targets, 1e-5, bias=True)
+    np.testing.assert_allclose(fitted.score(documents, np.arange(70)), expected, rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("adapt", [True, False])
+@pytest.mark.parametrize("bias", [True, False])
+def test_copies_are_merged_without_changing_scores(adapt, bias):
+    """Among the source, between source and added documents, among the added ones, and empty ones; with different targets."""
+    texts = [*DEMO[:30], DEMO[3], DEMO[3], "", *DEMO[40:47], DEMO[5], DEMO[60], DEMO[60], "", *DEMO[70:80]]
+    documents = describe(texts, adapt=adapt)
+    training = np.arange(44)
+    targets = one_versus_all(np.arange(44) % 2, 2)
+    expected = naive(documents, training, targets, 1e-2, bias)
+    scores = RidgeSolver(documents, np.arange(40), 1e-2, bias=bias).solve(training, targets).score(documents, np.arange(54))
+    np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-7 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("adapt", [True, False])
+@pytest.mark.parametrize("bias", [True, False])
+def test_leaving_one_out_in_closed_form_is_leaving_one_out(adapt, bias):
+    documents = describe([*DEMO[:50], DEMO[3], DEMO[4], DEMO[4], DEMO[51], ""], adapt=adapt)
+    fast = RidgeSolver(documents, SOURCE, 1e-2, bias=bias).held_out(TRAINING, TARGETS)
+    for left_out in (0, 3, 4, 17, 39, 52, 54):
+        rest = np.delete(TRAINING, left_out)
+        slow = naive(documents, rest, TARGETS[rest], 1e-2, bias)[left_out]
+        np.testing.assert_allclose(fast[left_out], slow, rtol=0, atol=2e-4 * np.abs(TARGETS).max())
+
+
+def test_a_kernel_that_single_precision_cannot_do_with_is_solved_in_double(monkeypatch):
+    """Single letters: 70 documents in some 40 dimensions, a tiny alpha, and no time to do better."""
+    monkeypatch.setattr(ridge, "STEPS", 3)
+    documents = Described.from_gram(StringKernel(ngram_range=(1, 1)).gram(DEMO[:70]), adapt=False)
+    used = []
+    in_double = ridge.solve_in_double
+    monkeypatch.setattr(ridge, "solve_in_double", lambda *given: used.append(1) or in_double(*given))
+    scores = RidgeSolver(documents, SOURCE, 1e-10).solve(TRAINING, TARGETS).score(documents, np.arange(70))
+    expected = naive(documents, TRAINING, TARGETS, 1e-10)
+    np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+    assert used
+    with pytest.raises(SingularKernelError, match=r"alpha=1e-300 is too small for this kernel .* try alpha="):
+        RidgeSolver(documents, SOURCE, 1e-300).solve(TRAINING, TARGETS)
+
+
+def test_discriminant_of_balanced_classes_is_ridge_with_bias_up_to_scale():
+    documents, codes = describe(), np.arange(55) % 2
+    targets = one_versus_all(np.append(codes[:54], 1), 2)[:54]
+    scores = DiscriminantSolver(documents, SOURCE, 0.5).solve(TRAINING[:54], targets).score(documents, np.arange(70))
+    regression = naive(documents, TRAINING[:54], targets, 0.5, bias=True)
+    slope, _ = np.polyfit(regression[:, 1], scores[:, 1], 1)
+    np.testing.assert_allclose(
+        scores[:, 1] - scores[:, 1].mean(), slope * (regression[:, 1] - regression[:, 1].mean()), atol=1e-7
+    )
+    assert np.isclose(scores[:54][codes[:54] == 1, 1].mean(), 1)
+    assert np.isclose(scores[:54][codes[:54] == 0, 1].mean(), -1)
+
+
+def test_the_machine_is_that_of_scikit_learn_and_is_held_out_by_fifths():
+    from sklearn.svm import SVC
+
+    documents, targets = describe(), one_versus_all(np.arange(55) % 2, 2)
+    kernel = documents.kernel(np.arange(70))
+    solver = MachineSolver(documents)
+    expected = SVC(kernel="precomputed").fit(kernel[:55, :55], targets[:, 1]).decision_function(kernel[:, :55])
+    scores = solver.solve(TRAINING, targets).score(documents, np.arange(70))
+    np.testing.assert_allclose(scores[:, 1], expected, atol=1e-6 * np.abs(expected).max())
+    kept = np.flatnonzero(np.arange(55) % 5 != 2)
+    held = SVC(kernel="precomputed").fit(kernel[np.ix_(kept, kept)], targets[kept, 1]).decision_function(kernel[[2]][:, kept])
+    np.testing.assert_allclose(solver.held_out(TRAINING, targets)[2, 1], held[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("size", [1, 95, 97, 300, 1700])
+def test_the_factor_grows_panel_by_panel(size):
+    rows = np.random.default_rng(size).normal(size=(size, 2 * size + 5)).astype(np.float32)
+    matrix = rows @ rows.T / (2 * size) + np.eye(size, dtype=np.float32)
+    factor = GrowingFactor()
+    factor.grow(lambda start, stop: matrix[start:stop, :stop].copy(), max(1, size // 2))
+    n_panels = len(factor.panels)
+    for _ in range(2):
+        factor.cut(n_panels)
+        factor.grow(lambda start, stop: matrix[start:stop, :stop].copy(), size)
+    right = np.random.default_rng(1).normal(size=(size, 2))
+    np.testing.assert_allclose(factor.solve(right), np.linalg.solve(matrix.astype(float), right), atol=2e-4)
+    np.testing.assert_allclose(factor.inverse_diagonal(), np.diagonal(np.linalg.inv(matrix.astype(float))), rtol=1e-3)
+
+
+def test_a_factor_that_is_not_there_is_an_error():
+    with pytest.raises(NotPositiveError):
+        GrowingFactor().grow(lambda start, stop: -np.eye(3, dtype=np.float32), 3)
