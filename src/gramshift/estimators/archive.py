@@ -58,9 +58,14 @@ def read_archive(path: str | os.PathLike[str], names: dict[str, str]) -> tuple[d
 def _read(archive: zipfile.ZipFile, names: dict[str, str], *, file_size: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     expected = [HEAD, *(f"{name}.npy" for name in names)]
     infos = archive.infolist()
-    if sorted(info.filename for info in infos) != sorted(expected):
-        found = ", ".join(repr(info.filename[:60]) for info in infos[:8])
-        raise ModelFileError(f"it should hold {', '.join(expected)}, but holds {found or 'nothing'}")
+    found = [info.filename for info in infos]
+    if sorted(found) != sorted(expected):
+        strange = [name for name in found if name not in expected or found.count(name) > 1]
+        missing = [name for name in expected if name not in found]
+        faults = [
+            f"{words} {', '.join(map(repr, names[:3]))}" for words, names in (("lacks", missing), ("holds", strange)) if names
+        ]
+        raise ModelFileError(f"it {' and '.join(faults)}")
     if any(info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1 for info in infos):
         raise ModelFileError("its members are compressed or encrypted, which a model's never are")
     if sum(info.file_size for info in infos) > file_size:

@@ -146,7 +146,7 @@ def solve_in_double(kernel: Floats, right: Floats, penalty: Floats, multiply: Ma
         pass
     raise SingularKernelError(
         f"alpha={penalty.max():g} is too small for this kernel (its mean diagonal is {scale:.3g}): the system is singular in "
-        f"double precision; try alpha={max(float(penalty.max()), 1e-12 * len(kernel) * scale):.1g} or larger"
+        f"double precision; try alpha={max(10 * float(penalty.max()), 1e-10 * len(kernel) * scale):.1g} or larger"
     )
 
 
