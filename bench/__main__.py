@@ -10,7 +10,10 @@ from typing import Any
 from bench.corpus import CorpusError, load_corpus
 from bench.rivals import MismatchError
 
-BENCHMARKS = {"kernel": "grams of n-gram kernels against scikit-learn: time, memory, growth, distance from the machine"}
+BENCHMARKS = {
+    "kernel": "grams of n-gram kernels against scikit-learn: time, memory, growth, distance from the machine",
+    "classifier": "the transductive classifier against Algorithm 1 in NumPy: time, memory, growth, share of each stage",
+}
 
 
 def at_least(least: int) -> Any:

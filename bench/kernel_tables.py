@@ -13,14 +13,19 @@ def show(result: Result) -> str:
     return "\n\n".join(parts)
 
 
-def head(result: Result) -> str:
-    """Machine, versions, texts."""
+def machine_lines(result: Result) -> str:
+    """Machine and versions."""
     machine = result["machine"]
     used = f"{machine['cores_used']} cores used, {machine['memory_gb']:.1f} GB, load before {machine['load_before']:.1f}"
     versions = ", ".join(f"{name} {number}" for name, number in result["versions"].items()) + f" (source {result['source']})"
+    return f"machine   {machine['cpu']}, {used}\nversions  {versions}"
+
+
+def head(result: Result) -> str:
+    """Machine, versions, texts."""
     lo, hi = result["ngram_range"]
     ngrams = f"{result['ngram_occurrences'] / 1e6:.3g} million n-grams of {lo} to {hi} characters"
-    return f"machine   {machine['cpu']}, {used}\nversions  {versions}\ntexts     {result['documents']} documents, {ngrams}"
+    return f"{machine_lines(result)}\ntexts     {result['documents']} documents, {ngrams}"
 
 
 def races(result: Result) -> str:

@@ -5,9 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 
-def test_the_kernel_benchmark_runs():
-    command = [sys.executable, "-m", "bench", "kernel", "--smoke", "--json"]
+
+@pytest.mark.parametrize("name", ["kernel", "classifier"])
+def test_the_benchmark_runs(name):
+    command = [sys.executable, "-m", "bench", name, "--smoke", "--json"]
     result = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, timeout=300, check=False)
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout)

@@ -20,6 +20,7 @@ def test_what_is_worked_out_on_the_way_equals_whole_arrays(documents, adapt, n_t
     rows = np.arange(len(documents))[::2]
     np.testing.assert_allclose(described.multiply(vectors), whole @ vectors, rtol=0, atol=1e-13)
     np.testing.assert_allclose(described.multiply(vectors, rows), whole[rows] @ vectors, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(described.gather(vectors[rows], rows), whole[rows].T @ vectors[rows], rtol=0, atol=1e-13)
     centred, means = described.centred(rows)
     expected = whole[rows].mean(axis=1) if adapt else np.zeros(len(rows))
     np.testing.assert_allclose(means, expected, rtol=0, atol=1e-14)

@@ -26,11 +26,12 @@ def transform_cells(values, row_scale, col_scale, i, start, stop, adapt, cells):
     The power series is written out and cut in two, because the compiler then works on several cells at once.
     """
     factor = row_scale[i]
+    start, size = np.uint64(start), np.uint64(stop - start)
     if not adapt:
-        for t in range(stop - start):
+        for t in range(size):
             cells[t] = values[i, start + t] * (factor * col_scale[start + t])
         return
-    for t in range(stop - start):
+    for t in range(size):
         x = values[i, start + t] * (factor * col_scale[start + t])
         low = C0 + x * (C1 + x * (C2 + x * (C3 + x * (C4 + x * (C5 + x * (C6 + x * (C7 + x * C8)))))))
         high = C9 + x * (C10 + x * (C11 + x * (C12 + x * (C13 + x * (C14 + x * (C15 + x * (C16 + x * C17)))))))
@@ -50,11 +51,29 @@ def multiply_cells(values, row_scale, col_scale, adapt, rows, vectors, out):
         for start in range(0, n, PIECE):
             stop = min(start + PIECE, n)
             transform_cells(values, row_scale, col_scale, rows[a], start, stop, adapt, cells)
+            first, size = np.uint64(start), np.uint64(stop - start)  # unsigned: no index is counted from the end
             for c in range(vectors.shape[0]):
                 total = 0.0
-                for t in range(stop - start):
-                    total += cells[t] * vectors[c, start + t]
+                for t in range(size):
+                    total += cells[t] * vectors[c, first + t]
                 out[a, c] += total
+
+
+@leaf(*for_grams("float64[::1], float64[::1], boolean, int64[::1], float64[:, ::1], float64[:, ::1]"), reorder=True)
+def gather_cells(values, row_scale, col_scale, adapt, rows, weights, out):
+    """out[c, j] = sum over a of weights[a, c] * cell(rows[a], j)."""
+    cells = np.empty(PIECE)
+    n = values.shape[1]
+    out[:] = 0.0
+    for a in range(rows.size):
+        for start in range(0, n, PIECE):
+            stop = min(start + PIECE, n)
+            transform_cells(values, row_scale, col_scale, rows[a], start, stop, adapt, cells)
+            first, size = np.uint64(start), np.uint64(stop - start)
+            for c in range(weights.shape[1]):
+                weight = weights[a, c]
+                for t in range(size):
+                    out[c, first + t] += weight * cells[t]
 
 
 @leaf(*for_grams("float64[::1], float64[::1], boolean, int64[::1], float32[:, ::1], float64[::1]"), reorder=True)
@@ -74,15 +93,13 @@ def fill_cells(values, row_scale, col_scale, adapt, rows, out, means):
             out[a, j] = cells[j] - mean
 
 
-@leaf(*for_grams("float64[::1], int64[::1], float64, int64[::1]"))
-def find_copies(values, scale, rows, least, first):
-    """first[i] = the first document before i whose K-hat to i is ``least`` of what both have with themselves, else i."""
+@leaf(*for_grams("float64[::1], float64[::1], int64[::1], float64, int64[::1]"))
+def find_copies(values, scale, own, rows, least, first):
+    """first[i] = the first document before i whose K-hat to i is ``least`` of their own ones, own[i] and own[j]; else i."""
     for i in rows:
         first[i] = i
-        own = values[i, i] * (scale[i] * scale[i])
         for j in range(i):
-            other = values[j, j] * (scale[j] * scale[j])
-            if values[i, j] * (scale[i] * scale[j]) >= least * max(own, other):
+            if values[i, j] * (scale[i] * scale[j]) >= least * max(own[i], own[j]):
                 first[i] = j
                 break
 

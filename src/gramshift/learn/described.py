@@ -1,5 +1,6 @@
 """Documents described by their similarities to all documents, worked out from the gram whenever they are needed."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from gramshift.engine.threads import run_threads
 from gramshift.learn.adapt import adapted_kernel, exponential
-from gramshift.learn.cells import fill_cells, find_copies, multiply_cells
+from gramshift.learn.cells import fill_cells, find_copies, gather_cells, multiply_cells
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -53,6 +54,20 @@ class Described:
         self._run(work, len(rows))
         return out
 
+    def gather(self, weights: Floats, rows: Rows) -> Floats:
+        """The weighted sums of the descriptions of ``rows``, shape (columns, k); the same bits for any number of threads."""
+        weights = np.ascontiguousarray(weights)
+
+        def work(start: int) -> Floats:
+            part, out = slice(start, start + BLOCK), np.empty((weights.shape[1], self.gram.shape[1]))
+            gather_cells(self.gram, self.row_scale, self.scale, self.adapt, rows[part], weights[part], out)
+            return out
+
+        total = np.zeros((weights.shape[1], self.gram.shape[1]))
+        for part in self._run(work, len(rows)):
+            total += part
+        return total.T
+
     def centred(self, rows: Rows) -> tuple[NDArray[np.float32], Floats]:
         """The descriptions of ``rows`` in single precision; those of an adapted kernel less their means, which come along."""
         out, means = np.empty((len(rows), len(self)), np.float32), np.empty(len(rows))
@@ -67,10 +82,11 @@ class Described:
     def originals(self) -> Rows:
         """For each document the first that is described just like it, often itself: copies of texts."""
         first = np.arange(len(self))
+        own = np.diagonal(self.gram) * self.scale**2
 
         def work(start: int) -> None:
             rows = np.arange(start, min(start + BLOCK, len(self)))
-            find_copies(self.gram, self.scale, rows, ALMOST_ONE, first)
+            find_copies(self.gram, self.scale, own, rows, ALMOST_ONE, first)
 
         self._run(work, len(self))
         for i in np.flatnonzero(first != np.arange(len(self))):
@@ -83,5 +99,5 @@ class Described:
         similarity = self.gram[rows] * np.multiply.outer(self.row_scale[rows], self.scale)
         return adapted_kernel(exponential(similarity)) if self.adapt else similarity[:, rows]
 
-    def _run(self, work: Any, n_rows: int) -> None:
-        run_threads(work, range(0, n_rows, BLOCK), n_threads=self.n_threads)
+    def _run(self, work: Callable[[int], Any], n_rows: int) -> list[Any]:
+        return run_threads(work, range(0, n_rows, BLOCK), n_threads=self.n_threads)

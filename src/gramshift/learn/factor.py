@@ -1,9 +1,11 @@
 """A Cholesky factor in single precision that can grow: rows are added at its end, in panels."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 Singles = NDArray[np.float32]
 MakePanel = Callable[[int, int], Singles]
@@ -44,13 +46,17 @@ class GrowingFactor:
             self.panels.append(rows)
 
     def solve(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
-        """A^-1 right, to single precision."""
+        """A^-1 right, to single precision.
+
+        On one thread: those of BLAS would go on spinning and slow down ours, which follow at once.
+        """
         x = right.astype(np.float32)
-        for rows, left, stop in self._panels():
-            x[left:stop] = rows[:, left:] @ (x[left:stop] - rows[:, :left] @ x[:left])
-        for rows, left, stop in reversed(list(self._panels())):
-            x[left:stop] = rows[:, left:].T @ x[left:stop]
-            x[:left] -= rows[:, :left].T @ x[left:stop]
+        with _blas().limit(limits=1, user_api="blas"):
+            for rows, left, stop in self._panels():
+                x[left:stop] = rows[:, left:] @ (x[left:stop] - rows[:, :left] @ x[:left])
+            for rows, left, stop in reversed(list(self._panels())):
+                x[left:stop] = rows[:, left:].T @ x[left:stop]
+                x[:left] -= rows[:, :left].T @ x[left:stop]
         return x.astype(np.float64)
 
     def inverse_diagonal(self) -> NDArray[np.float64]:
@@ -71,6 +77,12 @@ class GrowingFactor:
         """Each panel with the first and the last column of its square."""
         for rows in self.panels:
             yield rows, rows.shape[1] - rows.shape[0], rows.shape[1]
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """Looking for the libraries takes some milliseconds, so it is done once."""
+    return ThreadpoolController()
 
 
 def _invert(square: Singles) -> Singles:

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 from sklearn.svm import SVC
 
 from gramshift.learn.described import Described, Rows
-from gramshift.learn.ridge import Fitted
+from gramshift.learn.ridge import Fitted, spread_weights
 
 Floats = NDArray[np.float64]
 FOLDS = 5
@@ -20,9 +20,7 @@ class MachineSolver:
     def solve(self, training: Rows, targets: Floats) -> Fitted:
         """Train on some documents."""
         weights, intercepts = _dual(self.documents.kernel(training), targets)
-        everywhere = np.zeros((len(self.documents), targets.shape[1]))
-        everywhere[training] = weights
-        return Fitted(self.documents.multiply(everywhere) if self.documents.adapt else everywhere, intercepts)
+        return Fitted(spread_weights(self.documents, training, weights), intercepts)
 
     def held_out(self, training: Rows, targets: Floats) -> Floats:
         """What each document scores by a fit without its fifth of the documents."""

@@ -68,9 +68,7 @@ class RidgeSolver:
         merged = self._merge(training)
         mirrored = _is_mirrored(targets)
         weights, intercepts = self._solve(merged, merged.mean(targets)[:, mirrored:], bias=self.bias)
-        everywhere = np.zeros((len(self.documents), weights.shape[1]))
-        everywhere[merged.rows] = weights
-        coefficients = self.documents.multiply(everywhere) if self.documents.adapt else everywhere
+        coefficients = spread_weights(self.documents, merged.rows, weights)
         if mirrored:
             coefficients, intercepts = (np.concatenate([-part, part], axis=-1) for part in (coefficients, intercepts))
         return Fitted(coefficients, intercepts)
@@ -125,11 +123,16 @@ class RidgeSolver:
         return weights[:, :-1] - ones * intercepts, intercepts
 
     def _kernel_times(self, rows: Rows, vectors: Floats) -> Floats:
-        everywhere = np.zeros((len(self.documents), vectors.shape[1]))
-        everywhere[rows] = vectors
-        if self.documents.adapt:
-            everywhere = self.documents.multiply(everywhere)
-        return self.documents.multiply(everywhere, rows)
+        return self.documents.multiply(spread_weights(self.documents, rows, vectors), rows)
+
+
+def spread_weights(documents: Described, rows: Rows, weights: Floats) -> Floats:
+    """What each similarity of a description is worth, where the kernel with document rows[i] is worth weights[i]."""
+    if documents.adapt:
+        return documents.gather(weights, rows)
+    everywhere = np.zeros((len(documents), weights.shape[1]))
+    everywhere[rows] = weights
+    return everywhere
 
 
 def solve_in_double(kernel: Floats, right: Floats, penalty: Floats, multiply: Map) -> Floats:

@@ -1,0 +1,183 @@
+"""The classifier against the obvious NumPy version of Algorithm 1: same process, same gram, same labels at the end."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+import gramshift as gs
+from bench.algorithm import algorithm_1, label_reviews
+from bench.child import run_child
+from bench.classifier_tables import show
+from bench.corpus import NGRAM_RANGE, Texts, normalise, spread
+from bench.machine import describe_machine, describe_versions, least_and_median, say, source_state, timed
+from bench.rivals import GRAMS, MismatchError
+
+__all__ = ["run", "show"]
+
+SIZES = (2000, 4000, 8000)
+FOLDERS = ("text", "ngrams", "kernels", "engine", "learn", "estimators")
+CLOSE = 1e-6
+
+
+def run(texts: Texts, *, smoke: bool, repeat: int) -> dict[str, Any]:
+    """All measurements."""
+    few = 1 if smoke else min(repeat, 3)
+    source = source_state(FOLDERS)
+    say("the gram of all documents")
+    gram = gs.StringKernel(ngram_range=NGRAM_RANGE).gram(texts)
+    result: dict[str, Any] = {
+        "benchmark": "classifier",
+        "machine": describe_machine(),
+        "versions": describe_versions(),
+        "source": source,
+        "documents": len(texts),
+        "source_documents": label_reviews(len(texts))[1],
+        "ngram_range": NGRAM_RANGE,
+        "repeat": few,
+        "algebra": race(gram, few),
+        "memory": weigh(gram),
+    }
+    del gram
+    result["growth"] = grow(texts, smoke=smoke)
+    result["whole"] = race_whole(texts, result["algebra"]["numpy_s"], few)
+    result["source_changed"] = source_state(FOLDERS) != source
+    return result
+
+
+def labels_with_gaps(n: int) -> list[Any]:
+    codes, n_source = label_reviews(n)
+    return [*codes[:n_source].tolist(), *[None] * (n - n_source)]
+
+
+def make_classifier(n: int, **options: Any) -> gs.TransductiveClassifier:
+    """As in the paper; of few documents half of the target is added."""
+    return gs.TransductiveClassifier(ngram_range=NGRAM_RANGE, n_added=min(1000, (n - label_reviews(n)[1]) // 2), **options)
+
+
+def race(gram: Any, repeat: int) -> dict[str, Any]:
+    """From a given gram to the labels of the second round, in turns."""
+    codes, n_source = label_reviews(len(gram))
+    times: dict[str, list[float]] = {"numpy": [], "gramshift": []}
+    classifier = make_classifier(len(gram), kernel="precomputed")
+    labels, off, same = labels_with_gaps(len(gram)), 0.0, True
+    for _ in range(repeat):
+        say(f"algebra: NumPy, {len(gram)} documents")
+        took, theirs = timed(partial(algorithm_1, gram, codes, n_source))
+        times["numpy"].append(took)
+        say(f"algebra: gramshift, {len(gram)} documents")
+        took, _ = timed(partial(classifier.fit, gram, labels))
+        times["gramshift"].append(took)
+        ours = classifier.transduction_score_[:, 1]
+        off = max(off, float(np.abs(ours - theirs).max() / np.abs(theirs).max()))
+        same = same and bool(((theirs > 0) == (classifier.transduction_ == 1)).all())
+    if not same or off > CLOSE:
+        raise MismatchError(f"the two classifiers differ: labels equal {same}, scores off by {off:.1e} of the largest")
+    figures = {name: least_and_median(values) for name, values in times.items()}
+    return {
+        "numpy_s": figures["numpy"]["min_s"],
+        "numpy_median_s": figures["numpy"]["median_s"],
+        "gramshift_s": figures["gramshift"]["min_s"],
+        "gramshift_median_s": figures["gramshift"]["median_s"],
+        "ratio": figures["numpy"]["min_s"] / figures["gramshift"]["min_s"],
+        "ratio_median": figures["numpy"]["median_s"] / figures["gramshift"]["median_s"],
+        "same_labels": same,
+        "largest_difference": off,
+        "accuracy_percent": 100 * float((classifier.transduction_ == codes[n_source:]).mean()),
+    }
+
+
+def weigh(gram: Any) -> list[dict[str, Any]]:
+    """Peak memory of a process that does nothing else, with the gram and beyond it."""
+    rows = []
+    with TemporaryDirectory(prefix="gramshift-bench-") as folder:
+        path = Path(folder) / "gram.npy"
+        np.save(path, gram)
+        for contestant in ("NumPy", "gramshift"):
+            say(f"memory: {contestant}")
+            rows.append({"contestant": contestant} | run_child("algebra", contestant, str(path), texts=[]))
+    return rows
+
+
+def grow(texts: Texts, *, smoke: bool) -> list[dict[str, Any]]:
+    """Whole fits of growing size, and what share each stage has."""
+    rows = []
+    for size in [len(texts) // 2, len(texts)] if smoke else [size for size in SIZES if size <= len(texts)]:
+        say(f"growth: {size} documents")
+        sample, codes = spread(texts, size), labels_with_gaps(size)
+        classifier = make_classifier(size)
+        with stage_times() as stages:
+            took, _ = timed(partial(classifier.fit, sample, codes))
+        stages["other"] = took - sum(stages.values())
+        shares = {name: 100 * value / took for name, value in stages.items()}
+        rows.append({"documents": size, "fit_s": took, "shares_percent": shares})
+    return rows
+
+
+def race_whole(texts: Texts, algebra_s: float, repeat: int) -> dict[str, Any]:
+    """From texts to labels; the rival's time is that of its gram and of its algebra, measured before."""
+    say("whole fit: CountVectorizer and its product")
+    gram_s, gram = timed(partial(GRAMS["presence"], normalise(texts)))
+    del gram
+    times, codes = [], labels_with_gaps(len(texts))
+    for _ in range(repeat):
+        say("whole fit: gramshift")
+        times.append(timed(partial(make_classifier(len(texts)).fit, texts, codes))[0])
+    rival_s = gram_s + algebra_s
+    ours = least_and_median(times)
+    return {
+        "rival_s": rival_s,
+        "gramshift_s": ours["min_s"],
+        "gramshift_median_s": ours["median_s"],
+        "ratio": rival_s / ours["min_s"],
+    }
+
+
+@contextmanager
+def stage_times() -> Iterator[dict[str, float]]:
+    """Seconds per stage of what runs meanwhile; a stage within a stage counts for itself only."""
+    from gramshift.estimators.comparison import StringKernel
+    from gramshift.learn import ridge
+    from gramshift.learn.described import Described
+    from gramshift.learn.precondition import Preconditioner
+
+    places: list[tuple[str, Any, str]] = [
+        ("gram", StringKernel, "gram"),
+        ("copies", Described, "originals"),
+        ("descriptions", Described, "centred"),
+        ("factor", Preconditioner, "grow"),
+        ("solve", ridge, "conjugate_gradients"),
+        ("scores", ridge.Fitted, "score"),
+    ]
+    times = {name: 0.0 for name, _, _ in places}
+    running: list[str] = []
+
+    def wrap(name: str, function: Any) -> Any:
+        def call(*arguments: Any, **options: Any) -> Any:
+            begun = time.perf_counter()
+            running.append(name)
+            try:
+                return function(*arguments, **options)
+            finally:
+                took = time.perf_counter() - begun
+                running.pop()
+                times[name] += took
+                if running:
+                    times[running[-1]] -= took
+
+        return call
+
+    patches = [patch.object(home, attribute, wrap(name, getattr(home, attribute))) for name, home, attribute in places]
+    for one in patches:
+        one.start()
+    try:
+        yield times
+    finally:
+        for one in patches:
+            one.stop()
