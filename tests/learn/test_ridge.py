@@ -9,6 +9,7 @@ from gramshift.learn.described import Described
 from gramshift.learn.discriminant import DiscriminantSolver
 from gramshift.learn.factor import GrowingFactor, NotPositiveError
 from gramshift.learn.machine import MachineSolver
+from gramshift.learn.products import ProductsByNeed, ProductsOfAll
 from gramshift.learn.ridge import RidgeSolver, SingularKernelError
 from gramshift.learn.targets import one_versus_all
 
@@ -32,6 +33,30 @@ def naive(documents, training, targets, alpha, bias=False):
         solved = np.linalg.solve(system, np.vstack([targets, np.zeros((1, k))]))
         return kernel[:, training] @ solved[:-1] + solved[-1]
     return kernel[:, training] @ np.linalg.solve(system, targets)
+
+
+@pytest.mark.parametrize("size", [3, 700, 1300])
+def test_products_of_all_are_those_by_need(size):
+    values = np.random.default_rng(size).uniform(0, 1, size=(size, size))
+    documents = Described(np.maximum(values, values.T), np.ones(size), np.ones(size), adapt=True)
+    rows = np.random.default_rng(0).permutation(size)
+    source = rows[: size // 2 + 1]
+    by_need, of_all = ProductsByNeed(documents, source), ProductsOfAll(documents)
+    for products in (by_need, of_all):
+        products.prepare(rows)
+    np.testing.assert_allclose(by_need.means(rows), of_all.means(rows), rtol=1e-12)
+    for start, stop in ((0, 1), (1, len(source)), (len(source), size)):
+        np.testing.assert_allclose(by_need.panel(start, stop), of_all.panel(start, stop), atol=1e-4)
+
+
+def test_scores_with_products_of_all_are_the_same():
+    documents = describe()
+    shared = ProductsOfAll(documents)
+    for source in (SOURCE, np.arange(20, 60)):
+        training, targets = np.concatenate([source, [65, 64]]), TARGETS[: len(source) + 2]
+        scores = RidgeSolver(documents, source, 1e-5, products=shared).solve(training, targets).score(documents, np.arange(70))
+        expected = naive(documents, training, targets, 1e-5)
+        np.testing.assert_allclose(scores, expected, rtol=0, atol=2e-8 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("adapt", [True, False])

@@ -9,6 +9,7 @@ from scipy import linalg
 from gramshift.learn.conjugate import Map, conjugate_gradients
 from gramshift.learn.described import Described, Rows
 from gramshift.learn.precondition import Preconditioner
+from gramshift.learn.products import Products
 
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-9  # the largest residual that may be left, beside targets of 1
@@ -58,10 +59,13 @@ class RidgeSolver:
     as in the reference that the paper names; with it b is not penalised.
     """
 
-    def __init__(self, documents: Described, source: Rows, alpha: float, *, bias: bool = False) -> None:
+    def __init__(
+        self, documents: Described, source: Rows, alpha: float, *, bias: bool = False, products: Products | None = None
+    ) -> None:
         self.documents, self.alpha, self.bias = documents, alpha, bias
         self._originals = documents.originals()
-        self._inverse = Preconditioner(documents, _distinct(self._originals[source]), np.full(len(documents), alpha))
+        distinct = _distinct(self._originals[source])
+        self._inverse = Preconditioner(documents, distinct, np.full(len(documents), alpha), products)
 
     def solve(self, training: Rows, targets: Floats) -> Fitted:
         """Train on some documents."""
