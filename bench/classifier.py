@@ -149,7 +149,6 @@ def stage_times() -> Iterator[dict[str, float]]:
 
     places: list[tuple[str, Any, str]] = [
         ("gram", StringKernel, "gram"),
-        ("copies", Described, "originals"),
         ("descriptions", Described, "centred"),
         ("factor", Preconditioner, "grow"),
         ("solve", ridge, "conjugate_gradients"),

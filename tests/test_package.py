@@ -22,7 +22,9 @@ LAYERS = {  # what each folder may import, as DESIGN has it
     "datasets": {"text"},
     "learn": {"engine", "ngrams"},
     "estimators": {"learn", "engine", "kernels", "ngrams", "text"},
-    "cli": {"estimators", "learn", "engine", "datasets", "kernels", "ngrams", "text"},
+    "evaluate": {"estimators", "datasets", "learn", "engine", "kernels", "ngrams", "text"},
+    "report": {"evaluate", "estimators", "datasets", "learn", "engine", "kernels", "ngrams", "text"},
+    "cli": {"evaluate", "report", "estimators", "learn", "engine", "datasets", "kernels", "ngrams", "text"},
 }
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from conftest import texts
 from gramshift import StringKernel
 from gramshift.learn.adapt import adapted_kernel, exponential, normalize_gram
-from gramshift.learn.described import Described
+from gramshift.learn.described import Described, compact
 
 
 @given(texts, st.booleans(), st.integers(1, 2))
@@ -38,16 +38,31 @@ def test_pieces_end_where_rows_end(n):
 
 
 def test_the_power_series_is_right_to_rounding():
-    values = np.linspace(-1, 1, 4001)[None, :].copy()
+    for largest in (1, 0.25):
+        check_series(np.linspace(-largest, largest, 4001)[None, :].copy())
+
+
+def check_series(values):
     described = Described(values, np.ones(1), np.ones(4001), adapt=True)
     picked = np.eye(4001)[:, ::200]
     np.testing.assert_allclose(described.multiply(picked)[0], np.exp(values[0, ::200] - 1), rtol=5e-16)
+
+
+def test_counts_that_fit_are_kept_in_half_the_memory():
+    gram = StringKernel(ngram_range=(2, 3)).gram(["abcab", "abc", ""])
+    assert compact(gram).dtype == np.int32
+    assert (compact(gram) == gram).all()
+    vectors = np.ones((3, 1))
+    expected = Described.from_gram(gram, adapt=True).multiply(vectors)
+    assert (Described.from_gram(compact(gram), adapt=True).multiply(vectors) == expected).all()
+    large = gram * 2**31
+    assert compact(large) is large
 
 
 def test_copies_are_found_and_only_copies():
     documents = ["abc abd", "other words", "abc abd", "", "abc abe", "", "OTHER  words", "abc abd"]
     for kind in ("presence", "intersection", "spectrum"):
         gram = StringKernel(kind, ngram_range=(2, 3)).gram(documents)
-        assert Described.from_gram(gram, adapt=True).originals().tolist() == [0, 1, 0, 3, 4, 3, 1, 0]
+        assert Described.from_gram(gram, adapt=True).originals.tolist() == [0, 1, 0, 3, 4, 3, 1, 0]
     nearly = np.array([[1.0, 1 - 1e-10], [1 - 1e-10, 1.0]])
-    assert Described.from_gram(nearly, adapt=True).originals().tolist() == [0, 1]
+    assert Described.from_gram(nearly, adapt=True).originals.tolist() == [0, 1]

@@ -10,6 +10,7 @@ import typer
 from gramshift import __version__
 from gramshift.cli.demo import demo_command
 from gramshift.cli.kernel import kernel_command
+from gramshift.cli.reproduce import reproduce_command
 
 USERS_MISTAKES = (
     ValueError,
@@ -19,6 +20,7 @@ USERS_MISTAKES = (
     FileExistsError,
     PermissionError,
     IsADirectoryError,
+    NotADirectoryError,
 )
 app = typer.Typer(
     name="gramshift",
@@ -44,6 +46,7 @@ def _plainly(command: Callable[..., None]) -> Callable[..., None]:
 
 app.command("demo")(_plainly(demo_command))
 app.command("kernel")(_plainly(kernel_command))
+app.command("reproduce")(_plainly(reproduce_command))
 
 
 def _show_version(wanted: bool) -> None:

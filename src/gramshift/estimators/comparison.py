@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gramshift.engine.threads import count_threads
 from gramshift.estimators.string_kernel import StringKernel
 from gramshift.learn.adapt import normalize_gram
-from gramshift.learn.described import Described
+from gramshift.learn.described import Described, compact
 from gramshift.ngrams.index import KINDS
 from gramshift.text.documents import as_list
 
@@ -42,7 +42,8 @@ class Comparison:
         """Documents among themselves; of a single string kernel the counts are kept as they are."""
         n_threads = count_threads(self.n_jobs)
         if self.by_strings and len(self.kernels) == 1:
-            return Described.from_gram(self.kernels[0].gram(documents, normalize=False), adapt=adapt, n_threads=n_threads)
+            counts = compact(self.kernels[0].gram(documents, normalize=False))
+            return Described.from_gram(counts, adapt=adapt, n_threads=n_threads)
         ones = np.ones(len(documents))
         return Described(self._average(documents, None), ones, ones, adapt, n_threads)
 

@@ -124,7 +124,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         rounds = transduce(described, source, codes, n_classes, solve=solver.solve, n_rounds=self.n_rounds, n_added=n_added)
         last = rounds[-1]
         normalized = bool(np.isclose(described.scale[described.scale > 0], 1).all())
-        self._model = Model(comparison, documents, self.adapt, last.fitted.coefficients, last.fitted.intercepts, normalized)
+        coefficients = np.ascontiguousarray(last.fitted.coefficients)  # sums are the same after loading
+        self._model = Model(comparison, documents, self.adapt, coefficients, last.fitted.intercepts, normalized)
         self._training = source, codes, np.flatnonzero(~is_source)[last.added], last.added_codes
         self._calibration = Calibration()
         self._tell(rounds, is_source)

@@ -11,33 +11,45 @@ from gramshift.ngrams.leaf import leaf
 
 TAYLOR = [exp(-1.0) / factorial(power) for power in range(18)]  # of exp(-1 + x), right to rounding for x from -1 to 1
 C0, C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13, C14, C15, C16, C17 = TAYLOR
+SMALL = 0.25  # up to here twelve terms do: the next is below 1.3e-16 of the sum
 PIECE = 512  # cells that are transformed at once and stay in the first cache
 
 
 def for_grams(signature: str) -> list[str]:
-    """The signature for both types that a gram may have."""
-    return [f"void({gram}, {signature})" for gram in ("int64[:, ::1]", "float64[:, ::1]")]
+    """The signature for all types that a gram may have."""
+    return [f"void({gram}[:, ::1], {signature})" for gram in ("int32", "int64", "float64")]
 
 
 @leaf(*for_grams("float64[::1], float64[::1], int64, int64, int64, boolean, float64[::1]"), reorder=True)
 def transform_cells(values, row_scale, col_scale, i, start, stop, adapt, cells):
     """cells[:stop - start] = K-tilde of row i with columns start to stop, or K-hat if not ``adapt``.
 
-    The power series is written out and cut in two, because the compiler then works on several cells at once.
+    The power series is written out and cut in two, because the compiler then works on several cells at once; where all
+    similarities are small, as most are, a shorter one does.
     """
     factor = row_scale[i]
     start, size = np.uint64(start), np.uint64(stop - start)
-    if not adapt:
-        for t in range(size):
-            cells[t] = values[i, start + t] * (factor * col_scale[start + t])
-        return
+    above = 0
     for t in range(size):
         x = values[i, start + t] * (factor * col_scale[start + t])
+        above += (x > SMALL) | (x < -SMALL)
+        cells[t] = x
+    if not adapt:
+        return
+    if above == 0:
+        for t in range(size):
+            x = cells[t]
+            low = C0 + x * (C1 + x * (C2 + x * (C3 + x * (C4 + x * C5))))
+            high = C6 + x * (C7 + x * (C8 + x * (C9 + x * (C10 + x * C11))))
+            cube = x * x * x
+            cells[t] = low + high * (cube * cube)
+        return
+    for t in range(size):
+        x = cells[t]
         low = C0 + x * (C1 + x * (C2 + x * (C3 + x * (C4 + x * (C5 + x * (C6 + x * (C7 + x * C8)))))))
         high = C9 + x * (C10 + x * (C11 + x * (C12 + x * (C13 + x * (C14 + x * (C15 + x * (C16 + x * C17)))))))
-        square = x * x
-        fourth = square * square
-        cells[t] = low + high * (fourth * fourth * x)
+        cube = x * x * x
+        cells[t] = low + high * (cube * cube * cube)
 
 
 @leaf(*for_grams("float64[::1], float64[::1], boolean, int64[::1], float64[:, ::1], float64[:, ::1]"), reorder=True)

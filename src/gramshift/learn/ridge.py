@@ -63,7 +63,7 @@ class RidgeSolver:
         self, documents: Described, source: Rows, alpha: float, *, bias: bool = False, products: Products | None = None
     ) -> None:
         self.documents, self.alpha, self.bias = documents, alpha, bias
-        self._originals = documents.originals()
+        self._originals = documents.originals
         distinct = _distinct(self._originals[source])
         self._inverse = Preconditioner(documents, distinct, np.full(len(documents), alpha), products)
 

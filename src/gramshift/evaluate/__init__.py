@@ -1,0 +1,1 @@
+"""The paper's protocol: settings, methods, significance, result tables."""

@@ -1,0 +1,89 @@
+"""From scores to rows of figures, and rows to files."""
+
+import csv
+import io
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift.evaluate.experiment import Outcome
+from gramshift.evaluate.published import PUBLISHED
+from gramshift.evaluate.significance import LEVEL, interval, mcnemar
+
+COLUMNS = (
+    "setting",
+    "method",
+    "kernel",
+    "fields",
+    "accuracy",
+    "published",
+    "n",
+    "correct",
+    "low",
+    "high",
+    "p_value",
+    "significant",
+)
+Right = NDArray[np.bool_]
+
+
+def make_rows(outcomes: dict[str, list[Outcome]], codes: NDArray[np.intp], *, fields: str) -> list[dict[str, Any]]:
+    """The figures of one setting, for every kernel and method; here, and here only, true labels are looked at.
+
+    The p-value is that of McNemar's test against the better plain kernel; that kernel itself has none.
+    """
+    right = {(kernel, one.method): (one.scores > 0) == (codes == 1) for kernel, several in outcomes.items() for one in several}
+    plain = {kernel: answers for (kernel, method), answers in right.items() if method == "plain"}
+    best = max(plain, key=lambda kernel: int(plain[kernel].sum())) if plain else None
+    rows = []
+    for kernel, several in outcomes.items():
+        for one in several:
+            answers = right[kernel, one.method]
+            n, correct = len(answers), int(answers.sum())
+            low, high = interval(correct, n)
+            tested = best is not None and (kernel, one.method) != (best, "plain")
+            p_value = mcnemar(answers, plain[best]) if tested and best is not None else None
+            better = best is not None and correct > int(plain[best].sum())
+            rows.append(
+                {
+                    "setting": one.setting.name,
+                    "method": one.method,
+                    "kernel": kernel,
+                    "fields": fields,
+                    "accuracy": round(100 * correct / n, 4),
+                    "published": PUBLISHED.get((one.method, kernel, one.setting.name)),
+                    "n": n,
+                    "correct": correct,
+                    "low": round(low, 2),
+                    "high": round(high, 2),
+                    "p_value": p_value,
+                    "significant": bool(better and p_value is not None and p_value < LEVEL),
+                    "seconds": round(one.seconds, 3),
+                }
+            )
+    return rows
+
+
+def to_csv(rows: list[dict[str, Any]]) -> str:
+    """Without the seconds: the same run gives the same bytes."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, COLUMNS, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def means(rows: list[dict[str, Any]], settings: list[str]) -> dict[tuple[str, str], tuple[float, float | None]]:
+    """Mean accuracy, ours and published, of each method and kernel over these settings; only where all of them are there."""
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        if row["setting"] in settings:
+            found.setdefault((row["method"], row["kernel"]), []).append(row)
+    result = {}
+    for key, several in found.items():
+        if len(several) == len(settings):
+            published = [row["published"] for row in several]
+            mean = None if None in published else float(np.mean(published))
+            result[key] = float(np.mean([row["accuracy"] for row in several])), mean
+    return result

@@ -1,0 +1,170 @@
+"""Plots of a reproduction: each takes what ``reproduce`` returns and gives a figure."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift.engine.storage import replaced_file
+from gramshift.estimators.string_kernel import StringKernel
+from gramshift.evaluate.experiment import METHODS, N_ADDED
+from gramshift.evaluate.settings import MULTI, SINGLE
+from gramshift.learn.described import Described
+
+COLOURS = {"plain": "#8a8a8a", "adapted": "#4393c3", "tkc": "#b2182b"}
+PER_GROUP = 60  # documents of each domain and class in the heat map
+Result = dict[str, Any]
+
+
+def write_plots(result: Result, output: Path, *, kernel: str) -> list[Path]:
+    """All plots that the results allow, as PNG; matplotlib is an extra."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    makers = {"accuracy": plot_accuracy, "stages": plot_stages, "confidence": plot_confidence, "kernel": plot_kernel}
+    paths = []
+    for name, make in makers.items():
+        figure = make(result, kernel)
+        if figure is None:
+            continue
+        path = output / f"{name}.png"
+        with replaced_file(path) as file:
+            figure.savefig(file, format="png", dpi=150, metadata={"Software": None})
+        pyplot.close(figure)
+        paths.append(path)
+    return paths
+
+
+def plot_accuracy(result: Result, kernel: str) -> Any:
+    """Ours beside published, setting by setting; a line joins the two figures of a method."""
+    from matplotlib import pyplot
+
+    rows = [row for row in result["rows"] if row["kernel"] == kernel]
+    names = list(dict.fromkeys(row["setting"] for row in rows))
+    figure, axes = pyplot.subplots(figsize=(max(6, 0.75 * len(names) + 2), 4.8), layout="constrained")
+    methods = [method for method in METHODS if any(row["method"] == method for row in rows)]
+    for place, method in enumerate(methods):
+        shift = 0.22 * (place - (len(methods) - 1) / 2)
+        for row in rows:
+            if row["method"] != method:
+                continue
+            x = names.index(row["setting"]) + shift
+            error = [[row["accuracy"] - row["low"]], [row["high"] - row["accuracy"]]]
+            axes.errorbar(x, row["accuracy"], yerr=error, color=COLOURS[method], fmt="o", ms=5, lw=0.8, alpha=0.9)
+            if row["published"] is not None:
+                axes.plot(x, row["published"], marker="_", ms=12, mew=2, color=COLOURS[method])
+        axes.plot([], [], "o", color=COLOURS[method], label=f"{method}, ours")
+    axes.plot([], [], marker="_", ms=12, mew=2, ls="", color="black", label="published")
+    axes.set_xticks(range(len(names)), names, rotation=45)
+    axes.set_ylabel("accuracy (%), with 95 % interval")
+    axes.set_title(f"Ours and published, {kernel} kernel")
+    axes.grid(axis="y", alpha=0.3)
+    axes.legend(ncols=4, fontsize=9, loc="upper left")
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high + 0.12 * (high - low))
+    return figure
+
+
+def plot_stages(result: Result, kernel: str) -> Any:
+    """What each stage of the method adds, setting by setting and in the mean."""
+    from matplotlib import pyplot
+
+    rows = [row for row in result["rows"] if row["kernel"] == kernel]
+    stages = [method for method in METHODS if any(row["method"] == method for row in rows)]
+    if len(stages) < 2:
+        return None
+    groups = {"one source": SINGLE, "several sources": MULTI}
+    present = {row["setting"] for row in rows}
+    groups = {name: [one for one in several if one.name in present] for name, several in groups.items()}
+    groups = {name: several for name, several in groups.items() if several}
+    figure, axes = pyplot.subplots(
+        1, len(groups), figsize=(4.6 * len(groups), 4.4), layout="constrained", squeeze=False, sharey=True
+    )
+    for axis, (name, several) in zip(axes[0], groups.items(), strict=True):
+        found = {(row["setting"], row["method"]): row for row in rows}
+        ours = np.array([[found[one.name, stage]["accuracy"] for stage in stages] for one in several])
+        for line, one in zip(ours, several, strict=True):
+            axis.plot(stages, line, color="#bbbbbb", lw=1, marker=".")
+            axis.annotate(
+                one.name, (len(stages) - 1, line[-1]), xytext=(6, 0), textcoords="offset points", fontsize=7, va="center"
+            )
+        axis.plot(stages, ours.mean(axis=0), color=COLOURS["tkc"], lw=2.5, marker="o", label="ours, mean")
+        published = [[found[one.name, stage]["published"] for stage in stages] for one in several]
+        if not any(value is None for line in published for value in line):
+            axis.plot(stages, np.mean(published, axis=0), color="black", ls="--", marker="_", ms=10, label="published, mean")
+        axis.set_title(f"{name}, {kernel} kernel")
+        axis.set_xlim(-0.3, len(stages) - 0.5)
+        axis.grid(axis="y", alpha=0.3)
+        axis.legend(fontsize=9, loc="lower left")
+    axes[0][0].set_ylabel("accuracy (%)")
+    return figure
+
+
+def plot_confidence(result: Result, kernel: str) -> Any:
+    """How often the first round is right, from its surest answer down: what the second round learns from."""
+    from matplotlib import pyplot
+
+    documents, codes = result["documents"], result["codes"]
+    figure, axis = pyplot.subplots(figsize=(7, 4.4), layout="constrained")
+    curves = []
+    for by_kernel in result["outcomes"].values():
+        for one in by_kernel.get(kernel, []):
+            if one.method == "adapted":
+                truth = codes[documents.rows(one.setting.target)] == 1
+                order = np.argsort(-np.abs(one.scores), kind="stable")
+                right = ((one.scores > 0) == truth)[order]
+                curves.append(_windowed(right))
+                axis.plot(curves[-1], color="#cccccc", lw=0.8)
+    if not curves:
+        pyplot.close(figure)
+        return None
+    axis.plot(np.mean(curves, axis=0), color=COLOURS["adapted"], lw=2.5, label="mean of all settings")
+    axis.axvline(N_ADDED, color=COLOURS["tkc"], ls="--", lw=1.2, label=f"the {N_ADDED} surest join the second round")
+    axis.set_xlabel("target documents, surest first")
+    axis.set_ylabel("right among the 200 around it (%)")
+    axis.set_title(f"Are sure answers right? Adapted kernel, first round, {kernel}")
+    axis.grid(alpha=0.3)
+    axis.legend(fontsize=9)
+    return figure
+
+
+def _windowed(right: NDArray[np.bool_], width: int = 200) -> NDArray[np.float64]:
+    """Percent right within a window that is cut off at the ends."""
+    sums = np.concatenate([[0], np.cumsum(right)])
+    places = np.arange(len(right))
+    left, stop = np.maximum(places - width // 2, 0), np.minimum(places + width // 2, len(right))
+    share: NDArray[np.float64] = 100 * (sums[stop] - sums[left]) / (stop - left)
+    return share
+
+
+def plot_kernel(result: Result, kernel: str) -> Any:
+    """The adapted kernel among some documents of every domain and class, sorted by these."""
+    from matplotlib import pyplot
+
+    documents, codes = result["documents"], result["codes"]
+    rows: list[int] = []
+    for letter in documents.letters:
+        mine = documents.rows(letter)
+        for code in (1, 0):
+            rows += mine[codes[mine] == code][:PER_GROUP].tolist()
+    gram = StringKernel(kernel).gram([result["texts"][row] for row in rows])
+    values = Described.from_gram(gram, adapt=True).kernel(np.arange(len(rows)))
+    scale = np.sqrt(np.diagonal(values))
+    cosine = values / np.outer(scale, scale)
+    np.fill_diagonal(cosine, np.nan)
+    figure, axis = pyplot.subplots(figsize=(7, 6), layout="constrained")
+    low, high = np.nanquantile(cosine, [0.02, 0.98])
+    image = axis.imshow(cosine, cmap="magma", vmin=low, vmax=high, interpolation="nearest")
+    ticks = PER_GROUP * (np.arange(2 * len(documents.letters)) + 0.5)
+    labels = [f"{letter}{sign}" for letter in documents.letters for sign in "+\N{MINUS SIGN}"]
+    axis.set_xticks(ticks, labels)
+    axis.set_yticks(ticks, labels)
+    for edge in range(1, 2 * len(documents.letters)):
+        axis.axhline(edge * PER_GROUP - 0.5, color="white", lw=0.8 if edge % 2 else 2)
+        axis.axvline(edge * PER_GROUP - 0.5, color="white", lw=0.8 if edge % 2 else 2)
+    axis.set_title(f"Adapted {kernel} kernel, {PER_GROUP} documents of each domain and class")
+    figure.colorbar(image, label="cosine in the space of the adapted kernel")
+    return figure
