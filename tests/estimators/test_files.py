@@ -149,13 +149,45 @@ def header_only(shape, dtype="<f8"):
         (set_head(format_version=99), "has format 99"),
         (set_head(parameters={"kernel": "presence", "ngram_range": [5, 8], "evil": 1}), "evil"),
         (set_head(parameters={"kernel": "presence", "ngram_range": [8, 5]}), "ngram_range"),
-        (set_head(classes={"dtype": "O", "values": ["a", "b"]}), "labels have type"),
+        (set_head(classes={"dtype": "O", "values": ["a", "b"]}), "labels are not of type O"),
         (set_head(classes=None), "trusted"),
+        (set_head(classes={"dtype": "<U500000000", "values": ["a", "a"]}), "not in order, or not different"),
+        (set_head(classes={"dtype": "|i1", "values": [1, 1000]}), "trusted"),
+        (set_head(classes={"dtype": "<i8", "values": [1, 10**400]}), "trusted"),
+        (set_head(classes={"dtype": "<U4", "values": [None, "a"]}), "labels are not of type"),
+        (set_head(steepness=-1.0), "calibration"),
+        (set_head(steepness=10**400), "trusted"),
+        (set_head(steepness=float("nan")), "calibration"),
+        (set_head(versions=[], format_version=2), "made by gramshift another version"),
+        (set_head(history=[{"added": ["<script>", 2], "changed": 0, "seconds": 1}]), "history has"),
+        (set_member("coefficients.npy", npy(np.full((240, 2), np.nan))), "not finite"),
+        (set_member("coefficients.npy", header_only("(" * 900)), "not an array"),
+        (set_member("coefficients.npy", header_only((0, 10**30))), "trusted|whole"),
+        (set_member("coefficients.npy", header_only((True, False))), "is not what it holds"),
     ],
 )
 def test_hostile_files_are_refused(path, tmp_path, change, message):
     with pytest.raises(ModelFileError, match=message):
         gs.load(rewrite(path, tmp_path, change))
+
+
+def test_a_fitted_model_is_saved_as_it_was_fitted(tmp_path):
+    kernel = gs.StringKernel(ngram_range=(3, 5))
+    clf = fit(kernel=kernel)
+    expected, sure = clf.decision_function(NEW), fit(kernel=kernel).predict_proba(NEW)
+    clf.set_params(adapt=False, alpha=10.0, ngram_range=(2, 2))
+    kernel.set_params(ngram_range=(1, 1))
+    clf.save(tmp_path / "m")
+    loaded = gs.load(tmp_path / "m")
+    for model in (clf, loaded):
+        assert (model.decision_function(NEW) == expected).all()
+        assert (model.predict_proba(NEW) == sure).all()
+
+
+def test_parameters_may_be_numbers_of_numpy(tmp_path):
+    clf = fit(n_added=np.int64(20), alpha=np.float32(0.5), bias=np.bool_(True), ngram_range=(np.int64(3), np.int32(5)))
+    clf.save(tmp_path / "m")
+    assert (gs.load(tmp_path / "m").decision_function(NEW) == clf.decision_function(NEW)).all()
 
 
 def test_a_bomb_is_refused(path, tmp_path):

@@ -175,7 +175,21 @@ def test_more_to_add_than_there_is_adds_all():
         ({"alpha": 0}, (X, Y), ValueError, "alpha=0: give a number above 0"),
         ({"alpha": -1.0}, (X, Y), ValueError, "alpha=-1.0"),
         ({"alpha": 1e-300, "adapt": False, "ngram_range": (1, 1)}, (X, Y), ValueError, "alpha=1e-300 is too small"),
-        ({"alpha": 1e-300, "adapt": True, "ngram_range": (1, 1)}, (X, Y), ValueError, "alpha=1e-300 is too small"),
+        ({}, (Y, X), ValueError, "are X and y swapped"),
+        ({}, (X, [(label,) for label in Y]), TypeError, "labels are str, numbers or bool"),
+        ({}, (X, np.array(["2020-01-01", "2021-01-01"] * 60, "datetime64[D]")), TypeError, "make it a str"),
+        ({}, (X, [2**63, 1] * 60), ValueError, "more than 64 bits"),
+        ({}, (X, ["a", "a\0"] * 60), ValueError, "NUL"),
+        ({}, (X, 3), TypeError, "y is a single int"),
+        ({}, (X, dict.fromkeys(X, 1)), TypeError, "y is a single dict"),
+        ({"adapt": "no"}, (X, Y), ValueError, "adapt='no': give True or False"),
+        ({"classifier": ["ridge"]}, (X, Y), ValueError, "classifier="),
+        ({"alpha": 1e40}, (X, Y), ValueError, "up to 1e"),
+        ({"kernel": gs.StringKernel}, (X, Y), ValueError, "must be one of"),
+        ({"kernel": ["presence", "precomputed"]}, (X, Y), ValueError, "cannot stand in a list"),
+        ({"kernel": lambda a, b: -np.ones((len(a), len(b)))}, (X, Y), ValueError, r"kernel\[0, 0\] is negative"),
+        ({"kernel": lambda a, b: 50 - 49 * np.eye(len(a))}, (X, Y), ValueError, "no kernel gives that"),
+        ({"kernel": lambda a, b: np.ones((1, 1))}, (X, Y), ValueError, "array of shape"),
         ({}, (X, [i / 7 for i in range(120)]), ValueError, "y is continuous"),
         ({"classifier": "forest"}, (X, Y), ValueError, "classifier='forest'"),
         ({"kernel": "word"}, (X, Y), ValueError, "kernel='word': must be one of"),
@@ -190,6 +204,40 @@ def test_more_to_add_than_there_is_adds_all():
 def test_bad_input_is_one_clear_error(options, arguments, error, message):
     with pytest.raises(error, match=message):
         make(**options).fit(*arguments)
+
+
+def test_a_failed_fit_leaves_the_classifier_as_it_was(fitted):
+    clf = make().fit(X, Y, target=TARGET)
+    with pytest.raises(MemoryError):
+        clf.set_params(memory_limit=1000).fit(X, ["cat", "dog"] * 60)
+    assert clf.predict(X[:3]).tolist() == fitted.predict(X[:3]).tolist()
+    assert (clf.predict_proba(X[:3]) == fitted.predict_proba(X[:3])).all()
+
+
+@pytest.mark.parametrize("factor", [np.nan, np.inf, 100])
+def test_rows_of_a_precomputed_gram_are_checked(factor):
+    gram = gs.StringKernel(ngram_range=(3, 5), normalize=True).gram(X)
+    clf = make(kernel="precomputed").fit(gram, Y)
+    with pytest.raises(ValueError, match=r"similarities of new documents are finite, from -1 to 1"):
+        clf.predict(gram[:2] * factor)
+
+
+def test_a_kernel_function_is_asked_for_the_documents_of_the_fit_once():
+    calls = []
+
+    def kernel(a, b):
+        calls.append((len(a), len(b)))
+        return gs.StringKernel(ngram_range=(3, 5)).gram(a, b)
+
+    clf = make(kernel=kernel).fit(X, Y)
+    calls.clear()
+    clf.predict(TARGET[:2])
+    assert sorted(calls) == [(1, 1), (1, 1), (2, 120)]
+
+
+def test_a_target_may_be_a_generator_in_a_search():
+    search = GridSearchCV(make(), {"adapt": [True, False]}, cv=2).fit(X, Y, target=gs.Target(text for text in TARGET))
+    assert search.best_estimator_.transduction_.shape == (120,)
 
 
 def test_bad_targets():

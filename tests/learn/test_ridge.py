@@ -128,6 +128,32 @@ def test_a_kernel_that_single_precision_cannot_do_with_is_solved_in_double(monke
         RidgeSolver(documents, SOURCE, 1e-300).solve(TRAINING, TARGETS)
 
 
+@pytest.mark.parametrize("kind", ["presence", "spectrum"])
+def test_leaving_one_out_of_an_ill_conditioned_kernel_is_right_too(kind):
+    documents = Described.from_gram(StringKernel(kind, ngram_range=(1, 1)).gram(DEMO[:70]), adapt=False)
+    fast = RidgeSolver(documents, SOURCE, 1e-5).held_out(TRAINING, TARGETS)
+    for left_out in (0, 20, 54):
+        rest = np.delete(TRAINING, left_out)
+        np.testing.assert_allclose(fast[left_out], naive(documents, rest, TARGETS[rest], 1e-5)[left_out], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("adapt", [True, False])
+def test_many_documents_are_left_out_in_single_precision(monkeypatch, adapt):
+    documents = describe(adapt=adapt)
+    exact = RidgeSolver(documents, SOURCE, 1e-2).held_out(TRAINING, TARGETS)
+    monkeypatch.setattr(ridge, "FEW", 10)
+    monkeypatch.setattr(ridge.linalg, "inv", None)  # not needed then
+    np.testing.assert_allclose(RidgeSolver(documents, SOURCE, 1e-2).held_out(TRAINING, TARGETS), exact, atol=2e-4)
+
+
+def test_a_large_alpha_with_bias_still_orders_documents():
+    documents, targets = describe(adapt=False), one_versus_all(np.arange(55) % 2, 2)
+    scores = RidgeSolver(documents, SOURCE, 1e10, bias=True).solve(TRAINING, targets).score(documents, np.arange(70))
+    expected = naive(documents, TRAINING, targets, 1e10, bias=True)
+    spread = np.ptp(expected[:, 1])
+    np.testing.assert_allclose(scores - scores.mean(axis=0), expected - expected.mean(axis=0), rtol=0, atol=1e-3 * spread)
+
+
 def test_discriminant_of_balanced_classes_is_ridge_with_bias_up_to_scale():
     documents, codes = describe(), np.arange(55) % 2
     targets = one_versus_all(np.append(codes[:54], 1), 2)[:54]
@@ -150,7 +176,9 @@ def test_the_machine_is_that_of_scikit_learn_and_is_held_out_by_fifths():
     expected = SVC(kernel="precomputed").fit(kernel[:55, :55], targets[:, 1]).decision_function(kernel[:, :55])
     scores = solver.solve(TRAINING, targets).score(documents, np.arange(70))
     np.testing.assert_allclose(scores[:, 1], expected, atol=1e-6 * np.abs(expected).max())
-    kept = np.flatnonzero(np.arange(55) % 5 != 2)
+    codes = np.arange(55) % 2
+    fold = (np.arange(55) // 2 + codes) % 5  # by turns within each class
+    kept = np.flatnonzero(fold != fold[2])
     held = SVC(kernel="precomputed").fit(kernel[np.ix_(kept, kept)], targets[kept, 1]).decision_function(kernel[[2]][:, kept])
     np.testing.assert_allclose(solver.held_out(TRAINING, targets)[2, 1], held[0], rtol=1e-9)
 

@@ -9,6 +9,7 @@ import typer
 
 from gramshift import __version__
 from gramshift.cli.demo import demo_command
+from gramshift.cli.fetch import fetch_command
 from gramshift.cli.kernel import kernel_command
 from gramshift.cli.reproduce import reproduce_command
 
@@ -45,6 +46,7 @@ def _plainly(command: Callable[..., None]) -> Callable[..., None]:
 
 
 app.command("demo")(_plainly(demo_command))
+app.command("fetch")(_plainly(fetch_command))
 app.command("kernel")(_plainly(kernel_command))
 app.command("reproduce")(_plainly(reproduce_command))
 

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 def replaced_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write into; renamed to ``path`` at the end, removed if anything goes wrong before."""
     path, partial = Path(path), _partial(path)
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(f"{path.absolute().parent}: no such folder; make it first")
     try:
         with partial.open("wb") as file:
             yield file

@@ -1,13 +1,14 @@
 """Comparing documents by whatever the user named as kernel: always similarities, 1 for a document with itself."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.engine.threads import count_threads
+from gramshift.estimators.inputs import check_gram, check_rows
 from gramshift.estimators.string_kernel import StringKernel
 from gramshift.learn.adapt import normalize_gram
 from gramshift.learn.described import Described, compact
@@ -23,6 +24,8 @@ class Comparison:
 
     kernels: list[Any]
     n_jobs: int | None = -1
+    selves: dict[int, Floats] = field(default_factory=dict, compare=False, repr=False)
+    """k(x, x) of the documents of the fit, by the place of a kernel that is a function."""
 
     @property
     def by_strings(self) -> bool:
@@ -53,9 +56,19 @@ class Comparison:
         return Described(self._average(documents, others), *ones, adapt, count_threads(self.n_jobs))
 
     def _average(self, documents: Sequence[Any], others: Sequence[Any] | None) -> Floats:
-        total = _similarities(self.kernels[0], documents, others)
-        for kernel in self.kernels[1:]:
-            total += _similarities(kernel, documents, others)
+        total: Floats = np.zeros((0, 0))
+        for place, kernel in enumerate(self.kernels):
+            if isinstance(kernel, StringKernel):
+                values = kernel.gram(documents, others, normalize=True)
+            elif others is None:
+                gram = check_gram(_call(kernel, documents, documents), name="kernel", n_threads=count_threads(self.n_jobs))
+                self.selves[place] = np.diagonal(gram).astype(float)
+                values = normalize_gram(gram)
+            else:
+                own = np.array([_call(kernel, documents[i : i + 1], documents[i : i + 1])[0, 0] for i in range(len(documents))])
+                values = normalize_gram(_call(kernel, documents, others), own.astype(float), self.selves[place])
+                check_rows(values, name="kernel")
+            total = total + values if place else values
         total /= len(self.kernels)
         return total
 
@@ -69,40 +82,23 @@ def make_comparison(kernel: Any, ngram_range: tuple[int, int], **options: Any) -
 
 
 def _make(kernel: Any, ngram_range: tuple[int, int], options: dict[str, Any]) -> Any:
+    """A kernel of our own: what the caller does to theirs later does not matter."""
     if isinstance(kernel, str) and kernel in KINDS:
         return StringKernel(kernel, ngram_range=ngram_range, **options)
     if isinstance(kernel, StringKernel):
         kernel.check_parameters()
-        return kernel
-    if callable(kernel):
+        return StringKernel(**kernel.get_params())
+    if isinstance(kernel, str) and kernel == "precomputed":
+        raise ValueError("kernel='precomputed' cannot stand in a list; add up the grams yourself, normalised")
+    if callable(kernel) and not isinstance(kernel, type):
         return kernel
     names = ", ".join(map(repr, [*KINDS, "precomputed"]))
     raise ValueError(f"kernel={kernel!r}: must be one of {names}, a StringKernel, another callable, or a list of kernels")
 
 
-def _similarities(kernel: Any, documents: Sequence[Any], others: Sequence[Any] | None) -> Floats:
-    if isinstance(kernel, StringKernel):
-        return kernel.gram(documents, others, normalize=True)
-    gram = _check_values(kernel(documents, documents if others is None else others), documents, others)
-    if others is None:
-        return normalize_gram(gram)
-    selves = [_self_kernels(kernel, group) for group in (documents, others)]
-    return normalize_gram(gram, *selves)
-
-
-def _self_kernels(kernel: Any, documents: Sequence[Any]) -> Floats:
-    """k(x, x) of each document, one call each: a callable promises no more."""
-    return np.array(
-        [float(np.asarray(kernel(documents[i : i + 1], documents[i : i + 1]))[0, 0]) for i in range(len(documents))]
-    )
-
-
-def _check_values(gram: Any, documents: Sequence[Any], others: Sequence[Any] | None) -> Floats:
-    result = np.asarray(gram, dtype=float)
-    shape = len(documents), len(documents if others is None else others)
+def _call(kernel: Any, documents: Sequence[Any], others: Sequence[Any]) -> Floats:
+    result = np.asarray(kernel(documents, others), dtype=float)
+    shape = len(documents), len(others)
     if result.shape != shape:
         raise ValueError(f"the kernel gave an array of shape {result.shape} for {shape[0]} and {shape[1]} documents")
-    if not np.isfinite(result).all():
-        row, column = np.argwhere(~np.isfinite(result))[0]
-        raise ValueError(f"the kernel of documents {row} and {column} is {result[row, column]}; every value must be finite")
     return result

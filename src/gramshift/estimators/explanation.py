@@ -85,10 +85,11 @@ class Explanation:
             place = span.stop
         parts.append(escape(self.given[place:]))
         head = f"{self.label}: {self.score[self.label]:+.4f}"
-        return (
+        page = (
             f'<figure class="gramshift-explanation"><figcaption dir="auto">{escape(head)}</figcaption>'
             f'<p dir="auto" style="white-space: pre-wrap; unicode-bidi: isolate">{"".join(parts)}</p></figure>'
         )
+        return page.encode("utf-8", "replace").decode()  # half a surrogate pair cannot stand in a page
 
 
 def visible(text: str) -> str:

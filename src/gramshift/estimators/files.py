@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.engine.memory import parse_bytes
+from gramshift.engine.threads import count_threads
 from gramshift.estimators.archive import ModelFileError, read_archive, write_archive
 from gramshift.estimators.model import Model
 from gramshift.estimators.string_kernel import StringKernel
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 FORMAT = "gramshift-model"
 FORMAT_VERSION = 1
 LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
+NUMBERS = {f"<{kind}{size}" for kind in "iuf" for size in (2, 4, 8)} | {"|i1", "|u1", "|b1"}
 ARRAYS = {
     "text_bytes": "<u1",
     "text_ends": "<i8",
@@ -32,13 +35,13 @@ ARRAYS = {
 
 def save_classifier(classifier: "TransductiveClassifier", path: str | os.PathLike[str]) -> None:
     """Parameters and labels as JSON, the rest as arrays; probabilities are calibrated first."""
-    model, parameters = classifier._model, classifier.get_params(deep=False)
+    model, parameters = classifier._model, classifier._parameters
     texts = list(model.documents) if model.comparison is not None else []
     head = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "versions": {name: version(name) for name in LIBRARIES} | {"python": platform.python_version()},
-        "parameters": parameters | {"kernel": _kernel_to_json(classifier.kernel), "ngram_range": list(classifier.ngram_range)},
+        "parameters": parameters | {"kernel": _kernel_to_json(parameters["kernel"])},
         "classes": _labels_to_json(classifier.classes_),
         "history": [step | {"added": list(step["added"].values())} for step in classifier.history_],
         "steepness": classifier._calibrate(),
@@ -63,13 +66,12 @@ def load(path: str | os.PathLike[str]) -> "TransductiveClassifier":
     if head.get("format") != FORMAT:
         raise ModelFileError(f"{path} is not a Gramshift model")
     if head.get("format_version") != FORMAT_VERSION:
-        made_by = head.get("versions", {}).get("gramshift", "another version")
-        raise ModelFileError(
-            f"{path} has format {head.get('format_version')!r}, made by gramshift {made_by}; this one reads {FORMAT_VERSION}"
-        )
+        found, versions = str(head.get("format_version"))[:20], head.get("versions")
+        made_by = str(versions.get("gramshift"))[:20] if isinstance(versions, dict) else "another version"
+        raise ModelFileError(f"{path} has format {found}, made by gramshift {made_by}; this one reads {FORMAT_VERSION}")
     try:
         return _rebuild(head, arrays)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except Exception as error:  # whatever a made-up file leads to, it is the file's fault
         raise ModelFileError(f"{path} is not a Gramshift model that can be trusted: {error}") from None
 
 
@@ -81,11 +83,16 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Transduc
     parameters["ngram_range"] = tuple(parameters["ngram_range"])
     classifier = TransductiveClassifier(**parameters)
     comparison = classifier._check_parameters()
+    count_threads(classifier.n_jobs)
+    if classifier.memory_limit is not None:
+        parse_bytes(classifier.memory_limit)
     classes = _labels_from_json(head["classes"])
     iteration, codes = arrays["labeled_iter"], arrays["source_codes"]
     n, n_classes = len(iteration), len(classes)
     source = np.flatnonzero(iteration == 0)
-    shapes = {
+    shapes: dict[str, tuple[int, ...]] = {
+        "labeled_iter": (n,),
+        "text_bytes": (arrays["text_bytes"].size,),
         "coefficients": (n, n_classes),
         "intercepts": (n_classes,),
         "scores": (n - len(source), n_classes),
@@ -97,19 +104,38 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Transduc
             raise ValueError(f"{name} has shape {arrays[name].shape} where {shape} fits the rest")
     if ((codes < 0) | (codes >= n_classes)).any() or (iteration < -1).any():
         raise ValueError("it names classes or rounds that there are not")
+    if not all(np.isfinite(arrays[name]).all() for name in ("coefficients", "intercepts", "scores")):
+        raise ValueError("it has numbers that are not finite")
+    steepness = float(head["steepness"])
+    if not 0 < steepness < np.inf or not isinstance(head["normalized"], bool):
+        raise ValueError("its calibration is not a number above 0")
     texts = _texts(arrays["text_bytes"], arrays["text_ends"])
     classifier.classes_ = classes
     classifier._model = Model(
         comparison, texts, bool(classifier.adapt), arrays["coefficients"], arrays["intercepts"], bool(head["normalized"])
     )
     classifier._training = source, codes, source[:0], codes[:0]
-    classifier._calibration = Calibration(float(head["steepness"]))
+    classifier._calibration = Calibration(steepness)
     classifier.transduction_score_ = arrays["scores"]
     classifier.transduction_ = classes[arrays["scores"].argmax(axis=1)] if len(arrays["scores"]) else classes[:0]
     classifier.labeled_iter_ = iteration
     names = classes.tolist()
-    classifier.history_ = [dict(step) | {"added": dict(zip(names, step["added"], strict=True))} for step in head["history"]]
+    classifier.history_ = [
+        {
+            "added": dict(zip(names, map(_whole, step["added"]), strict=True)),
+            "changed": _whole(step["changed"]),
+            "seconds": float(step["seconds"]),
+        }
+        for step in head["history"]
+    ]
+    classifier._parameters = classifier.get_params(deep=False)
     return classifier
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int:
+        raise ValueError(f"its history has {value!r} where a number is due")
+    return value
 
 
 def _texts(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> list[str]:
@@ -143,7 +169,15 @@ def _labels_to_json(classes: NDArray[Any]) -> dict[str, Any]:
 
 
 def _labels_from_json(labels: dict[str, Any]) -> NDArray[Any]:
-    dtype = np.dtype(str(labels["dtype"]))
-    if dtype.kind not in "Uiufb" or not isinstance(labels["values"], list):
-        raise ValueError(f"its labels have type {dtype}")
-    return np.array(labels["values"]).astype(dtype)
+    """Of a type that the values themselves need; what the file says may only widen it to eight bytes."""
+    values, dtype = labels["values"], str(labels["dtype"])
+    kinds = {"U": str, "b": bool, "i": int, "u": int, "f": float}
+    kind = dtype.lstrip("<>|=")[:1]
+    if kind not in kinds or not isinstance(values, list) or not all(type(value) is kinds[kind] for value in values):
+        raise ValueError(f"its labels are not of type {dtype[:20]}")
+    if kind != "U" and dtype not in NUMBERS:
+        raise ValueError(f"its labels cannot have type {dtype[:20]}")
+    classes = np.array(values) if kind == "U" else np.array(values, np.dtype(dtype))
+    if classes.tolist() != values or np.unique(classes).tolist() != values or len(values) < 2:
+        raise ValueError("its labels are not in order, or not different")
+    return classes

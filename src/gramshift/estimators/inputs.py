@@ -37,16 +37,16 @@ def check_memory(n: int, n_source: int, memory_limit: int | float | str | None) 
     require(f"training on {n} source and target documents", needed, limit, "raise memory_limit, or take fewer documents")
 
 
-def check_gram(gram: Any, *, n_threads: int = 1) -> NDArray[Any]:
+def check_gram(gram: Any, *, name: str = "X", n_threads: int = 1) -> NDArray[Any]:
     """A square, symmetric gram of finite numbers as int64 or float64, or an error that names the first fault."""
     result = as_gram(gram)
     tolerance = 1e-5 if getattr(gram, "dtype", None) in (np.float32, np.float16) else 1e-9
     if result.ndim != 2 or result.shape[0] != result.shape[1]:
-        raise ValueError(f"X has shape {result.shape}; a precomputed gram of source and target documents is square")
+        raise ValueError(f"{name} has shape {result.shape}; a gram of source and target documents is square")
     own = np.diagonal(result).astype(float)
     if (own < 0).any():
         row = int(np.argmax(own < 0))
-        raise ValueError(f"X[{row}, {row}] is negative; a document cannot be that unlike itself")
+        raise ValueError(f"{name}[{row}, {row}] is negative; a document cannot be that unlike itself")
     scale = np.divide(1.0, np.sqrt(own), out=np.zeros(len(own)), where=own > 0)
 
     def search(start: int) -> NDArray[np.int64]:
@@ -56,24 +56,34 @@ def check_gram(gram: Any, *, n_threads: int = 1) -> NDArray[Any]:
 
     for row, column, kind in run_threads(search, range(0, len(result), BLOCK), n_threads=n_threads):
         if kind:
-            raise ValueError(_describe_fault(result, row, column, kind))
+            raise ValueError(_describe_fault(name, result, row, column, kind))
     return result
 
 
-def _describe_fault(gram: NDArray[Any], row: int, column: int, kind: int) -> str:
+def check_rows(similarity: NDArray[Any], *, name: str = "X") -> None:
+    """Similarities of new documents: finite, and none beyond 1."""
+    wrong = ~(np.abs(similarity) <= 1 + 1e-6)
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        value = similarity[row, column]
+        raise ValueError(f"{name}[{row}, {column}] is {value}; similarities of new documents are finite, from -1 to 1")
+
+
+def _describe_fault(name: str, gram: NDArray[Any], row: int, column: int, kind: int) -> str:
     value, mirror = gram[row, column], gram[column, row]
+    here, there = f"{name}[{row}, {column}]", f"{name}[{column}, {row}]"
     if kind == 1:
-        place, value = (f"X[{column}, {row}]", mirror) if np.isfinite(value) else (f"X[{row}, {column}]", value)
+        place, value = (there, mirror) if np.isfinite(value) else (here, value)
         return f"{place} is {value}; every value of a gram must be finite, without NaN or infinity"
     if kind == 2:
-        return f"X[{row}, {column}] is {value} and X[{column}, {row}] is {mirror}; a gram is symmetric"
-    return (
-        f"X[{row}, {column}] is {value}, beyond the root of X[{row}, {row}] times X[{column}, {column}]: no kernel gives that"
-    )
+        return f"{here} is {value} and {there} is {mirror}; a gram is symmetric"
+    return f"{here} is {value}, beyond the root of {name}[{row}, {row}] times {name}[{column}, {column}]: no kernel gives that"
 
 
 def as_gram(gram: Any) -> NDArray[Any]:
     """An array of int64 or float64 that leaves can read; the user's own where it is one."""
+    if hasattr(gram, "toarray"):
+        raise TypeError("X is sparse; sparse data is not supported, give X.toarray()")
     try:
         result = np.asarray(gram)
         if result.dtype.kind not in "iufb":

@@ -1,6 +1,8 @@
 """Labels as users have them: of any type, with gaps."""
 
 import warnings
+from collections.abc import Iterable, Mapping, Set
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -8,6 +10,8 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
 from gramshift.text.documents import as_list
+
+SUSPICIOUS = 20  # so many documents, each of a class of its own, are a mistake
 
 
 def is_missing(label: Any) -> bool:
@@ -23,7 +27,7 @@ def as_labels(y: Any, *, n_documents: int) -> list[Any]:
         raise ValueError(
             "fit requires y to be passed, but the target y is None; give one label per document, None for those without"
         )
-    if isinstance(y, (str, bytes)):
+    if isinstance(y, (str, bytes, Mapping, Set)) or not (isinstance(y, Iterable) or hasattr(y, "__array__")):
         raise TypeError(f"y is a single {type(y).__name__}; give a list with one label per document")
     shape = getattr(y, "shape", None)
     if shape is not None and len(shape) == 2 and shape[1] == 1:
@@ -40,6 +44,15 @@ def as_labels(y: Any, *, n_documents: int) -> list[Any]:
 
 def encode_labels(labels: list[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """The classes in order, and the number of each label's class."""
+    for label in labels:
+        if not isinstance(label, (str, bytes, bool, int, float, np.generic)) or isinstance(label, (Enum, np.datetime64)):
+            raise TypeError(
+                f"y has the label {label!r} ({type(label).__name__}); labels are str, numbers or bool: make it a str"
+            )
+        if isinstance(label, (str, bytes)) and label[-1:] in ("\0", b"\0"):
+            raise ValueError(f"y has the label {label!r}, which ends with a NUL character; remove it")
+        if isinstance(label, int) and not -(2**63) <= label < 2**63:
+            raise ValueError(f"y has the label {label}, which has more than 64 bits; make it a str")
     kinds = {_kind(label) for label in labels}
     if len(kinds) > 1:
         examples = ", ".join(repr(next(label for label in labels if _kind(label) == kind)) for kind in sorted(kinds))
@@ -51,6 +64,8 @@ def encode_labels(labels: list[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     if len(classes) < 2:
         shown = f"one class only, {classes.tolist()[0]!r}" if len(classes) else "no label at all"
         raise ValueError(f"y has {shown}; a classifier needs documents of at least 2 classes")
+    if len(classes) == len(labels) >= SUSPICIOUS and kinds == {"str"}:
+        raise ValueError(f"y has {len(classes)} different labels for as many documents; are X and y swapped?")
     return classes, codes.astype(np.intp)
 
 

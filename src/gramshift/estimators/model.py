@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.estimators.comparison import Comparison
-from gramshift.estimators.inputs import as_gram
+from gramshift.estimators.inputs import as_gram, check_rows
 from gramshift.learn.described import Described
 
 Floats = NDArray[np.float64]
@@ -44,6 +44,7 @@ class Model:
         if not self.normalized:
             advice = "divide it so that every document has 1 with itself, and fit again"
             raise ValueError(f"new documents need a normalised gram: {advice}")
+        check_rows(gram)
         return Described(gram, np.ones(len(gram)), np.ones(n), self.adapt)
 
     def _score(self, X: Any) -> Floats:

@@ -1,5 +1,6 @@
 """A holder for target documents that scikit-learn's grid search leaves whole."""
 
+from collections.abc import Iterator
 from typing import Any
 
 
@@ -11,7 +12,7 @@ class Target:
     """
 
     def __init__(self, documents: Any) -> None:
-        self.documents = documents
+        self.documents = list(documents) if isinstance(documents, Iterator) else documents  # read once, used in every fold
 
     def __repr__(self) -> str:
         return "Target(...)"

@@ -29,6 +29,7 @@ from gramshift.learn.targets import choose_classes, one_versus_all
 from gramshift.text.documents import as_documents
 
 Floats = NDArray[np.float64]
+LARGEST_ALPHA = 1e12  # beyond it all scores are the same to rounding
 
 
 @dataclass
@@ -115,19 +116,21 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         documents, labels = gather(X, y, target, read=self._reader(X, target, comparison, reset=True))
         is_source = np.array([not is_missing(label) for label in labels], bool)
         source = np.flatnonzero(is_source)
-        self.classes_, codes = encode_labels([labels[i] for i in source])
+        classes, codes = encode_labels([labels[i] for i in source])
         check_memory(len(labels), len(source), self.memory_limit)
-        described = self._describe_all(comparison, documents)
-        solver = SOLVERS[self.classifier](described, source, float(self.alpha), self.bias)
+        parameters = self._snapshot()
+        described = _describe_all(comparison, documents, parameters)
+        solver = SOLVERS[self.classifier](described, source, float(self.alpha), bool(self.bias))
         n_added = int(self.n_added) if isinstance(self.n_added, Integral) else max(1, round(self.n_added * sum(~is_source)))
-        n_classes = len(self.classes_)
-        rounds = transduce(described, source, codes, n_classes, solve=solver.solve, n_rounds=self.n_rounds, n_added=n_added)
+        rounds = transduce(described, source, codes, len(classes), solve=solver.solve, n_rounds=self.n_rounds, n_added=n_added)
         last = rounds[-1]
         normalized = bool(np.isclose(described.scale[described.scale > 0], 1).all())
         coefficients = np.ascontiguousarray(last.fitted.coefficients)  # sums are the same after loading
-        self._model = Model(comparison, documents, self.adapt, coefficients, last.fitted.intercepts, normalized)
+        self._model = Model(comparison, documents, bool(self.adapt), coefficients, last.fitted.intercepts, normalized)
+        self._parameters = parameters
         self._training = source, codes, np.flatnonzero(~is_source)[last.added], last.added_codes
         self._calibration = Calibration()
+        self.classes_ = classes
         self._tell(rounds, is_source)
         return self
 
@@ -184,9 +187,12 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         if not self._is("n_added", Real) or not self.n_added > 0 or (share and self.n_added > 1):
             advice = "to add none, use n_rounds=1"
             raise ValueError(f"n_added={self.n_added!r}: give a count from 1 on, or a share of the target up to 1.0; {advice}")
-        if not self._is("alpha", Real) or not 0 < self.alpha < np.inf:
-            raise ValueError(f"alpha={self.alpha!r}: give a number above 0; 1e-5 is the paper's")
-        if self.classifier not in SOLVERS:
+        if not self._is("alpha", Real) or not 0 < self.alpha <= LARGEST_ALPHA:
+            raise ValueError(f"alpha={self.alpha!r}: give a number above 0, up to {LARGEST_ALPHA:g}; 1e-5 is the paper's")
+        for name in ("adapt", "bias"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise ValueError(f"{name}={getattr(self, name)!r}: give True or False")
+        if not isinstance(self.classifier, str) or self.classifier not in SOLVERS:
             raise ValueError(f"classifier={self.classifier!r}: must be one of {', '.join(map(repr, SOLVERS))}")
         check_ngram_range(self.ngram_range)
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
@@ -204,13 +210,16 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
                 raise ValueError("with kernel='precomputed' X holds the target too: mark its rows by missing labels in y")
             return lambda X, name: check_gram(X, n_threads=count_threads(self.n_jobs))
         if comparison.takes_rows(X):
-            return lambda X, name: validate_data(self, X, reset=reset and name == "X", dtype=float)
+            return lambda X, name: validate_data(self, X, reset=reset and name == "X", dtype=float, copy=True)
         return as_documents
 
-    def _describe_all(self, comparison: Comparison | None, documents: Any) -> Described:
-        if comparison is None:
-            return Described.from_gram(documents, adapt=self.adapt, n_threads=count_threads(self.n_jobs))
-        return comparison.describe_all(documents, adapt=self.adapt)
+    def _snapshot(self) -> dict[str, Any]:
+        """The parameters of this fit, whatever is set later."""
+        kernels = self.kernel if isinstance(self.kernel, (list, tuple)) else [self.kernel]
+        copies = [StringKernel(**one.get_params()) if isinstance(one, StringKernel) else one for one in kernels]
+        kernel = copies if isinstance(self.kernel, (list, tuple)) else copies[0]
+        parameters: dict[str, Any] = self.get_params(deep=False)
+        return parameters | {"kernel": kernel, "ngram_range": tuple(map(int, self.ngram_range))}
 
     def _tell(self, rounds: list[Round], is_source: NDArray[np.bool_]) -> None:
         """The fitted attributes that tell the story."""
@@ -234,8 +243,9 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         self._check_fitted()
         if self._calibration.steepness is None:
             source, codes, added, added_codes = self._training
-            described = self._describe_all(self._model.comparison, self._model.documents)
-            solver = SOLVERS[self.classifier](described, source, float(self.alpha), self.bias)
+            fitted = self._parameters
+            described = _describe_all(self._model.comparison, self._model.documents, fitted)
+            solver = SOLVERS[fitted["classifier"]](described, source, float(fitted["alpha"]), bool(fitted["bias"]))
             targets = one_versus_all(np.concatenate([codes, added_codes]), len(self.classes_))
             scores = solver.held_out(np.concatenate([source, added]), targets)[: len(source)]
             self._calibration.steepness = fit_steepness(scores, codes)
@@ -277,3 +287,10 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     def _takes_numbers(self) -> bool:
         kernels = self.kernel if isinstance(self.kernel, (list, tuple)) else [self.kernel]
         return all(callable(kernel) and not isinstance(kernel, StringKernel) for kernel in kernels)
+
+
+def _describe_all(comparison: Comparison | None, documents: Any, parameters: dict[str, Any]) -> Described:
+    adapt = bool(parameters["adapt"])
+    if comparison is None:
+        return Described.from_gram(documents, adapt=adapt, n_threads=count_threads(parameters["n_jobs"]))
+    return comparison.describe_all(documents, adapt=adapt)

@@ -25,7 +25,10 @@ class MachineSolver:
     def held_out(self, training: Rows, targets: Floats) -> Floats:
         """What each document scores by a fit without its fifth of the documents."""
         kernel, scores = self.documents.kernel(training), np.empty(targets.shape)
-        fold = np.arange(len(training)) % FOLDS
+        codes = targets.argmax(axis=1)
+        fold = np.empty(len(training), np.intp)
+        for code in np.unique(codes):  # each class is spread over all folds
+            fold[codes == code] = (np.arange(np.sum(codes == code)) + code) % FOLDS
         for number in np.unique(fold):
             held, kept = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
             weights, intercepts = _dual(kernel[np.ix_(kept, kept)], targets[kept])

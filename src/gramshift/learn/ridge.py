@@ -14,6 +14,9 @@ from gramshift.learn.products import Products
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-9  # the largest residual that may be left, beside targets of 1
 ACCEPTABLE = 1e-6  # the same, where double precision gives no more
+REFINEMENTS = 4
+FEW = 2000  # training documents whose inverse is worked out in double precision, in a second or less
+PROBES, CLOSE = 8, 1e-3
 STEPS = 40  # a good factor needs two or three
 
 
@@ -78,24 +81,37 @@ class RidgeSolver:
         return Fitted(coefficients, intercepts)
 
     def held_out(self, training: Rows, targets: Floats) -> Floats:
-        """What each training document would score by a fit without it, in closed form: y - w / diag((K + alpha I)^-1).
-
-        The diagonal comes from the factor, in single precision.
-        """
+        """What each training document would score by a fit without it, in closed form: y - w / diag((K + alpha I)^-1)."""
         merged = self._merge(training)
         group, counts = merged.group, merged.counts[merged.group]
         mean = merged.mean(targets)
-        penalty = np.zeros(len(self.documents))
-        penalty[merged.rows] = self.alpha / merged.counts
-        self._inverse = Preconditioner(self.documents, self._inverse.source, penalty)  # exact for copies too
         weights, _ = self._solve(merged, mean, bias=self.bias)
-        diagonal = (1 - 1 / counts) / self.alpha + self._inverse.inverse_diagonal()[group] / counts**2
+        diagonal = (1 - 1 / counts) / self.alpha + self._inverse_diagonal(merged)[group] / counts**2
         if self.bias:  # the same closed form holds for the bordered system
             ones, _ = self._solve(merged, np.ones((len(merged.rows), 1)), bias=False)
             diagonal -= (ones[group, 0] / counts) ** 2 / ones.sum()
         dual = (targets - mean[group]) / self.alpha + weights[group] / counts[:, None]
         scores: Floats = targets - dual / diagonal[:, None]
         return scores
+
+    def _inverse_diagonal(self, merged: Merged) -> Floats:
+        """Of (K + D)^-1: from a factor in single precision, if that passes a check on some documents, else in double."""
+        penalty = np.zeros(len(self.documents))
+        penalty[merged.rows] = self.alpha / merged.counts
+        if len(merged.rows) > FEW:
+            approximate = Preconditioner(self.documents, self._inverse.source, penalty)  # exact for copies too
+            if approximate.grow(merged.rows):
+                diagonal = approximate.inverse_diagonal()
+                probes = np.linspace(0, len(merged.rows) - 1, PROBES).astype(np.intp)
+                units = np.zeros((len(merged.rows), PROBES))
+                units[probes, np.arange(PROBES)] = 1
+                exact = self._solve(merged, units, bias=False)[0][probes, np.arange(PROBES)]
+                if np.abs(diagonal[probes] / exact - 1).max() <= CLOSE:
+                    return diagonal
+        system = self.documents.kernel(merged.rows)
+        np.einsum("ii->i", system)[:] += penalty[merged.rows]
+        inverse: Floats = np.diagonal(linalg.inv(system, overwrite_a=True, check_finite=False))
+        return inverse
 
     def _merge(self, training: Rows) -> Merged:
         originals = self._originals[training]
@@ -115,7 +131,8 @@ class RidgeSolver:
             return self._kernel_times(merged.rows, vectors) + penalty * vectors
 
         if self._inverse.grow(merged.rows):
-            tolerance = TOLERANCE * float(np.abs(right).max(initial=1.0))
+            reach = len(merged.rows) * (len(self.documents) if self.documents.adapt else 1) / self.alpha
+            tolerance = TOLERANCE * float(np.abs(right).max(initial=1.0)) * max(1e-6, min(1.0, reach))  # for tiny scores too
             apart = self._inverse.apart()
             weights = conjugate_gradients(multiply, self._inverse, right, apart=apart, tolerance=tolerance, limit=STEPS)
         if weights is None:
@@ -147,13 +164,17 @@ def solve_in_double(kernel: Floats, right: Floats, penalty: Floats, multiply: Ma
     try:
         factor = linalg.cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False)
         weights: Floats = linalg.cho_solve(factor, right, check_finite=False)
-        if np.abs(multiply(weights) - right).max(initial=0.0) <= ACCEPTABLE * np.abs(right).max(initial=1.0):
-            return weights
+        for _ in range(REFINEMENTS):
+            residual = right - multiply(weights)
+            if np.abs(residual).max(initial=0.0) <= ACCEPTABLE * np.abs(right).max(initial=1.0):
+                return weights
+            weights += linalg.cho_solve(factor, residual, check_finite=False)
     except linalg.LinAlgError:
         pass
     raise SingularKernelError(
         f"alpha={penalty.max():g} is too small for this kernel (its mean diagonal is {scale:.3g}): the system is singular in "
-        f"double precision; try alpha={max(10 * float(penalty.max()), 1e-10 * len(kernel) * scale):.1g} or larger"
+        "double precision, or the kernel is not positive definite; "
+        f"try alpha={max(10 * float(penalty.max()), 1e-10 * len(kernel) * scale):.1g} or larger"
     )
 
 
