@@ -1,6 +1,7 @@
 """The command ``gramshift``."""
 
 import functools
+import os
 import sys
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ from gramshift.cli.fetch import fetch_command
 from gramshift.cli.kernel import kernel_command
 from gramshift.cli.reproduce import reproduce_command
 
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "14")  # its idle threads sleep soon instead of taking our cores; before NumPy
 USERS_MISTAKES = (
     ValueError,
     TypeError,

@@ -40,9 +40,18 @@ class Documents:
     letters: str
     codes: NDArray[np.intp]
 
+    @property
+    def size(self) -> int:
+        """Documents of one domain."""
+        return len(self.codes) // len(self.letters)
+
     def rows(self, letters: str) -> NDArray[np.intp]:
-        size = len(self.codes) // len(self.letters)
-        return np.concatenate([np.arange(size) + size * self.letters.index(letter) for letter in letters])
+        return np.concatenate([np.arange(self.size) + self.size * self.letters.index(letter) for letter in letters])
+
+    def cut(self, gram: NDArray[Any], letters: str) -> NDArray[Any]:
+        """The gram of some domains, block by block."""
+        places = [slice(self.size * place, self.size * (place + 1)) for place in map(self.letters.index, letters)]
+        return np.block([[gram[rows, cols] for cols in places] for rows in places])
 
 
 def run_settings(
@@ -52,9 +61,8 @@ def run_settings(
     n_threads = count_threads(n_jobs)
     for letters in dict.fromkeys(setting.letters for setting in settings):
         together = [setting for setting in settings if setting.letters == letters]
-        rows = documents.rows(letters)
-        part = gram if len(rows) == len(gram) else np.ascontiguousarray(gram[np.ix_(rows, rows)])
-        group = Documents(letters, documents.codes[rows])
+        part = gram if letters == documents.letters else documents.cut(gram, letters)
+        group = Documents(letters, documents.codes[documents.rows(letters)])
         plain = Described.from_gram(part, adapt=False, n_threads=n_threads)
         adapted = Described.from_gram(part, adapt=True, n_threads=n_threads)
         shared = ProductsOfAll(adapted) if len(together) > 1 and set(methods) - {"plain"} else None

@@ -116,7 +116,7 @@ def write_results(output: Path, result: dict[str, Any], outcomes: Outcomes, sent
         "tables.md": to_markdown(make_tables(result["rows"], fields=fields)),
     }
     contents = {name: text.encode() for name, text in files.items()}
-    contents["predictions.csv.gz"] = gzip.compress(predictions(outcomes, sentiment, fields).encode(), mtime=0)
+    contents["predictions.csv.gz"] = gzip.compress(predictions(outcomes, sentiment, fields).encode(), compresslevel=1, mtime=0)
     for name, data in contents.items():
         with replaced_file(output / name) as file:
             file.write(data)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+DEPENDENT = 1e-10  # directions that differ by less are one
 Map = Callable[[Floats], Floats]
 
 
@@ -14,11 +15,13 @@ def conjugate_gradients(
 ) -> Floats | None:
     """Solve multiply(x) = right until no residual is above ``tolerance``; None if ``limit`` steps do not get there.
 
-    Directions in the columns of ``apart`` are solved for exactly, and the steps keep clear of them: for what ``precondition``
-    cannot do well.
+    The best x among the combinations of first guesses and of ``apart``, directions that ``precondition`` cannot do well, is
+    found at once, and the steps keep clear of all these.
     """
-    image = multiply(apart) if apart.shape[1] else apart
-    inverse = np.linalg.inv(apart.T @ image)
+    apart = np.hstack([apart, precondition(right)])
+    apart = apart / np.maximum(np.linalg.norm(apart, axis=0), np.finfo(float).tiny)
+    image = multiply(apart)
+    inverse = np.linalg.pinv(apart.T @ image, rcond=DEPENDENT, hermitian=True)
     x, residual = np.zeros_like(right), right.copy()
     direction, before = np.zeros_like(right), np.ones(right.shape[1])
     for _ in range(limit):

@@ -13,7 +13,8 @@ from gramshift.evaluate.settings import MULTI, SINGLE
 from gramshift.learn.described import Described
 
 COLOURS = {"plain": "#8a8a8a", "adapted": "#4393c3", "tkc": "#b2182b"}
-PER_GROUP = 60  # documents of each domain and class in the heat map
+PER_GROUP = 240  # documents of each domain and class in the heat map
+POOLED = 8  # documents that make one cell of it
 Result = dict[str, Any]
 
 
@@ -86,11 +87,10 @@ def plot_stages(result: Result, kernel: str) -> Any:
     for axis, (name, several) in zip(axes[0], groups.items(), strict=True):
         found = {(row["setting"], row["method"]): row for row in rows}
         ours = np.array([[found[one.name, stage]["accuracy"] for stage in stages] for one in several])
-        for line, one in zip(ours, several, strict=True):
+        heights = _spread(ours[:, -1], gap=0.55)
+        for line, one, height in zip(ours, several, heights, strict=True):
             axis.plot(stages, line, color="#bbbbbb", lw=1, marker=".")
-            axis.annotate(
-                one.name, (len(stages) - 1, line[-1]), xytext=(6, 0), textcoords="offset points", fontsize=7, va="center"
-            )
+            axis.annotate(one.name, (len(stages) - 0.92, height), fontsize=7, va="center", annotation_clip=False)
         axis.plot(stages, ours.mean(axis=0), color=COLOURS["tkc"], lw=2.5, marker="o", label="ours, mean")
         published = [[found[one.name, stage]["published"] for stage in stages] for one in several]
         if not any(value is None for line in published for value in line):
@@ -98,9 +98,27 @@ def plot_stages(result: Result, kernel: str) -> Any:
         axis.set_title(f"{name}, {kernel} kernel")
         axis.set_xlim(-0.3, len(stages) - 0.5)
         axis.grid(axis="y", alpha=0.3)
-        axis.legend(fontsize=9, loc="lower left")
+        axis.legend(fontsize=9, loc="upper left")
+    low, high = axes[0][0].get_ylim()
+    axes[0][0].set_ylim(low, high + 0.15 * (high - low))
     axes[0][0].set_ylabel("accuracy (%)")
     return figure
+
+
+def _spread(values: NDArray[np.float64], gap: float) -> NDArray[np.float64]:
+    """The values moved apart as little as needed to leave ``gap`` between any two."""
+    order = np.argsort(values, kind="stable")
+    result = values[order].astype(float)
+    for _ in range(100):
+        short = gap - np.diff(result)
+        if (short <= 1e-9).all():
+            break
+        push = np.maximum(short, 0) / 2
+        result[:-1] -= push
+        result[1:] += push
+    back = np.empty_like(result)
+    back[order] = result
+    return back
 
 
 def plot_confidence(result: Result, kernel: str) -> Any:
@@ -141,7 +159,11 @@ def _windowed(right: NDArray[np.bool_], width: int = 200) -> NDArray[np.float64]
 
 
 def plot_kernel(result: Result, kernel: str) -> Any:
-    """The adapted kernel among some documents of every domain and class, sorted by these."""
+    """The adapted kernel among some documents of every domain and class, sorted by these.
+
+    All values are close to one another, so what all documents have in common is taken out, and squares of documents are
+    averaged.
+    """
     from matplotlib import pyplot
 
     documents, codes = result["documents"], result["codes"]
@@ -152,19 +174,24 @@ def plot_kernel(result: Result, kernel: str) -> Any:
             rows += mine[codes[mine] == code][:PER_GROUP].tolist()
     gram = StringKernel(kernel).gram([result["texts"][row] for row in rows])
     values = Described.from_gram(gram, adapt=True).kernel(np.arange(len(rows)))
+    values = values - values.mean(axis=0) - values.mean(axis=1)[:, None] + values.mean()
     scale = np.sqrt(np.diagonal(values))
-    cosine = values / np.outer(scale, scale)
-    np.fill_diagonal(cosine, np.nan)
+    likeness = values / np.outer(scale, scale)
+    np.fill_diagonal(likeness, np.nan)
+    n = len(rows) // POOLED
+    with np.errstate(invalid="ignore"):
+        pooled = np.nanmean(likeness[: n * POOLED, : n * POOLED].reshape(n, POOLED, n, POOLED), axis=(1, 3))
     figure, axis = pyplot.subplots(figsize=(7, 6), layout="constrained")
-    low, high = np.nanquantile(cosine, [0.02, 0.98])
-    image = axis.imshow(cosine, cmap="magma", vmin=low, vmax=high, interpolation="nearest")
-    ticks = PER_GROUP * (np.arange(2 * len(documents.letters)) + 0.5)
+    high = np.quantile(np.abs(pooled), 0.99)
+    image = axis.imshow(100 * pooled, cmap="RdBu_r", vmin=-100 * high, vmax=100 * high, interpolation="nearest")
+    group = PER_GROUP / POOLED
+    ticks = group * (np.arange(2 * len(documents.letters)) + 0.5) - 0.5
     labels = [f"{letter}{sign}" for letter in documents.letters for sign in "+\N{MINUS SIGN}"]
     axis.set_xticks(ticks, labels)
     axis.set_yticks(ticks, labels)
     for edge in range(1, 2 * len(documents.letters)):
-        axis.axhline(edge * PER_GROUP - 0.5, color="white", lw=0.8 if edge % 2 else 2)
-        axis.axvline(edge * PER_GROUP - 0.5, color="white", lw=0.8 if edge % 2 else 2)
-    axis.set_title(f"Adapted {kernel} kernel, {PER_GROUP} documents of each domain and class")
-    figure.colorbar(image, label="cosine in the space of the adapted kernel")
+        axis.axhline(edge * group - 0.5, color="black", lw=0.5 if edge % 2 else 1.5)
+        axis.axvline(edge * group - 0.5, color="black", lw=0.5 if edge % 2 else 1.5)
+    axis.set_title(f"Adapted {kernel} kernel, centred\n{PER_GROUP} documents of each domain and class")
+    figure.colorbar(image, label=f"correlation (%), mean of {POOLED} x {POOLED} documents")
     return figure
