@@ -3,6 +3,7 @@
 import argparse
 import importlib
 import json
+import os
 import sys
 from subprocess import CalledProcessError
 from typing import Any
@@ -12,6 +13,7 @@ from bench.rivals import MismatchError
 
 BENCHMARKS = {
     "kernel": "grams of n-gram kernels against scikit-learn: time, memory, growth, distance from the machine",
+    "reproduce": "all results of the paper's tables against the straightforward script on a part of them",
     "classifier": "the transductive classifier against Algorithm 1 in NumPy: time, memory, growth, share of each stage",
 }
 
@@ -52,6 +54,8 @@ def main(arguments: list[str] | None = None) -> int:
     except CorpusError as error:
         print(f"bench: {error}", file=sys.stderr)
         return 2
+    if args.data:
+        os.environ["GRAMSHIFT_DATA"] = os.path.abspath(args.data)  # for children
     benchmark = importlib.import_module(f"bench.{args.benchmark}")
     try:
         result = benchmark.run(texts, smoke=args.smoke, repeat=args.repeat or (1 if args.smoke else 9))

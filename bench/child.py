@@ -88,6 +88,39 @@ def algebra(texts: list[str], contestant: str, path: str) -> dict[str, float]:
     return {"peak_mb": peak / 1e6, "gram_mb": gram.nbytes / 1e6, "beyond_mb": (peak - gram.nbytes) / 1e6}
 
 
+def reproduce(texts: list[str]) -> dict[str, float]:
+    """Seconds and peak memory of ``gramshift reproduce`` on the data set, reading and writing included, without plots."""
+    import tempfile
+
+    import gramshift.cli.main  # noqa: F401  first, as on the command line
+    from bench.corpus import find_data
+    from gramshift.evaluate.reproduce import reproduce as run
+    from gramshift.evaluate.settings import GROUPS
+
+    methods, kernels = ["plain", "adapted", "tkc"], ["presence", "intersection"]
+    with tempfile.TemporaryDirectory(prefix="gramshift-bench-") as folder:
+        begun = time.perf_counter()
+        run(find_data(None), Path(folder), settings=GROUPS["all"], methods=methods, kernels=kernels)
+        return {"seconds": time.perf_counter() - begun, "peak_mb": peak_bytes() / 1e6}
+
+
+def settings(texts: list[str]) -> dict[str, float]:
+    """The same without files, for made-up texts."""
+    import numpy as np
+
+    import gramshift
+    from gramshift.evaluate.experiment import Documents, run_settings
+    from gramshift.evaluate.settings import GROUPS
+
+    begun = time.perf_counter()
+    codes = (np.arange(len(texts)) * 8 // len(texts) + 1) % 2
+    for kind in ("presence", "intersection"):
+        gram = gramshift.StringKernel(kind).gram(texts)
+        for _ in run_settings(gram, Documents("BDEK", codes), GROUPS["all"], ["plain", "adapted", "tkc"]):
+            pass
+    return {"seconds": time.perf_counter() - begun, "peak_mb": peak_bytes() / 1e6}
+
+
 def peak_bytes() -> int:
     """The peak of resident memory since this program was loaded.
 
@@ -102,7 +135,14 @@ def peak_bytes() -> int:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
-TASKS: dict[str, Callable[..., dict[str, float]]] = {"cold": cold, "touch": touch, "memory": memory, "algebra": algebra}
+TASKS: dict[str, Callable[..., dict[str, float]]] = {
+    "cold": cold,
+    "touch": touch,
+    "memory": memory,
+    "algebra": algebra,
+    "reproduce": reproduce,
+    "settings": settings,
+}
 
 if __name__ == "__main__":
     name, *rest = sys.argv[1:]

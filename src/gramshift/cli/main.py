@@ -87,3 +87,7 @@ def _describe(error: BaseException) -> str:
 def _stop(message: str, code: int) -> None:
     print(f"gramshift: {message}", file=sys.stderr)
     sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -19,11 +19,11 @@ class Cell:
     star: bool = False
     best: bool = False
 
-    def text(self, *, bold: tuple[str, str] = ("", "")) -> str:
+    def text(self, *, bold: tuple[str, str] = ("", ""), starred: str = "*") -> str:
         if self.ours is None:
             return "-" if self.published is None else f"{self.published:.1f} /  -"
         ours = f"{bold[0]}{self.ours:.1f}{bold[1]}" if self.best else f"{self.ours:.1f}"
-        star = "*" if self.star else ""
+        star = starred if self.star else ""
         if self.published is None:
             return f"- / {ours}{star}"
         return f"{self.published:.1f} / {ours}{star} ({self.ours - self.published:+.1f})"
@@ -89,6 +89,7 @@ def _in_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: order.index(row["method"]))
 
 
+STAR = "\\*"  # in Markdown
 NOTE = "*: better than the better plain kernel, McNemar's test at 0.01. Bold: our best in the column."
 
 
@@ -96,6 +97,9 @@ def to_markdown(tables: list[Table]) -> str:
     lines = []
     for table in tables:
         lines += [f"### {table.title}", "", f"| | {' | '.join(table.columns)} |", "|---" * (len(table.columns) + 1) + "|"]
-        lines += [f"| {name} | {' | '.join(cell.text(bold=('**', '**')) for cell in cells)} |" for name, cells in table.rows]
+        lines += [
+            f"| {name} | {' | '.join(cell.text(bold=('**', '**'), starred=STAR) for cell in cells)} |"
+            for name, cells in table.rows
+        ]
         lines.append("")
-    return "\n".join([*lines, NOTE, ""])
+    return "\n".join([*lines, NOTE.replace("*", STAR, 1), ""])

@@ -1,0 +1,220 @@
+"""The paper's protocol on made-up data in the data set's format, and on the data set itself."""
+
+import csv
+import gzip
+import io
+import json
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import gramshift as gs
+from gramshift.cli.reproduce import show_tables
+from gramshift.datasets import sentiment
+from gramshift.datasets.demo import load_demo
+from gramshift.evaluate import experiment
+from gramshift.evaluate.experiment import Documents, Outcome, run_settings
+from gramshift.evaluate.parts import Parts
+from gramshift.evaluate.reproduce import reproduce
+from gramshift.evaluate.results import make_rows, means, to_csv
+from gramshift.evaluate.settings import Setting, parse_settings
+from gramshift.evaluate.tables import make_tables, to_markdown
+from gramshift.report.plots import write_plots
+from naive_algorithm import transductive_kernel_algorithm
+
+N = 20  # reviews per file
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    monkeypatch.setattr(sentiment, "N_REVIEWS", N)
+    monkeypatch.setattr(experiment, "N_ADDED", 10)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Sentences of the demo corpus as reviews of four domains."""
+    folder, chance = tmp_path_factory.mktemp("data"), random.Random(0)
+    reviews = [load_demo(name) for name in ("kitchen", "films")]
+    for domain in sentiment.DOMAINS.values():
+        for name, label in zip(sentiment.FILES, ("positive", "negative"), strict=True):
+            texts = [text for one in reviews for text, found in zip(one.texts, one.labels, strict=True) if found == label]
+            path = folder / domain / name
+            path.parent.mkdir(exist_ok=True)
+            chosen = chance.sample(texts, N)
+            path.write_text(
+                "".join(
+                    f"<review>\n<title>\n{text[:20]}\n</title>\n<review_text>\n{text}\n</review_text>\n</review>\n"
+                    for text in chosen
+                )
+            )
+    return folder
+
+
+def run(folder, output, **options):
+    given = {"settings": parse_settings("all"), "methods": ["plain", "adapted", "tkc"], "kernels": ["presence", "intersection"]}
+    return reproduce(folder, output, **given | options)
+
+
+def test_scores_are_those_of_the_algorithm_line_by_line(folder, tmp_path):
+    result = run(folder, tmp_path, settings=parse_settings("D-B,DEK-B"), kernels=["presence"])
+    documents, codes, texts = result["documents"], result["codes"], result["texts"]
+    for name, by_kernel in result["outcomes"].items():
+        source, target = (documents.rows(part) for part in name.split("-"))
+        order = np.concatenate([source, target])
+        gram = gs.StringKernel().gram([texts[i] for i in order])
+        for method, n_rounds in (("adapted", 1), ("tkc", 2)):
+            found = next(one for one in by_kernel["presence"] if one.method == method)
+            _, scores = transductive_kernel_algorithm(gram.tolist(), codes[source].tolist(), 2, 10, 1e-5, n_rounds)
+            np.testing.assert_allclose(found.scores, np.array(scores)[:, 1], rtol=0, atol=1e-6)
+        plain = next(one for one in by_kernel["presence"] if one.method == "plain")
+        clf = gs.TransductiveClassifier(adapt=False, n_rounds=1)
+        clf.fit([texts[i] for i in source], codes[source], target=[texts[i] for i in target])
+        np.testing.assert_allclose(plain.scores, clf.transduction_score_[:, 1], rtol=0, atol=1e-7)
+
+
+def test_true_labels_of_the_target_are_never_used(folder, tmp_path):
+    texts = run(folder, tmp_path, settings=parse_settings("D-B"), kernels=["presence"])["texts"]
+    gram = gs.StringKernel().gram(texts)
+    codes = np.tile(np.repeat([1, 0], N), 2)
+    wrong = codes.copy()
+    wrong[: 2 * N] = 1 - codes[: 2 * N]  # those of B
+    scores = [
+        next(run_settings(gram, Documents("BD", given), [Setting("D", "B")], ["tkc"]))[0].scores for given in (codes, wrong)
+    ]
+    assert (scores[0] == scores[1]).all()
+
+
+def test_files_tables_and_plots(folder, tmp_path):
+    result = run(folder, tmp_path)
+    assert len(result["rows"]) == 96
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "results.csv").read_text())))
+    kept = json.loads((tmp_path / "results.json").read_text())
+    assert kept["rows"] == result["rows"]
+    assert kept["versions"]["gramshift"] == gs.__version__
+    with gzip.open(tmp_path / "predictions.csv.gz", "rt", newline="") as file:
+        predictions = list(csv.DictReader(file))
+    assert len(predictions) == 96 * 2 * N
+    for row in rows:
+        mine = [one for one in predictions if all(one[key] == row[key] for key in ("setting", "method", "kernel"))]
+        assert sum(one["true"] == one["predicted"] for one in mine) == int(row["correct"])
+        assert np.isclose(100 * int(row["correct"]) / int(row["n"]), float(row["accuracy"]), atol=1e-3)
+        assert all((float(one["score"]) > 0) == (one["predicted"] == "positive") for one in mine if float(one["score"]))
+    table = (tmp_path / "tables.md").read_text()
+    assert "| DEK-B | BEK-D | BDK-E | BDE-K |" in table
+    assert "84.9 /" in table
+    assert "| SST | 76.3 /" in table
+    paths = write_plots(result, tmp_path, kernel="presence")
+    assert [path.name for path in paths] == ["accuracy.png", "stages.png", "confidence.png", "kernel.png"]
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
+
+
+def test_plots_that_a_part_of_the_results_does_not_allow_are_left_out(folder, tmp_path):
+    result = run(folder, tmp_path, methods=["plain"], settings=parse_settings("D-B"), kernels=["spectrum"])
+    assert [path.name for path in write_plots(result, tmp_path, kernel="spectrum")] == ["accuracy.png", "kernel.png"]
+
+
+def test_the_same_command_gives_the_same_bytes_and_resuming_too(folder, tmp_path):
+    run(folder, tmp_path / "a")
+    run(folder, tmp_path / "b")
+    for name in ("results.csv", "tables.md"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    for path in sorted((tmp_path / "b" / "parts").iterdir())[::2]:
+        path.unlink()
+    damaged = next((tmp_path / "b" / "parts").iterdir())
+    damaged.write_text(damaged.read_text().replace("1", "2"))
+    done = []
+    run(folder, tmp_path / "b", resume=True, progress=lambda *step: done.append(step))
+    assert (tmp_path / "a" / "results.csv").read_bytes() == (tmp_path / "b" / "results.csv").read_bytes()
+    assert len([step for step in done if step[0] == "settings"]) == 17  # half of 32, and the damaged one
+
+
+def test_parts_of_other_data_or_another_version_are_not_taken(tmp_path):
+    setting = Setting("D", "B")
+    outcome = Outcome(setting, "plain", np.array([0.5, -0.25]), np.array([], np.intp), 1.0)
+    key = {"fields": "text", "data": "x", "version": "1"}
+    Parts(tmp_path, key).save("presence", setting, [outcome])
+    found = Parts(tmp_path, key).load("presence", setting, ["plain"])
+    assert found is not None
+    assert found[0].scores.tolist() == [0.5, -0.25]
+    assert Parts(tmp_path, key | {"data": "y"}).load("presence", setting, ["plain"]) is None
+    assert Parts(tmp_path, key).load("presence", setting, ["plain", "tkc"]) is None
+
+
+def make_outcome(method, n_right, n=100):
+    scores = np.where(np.arange(n) < n_right, 1.0, -1.0)  # all are positive in truth
+    return Outcome(Setting("D", "B"), method, scores, np.array([], np.intp), 0.5)
+
+
+def test_rows_stars_and_means():
+    outcomes = {
+        "presence": [make_outcome("plain", 60), make_outcome("tkc", 80)],
+        "intersection": [make_outcome("plain", 62), make_outcome("tkc", 40)],
+    }
+    rows = make_rows(outcomes, np.ones(100, np.intp), fields="text")
+    by = {(row["method"], row["kernel"]): row for row in rows}
+    assert by["plain", "intersection"]["p_value"] is None  # the better plain kernel, which the others are tested against
+    assert by["plain", "presence"]["p_value"] == 0.5
+    assert by["tkc", "presence"]["significant"]
+    assert not by["tkc", "intersection"]["significant"]  # significantly worse
+    assert by["tkc", "intersection"]["p_value"] < 0.01
+    assert by["tkc", "presence"]["published"] == 84.9
+    assert means(rows, ["D-B"])["tkc", "presence"] == (80.0, 84.9)
+    assert means(rows, ["D-B", "E-B"]) == {}
+    assert "seconds" not in to_csv(rows).splitlines()[0]
+    page = to_markdown(make_tables(rows, fields="text"))
+    assert "84.9 / **80.0**\\* (-4.9)" in page
+
+
+def test_tables_in_a_terminal(capsys):
+    rows = make_rows({"presence": [make_outcome("plain", 60), make_outcome("tkc", 80)]}, np.ones(100, np.intp), fields="text")
+    show_tables(rows, "text")
+    shown = capsys.readouterr().out
+    assert "84.9 / 80.0* (-4.9)" in shown
+    assert "TR-TrAdaBoost" in shown
+
+
+def command(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "gramshift.cli.main", "reproduce", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--data", "/nowhere"), "/nowhere: no such folder; get the data with"),
+        (("--data", ".", "--settings", "D-X"), "setting 'D-X' is not known; there are all, single"),
+        (("--data", ".", "--methods", "best,magic"), "method 'best' is not known; there are plain, adapted, tkc"),
+        (("--data", ".", "--kernels", "words"), "kernel 'words' is not known; there are presence"),
+        (("--data", ".", "--fields", "body"), "fields 'body' is not known; there are text, title+text"),
+    ],
+)
+def test_bad_input_is_one_line(arguments, message, tmp_path):
+    done = command(*arguments, "--output", str(tmp_path / "out"))
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_one_setting_of_the_real_data(data_folder, tmp_path, monkeypatch):
+    """E-K with the presence kernel, as an independent script measured it: 87.3 on title and text."""
+    monkeypatch.undo()
+    done = command(
+        "--data", str(data_folder), "--settings", "E-K", "--kernels", "presence", "--output", str(tmp_path), "--json"
+    )
+    assert done.returncode == 0, done.stderr
+    rows = {row["method"]: row for row in json.loads(done.stdout)}
+    assert round(rows["plain"]["accuracy"], 1) == 87.3
+    assert rows["tkc"]["accuracy"] > rows["plain"]["accuracy"]
+    assert rows["tkc"]["n"] == 2000
+    keys = {"setting", "method", "kernel", "fields", "accuracy", "published", "n", "correct", "p_value", "seconds"}
+    assert keys <= set(rows["tkc"])
