@@ -9,7 +9,7 @@ from gramshift.learn.described import Described
 from gramshift.learn.discriminant import DiscriminantSolver
 from gramshift.learn.factor import GrowingFactor, NotPositiveError
 from gramshift.learn.machine import MachineSolver
-from gramshift.learn.products import ProductsByNeed, ProductsOfAll
+from gramshift.learn.products import ProductsByNeed, SharedProducts
 from gramshift.learn.ridge import RidgeSolver, SingularKernelError
 from gramshift.learn.targets import one_versus_all
 
@@ -36,25 +36,33 @@ def naive(documents, training, targets, alpha, bias=False):
 
 
 @pytest.mark.parametrize("size", [3, 700, 1300])
-def test_products_of_all_are_those_by_need(size):
+def test_shared_products_are_those_by_need(size):
     values = np.random.default_rng(size).uniform(0, 1, size=(size, size))
     documents = Described(np.maximum(values, values.T), np.ones(size), np.ones(size), adapt=True)
     rows = np.random.default_rng(0).permutation(size)
     source = rows[: size // 2 + 1]
-    by_need, of_all = ProductsByNeed(documents, source), ProductsOfAll(documents)
-    for products in (by_need, of_all):
+    by_need = ProductsByNeed(documents, source)
+    shared = SharedProducts(documents, [slice(0, size)]).choose(np.arange(size), [0])
+    in_parts = SharedProducts(documents, [slice(0, 2), slice(2, size)]).choose(np.arange(size), [0, 1])
+    for products in (by_need, shared, in_parts):
         products.prepare(rows)
-    np.testing.assert_allclose(by_need.means(rows), of_all.means(rows), rtol=1e-12)
-    for start, stop in ((0, 1), (1, len(source)), (len(source), size)):
-        np.testing.assert_allclose(by_need.panel(start, stop), of_all.panel(start, stop), atol=1e-4)
+        np.testing.assert_allclose(products.directions(rows)[:, 0], by_need.directions(rows)[:, 0], rtol=1e-12)
+        for start, stop in ((0, 1), (1, len(source)), (len(source), size)):
+            np.testing.assert_allclose(by_need.panel(start, stop), products.panel(start, stop), atol=1e-4)
 
 
-def test_scores_with_products_of_all_are_the_same():
-    documents = describe()
-    shared = ProductsOfAll(documents)
-    for source in (SOURCE, np.arange(20, 60)):
-        training, targets = np.concatenate([source, [65, 64]]), TARGETS[: len(source) + 2]
-        scores = RidgeSolver(documents, source, 1e-5, products=shared).solve(training, targets).score(documents, np.arange(70))
+@pytest.mark.parametrize("parts", [[0, 1, 2], [0, 2], [1]])
+def test_scores_with_shared_products_are_the_same(parts):
+    """Documents and columns of some parts only, as if the others were not there."""
+    gram = StringKernel(ngram_range=(2, 4)).gram(DEMO[:90])
+    places = [slice(0, 30), slice(30, 60), slice(60, 90)]
+    shared = SharedProducts(Described.from_gram(gram, adapt=True), places)
+    rows = np.concatenate([np.arange(90)[places[part]] for part in parts])
+    documents = Described.from_gram(np.ascontiguousarray(gram[np.ix_(rows, rows)]), adapt=True)
+    for source in (np.arange(12), np.arange(10, 25)):
+        training, targets = np.concatenate([source, [26, 29]]), TARGETS[: len(source) + 2]
+        solver = RidgeSolver(documents, source, 1e-5, products=shared.choose(rows, parts))
+        scores = solver.solve(training, targets).score(documents, np.arange(len(rows)))
         expected = naive(documents, training, targets, 1e-5)
         np.testing.assert_allclose(scores, expected, rtol=0, atol=2e-8 * np.abs(expected).max())
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gramshift.engine.threads import count_threads
 from gramshift.evaluate.settings import Setting
 from gramshift.learn.described import Described
-from gramshift.learn.products import Products, ProductsOfAll
+from gramshift.learn.products import Products, SharedProducts
 from gramshift.learn.ridge import RidgeSolver
 from gramshift.learn.rounds import Round, transduce
 
@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 METHODS = ("plain", "adapted", "tkc")
 ALPHA = 1e-5
 N_ADDED = 1000
+WORTH_SHARING = 4  # groups of settings over the same domains
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,13 @@ class Documents:
     def rows(self, letters: str) -> NDArray[np.intp]:
         return np.concatenate([np.arange(self.size) + self.size * self.letters.index(letter) for letter in letters])
 
+    def place(self, letter: str) -> slice:
+        start = self.size * self.letters.index(letter)
+        return slice(start, start + self.size)
+
     def cut(self, gram: NDArray[Any], letters: str) -> NDArray[Any]:
         """The gram of some domains, block by block."""
-        places = [slice(self.size * place, self.size * (place + 1)) for place in map(self.letters.index, letters)]
+        places = [self.place(letter) for letter in letters]
         return np.block([[gram[rows, cols] for cols in places] for rows in places])
 
 
@@ -59,15 +64,24 @@ def run_settings(
 ) -> Iterator[list[Outcome]]:
     """The outcomes of all methods, setting by setting; true labels of the target are never looked at."""
     n_threads = count_threads(n_jobs)
-    for letters in dict.fromkeys(setting.letters for setting in settings):
+    groups = list(dict.fromkeys(setting.letters for setting in settings))
+    adapting, shared = bool(set(methods) - {"plain"}), None
+    if adapting and len(groups) >= WORTH_SHARING:
+        everything = Described.from_gram(gram, adapt=True, n_threads=n_threads)
+        shared = SharedProducts(everything, [documents.place(letter) for letter in documents.letters])
+    for letters in groups:
         together = [setting for setting in settings if setting.letters == letters]
         part = gram if letters == documents.letters else documents.cut(gram, letters)
-        group = Documents(letters, documents.codes[documents.rows(letters)])
+        group, rows = Documents(letters, documents.codes[documents.rows(letters)]), documents.rows(letters)
         plain = Described.from_gram(part, adapt=False, n_threads=n_threads)
         adapted = Described.from_gram(part, adapt=True, n_threads=n_threads)
-        shared = ProductsOfAll(adapted) if len(together) > 1 and set(methods) - {"plain"} else None
+        products: Products | None = None
+        if shared is not None:
+            products = shared.choose(rows, [documents.letters.index(letter) for letter in letters])
+        elif adapting and len(together) > 1:
+            products = SharedProducts(adapted, [slice(0, len(rows))]).choose(np.arange(len(rows)), [0])
         for setting in together:
-            yield _run_setting(plain, adapted, group, setting, methods, shared)
+            yield _run_setting(plain, adapted, group, setting, methods, products)
 
 
 def _run_setting(

@@ -41,16 +41,16 @@ class Preconditioner:
         return self._factor.solve(vectors)
 
     def apart(self) -> Floats:
-        """The direction in which n m m' counts, as a column: (R R' + D)^-1 m."""
+        """The directions in which the rest of the kernel counts, as columns: for n m m' it is (R R' + D)^-1 m."""
         if self._products is None:
             return np.zeros((len(self.rows), 0))
-        return self._factor.solve(self._products.means(self.rows)[:, None])
+        return self._factor.solve(self._products.directions(self.rows))
 
     def inverse_diagonal(self) -> Floats:
         """The diagonal of the whole inverse, n m m' included (Sherman and Morrison)."""
         diagonal = self._factor.inverse_diagonal()
         if self._products is not None:
-            means, solved = self._products.means(self.rows), self.apart()[:, 0]
+            means, solved = self._products.directions(self.rows)[:, 0], self.apart()[:, 0]
             diagonal -= solved**2 / (1 / len(self.documents) + means @ solved)
         return diagonal
 

@@ -13,10 +13,10 @@ HEIGHT = 1024
 
 
 class Products(Protocol):
-    """Rows of R R', where R are the descriptions less their row means."""
+    """Rows of R R', where R are the descriptions less something constant in every row: mostly its mean."""
 
-    def means(self, rows: Rows) -> Floats:
-        """The row means of these documents."""
+    def directions(self, rows: Rows) -> Floats:
+        """Columns that span what the whole kernel of these documents has beside R R'."""
 
     def prepare(self, rows: Rows) -> None:
         """These documents come next, the source first."""
@@ -33,8 +33,9 @@ class ProductsByNeed:
         self._means = np.zeros(len(documents))
         self._source = self._added = self._describe(source)
 
-    def means(self, rows: Rows) -> Floats:
-        return self._means[rows]
+    def directions(self, rows: Rows) -> Floats:
+        """The row means."""
+        return self._means[rows, None]
 
     def prepare(self, rows: Rows) -> None:
         self._added = self._describe(rows[self.n_source :])
@@ -57,21 +58,51 @@ class ProductsByNeed:
         return centred
 
 
-class ProductsOfAll:
-    """Computed once for all documents: for several sources and targets among the same documents."""
+class SharedProducts:
+    """Computed once for all documents, apart for each part of the columns: for many settings among the same documents.
 
-    def __init__(self, documents: Described) -> None:
+    A setting over some of the parts is described by the columns of these only, so its products are their sum.
+    """
+
+    def __init__(self, documents: Described, parts: list[slice]) -> None:
         n = len(documents)
-        centred, self._means = documents.centred(np.arange(n))
-        self._matrix = np.empty((n, n), np.float32)
-        for start in range(0, n, HEIGHT):
-            stop = min(start + HEIGHT, n)
-            np.matmul(centred[start:stop], centred[:stop].T, out=self._matrix[start:stop, :stop])
-            self._matrix[:start, start:stop] = self._matrix[start:stop, :start].T
-        self._rows = np.arange(n)
+        centred, self.means = documents.centred(np.arange(n))
+        self.sums = np.stack([centred[:, part].sum(axis=1, dtype=np.float64) for part in parts], axis=1)
+        self.matrices = [np.empty((n, n), np.float32) for _ in parts]
+        for part, matrix in zip(parts, self.matrices, strict=True):
+            columns = centred[:, part]
+            for start in range(0, n, HEIGHT):
+                stop = min(start + HEIGHT, n)
+                np.matmul(columns[start:stop], columns[:stop].T, out=matrix[start:stop, :stop])
+                matrix[:start, start:stop] = matrix[start:stop, :start].T
 
-    def means(self, rows: Rows) -> Floats:
-        return self._means[rows]
+    def choose(self, rows: Rows, parts: list[int]) -> "ChosenProducts":
+        """For the documents ``rows``, described by these parts."""
+        return ChosenProducts(self, rows, parts)
+
+
+class ChosenProducts:
+    """A share of the shared products; documents are numbered as in ``rows``."""
+
+    def __init__(self, shared: SharedProducts, rows: Rows, parts: list[int]) -> None:
+        runs = np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1)  # slices are copied faster than single rows
+        places = [slice(int(run[0]), int(run[-1]) + 1) for run in runs]
+        self._matrix = np.block([[shared.matrices[parts[0]][a, b] for b in places] for a in places])
+        for part in parts[1:]:
+            top = 0
+            for a in places:
+                height, left = a.stop - a.start, 0
+                for b in places:
+                    width = b.stop - b.start
+                    self._matrix[top : top + height, left : left + width] += shared.matrices[part][a, b]
+                    left += width
+                top += height
+        self._directions = np.column_stack([shared.means[rows], shared.sums[rows][:, parts].sum(axis=1)])
+        self._rows = np.arange(len(rows))
+
+    def directions(self, rows: Rows) -> Floats:
+        """The row means, over all columns, and what is left of them in the chosen ones."""
+        return self._directions[rows]
 
     def prepare(self, rows: Rows) -> None:
         self._rows = rows
