@@ -93,7 +93,7 @@ def _draw(result: dict[str, Any], output: Path, kernel: str) -> list[Path]:
 
 def _needs(settings: list[Any]) -> str:
     n = 2000 * len({letter for setting in settings for letter in setting.letters})
-    return f"about {16 * n * n / 1e9 + 0.4:.1f} GB of memory"
+    return f"about {28 * n * n / 1e9 + 0.3:.1f} GB of memory"
 
 
 def _split(value: str) -> list[str]:
