@@ -5,8 +5,10 @@ import gzip
 import io
 import json
 import random
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -203,6 +205,23 @@ def test_bad_input_is_one_line(arguments, message, tmp_path):
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_ctrl_c_keeps_what_is_finished(data_folder, tmp_path, monkeypatch):
+    monkeypatch.undo()
+    arguments = ("--data", str(data_folder), "--kernels", "presence", "--settings", "D-B,B-D,E-K", "--output", str(tmp_path))
+    command_line = [sys.executable, "-m", "gramshift.cli.main", "reproduce", *arguments]
+    process = subprocess.Popen(command_line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    while process.poll() is None and not list(tmp_path.glob("parts/*.json")):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, words = process.communicate(timeout=60)
+    assert process.returncode == 130, words
+    assert "interrupted; finished settings are kept, go on with --resume" in words
+    assert "Traceback" not in words
+    assert not (tmp_path / "results.csv").exists()
+    assert command(*arguments, "--resume", "--no-plots").returncode == 0
+    assert (tmp_path / "results.csv").exists()
 
 
 def test_one_setting_of_the_real_data(data_folder, tmp_path, monkeypatch):

@@ -34,23 +34,23 @@ app = typer.Typer(
 )
 
 
-def _plainly(command: Callable[..., None]) -> Callable[..., None]:
-    """The command, ending in one line on stderr when it is interrupted."""
+def _plainly(command: Callable[..., None], kept: str = "nothing was written") -> Callable[..., None]:
+    """The command, ending in one line on stderr when it is interrupted, which says what is left."""
 
     @functools.wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
         try:
             command(*arguments, **options)
         except KeyboardInterrupt:
-            _stop("interrupted; nothing was written", 130)
+            _stop(f"interrupted; {kept}", 130)
 
     return run
 
 
 app.command("demo")(_plainly(demo_command))
-app.command("fetch")(_plainly(fetch_command))
+app.command("fetch")(_plainly(fetch_command, "what has arrived is kept and taken up next time"))
 app.command("kernel")(_plainly(kernel_command))
-app.command("reproduce")(_plainly(reproduce_command))
+app.command("reproduce")(_plainly(reproduce_command, "finished settings are kept, go on with --resume"))
 
 
 def _show_version(wanted: bool) -> None:

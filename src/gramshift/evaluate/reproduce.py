@@ -55,6 +55,9 @@ def reproduce(
     for note in sentiment.notes:
         if "differs" in note:
             say(note)
+    odd = sum("differs" not in note for note in sentiment.notes)
+    if odd:
+        say(f"{odd} notes on encodings and control characters of the reviews will be in {output / 'results.json'}")
     output.mkdir(parents=True, exist_ok=True)
     key = make_key(sentiment, fields)
     parts = Parts(output / "parts", key)
