@@ -38,7 +38,7 @@ def add(tar, name, data):
 class Server:
     """Sends ``content``; the first ``n_cut`` answers break off in the middle."""
 
-    def __init__(self, content, *, n_cut=0, status=200, ranges=True, claim=None):
+    def __init__(self, content, *, n_cut=0, status=200, ranges=True, claim=None, shift=0):
         self.requests = []
         outer = self
 
@@ -51,7 +51,12 @@ class Server:
                     return
                 start = int(asked.removeprefix("bytes=").removesuffix("-")) if asked and ranges else 0
                 body = content[start:]
+                if start >= len(content):
+                    self.send_error(416)
+                    return
                 self.send_response(206 if start else 200)
+                if start:
+                    self.send_header("Content-Range", f"bytes {start + shift}-{len(content) - 1}/{len(content)}")
                 self.send_header("Content-Length", str(claim or len(body)))
                 self.end_headers()
                 cut = len(outer.requests) <= n_cut
@@ -108,6 +113,27 @@ def test_what_arrived_is_kept_for_the_next_call(tmp_path):
         assert server.requests[0].startswith("bytes=")
 
 
+def test_a_server_that_sends_another_part_than_asked_for(tmp_path):
+    with Server(make_archive(), n_cut=1, shift=-5) as server:
+        fetch_sentiment(tmp_path, url=server.url)
+    assert sentiment.load_sentiment(tmp_path).domains["B"].codes[0] == 1
+
+
+def test_what_is_whole_already_is_asked_for_anew(tmp_path):
+    content = make_archive()
+    (tmp_path / "domain_sentiment_data.tar.gz.part").write_bytes(content)
+    with Server(content) as server:
+        fetch_sentiment(tmp_path, url=server.url)
+        assert server.requests == [f"bytes={len(content)}-", None]
+    assert [path.name for path in tmp_path.iterdir()] == ["sorted_data_acl"]
+
+
+def test_an_output_that_is_a_file(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(NotADirectoryError, match="is a file; give a folder"):
+        fetch_sentiment(tmp_path / "file", url="http://127.0.0.1:9/x")
+
+
 def test_no_network_says_what_to_do(tmp_path):
     with pytest.raises(FetchError, match="without a network, get the archive elsewhere"):
         fetch_sentiment(tmp_path, url="http://127.0.0.1:9/nothing")
@@ -128,8 +154,7 @@ def test_no_network_says_what_to_do(tmp_path):
 def test_wrong_archives(tmp_path, content, message):
     with Server(content) as server, pytest.raises((FetchError, ValueError), match=message):
         fetch_sentiment(tmp_path, url=server.url)
-    assert not (tmp_path / "sorted_data_acl").exists()
-    assert not [path for path in tmp_path.iterdir() if path.is_dir()]
+    assert list(tmp_path.iterdir()) == []  # no archive that would be taken up again
 
 
 def link(name, target, kind):

@@ -61,6 +61,14 @@ def test_a_wrapper_line_does_not_matter(tmp_path):
     assert wrapped.reviews[0].line == 3
 
 
+def test_a_byte_order_mark_is_no_text(tmp_path):
+    assert read_review_file(write(tmp_path, b"\xef\xbb\xbf" + review(TEXT))).reviews[0].line == 1
+
+
+def test_control_characters_at_the_ends_stay(tmp_path):
+    assert read_review_file(write(tmp_path, review(field(b"review_text", b"\x1fa\x1c")))).reviews[0].text == "\x1fa\x1c"
+
+
 def test_windows_line_ends(tmp_path):
     read = read_review_file(write(tmp_path, review(field(b"title", b"fine"), TEXT).replace(b"\n", b"\r\n")))
     assert read.reviews[0].title == "fine"
@@ -74,6 +82,11 @@ def test_windows_line_ends(tmp_path):
         (b"<review>\n<title>\nx\n</review>\n", "line 2: a field that is cut off"),
         (review(field(b"title", b"x"), b"stray\n", TEXT), "line 5: a field that is cut off, or text outside"),
         (review(field(b"title", b"x")), "line 1: a review without <review_text>"),
+        (
+            b"<review>\n<review_text>\ncut\n" + review(TEXT),
+            "line 4: a review begins before <review_text> of the last one has ended",
+        ),
+        (b"x<reviews>y\n" + review(TEXT), "line 1: text outside of a review: b'x<reviews>y'"),
     ],
 )
 def test_what_cannot_be_read_is_an_error_with_its_place(tmp_path, content, message):

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -137,13 +138,28 @@ def test_the_same_command_gives_the_same_bytes_and_resuming_too(folder, tmp_path
 def test_parts_of_other_data_or_another_version_are_not_taken(tmp_path):
     setting = Setting("D", "B")
     outcome = Outcome(setting, "plain", np.array([0.5, -0.25]), np.array([], np.intp), 1.0)
-    key = {"fields": "text", "data": "x", "version": "1"}
-    Parts(tmp_path, key).save("presence", setting, [outcome])
-    found = Parts(tmp_path, key).load("presence", setting, ["plain"])
+    key, data = {"fields": "text", "version": "1"}, {"B": "b", "D": "d", "E": "e"}
+    Parts(tmp_path, key, data).save("presence", setting, [outcome])
+    found = Parts(tmp_path, key, data | {"E": "other"}).load("presence", setting, ["plain"])
     assert found is not None
     assert found[0].scores.tolist() == [0.5, -0.25]
-    assert Parts(tmp_path, key | {"data": "y"}).load("presence", setting, ["plain"]) is None
-    assert Parts(tmp_path, key).load("presence", setting, ["plain", "tkc"]) is None
+    assert Parts(tmp_path, key, data | {"B": "other"}).load("presence", setting, ["plain"]) is None
+    assert Parts(tmp_path, key | {"version": "2"}, data).load("presence", setting, ["plain"]) is None
+    assert Parts(tmp_path, key, data).load("presence", setting, ["plain", "tkc"]) is None
+    Parts(tmp_path, key, data).save("presence", setting, [replace(outcome, method="tkc")])
+    found = Parts(tmp_path, key, data).load("presence", setting, ["tkc", "plain"])
+    assert found is not None
+    assert [one.method for one in found] == ["tkc", "plain"]
+
+
+def test_the_order_in_which_methods_are_named_does_not_matter(folder, tmp_path):
+    for name, methods, resume in (
+        ("a", ["plain", "tkc"], False),
+        ("b", ["tkc", "plain"], False),
+        ("b", ["tkc", "plain"], True),
+    ):
+        run(folder, tmp_path / name, methods=methods, settings=parse_settings("D-B"), resume=resume)
+        assert (tmp_path / "a" / "results.csv").read_bytes() == (tmp_path / name / "results.csv").read_bytes()
 
 
 def make_outcome(method, n_right, n=100):
@@ -160,6 +176,7 @@ def test_rows_stars_and_means():
     by = {(row["method"], row["kernel"]): row for row in rows}
     assert by["plain", "intersection"]["p_value"] is None  # the better plain kernel, which the others are tested against
     assert by["plain", "presence"]["p_value"] == 0.5
+    assert by["plain", "presence"]["against"] == "plain intersection"
     assert by["tkc", "presence"]["significant"]
     assert not by["tkc", "intersection"]["significant"]  # significantly worse
     assert by["tkc", "intersection"]["p_value"] < 0.01

@@ -7,7 +7,21 @@ from typing import Annotated, Any
 
 import typer
 
-KEYS = ("setting", "method", "kernel", "fields", "accuracy", "published", "n", "correct", "low", "high", "p_value", "seconds")
+KEYS = (
+    "setting",
+    "method",
+    "kernel",
+    "fields",
+    "accuracy",
+    "published",
+    "n",
+    "correct",
+    "low",
+    "high",
+    "p_value",
+    "against",
+    "seconds",
+)
 
 
 def reproduce_command(
@@ -32,7 +46,7 @@ def reproduce_command(
     from gramshift.evaluate.settings import parse_settings
 
     chosen = parse_settings(settings)
-    names = list(METHODS) if methods == "all" else _split(methods)
+    names = list(METHODS) if "all" in _split(methods) else _split(methods)
     kinds = _split(kernels)
     if output.exists() and not output.is_dir():
         raise NotADirectoryError(f"{output} is a file; give a folder for the results")

@@ -5,11 +5,14 @@ import shutil
 import tarfile
 import urllib.error
 import urllib.request
+import zlib
 from collections.abc import Callable
+from http.client import HTTPException
 from pathlib import Path, PurePosixPath
 from tempfile import mkdtemp
 from typing import IO
 
+from gramshift.datasets.reviews import ReviewFileError
 from gramshift.datasets.sentiment import DOMAINS, FILES, FOLDER, load_sentiment
 
 URL = "https://www.cs.jhu.edu/~mdredze/datasets/sentiment/domain_sentiment_data.tar.gz"
@@ -29,6 +32,8 @@ class FetchError(OSError):
 def fetch_sentiment(output: Path, *, url: str = URL, progress: Progress | None = None) -> dict[str, object]:
     """Download the archive into ``output``, unpack the labelled reviews there and check them."""
     folder = output / FOLDER
+    if output.exists() and not output.is_dir():
+        raise NotADirectoryError(f"{output} is a file; give a folder with --output")
     if folder.exists():
         raise FileExistsError(f"{folder} exists; choose another --output, or remove it first")
     output.mkdir(parents=True, exist_ok=True)
@@ -39,9 +44,11 @@ def fetch_sentiment(output: Path, *, url: str = URL, progress: Progress | None =
         n_files = unpack(archive, temporary)
         sentiment = load_sentiment(temporary)
         os.replace(temporary / FOLDER, folder)
+    except ReviewFileError as error:
+        raise FetchError(f"{url} is not the data set: {str(error).replace(str(temporary), '')}") from None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-    archive.unlink()
+        archive.unlink(missing_ok=True)  # whole by now: of use, or of none
     differing = [note.replace(str(temporary), str(output)) for note in sentiment.notes if "differs" in note]
     return {"folder": str(folder), "files": n_files, "reviews": 1000 * n_files, "warnings": differing}
 
@@ -54,9 +61,10 @@ def download(url: str, path: Path, *, progress: Progress | None = None) -> None:
             return
         except FetchError:
             raise
-        except (OSError, urllib.error.URLError) as error:  # includes connections that break off and time out
-            if isinstance(error, urllib.error.HTTPError) and error.code < 500:
-                path.unlink(missing_ok=True) if error.code == 416 else None
+        except (OSError, HTTPException) as error:  # includes connections that break off and time out
+            if isinstance(error, urllib.error.HTTPError) and error.code == 416:  # nothing is left to send, or it has changed
+                path.unlink(missing_ok=True)
+            elif isinstance(error, urllib.error.HTTPError) and error.code < 500:
                 raise FetchError(f"{url}: the server says {error.code} {error.reason}; {_advice()}") from None
             if attempt == TRIES - 1:
                 reason = getattr(error, "reason", error)
@@ -74,6 +82,9 @@ def _download_once(url: str, path: Path, progress: Progress | None) -> None:
     request = urllib.request.Request(url, headers={"Range": f"bytes={have}-"} if have else {})
     with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
         resumed = answer.status == 206
+        if resumed and not answer.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
+            path.unlink(missing_ok=True)
+            raise ConnectionError("the server sends another part than was asked for")
         have = have if resumed else 0
         total = have + int(answer.headers.get("Content-Length") or 0)
         if total > LARGEST_ARCHIVE:
@@ -108,13 +119,11 @@ def unpack(archive: Path, folder: Path) -> int:
                 if content is not None:
                     _write(content, folder / name)
                     found += 1
-    except (tarfile.TarError, EOFError, OSError) as error:
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
         if isinstance(error, FetchError):
             raise
-        archive.unlink(missing_ok=True)
         raise FetchError(f"{archive} is not a whole .tar.gz ({error}); it was removed, fetch again") from None
     if found != len(wanted):
-        archive.unlink(missing_ok=True)
         raise FetchError(f"{archive} holds {found} of the {len(wanted)} files of labelled reviews; it was removed")
     return found
 

@@ -1,5 +1,6 @@
 """Reading ``.review`` files: they look like XML and are not, and mix encodings."""
 
+import codecs
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +8,8 @@ from pathlib import Path
 _REVIEW = re.compile(rb"^<review>[ \t\r]*\n(.*?)^</review>[ \t\r]*$", re.DOTALL | re.MULTILINE)
 _FIELD = re.compile(rb"^<([A-Za-z_]+)>[ \t\r]*\n(.*?)^</\1>[ \t\r]*$", re.DOTALL | re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_WRAPPER = re.compile(rb"<\?xml[^>]*\?>|</?reviews>")
+_OPENING = re.compile(rb"^<review>[ \t\r]*$", re.MULTILINE)
+_WRAPPER = re.compile(rb"^(<\?xml[^>]*\?>|</?reviews>)[ \t\r]*$", re.MULTILINE)
 
 
 class ReviewFileError(ValueError):
@@ -46,7 +48,7 @@ class ReviewFile:
 
 def read_review_file(path: Path) -> ReviewFile:
     """Every field of every review; nothing is dropped: what cannot be read is an error with the place."""
-    content = path.read_bytes()
+    content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     reviews, end, line = [], 0, 1
     for match in _REVIEW.finditer(content):
         _check_between(path, content, end, match.start())
@@ -60,9 +62,9 @@ def read_review_file(path: Path) -> ReviewFile:
 
 def _check_between(path: Path, content: bytes, start: int, stop: int) -> None:
     """Outside of reviews there may be blank lines and an XML wrapper, nothing else."""
-    rest = _WRAPPER.sub(b"", content[start:stop])
+    rest = _WRAPPER.sub(lambda match: b" " * len(match[0]), content[start:stop])  # places stay as they are
     if rest.strip():
-        line = _line(content, start + content[start:stop].index(rest.strip()[:20]))
+        line = _line(content, start + len(rest) - len(rest.lstrip()))
         what = (
             "a review that does not end with </review>"
             if b"<review>" in rest
@@ -83,7 +85,13 @@ def _read_review(path: Path, body: bytes, line: int) -> Review:
     for match in _FIELD.finditer(body):
         if body[end : match.start()].strip():
             break
-        fields.setdefault(match[1].decode(), []).append(_decode(match[2], encoding).strip())
+        inside = _OPENING.search(match[2])
+        if inside:
+            place = line + body.count(b"\n", 0, match.start(2) + inside.start()) + 1
+            raise ReviewFileError(
+                f"{path}, line {place}: a review begins before <{match[1].decode()}> of the last one has ended"
+            )
+        fields.setdefault(match[1].decode(), []).append(_decode(match[2], encoding).strip(" \t\r\n"))
         end = match.end()
     if body[end:].strip():
         place = line + body.count(b"\n", 0, end + len(body[end:]) - len(body[end:].lstrip())) + 1

@@ -47,6 +47,8 @@ class Sentiment:
 
 def find_folder(data: Path) -> Path:
     """The folder that holds the four domains: the one named, or sorted_data_acl within it."""
+    if data.exists() and not data.is_dir():
+        raise NotADirectoryError(f"{data} is a file; give the folder that holds books, dvd, ...")
     if not data.is_dir():
         raise FileNotFoundError(f"{data}: no such folder; get the data with 'gramshift fetch sentiment --output {data}'")
     for folder in (data, data / FOLDER):

@@ -13,36 +13,45 @@ from gramshift.evaluate.settings import Setting
 
 
 class Parts:
-    """A folder with a file per kernel and setting, all of the same data and version."""
+    """A folder with a file per kernel and setting; each says what it depends on: ``key`` and the data of its domains."""
 
-    def __init__(self, folder: Path, key: dict[str, Any]) -> None:
-        self.folder, self.key = folder, key
+    def __init__(self, folder: Path, key: dict[str, Any], data: dict[str, str]) -> None:
+        self.folder, self.key, self.data = folder, key, data
 
     def load(self, kernel: str, setting: Setting, methods: list[str]) -> list[Outcome] | None:
-        """What an earlier run found, if it is whole, has all methods and was made with the same key."""
+        """What an earlier run found, if it is whole, has all methods and depends on the same."""
+        found = self._read(kernel, setting)
+        return [found[name] for name in methods] if set(methods) <= set(found) else None
+
+    def save(self, kernel: str, setting: Setting, outcomes: list[Outcome]) -> None:
+        """Beside what is there of other methods."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        together = self._read(kernel, setting) | {one.method: one for one in outcomes}
+        kept = [
+            {"method": one.method, "scores": one.scores.tolist(), "added": one.added.tolist(), "seconds": one.seconds}
+            for one in together.values()
+        ]
+        body = {"key": self._key(setting), "outcomes": kept}
+        with replaced_file(self._path(kernel, setting)) as file:
+            file.write(json.dumps({"checksum": _checksum(body), "body": body}).encode())
+
+    def _read(self, kernel: str, setting: Setting) -> dict[str, Outcome]:
         try:
             content = json.loads(self._path(kernel, setting).read_text())
             body = content["body"]
-            if content["checksum"] != _checksum(body) or body["key"] != self.key:
-                return None
-            found = {one["method"]: one for one in body["outcomes"]}
-            return [
-                Outcome(setting, name, np.array(one["scores"]), np.array(one["added"], np.intp), one["seconds"])
-                for name in methods
-                for one in [found[name]]
-            ]
+            if content["checksum"] != _checksum(body) or body["key"] != self._key(setting):
+                return {}
+            return {
+                one["method"]: Outcome(
+                    setting, one["method"], np.array(one["scores"]), np.array(one["added"], np.intp), one["seconds"]
+                )
+                for one in body["outcomes"]
+            }
         except (OSError, ValueError, KeyError, TypeError):
-            return None
+            return {}
 
-    def save(self, kernel: str, setting: Setting, outcomes: list[Outcome]) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        kept = [
-            {"method": one.method, "scores": one.scores.tolist(), "added": one.added.tolist(), "seconds": one.seconds}
-            for one in outcomes
-        ]
-        body = {"key": self.key, "outcomes": kept}
-        with replaced_file(self._path(kernel, setting)) as file:
-            file.write(json.dumps({"checksum": _checksum(body), "body": body}).encode())
+    def _key(self, setting: Setting) -> dict[str, Any]:
+        return self.key | {"data": {letter: self.data[letter] for letter in setting.letters}}
 
     def _path(self, kernel: str, setting: Setting) -> Path:
         return self.folder / f"{self.key['fields'].replace('+', '-')}-{kernel}-{setting.name}.json"

@@ -7,7 +7,6 @@ import json
 import platform
 import time
 from collections.abc import Callable
-from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,8 @@ import numpy as np
 from gramshift.datasets.sentiment import FIELDS, Sentiment, digest, load_sentiment
 from gramshift.engine.storage import replaced_file
 from gramshift.estimators.string_kernel import StringKernel
-from gramshift.evaluate.experiment import ALPHA, METHODS, N_ADDED, Documents, Outcome, run_settings
+from gramshift.evaluate import experiment
+from gramshift.evaluate.experiment import ALPHA, METHODS, Documents, Outcome, run_settings
 from gramshift.evaluate.parts import Parts
 from gramshift.evaluate.results import make_rows, to_csv
 from gramshift.evaluate.settings import LETTERS, Setting
@@ -49,6 +49,7 @@ def reproduce(
     check_choice("method", methods, METHODS)
     check_choice("kernel", kernels, tuple(KINDS))
     check_choice("fields", [fields], FIELDS)
+    methods = [name for name in METHODS if name in methods]
     begun = time.perf_counter()
     letters = "".join(letter for letter in LETTERS if any(letter in setting.letters for setting in settings))
     sentiment = load_sentiment(data, letters=letters)
@@ -59,8 +60,10 @@ def reproduce(
     if odd:
         say(f"{odd} notes on encodings and control characters of the reviews will be in {output / 'results.json'}")
     output.mkdir(parents=True, exist_ok=True)
-    key = make_key(sentiment, fields)
-    parts = Parts(output / "parts", key)
+    digests = {letter: digest(domain.reviews) for letter, domain in sentiment.domains.items()}
+    versions = {name: version(name) for name in LIBRARIES} | {"python": platform.python_version()}
+    parameters = {"ngram_range": list(NGRAM_RANGE), "alpha": ALPHA, "n_added": experiment.N_ADDED, "seed": None}
+    parts = Parts(output / "parts", {"fields": fields, "parameters": parameters, "versions": versions}, digests)
     documents = Documents(letters, np.concatenate([sentiment.domains[letter].codes for letter in letters]).astype(np.intp))
     texts = [text for letter in letters for text in sentiment.domains[letter].texts(fields)]
     outcomes: Outcomes = {setting.name: {} for setting in settings}
@@ -88,9 +91,9 @@ def reproduce(
         rows += make_rows(outcomes[setting.name], documents.codes[documents.rows(setting.target)], fields=fields)
     result = {
         "rows": rows,
-        "key": key,
-        "parameters": {"ngram_range": NGRAM_RANGE, "alpha": ALPHA, "n_added": N_ADDED, "seed": None},
-        "versions": {name: version(name) for name in LIBRARIES} | {"python": platform.python_version()},
+        "data": digests,
+        "parameters": parameters,
+        "versions": versions,
         "notes": sentiment.notes,
         "seconds": round(time.perf_counter() - begun, 2),
     }
@@ -103,12 +106,6 @@ def check_choice(what: str, given: list[str], allowed: tuple[str, ...]) -> None:
     if unknown or not given:
         shown = f"{what} {unknown[0]!r} is not known" if unknown else f"no {what} is named"
         raise ValueError(f"{shown}; there are {', '.join(allowed)}")
-
-
-def make_key(sentiment: Sentiment, fields: str) -> dict[str, Any]:
-    """What results depend on: data, fields, parameters, version."""
-    contents = {letter: digest(domain.reviews) for letter, domain in sentiment.domains.items()}
-    return {"data": sha256(json.dumps(contents).encode()).hexdigest(), "fields": fields, "version": version("gramshift")}
 
 
 def write_results(output: Path, result: dict[str, Any], outcomes: Outcomes, sentiment: Sentiment, fields: str) -> None:

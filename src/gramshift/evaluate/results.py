@@ -23,6 +23,7 @@ COLUMNS = (
     "low",
     "high",
     "p_value",
+    "against",
     "significant",
 )
 Right = NDArray[np.bool_]
@@ -31,7 +32,7 @@ Right = NDArray[np.bool_]
 def make_rows(outcomes: dict[str, list[Outcome]], codes: NDArray[np.intp], *, fields: str) -> list[dict[str, Any]]:
     """The figures of one setting, for every kernel and method; here, and here only, true labels are looked at.
 
-    The p-value is that of McNemar's test against the better plain kernel; that kernel itself has none.
+    The p-value is that of McNemar's test against the better plain kernel of these; that kernel itself has none.
     """
     right = {(kernel, one.method): (one.scores > 0) == (codes == 1) for kernel, several in outcomes.items() for one in several}
     plain = {kernel: answers for (kernel, method), answers in right.items() if method == "plain"}
@@ -58,6 +59,7 @@ def make_rows(outcomes: dict[str, list[Outcome]], codes: NDArray[np.intp], *, fi
                     "low": round(low, 2),
                     "high": round(high, 2),
                     "p_value": p_value,
+                    "against": f"plain {best}" if p_value is not None else None,
                     "significant": bool(better and p_value is not None and p_value < LEVEL),
                     "seconds": round(one.seconds, 3),
                 }

@@ -90,7 +90,7 @@ def _in_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 STAR = "\\*"  # in Markdown
-NOTE = "*: better than the better plain kernel, McNemar's test at 0.01. Bold: our best in the column."
+NOTE = "*: better than the better plain kernel of this run, McNemar's test at 0.01. Bold: our best in the column."
 
 
 def to_markdown(tables: list[Table]) -> str:

@@ -28,10 +28,10 @@ def write_plots(result: Result, output: Path, *, kernel: str) -> list[Path]:
     makers = {"accuracy": plot_accuracy, "stages": plot_stages, "confidence": plot_confidence, "kernel": plot_kernel}
     paths = []
     for name, make in makers.items():
-        figure = make(result, kernel)
+        figure, path = make(result, kernel), output / f"{name}.png"
         if figure is None:
+            path.unlink(missing_ok=True)  # of an earlier run, whose results are gone
             continue
-        path = output / f"{name}.png"
         with replaced_file(path) as file:
             figure.savefig(file, format="png", dpi=150, metadata={"Software": None})
         pyplot.close(figure)
