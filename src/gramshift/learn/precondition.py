@@ -69,7 +69,7 @@ class Preconditioner:
         if self._products is not None:
             panel = self._products.panel(start, stop)
         else:
-            panel = np.ascontiguousarray(self.documents.centred(self.rows[start:stop])[0][:, self.rows[:stop]])
+            panel = np.take(self.documents.centred(self.rows[start:stop])[0], self.rows[:stop], axis=1)
         diagonal = np.einsum("ii->i", panel[:, start:])
         diagonal += self.penalty[self.rows[start:stop]] + SHIFTS[self._shift] * diagonal.mean()
         return panel

@@ -108,4 +108,4 @@ class ChosenProducts:
         self._rows = rows
 
     def panel(self, start: int, stop: int) -> Singles:
-        return self._matrix[np.ix_(self._rows[start:stop], self._rows[:stop])]
+        return np.take(self._matrix[self._rows[start:stop]], self._rows[:stop], axis=1)
