@@ -145,6 +145,14 @@ def test_html_is_escaped_and_keeps_every_character():
     assert 'dir="auto"' in clf.explain(HOSTILE).html()
 
 
+def test_marked_text_is_escaped_too():
+    """The tag is what decides here, so it stands within a mark."""
+    texts = ["<script>alert(1)</script> good", "<b>bad</b> & worse"]
+    page = gs.TransductiveClassifier(ngram_range=(2, 4)).fit(texts, ["x", "y"]).explain("<script>alert(1)</script>").html()
+    assert "<script>" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;</mark>" in page
+
+
 def test_labels_are_escaped_too():
     clf = gs.TransductiveClassifier(ngram_range=(2, 4)).fit(["good pan", "bad pan"], ["<b>", '"&'])
     page = clf.explain("good").html()

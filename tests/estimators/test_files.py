@@ -201,6 +201,18 @@ def test_an_altered_head_is_noticed(path, tmp_path):
         gs.load(rewrite(path, tmp_path, set_head(steepness=3.0), comment=b"0" * 64))
 
 
+def test_a_member_with_another_checksum_is_noticed(path, tmp_path):
+    """Zip's own sums fit again, ours do not."""
+    forged = tmp_path / "forged"
+    with zipfile.ZipFile(path) as archive, zipfile.ZipFile(forged, "w") as other:
+        for name in archive.namelist():
+            data = archive.read(name)
+            other.writestr(name, data[:-1] + b"\x01" if name == "coefficients.npy" else data)
+        other.comment = archive.comment
+    with pytest.raises(ModelFileError, match=r"checksum of coefficients.npy is wrong"):
+        gs.load(forged)
+
+
 def test_every_cut_is_noticed(path, tmp_path):
     whole = path.read_bytes()
     for length in {0, 1, 30, len(whole) // 3, len(whole) // 2, len(whole) - 70, len(whole) - 1}:

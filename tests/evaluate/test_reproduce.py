@@ -146,6 +146,11 @@ def test_parts_of_other_data_or_another_version_are_not_taken(tmp_path):
     assert Parts(tmp_path, key, data | {"B": "other"}).load("presence", setting, ["plain"]) is None
     assert Parts(tmp_path, key | {"version": "2"}, data).load("presence", setting, ["plain"]) is None
     assert Parts(tmp_path, key, data).load("presence", setting, ["plain", "tkc"]) is None
+    (path,) = tmp_path.iterdir()
+    whole = path.read_text()
+    path.write_text(whole.replace("-0.25", "0.25"))
+    assert Parts(tmp_path, key, data).load("presence", setting, ["plain"]) is None
+    path.write_text(whole)
     Parts(tmp_path, key, data).save("presence", setting, [replace(outcome, method="tkc")])
     found = Parts(tmp_path, key, data).load("presence", setting, ["tkc", "plain"])
     assert found is not None

@@ -7,22 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-KEYS = (
-    "setting",
-    "method",
-    "kernel",
-    "fields",
-    "accuracy",
-    "published",
-    "n",
-    "correct",
-    "low",
-    "high",
-    "p_value",
-    "against",
-    "seconds",
-)
-
 
 def reproduce_command(
     data: Annotated[Path, typer.Option("--data", help="Folder of the data set: it, or its parent, holds books, dvd, ...")],
@@ -67,7 +51,7 @@ def reproduce_command(
         )
     drawn = _draw(result, output, kinds[0]) if plots else []
     if as_json:
-        print(json.dumps([{key: row[key] for key in KEYS} for row in result["rows"]], ensure_ascii=False))
+        print(json.dumps(result["rows"], ensure_ascii=False))
     else:
         show_tables(result["rows"], fields)
     files = ["results.json", "results.csv", "tables.md", "predictions.csv.gz", *(path.name for path in drawn)]
