@@ -12,6 +12,7 @@ from gramshift.engine.threads import run_threads
 from gramshift.estimators.labels import as_labels
 from gramshift.estimators.target import Target
 from gramshift.learn.cells import find_faults
+from gramshift.learn.described import Described
 
 BLOCK = 256
 
@@ -43,11 +44,11 @@ def check_gram(gram: Any, *, name: str = "X", n_threads: int = 1) -> NDArray[Any
     tolerance = 1e-5 if getattr(gram, "dtype", None) in (np.float32, np.float16) else 1e-9
     if result.ndim != 2 or result.shape[0] != result.shape[1]:
         raise ValueError(f"{name} has shape {result.shape}; a gram of source and target documents is square")
-    own = np.diagonal(result).astype(float)
+    own = np.diagonal(result)
     if (own < 0).any():
         row = int(np.argmax(own < 0))
         raise ValueError(f"{name}[{row}, {row}] is negative; a document cannot be that unlike itself")
-    scale = np.divide(1.0, np.sqrt(own), out=np.zeros(len(own)), where=own > 0)
+    scale = Described.from_gram(result, adapt=False).scale
 
     def search(start: int) -> NDArray[np.int64]:
         fault = np.zeros(3, np.int64)
