@@ -22,9 +22,10 @@ LAYERS = {  # what each folder may import, as DESIGN has it
     "datasets": {"text"},
     "learn": {"engine", "ngrams"},
     "estimators": {"learn", "engine", "kernels", "ngrams", "text"},
-    "evaluate": {"estimators", "datasets", "learn", "engine", "kernels", "ngrams", "text"},
-    "report": {"evaluate", "estimators", "datasets", "learn", "engine", "kernels", "ngrams", "text"},
-    "cli": {"evaluate", "report", "estimators", "learn", "engine", "datasets", "kernels", "ngrams", "text"},
+    "baselines": {"estimators", "learn", "engine", "kernels", "ngrams", "text"},
+    "evaluate": {"baselines", "estimators", "datasets", "learn", "engine", "kernels", "ngrams", "text"},
+    "report": {"evaluate", "baselines", "estimators", "datasets", "learn", "engine", "kernels", "ngrams", "text"},
+    "cli": {"evaluate", "report", "baselines", "estimators", "learn", "engine", "datasets", "kernels", "ngrams", "text"},
 }
 
 
