@@ -60,7 +60,7 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Baseline
     """The baseline, after it has scored two texts as a trial: what does not fit together shows there."""
     if head["class"] not in CLASSES:
         raise ValueError(f"there is no baseline {str(head['class'])[:20]!r}")
-    parameters = dict(head["parameters"])
+    parameters = {name: tuple(value) if name == "ngram_range" else value for name, value in head["parameters"].items()}
     if "kernel" in parameters:
         parameters["kernel"] = files.kernel_from_json(parameters["kernel"])
     baseline: Baseline = getattr(import_module(CLASSES[head["class"]]), head["class"])(**parameters)

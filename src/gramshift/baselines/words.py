@@ -47,7 +47,8 @@ def document_frequency(counts: Any) -> NDArray[np.intp]:
 
 def inverse_frequency(counts: Any) -> Floats:
     """As scikit-learn has it: log((1 + documents) / (1 + documents of the word)) + 1."""
-    return np.log((1 + counts.shape[0]) / (1 + document_frequency(counts))) + 1
+    result: Floats = np.log((1 + counts.shape[0]) / (1 + document_frequency(counts))) + 1
+    return result
 
 
 def weigh(counts: Any, inverse: Floats) -> Any:
