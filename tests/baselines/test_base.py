@@ -16,14 +16,11 @@ from sklearn.model_selection import GridSearchCV
 import gramshift as gs
 from gramshift.baselines.table import CLASSES, METHODS
 from gramshift.datasets.demo import load_demo
+from gramshift.datasets.sentiment import load_sentiment
 from gramshift.estimators.archive import HEAD, ModelFileError
 
 NAMES = [name for name, method in METHODS.items() if not method.is_own]
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
-
-
-def accuracy(clf, target):
-    return float(np.mean(clf.transduction_ == np.array(target.labels)))
 
 
 @cache
@@ -164,3 +161,22 @@ def test_grid_search_leaves_the_target_whole():
     search = GridSearchCV(gs.baselines.SelfTraining(), {"C": [0.1, 10]}, cv=2)
     search.fit(np.array(KITCHEN.texts), KITCHEN.labels, target=gs.Target(FILMS.texts))
     assert search.best_estimator_.transduction_.shape == (len(FILMS.texts),)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_far_better_than_chance_at_telling_the_demo_corpora_apart(name):
+    """Every other review of both corpora, labelled by its corpus, and the rest as target: 20 points above chance."""
+    texts, labels = KITCHEN.texts + FILMS.texts, np.repeat(["kitchen", "films"], [len(KITCHEN.texts), len(FILMS.texts)])
+    clf = METHODS[name].make().fit(texts[::2], labels[::2], target=texts[1::2])
+    assert np.mean(clf.transduction_ == labels[1::2]) > 0.7
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_far_better_than_chance_on_real_reviews(name, data_folder):
+    """From 600 reviews of kitchenware to 600 of electronics: 15 points above chance."""
+    domains = load_sentiment(data_folder, letters="EK").domains
+    chosen = np.r_[0:300, 1000:1300]
+    source, target = ([domains[letter].texts("title+text")[i] for i in chosen] for letter in "KE")
+    codes = np.repeat([1, 0], 300)
+    clf = METHODS[name].make().fit(source, codes, target=target)
+    assert np.mean(clf.transduction_ == codes) > 0.65

@@ -166,3 +166,16 @@ METHODS = {method.name: method for method in _ROWS} | {
     twin.name: twin for twin in (_twin(method) for method in _ROWS if method.adapts and not method.is_own)
 }
 OWN = [name for name, method in METHODS.items() if method.is_own]
+
+
+def parse_methods(value: str) -> list[str]:
+    """ "own", "rivals", "all", or names such as "tkc,sfa"; each once, in the order of the table."""
+    groups = {"own": OWN, "rivals": [name for name in METHODS if name not in OWN], "all": list(METHODS)}
+    chosen: set[str] = set()
+    for name in filter(None, (part.strip().lower() for part in value.split(","))):
+        if name not in groups and name not in METHODS:
+            raise ValueError(f"method {name!r} is not known; there are {', '.join([*groups, *METHODS])}")
+        chosen |= set(groups.get(name, [name]))
+    if not chosen:
+        raise ValueError(f"no method is named; there are {', '.join([*groups, *METHODS])}")
+    return [name for name in METHODS if name in chosen]

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from gramshift.baselines.ascent import ascend
 from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.checks import check_flag, check_number
 from gramshift.baselines.linear import score
+from gramshift.baselines.pairs import solve_pairs
 from gramshift.baselines.words import count_words, find_words, inverse_frequency, weigh
 from gramshift.estimators.comparison import make_comparison
 from gramshift.estimators.string_kernel import StringKernel
@@ -16,7 +16,7 @@ from gramshift.ngrams.index import KINDS
 
 FIRST = 1e-5  # of the target documents' penalties, doubled from there
 TOLERANCE = 1e-3
-MOST_SWEEPS = 2000
+MOST_STEPS = 10_000_000
 MOST_SWAPS = 100  # rounds of swaps per penalty; each one lowers the loss, so that it ends by itself
 
 
@@ -83,12 +83,12 @@ class TransductiveSVM(Baseline):
             gram = (features @ features.T).toarray()
         else:
             gram = self._compare(texts, None)
-        gram = np.ascontiguousarray(gram + 1.0)  # a constant feature is the threshold
         if self.adapt:
-            weights, assigned = fit_transductive(gram, signs, self.C, self.target_C)
+            weights, threshold, assigned = fit_transductive(gram, signs, self.C, self.target_C)
         else:
-            weights, assigned = signs * Machine(gram).solve(signs, np.full(len(signs), float(self.C))), np.zeros(0)
-        state: State = {"assigned": (assigned > 0).astype(np.int64), "intercepts": np.array([-1, 1]) * weights.sum()}
+            weights, threshold = Machine(gram).solve(signs, np.full(len(signs), float(self.C)))
+            assigned = np.zeros(0)
+        state: State = {"assigned": (assigned > 0).astype(np.int64), "intercepts": np.array([-threshold, threshold])}
         if features is not None:
             own = np.asarray(features.T @ weights)
             return state | {"words": words, "inverse": inverse, "coefficients": np.column_stack([-own, own])}
@@ -112,37 +112,39 @@ class Machine:
     """Support vectors with hinge loss on a gram; each solution starts from the one before."""
 
     def __init__(self, gram: Floats) -> None:
-        self.gram, self.weights = gram, np.zeros(len(gram))
+        self.gram, self.weights = np.ascontiguousarray(gram), np.zeros(len(gram))
 
-    def solve(self, signs: Floats, most: Floats) -> Floats:
-        """The weights, from 0 to ``most``, without their signs; ``signs`` may be those of the first documents only."""
+    def solve(self, signs: Floats, most: Floats) -> tuple[Floats, float]:
+        """Signed weights, each at most so large, and the threshold; ``signs`` may be those of the first documents only."""
         n = len(signs)
         gram = np.ascontiguousarray(self.gram[:n, :n])
-        weights = np.minimum(self.weights[:n], most)
-        ascend(gram, signs, most, weights, gram @ (signs * weights), TOLERANCE, MOST_SWEEPS)
-        self.weights[:n] = weights
-        return weights
+        weights = np.minimum(np.maximum(signs * self.weights[:n], 0), most)  # a document that has changed sides starts anew
+        sums = [weights[signs == sign].sum() for sign in (1, -1)]
+        for sign, ratio in zip((1, -1), np.divide(min(sums), sums, out=np.ones(2), where=np.array(sums) > 0), strict=True):
+            weights[signs == sign] *= ratio  # both sides must weigh the same
+        threshold = solve_pairs(gram, signs, most, weights, gram @ (signs * weights), TOLERANCE, MOST_STEPS)
+        self.weights[:n] = signs * weights
+        return signs * weights, float(threshold)
 
 
-def fit_transductive(gram: Floats, signs: Floats, C: float, target_C: float) -> tuple[Floats, Floats]:
-    """Signed weights of source and target documents, and the target's signs; source documents stand first."""
+def fit_transductive(gram: Floats, signs: Floats, C: float, target_C: float) -> tuple[Floats, float, Floats]:
+    """Signed weights of source and target documents, the threshold, the target's signs; source documents stand first."""
     n, n_target = len(signs), len(gram) - len(signs)
     machine = Machine(gram)
-    first = signs * machine.solve(signs, np.full(n, float(C)))
+    first, _ = machine.solve(signs, np.full(n, float(C)))
     n_positive = min(max(round(float(np.mean(signs > 0)) * n_target), 1), max(n_target - 1, 1))
     assigned = label_by_share(gram[n:, :n] @ first, n_positive)
+    ratio = n_positive / max(n_target - n_positive, 1)
     penalty = min(FIRST, target_C)
     while True:
-        ratio = n_positive / max(n_target - n_positive, 1)
+        below, above = min(penalty, target_C), min(penalty * ratio, target_C)  # of negative and of positive documents
         for _ in range(MOST_SWAPS):
-            together = np.concatenate([signs, assigned])
-            above, below = min(penalty * ratio, target_C), min(penalty, target_C)  # so that both sides pull alike
-            most = np.concatenate([np.full(n, float(C)), np.where(assigned > 0, below, above)])
-            weights = together * machine.solve(together, most)
-            if not swap(assigned, gram[n:] @ weights):
+            most = np.concatenate([np.full(n, float(C)), np.where(assigned > 0, above, below)])
+            weights, threshold = machine.solve(np.concatenate([signs, assigned]), most)
+            if not swap(assigned, gram[n:] @ weights + threshold):
                 break
-        if penalty >= target_C:
-            return weights, assigned
+        if max(above, below) >= target_C:
+            return weights, threshold, assigned
         penalty = min(2 * penalty, target_C)
 
 

@@ -7,12 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
+from gramshift.baselines.table import METHODS, parse_methods
+
 
 def reproduce_command(
     data: Annotated[Path, typer.Option("--data", help="Folder of the data set: it, or its parent, holds books, dvd, ...")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for results, tables and plots.")] = Path("results"),
     settings: Annotated[str, typer.Option(help="all, single, multi, or names such as D-B,DEK-B.")] = "all",
-    methods: Annotated[str, typer.Option(help="all, or some of plain,adapted,tkc.")] = "all",
+    methods: Annotated[str, typer.Option(help=f"own, rivals, all, or some of {','.join(METHODS)}.")] = "own",
     kernels: Annotated[str, typer.Option(help="Some of presence,intersection,spectrum.")] = "presence,intersection",
     fields: Annotated[str, typer.Option(help="text, or title+text.")] = "title+text",
     resume: Annotated[bool, typer.Option("--resume", help="Go on where an earlier run into this folder was stopped.")] = False,
@@ -25,16 +27,16 @@ def reproduce_command(
     Example: `gramshift reproduce --data sorted_data_acl --output results`
     """
     from gramshift.cli.progress import progress_bar
-    from gramshift.evaluate.experiment import METHODS
     from gramshift.evaluate.reproduce import reproduce
     from gramshift.evaluate.settings import parse_settings
 
     chosen = parse_settings(settings)
-    names = list(METHODS) if "all" in _split(methods) else _split(methods)
+    names = parse_methods(methods)
     kinds = _split(kernels)
     if output.exists() and not output.is_dir():
         raise NotADirectoryError(f"{output} is a file; give a folder for the results")
-    total = len(chosen) * len(kinds) * len(names)
+    n_own = sum(METHODS[name].is_own for name in names)
+    total = len(chosen) * (len(kinds) * n_own + len(names) - n_own)
     _say(f"{len(chosen)} settings, {len(kinds)} kernels, {len(names)} methods: {total} results; {_needs(chosen)}")
     with progress_bar() as progress:
         result = reproduce(
@@ -49,7 +51,7 @@ def reproduce_command(
             progress=progress,
             say=_say,
         )
-    drawn = _draw(result, output, kinds[0]) if plots else []
+    drawn = _draw(result, output, kinds[0]) if plots and n_own else []
     if as_json:
         print(json.dumps(result["rows"], ensure_ascii=False))
     else:
@@ -63,7 +65,7 @@ def show_tables(rows: list[dict[str, Any]], fields: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from gramshift.evaluate.tables import NOTE, make_tables
+    from gramshift.evaluate.tables import NOTE, differences, make_tables
 
     console = Console(width=None if sys.stdout.isatty() else 160)
     for table in make_tables(rows, fields=fields):
@@ -74,7 +76,8 @@ def show_tables(rows: list[dict[str, Any]], fields: str) -> None:
         for name, cells in table.rows:
             shown.add_row(name, *(cell.text(bold=("[bold]", "[/bold]")) for cell in cells))
         console.print(shown)
-    console.print(NOTE, highlight=False)
+    for note in (NOTE, *differences(rows)):
+        console.print(note, highlight=False)
 
 
 def _draw(result: dict[str, Any], output: Path, kernel: str) -> list[Path]:

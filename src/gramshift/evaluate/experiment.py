@@ -16,7 +16,6 @@ from gramshift.learn.ridge import RidgeSolver
 from gramshift.learn.rounds import Round, transduce
 
 Floats = NDArray[np.float64]
-METHODS = ("plain", "adapted", "tkc")
 ALPHA = 1e-5
 N_ADDED = 1000
 WORTH_SHARING = 4  # groups of settings over the same domains

@@ -13,17 +13,20 @@ from gramshift.evaluate.settings import Setting
 
 
 class Parts:
-    """A folder with a file per kernel and setting; each says what it depends on: ``key`` and the data of its domains."""
+    """A folder with a file per kernel and setting, rivals in one of their own.
+
+    Each file says what it depends on: ``key`` and the data of its domains.
+    """
 
     def __init__(self, folder: Path, key: dict[str, Any], data: dict[str, str]) -> None:
         self.folder, self.key, self.data = folder, key, data
 
-    def load(self, kernel: str, setting: Setting, methods: list[str]) -> list[Outcome] | None:
+    def load(self, kernel: str | None, setting: Setting, methods: list[str]) -> list[Outcome] | None:
         """What an earlier run found, if it is whole, has all methods and depends on the same."""
         found = self._read(kernel, setting)
         return [found[name] for name in methods] if set(methods) <= set(found) else None
 
-    def save(self, kernel: str, setting: Setting, outcomes: list[Outcome]) -> None:
+    def save(self, kernel: str | None, setting: Setting, outcomes: list[Outcome]) -> None:
         """Beside what is there of other methods."""
         self.folder.mkdir(parents=True, exist_ok=True)
         together = self._read(kernel, setting) | {one.method: one for one in outcomes}
@@ -35,7 +38,7 @@ class Parts:
         with replaced_file(self._path(kernel, setting)) as file:
             file.write(json.dumps({"checksum": _checksum(body), "body": body}).encode())
 
-    def _read(self, kernel: str, setting: Setting) -> dict[str, Outcome]:
+    def _read(self, kernel: str | None, setting: Setting) -> dict[str, Outcome]:
         try:
             content = json.loads(self._path(kernel, setting).read_text())
             body = content["body"]
@@ -53,8 +56,8 @@ class Parts:
     def _key(self, setting: Setting) -> dict[str, Any]:
         return self.key | {"data": {letter: self.data[letter] for letter in setting.letters}}
 
-    def _path(self, kernel: str, setting: Setting) -> Path:
-        return self.folder / f"{self.key['fields'].replace('+', '-')}-{kernel}-{setting.name}.json"
+    def _path(self, kernel: str | None, setting: Setting) -> Path:
+        return self.folder / f"{self.key['fields'].replace('+', '-')}-{kernel or 'rivals'}-{setting.name}.json"
 
 
 def _checksum(body: dict[str, Any]) -> str:

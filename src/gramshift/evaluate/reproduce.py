@@ -13,23 +13,25 @@ from typing import Any
 
 import numpy as np
 
+from gramshift.baselines.table import METHODS
 from gramshift.datasets.sentiment import FIELDS, Sentiment, digest, load_sentiment
 from gramshift.engine.storage import replaced_file
 from gramshift.estimators.string_kernel import StringKernel
 from gramshift.evaluate import experiment
-from gramshift.evaluate.experiment import ALPHA, METHODS, Documents, Outcome, run_settings
+from gramshift.evaluate.experiment import ALPHA, Documents, Outcome, run_settings
 from gramshift.evaluate.parts import Parts
 from gramshift.evaluate.results import make_rows, to_csv
+from gramshift.evaluate.rivals import run_rivals
 from gramshift.evaluate.settings import LETTERS, Setting
-from gramshift.evaluate.tables import make_tables, to_markdown
+from gramshift.evaluate.tables import differences, make_tables, to_markdown
 from gramshift.learn.described import compact
 from gramshift.ngrams.index import KINDS
 
 NGRAM_RANGE = (5, 8)
 LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
 Report = Callable[[str, int, int], None]
-Outcomes = dict[str, dict[str, list[Outcome]]]
-"""By setting, then by kernel."""
+Outcomes = dict[str, dict[str | None, list[Outcome]]]
+"""By setting, then by kernel; None for rivals."""
 
 
 def reproduce(
@@ -46,10 +48,12 @@ def reproduce(
     say: Callable[[str], None] = lambda words: None,
 ) -> dict[str, Any]:
     """Run, write results.json, results.csv, tables.md and predictions.csv.gz into ``output``, and return the results."""
-    check_choice("method", methods, METHODS)
+    check_choice("method", methods, tuple(METHODS))
     check_choice("kernel", kernels, tuple(KINDS))
     check_choice("fields", [fields], FIELDS)
-    methods = [name for name in METHODS if name in methods]
+    for name in methods:
+        METHODS[name].check()
+    own, rivals = ([name for name in METHODS if name in methods and METHODS[name].is_own is kind] for kind in (True, False))
     begun = time.perf_counter()
     letters = "".join(letter for letter in LETTERS if any(letter in setting.letters for setting in settings))
     sentiment = load_sentiment(data, letters=letters)
@@ -68,10 +72,10 @@ def reproduce(
     texts = [text for letter in letters for text in sentiment.domains[letter].texts(fields)]
     outcomes: Outcomes = {setting.name: {} for setting in settings}
     done, total = 0, len(settings) * len(kernels)
-    for kernel in kernels:
+    for kernel in kernels if own else []:
         missing = []
         for setting in settings:
-            found = parts.load(kernel, setting, methods) if resume else None
+            found = parts.load(kernel, setting, own) if resume else None
             if found is None:
                 missing.append(setting)
             else:
@@ -79,13 +83,17 @@ def reproduce(
         done += len(settings) - len(missing)
         if missing:
             gram = compact(StringKernel(kernel, ngram_range=NGRAM_RANGE, n_jobs=n_jobs).gram(texts, progress=progress))
-            for several in run_settings(gram, documents, missing, methods, n_jobs=n_jobs):
+            for several in run_settings(gram, documents, missing, own, n_jobs=n_jobs):
                 outcomes[several[0].setting.name][kernel] = several
                 parts.save(kernel, several[0].setting, several)
                 done += 1
                 if progress is not None:
                     progress("settings", done, total)
             del gram
+    if rivals:
+        found_all = _run_rivals(texts, documents, settings, rivals, parts, resume=resume, n_jobs=n_jobs, progress=progress)
+        for setting in settings:
+            outcomes[setting.name][None] = [found_all[name, setting] for name in rivals]
     rows = []
     for setting in settings:
         rows += make_rows(outcomes[setting.name], documents.codes[documents.rows(setting.target)], fields=fields)
@@ -101,6 +109,32 @@ def reproduce(
     return result | {"outcomes": outcomes, "codes": documents.codes, "documents": documents, "texts": texts}
 
 
+def _run_rivals(
+    texts: list[str],
+    documents: Documents,
+    settings: list[Setting],
+    rivals: list[str],
+    parts: Parts,
+    *,
+    resume: bool,
+    n_jobs: int | None,
+    progress: Report | None,
+) -> dict[tuple[str, Setting], Outcome]:
+    """All of them on all settings; what an earlier run found is taken from its parts."""
+    found: dict[tuple[str, Setting], Outcome] = {}
+    tasks = [(name, setting) for name in rivals for setting in settings]
+    for name, setting in tasks if resume else []:
+        kept = parts.load(None, setting, [name])
+        if kept is not None:
+            found[name, setting] = kept[0]
+    for outcome in run_rivals(texts, documents, [task for task in tasks if task not in found], n_jobs=n_jobs):
+        found[outcome.method, outcome.setting] = outcome
+        parts.save(None, outcome.setting, [outcome])
+        if progress is not None:
+            progress("rivals", len(found), len(tasks))
+    return found
+
+
 def check_choice(what: str, given: list[str], allowed: tuple[str, ...]) -> None:
     unknown = [name for name in given if name not in allowed]
     if unknown or not given:
@@ -113,7 +147,7 @@ def write_results(output: Path, result: dict[str, Any], outcomes: Outcomes, sent
     files = {
         "results.json": json.dumps(result, indent=1, ensure_ascii=False),
         "results.csv": to_csv(result["rows"]),
-        "tables.md": to_markdown(make_tables(result["rows"], fields=fields)),
+        "tables.md": to_markdown(make_tables(result["rows"], fields=fields), differences(result["rows"])),
     }
     contents = {name: text.encode() for name, text in files.items()}
     contents["predictions.csv.gz"] = gzip.compress(predictions(outcomes, sentiment, fields).encode(), compresslevel=1, mtime=0)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.baselines.table import METHODS
 from gramshift.evaluate.experiment import Outcome
 from gramshift.evaluate.published import PUBLISHED
 from gramshift.evaluate.significance import LEVEL, interval, mcnemar
@@ -29,7 +30,7 @@ COLUMNS = (
 Right = NDArray[np.bool_]
 
 
-def make_rows(outcomes: dict[str, list[Outcome]], codes: NDArray[np.intp], *, fields: str) -> list[dict[str, Any]]:
+def make_rows(outcomes: dict[str | None, list[Outcome]], codes: NDArray[np.intp], *, fields: str) -> list[dict[str, Any]]:
     """The figures of one setting, for every kernel and method; here, and here only, true labels are looked at.
 
     The p-value is that of McNemar's test against the better plain kernel of these; that kernel itself has none.
@@ -53,7 +54,7 @@ def make_rows(outcomes: dict[str, list[Outcome]], codes: NDArray[np.intp], *, fi
                     "kernel": kernel,
                     "fields": fields,
                     "accuracy": round(100 * correct / n, 4),
-                    "published": PUBLISHED.get((one.method, kernel, one.setting.name)),
+                    "published": PUBLISHED.get((published_as(one.method), kernel, one.setting.name)),
                     "n": n,
                     "correct": correct,
                     "low": round(low, 2),
@@ -67,6 +68,11 @@ def make_rows(outcomes: dict[str, list[Outcome]], codes: NDArray[np.intp], *, fi
     return rows
 
 
+def published_as(method: str) -> str:
+    """The name of its row among the published figures."""
+    return METHODS[method].published or method
+
+
 def to_csv(rows: list[dict[str, Any]]) -> str:
     """Without the seconds: the same run gives the same bytes."""
     out = io.StringIO()
@@ -76,9 +82,9 @@ def to_csv(rows: list[dict[str, Any]]) -> str:
     return out.getvalue()
 
 
-def means(rows: list[dict[str, Any]], settings: list[str]) -> dict[tuple[str, str], tuple[float, float | None]]:
+def means(rows: list[dict[str, Any]], settings: list[str]) -> dict[tuple[str, str | None], tuple[float, float | None]]:
     """Mean accuracy, ours and published, of each method and kernel over these settings; only where all of them are there."""
-    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    found: dict[tuple[str, str | None], list[dict[str, Any]]] = {}
     for row in rows:
         if row["setting"] in settings:
             found.setdefault((row["method"], row["kernel"]), []).append(row)

@@ -1,10 +1,12 @@
 """The two tables of the paper, with our figures beside the published ones."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gramshift.baselines.table import METHODS
 from gramshift.evaluate.published import PUBLISHED, RIVALS
-from gramshift.evaluate.results import means
+from gramshift.evaluate.results import means, published_as
 from gramshift.evaluate.settings import MULTI, SINGLE, Setting
 
 SYMBOLS = {"presence": "0/1", "intersection": "∩", "spectrum": "spectrum"}
@@ -50,19 +52,20 @@ def _table(rows: list[dict[str, Any]], kind: str, settings: list[Setting], field
     best = {name: max((row["accuracy"] for row in rows if row["setting"] == name), default=None) for name in names}
     lines = []
     if names:
-        for rival in RIVALS[kind]:
+        run = {published_as(row["method"]) for row in rows if row["kernel"] is None}
+        for rival in (name for name in RIVALS[kind] if name not in run):
             lines.append((rival, [Cell(PUBLISHED.get((rival, None, name))) for name in names]))
     for method, kernel in dict.fromkeys((row["method"], row["kernel"]) for row in _in_order(rows)):
         cells = []
         for name in names:
             row = found.get((method, kernel, name))
             if row is None:
-                cells.append(Cell(PUBLISHED.get((method, kernel, name))))
+                cells.append(Cell(PUBLISHED.get((published_as(method), kernel, name))))
             else:
                 accuracy = row["accuracy"]
                 cells.append(Cell(row["published"], accuracy, row["significant"], accuracy == best[name]))
         if names:
-            lines.append((f"{method} {SYMBOLS[kernel]}", cells))
+            lines.append((_label(method, kernel), cells))
     title = {"multi": "Several sources", "single": "One source"}[kind]
     return Table(f"{title}, {fields}: accuracy in %, published / ours (difference)", names, lines)
 
@@ -79,8 +82,22 @@ def _mean_table(rows: list[dict[str, Any]], fields: str) -> list[Table]:
             for values in shown.values()
             if (method, kernel) in values
         ]
-        lines.append((f"{method} {SYMBOLS[kernel]}", cells))
+        lines.append((_label(method, kernel), cells))
     return [Table(f"Means, {fields}: published / ours (difference)", list(shown), lines)] if shown else []
+
+
+def _label(method: str, kernel: str | None) -> str:
+    """With a mark where published figures were obtained in another way."""
+    if kernel is not None:
+        return f"{METHODS[method].title} {SYMBOLS[kernel]}"
+    return METHODS[method].title + (MARK if METHODS[method].difference else "")
+
+
+def differences(rows: list[dict[str, Any]]) -> list[str]:
+    """What the mark means, for each method that has one."""
+    names = dict.fromkeys(row["method"] for row in rows)
+    marked = [METHODS[name] for name in names if METHODS[name].difference]
+    return [f"{MARK} {one.title}: published with {one.difference}." for one in marked]
 
 
 def _in_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -90,10 +107,12 @@ def _in_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 STAR = "\\*"  # in Markdown
+MARK = "†"
 NOTE = "*: better than the better plain kernel of this run, McNemar's test at 0.01. Bold: our best in the column."
 
 
-def to_markdown(tables: list[Table]) -> str:
+def to_markdown(tables: list[Table], notes: Sequence[str] = ()) -> str:
+    """All tables, and the notes below them."""
     lines = []
     for table in tables:
         lines += [f"### {table.title}", "", f"| | {' | '.join(table.columns)} |", "|---" * (len(table.columns) + 1) + "|"]
@@ -102,4 +121,4 @@ def to_markdown(tables: list[Table]) -> str:
             for name, cells in table.rows
         ]
         lines.append("")
-    return "\n".join([*lines, NOTE.replace("*", STAR, 1), ""])
+    return "\n".join([*lines, NOTE.replace("*", STAR, 1), *(f"\n{note}" for note in notes), ""])
