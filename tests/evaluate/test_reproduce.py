@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import gramshift as gs
+from gramshift.baselines.table import METHODS, parse_methods
 from gramshift.cli.reproduce import show_tables
 from gramshift.datasets import sentiment
 from gramshift.datasets.demo import load_demo
@@ -23,6 +24,7 @@ from gramshift.evaluate.experiment import Documents, Outcome, run_settings
 from gramshift.evaluate.parts import Parts
 from gramshift.evaluate.reproduce import reproduce
 from gramshift.evaluate.results import make_rows, means, to_csv
+from gramshift.evaluate.rivals import run_rivals
 from gramshift.evaluate.settings import Setting, parse_settings
 from gramshift.evaluate.tables import make_tables, to_markdown
 from gramshift.report.plots import write_plots
@@ -165,6 +167,75 @@ def test_the_order_in_which_methods_are_named_does_not_matter(folder, tmp_path):
     ):
         run(folder, tmp_path / name, methods=methods, settings=parse_settings("D-B"), resume=resume)
         assert (tmp_path / "a" / "results.csv").read_bytes() == (tmp_path / name / "results.csv").read_bytes()
+
+
+def test_rivals_run_resume_and_stand_in_the_tables(folder, tmp_path):
+    """A rival's scores are its own, true labels of the target never reach it, and what is there is not run again."""
+    names = ["plain", "tfidf", "self-training", "sfa", "sfa-source"]
+    result = run(folder, tmp_path, methods=names, settings=parse_settings("D-B,E-B"), kernels=["presence"])
+    assert [(row["method"], row["kernel"]) for row in result["rows"][:5]] == [
+        ("plain", "presence"), *((name, None) for name in names[1:])
+    ]  # fmt: skip
+    documents, texts = result["documents"], result["texts"]
+    source, target = documents.rows("E"), documents.rows("B")
+    for one in result["outcomes"]["E-B"][None]:
+        clf = METHODS[one.method].make()
+        clf.fit([texts[i] for i in source], result["codes"][source], target=[texts[i] for i in target])
+        np.testing.assert_allclose(one.scores, clf.transduction_score_[:, 1], atol=1e-6)
+    row = next(row for row in result["rows"] if row["setting"] == "D-B" and row["method"] == "sfa")
+    assert row["published"] == 79.8
+    assert row["against"] == "plain presence"
+    table = (tmp_path / "tables.md").read_text()
+    assert "| SFA† | 79.8 /" in table
+    assert "| SFA, source only | - /" in table
+    assert "† SFA: published with 1600 source" in table
+    assert "| CORAL | 78.3 /  - |" in table  # not run, still shown
+    done = []
+    again = run(
+        folder,
+        tmp_path,
+        methods=[*names, "kda"],
+        settings=parse_settings("D-B,E-B"),
+        kernels=["presence"],
+        resume=True,
+        progress=lambda *step: done.append(step),
+    )
+    assert [step[1:] for step in done if step[0] == "rivals"] == [(9, 10), (10, 10)]  # kda alone was missing
+    kept = [row for row in again["rows"] if row["method"] != "kda"]
+    assert [row["correct"] for row in kept] == [row["correct"] for row in result["rows"]]
+
+
+def test_rivals_get_no_true_labels_of_the_target(folder, tmp_path, monkeypatch):
+    texts = run(folder, tmp_path, settings=parse_settings("D-B"), kernels=["presence"], methods=["plain"])["texts"]
+    codes = np.tile(np.repeat([1, 0], N), 2)
+    wrong = codes.copy()
+    wrong[: 2 * N] = 1 - codes[: 2 * N]  # those of B
+    tasks = [("tsvm", Setting("D", "B")), ("tradaboost", Setting("D", "B"))]
+    found = [{one.method: one.scores for one in run_rivals(texts, Documents("BD", c), tasks)} for c in (codes, wrong)]
+    for name, _ in tasks:
+        assert (found[0][name] == found[1][name]).all()
+
+
+def test_rivals_without_a_run_of_our_own(folder, tmp_path):
+    result = run(folder, tmp_path, settings=parse_settings("D-B"), methods=["tfidf"])
+    assert [(row["method"], row["p_value"]) for row in result["rows"]] == [("tfidf", None)]
+
+
+def test_names_of_methods():
+    assert parse_methods("own") == ["plain", "adapted", "tkc"]
+    assert parse_methods("sfa, TKC") == ["tkc", "sfa"]
+    assert set(parse_methods("all")) == set(METHODS)
+    assert set(parse_methods("rivals")) == set(METHODS) - {"plain", "adapted", "tkc"}
+    with pytest.raises(ValueError, match="method 'sfo' is not known; there are own, rivals, all, plain"):
+        parse_methods("sfo")
+    with pytest.raises(ValueError, match="no method is named"):
+        parse_methods(",")
+
+
+def test_a_method_that_lacks_a_package_says_what_to_install(folder, tmp_path, monkeypatch):
+    monkeypatch.setitem(METHODS, "sst", replace(METHODS["sst"], needs=("no_such_package",)))
+    with pytest.raises(ModuleNotFoundError, match=r"SST needs no_such_package: pip install 'gramshift\[baselines\]'"):
+        run(folder, tmp_path, methods=["tkc", "sst"])
 
 
 def make_outcome(method, n_right, n=100):
