@@ -2,9 +2,11 @@
 
 import json
 import random
+import re
 import zipfile
 from functools import cache
 from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 import gramshift as gs
-from gramshift.baselines.table import CLASSES, METHODS
+from gramshift.baselines.table import CLASSES, METHODS, methods_table
 from gramshift.datasets.demo import load_demo
 from gramshift.datasets.sentiment import load_sentiment
 from gramshift.estimators.archive import HEAD, ModelFileError
@@ -186,3 +188,19 @@ def test_far_better_than_chance_on_real_reviews(name, data_folder):
     codes = np.repeat([1, 0], 300)
     clf = METHODS[name].make().fit(source, codes, target=target)
     assert np.mean(clf.transduction_ == codes) > 0.65
+
+
+def test_the_documentation_has_the_table_and_every_published_difference():
+    page = (Path(__file__).parents[2] / "docs" / "baselines.md").read_text()
+    assert methods_table() in page
+    flowing = " ".join(page.split())
+    for method in METHODS.values():
+        assert method.difference in flowing, f"why {method.name} is published otherwise"
+
+
+def test_every_class_is_in_the_table_and_every_parameter_in_its_docstring():
+    assert {method.class_name for method in METHODS.values()} == {"TransductiveClassifier", *CLASSES}
+    for name in CLASSES:
+        cls = getattr(gs.baselines, name)
+        for parameter in cls().get_params():
+            assert re.search(rf"\b{parameter}\b", cls.__doc__), f"{name} does not document {parameter}"

@@ -15,7 +15,8 @@ from gramshift.baselines.linear import Linear, columns, fit_machine, score
 from gramshift.baselines.words import binary, count_words, document_frequency, find_words, inverse_frequency, weigh
 
 LEAST = 3  # documents that a word must stand in
-PENALTIES = [10.0**power for power in range(-5, 1)]  # weaker ones take minutes; the authors go on to 10^4
+PENALTIES = {True: [1e-5, 1e-4, 1e-3, 1e-2], False: [1e-2, 1e-1, 1e0]}
+"""For standardised profiles, and for words. The authors go on to 10^4, where a training takes minutes and gains nothing."""
 N_FOLDS = 5
 
 
@@ -60,7 +61,7 @@ class DCI(Baseline):
             features = standardize(normalize(weighted[:n] @ ours))
             seen = normalize(weighted[n:] @ theirs)
             state |= {"profiles": theirs, "means": seen.mean(axis=0), "deviations": seen.std(axis=0)}
-        coefficients, intercepts = _fit_chosen(features, codes)
+        coefficients, intercepts = _fit_chosen(features, codes, PENALTIES[bool(self.adapt)])
         return state | {"coefficients": coefficients, "intercepts": intercepts}
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
@@ -102,11 +103,11 @@ def standardize(rows: Floats, means: Floats | None = None, deviations: Floats | 
     return np.divide(centred, deviations, out=np.zeros_like(centred), where=deviations > 1e-12)
 
 
-def _fit_chosen(features: Any, codes: NDArray[np.intp]) -> Linear:
+def _fit_chosen(features: Any, codes: NDArray[np.intp], penalties: list[float]) -> Linear:
     """A machine with the penalty that is best on held-out folds; of equally good ones the strongest."""
     n_folds = min(N_FOLDS, int(np.bincount(codes).min()))
     if n_folds < 2:
-        return fit_machine(features, codes, C=1.0)
+        return fit_machine(features, codes, C=penalties[-1])
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=0)
-    search = GridSearchCV(LinearSVC(max_iter=20000, random_state=0), {"C": PENALTIES}, cv=folds)
+    search = GridSearchCV(LinearSVC(max_iter=20000, random_state=0), {"C": penalties}, cv=folds)
     return columns(search.fit(features, codes).best_estimator_)

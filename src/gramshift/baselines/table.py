@@ -179,3 +179,16 @@ def parse_methods(value: str) -> list[str]:
     if not chosen:
         raise ValueError(f"no method is named; there are {', '.join([*groups, *METHODS])}")
     return [name for name in METHODS if name in chosen]
+
+
+def methods_table() -> str:
+    """The table as Markdown, for the documentation."""
+    lines = ["| name | method | class | learns from the target | reference | needs |", "|---|---|---|---|---|---|"]
+    for method in METHODS.values():
+        if not method.name.endswith(SOURCE_ONLY):
+            options = ", ".join(f"{name}={value!r}" for name, value in method.options.items())
+            needs = "`gramshift[baselines]`" if method.needs else ""
+            adapts = "yes" if method.adapts else "no"
+            made = f"`{method.class_name}({options})`"
+            lines.append(f"| `{method.name}` | {method.title} | {made} | {adapts} | {method.reference} | {needs} |")
+    return "\n".join(lines) + "\n"
