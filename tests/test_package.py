@@ -56,6 +56,7 @@ def test_every_compiled_leaf_is_cached_on_disk_and_needs_no_gil():
         "ngrams.sorting",
         "ngrams.runs",
         "ngrams.placing",
+        "ngrams.numbering",
         "kernels.bits",
         "kernels.lists",
         "kernels.normalize",
