@@ -57,6 +57,8 @@ def test_every_compiled_leaf_is_cached_on_disk_and_needs_no_gil():
         "ngrams.runs",
         "ngrams.placing",
         "ngrams.numbering",
+        "kernels.sequences",
+        "kernels.offsets",
         "kernels.bits",
         "kernels.lists",
         "kernels.normalize",
