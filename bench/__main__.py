@@ -13,6 +13,7 @@ from bench.rivals import MismatchError
 
 BENCHMARKS = {
     "kernel": "grams of n-gram kernels against scikit-learn: time, memory, growth, distance from the machine",
+    "pairs": "kernels that look at every pair of documents: pairs a second by length",
     "reproduce": "all results of the paper's tables against the straightforward script on a part of them",
     "classifier": "the transductive classifier against Algorithm 1 in NumPy: time, memory, growth, share of each stage",
 }

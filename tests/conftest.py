@@ -9,6 +9,7 @@ settings.register_profile("default", deadline=None, suppress_health_check=[Healt
 settings.load_profile("default")
 
 KINDS = ["presence", "intersection", "spectrum"]
+PAIR_KINDS = ["subsequence", "local_rank"]
 
 # Few characters, so that n-grams meet; of every sort that could be taken for another: white space, NUL, upper and lower
 # case, a letter with its accent in one and in two, right-to-left, astral, and surrogates that stand alone.

@@ -1,7 +1,8 @@
 """String kernels as one would write them on a blackboard; slow, and easy to believe."""
 
-from collections import Counter
-from math import sqrt
+from collections import Counter, defaultdict
+from itertools import combinations
+from math import exp, sqrt
 
 
 def prepare(text):
@@ -35,3 +36,49 @@ def normalized_gram(kind, texts, others, ngram_range):
         [value / sqrt(r * c) if r and c else 0.0 for value, c in zip(row, col_self, strict=True)]
         for row, r in zip(counts, row_self, strict=True)
     ]
+
+
+def sequences(text, ngram_range, decay):
+    """The weight of every sequence of characters of the text: decay ** (what it spans), for each way to pick it."""
+    lo, hi = ngram_range
+    weights = defaultdict(int)
+    for n in range(lo, min(hi, len(text)) + 1):
+        for places in combinations(range(len(text)), n):
+            weights["".join(text[k] for k in places)] += decay ** (places[-1] - places[0] + 1)
+    return weights
+
+
+def subsequence(a, b, ngram_range, decay):
+    a, b = sequences(a, ngram_range, decay), sequences(b, ngram_range, decay)
+    return sum(weight * b[sequence] for sequence, weight in a.items() if sequence in b)
+
+
+def subsequence_by_recursion(a, b, ngram_range, decay):
+    """As Lodhi and others define it: K' counts sequences as if they went on to the end of both texts, K'' is its last step."""
+    total, before = 0, [[1] * (len(b) + 1) for _ in range(len(a) + 1)]
+    for n in range(1, ngram_range[1] + 1):
+        now = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
+        for i in range(1, len(a) + 1):
+            last_step = 0
+            for j in range(1, len(b) + 1):
+                last_step *= decay
+                if a[i - 1] == b[j - 1]:
+                    last_step += decay**2 * before[i - 1][j - 1]
+                    total += decay**2 * before[i - 1][j - 1] * (n >= ngram_range[0])
+                now[i][j] = decay * now[i - 1][j] + last_step
+        before = now
+    return total
+
+
+def local_rank(a, b, ngram_range, max_offset, sigma):
+    """exp(-distance / (2 sigma ** 2)); the distance as one reads it in the definition."""
+    distance = n_ngrams = 0
+    if min(len(a), len(b)) < ngram_range[0]:
+        return 0.0
+    for one, other in ((a, b), (b, a)):
+        for n in range(ngram_range[0], ngram_range[1] + 1):
+            for i in range(len(one) - n + 1):
+                offsets = [abs(i - j) for j in range(len(other) - n + 1) if one[i : i + n] == other[j : j + n]]
+                distance += min([*offsets, max_offset])
+                n_ngrams += 1
+    return exp(-distance / (max_offset * n_ngrams) / (2 * sigma**2))

@@ -36,6 +36,20 @@ def test_the_file_holds_the_gram(tmp_path, source):
     assert result.stderr == f"4 documents, 25 characters; {tmp_path / 'K.npy'} will take 128 bytes\n"
 
 
+@pytest.mark.parametrize(
+    ("kind", "options", "parameters"),
+    [
+        ("subsequence", ["--decay", "0.3"], {"decay": 0.3}),
+        ("local_rank", ["--max-offset", "5", "--sigma", "0.5"], {"max_offset": 5, "sigma": 0.5}),
+    ],
+)
+def test_kernels_with_parameters_of_their_own(tmp_path, source, kind, options, parameters):
+    result = gramshift("kernel", source, "-o", tmp_path / "K.npy", "--kind", kind, "--ngrams", "2-3", *options, "--json")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["dtype"] == "float64"
+    assert np.load(tmp_path / "K.npy").tolist() == StringKernel(kind, ngram_range=(2, 3), **parameters).gram(LINES).tolist()
+
+
 def test_standard_input_and_normalising(tmp_path):
     result = gramshift("kernel", "-", "-o", tmp_path / "K.npy", "--normalize", "--ngrams", "2", input="ab\nabc\n")
     assert result.returncode == 0, result.stderr
@@ -49,6 +63,11 @@ def test_standard_input_and_normalising(tmp_path):
         (["{in}", "-o", "{out}", "--ngrams", "8-5"], "did you mean (5, 8)?"),
         (["{in}", "-o", "{out}", "--ngrams", "few"], "--ngrams few: give two lengths such as 5-8, or one such as 4"),
         (["{in}", "-o", "{out}", "--kind", "string"], "kind='string': must be one of"),
+        (
+            ["{in}", "-o", "{out}", "--decay", "0.3"],
+            "decay=0.3: kind='presence' has no decay; leave it out, or choose kind='subseq",
+        ),
+        (["{in}", "-o", "{out}", "--kind", "subsequence", "--decay", "2"], "decay=2.0: give a number from 1e-06 to 1"),
         (["{in}", "-o", "{out}", "--memory-limit", "10 bytes or so"], "memory_limit='10 bytes or so'"),
         (["{in}", "-o", "{out}", "--memory-limit", "10"], "the memory limit is 10 bytes"),
         (["{in}", "-o", "{out}", "--encoding", "klingon"], "encoding 'klingon' is not known"),

@@ -5,10 +5,12 @@ import threading
 import numpy as np
 import pytest
 
-from conftest import KINDS
+from conftest import KINDS, PAIR_KINDS
 from gramshift.engine import gram as gram_module
 from gramshift.engine.gram import compute_gram
-from gramshift.engine.plan import Plan, plan_tiles
+from gramshift.engine.plan import TILE_NANOSECONDS, Plan, plan_pairs, plan_tiles
+from gramshift.engine.tiles import tiles
+from gramshift.kernels import kinds
 from gramshift.text.encode import Encoded
 
 RNG = np.random.default_rng(0)
@@ -20,20 +22,21 @@ def compute(texts=TEXTS, others=None, *, kind="presence", ngram_range=(2, 4), **
     return compute_gram(texts, others, kind=kind, ngram_range=ngram_range, **options)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS + PAIR_KINDS)
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("others", [None, OTHERS], ids=["symmetric", "rectangular"])
 def test_the_bits_do_not_depend_on_threads_or_tiles(kind, normalize, others, monkeypatch):
     expected = compute(others=others, kind=kind, normalize=normalize, n_jobs=1)
     for n_threads in (1, 2, 7):
         for height, width in [(1, 1), (1, 64), (3, 7), (7, 3), (64, 1), (8, 16), (44, 44), (45, 45), (46, 46)]:
-            monkeypatch.setattr(gram_module, "plan_tiles", lambda *_, h=height, w=width, n=n_threads, **__: Plan(h, w, n))
+            for plan in ("plan_tiles", "plan_pairs"):
+                monkeypatch.setattr(gram_module, plan, lambda *_, h=height, w=width, n=n_threads, **__: Plan(h, w, n))
             result = compute(others=others, kind=kind, normalize=normalize, n_jobs=n_threads)
             assert result.dtype == expected.dtype
             assert result.tobytes() == expected.tobytes()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS + PAIR_KINDS)
 @pytest.mark.parametrize("normalize", [False, True])
 def test_a_gram_with_itself_has_the_same_bits_both_ways(kind, normalize):
     once, twice = compute(kind=kind, normalize=normalize), compute(others=list(TEXTS), kind=kind, normalize=normalize)
@@ -41,8 +44,9 @@ def test_a_gram_with_itself_has_the_same_bits_both_ways(kind, normalize):
     assert (once == once.T).all()
 
 
-def test_a_normalised_diagonal_is_exactly_one_or_zero():
-    diagonal = compute(normalize=True, ngram_range=(3, 9)).diagonal()
+@pytest.mark.parametrize("kind", KINDS + PAIR_KINDS)
+def test_a_normalised_diagonal_is_exactly_one_or_zero(kind):
+    diagonal = compute(kind=kind, normalize=True, ngram_range=(3, 9)).diagonal()
     assert diagonal.tolist() == [float(len(text) >= 3) for text in TEXTS]
 
 
@@ -53,6 +57,27 @@ def test_plans_respect_the_budget():
             assert plan.height >= 1
             assert plan.width >= 1
             assert plan.nbytes <= max(budget, Plan(1, 1, 2).nbytes)
+
+
+def test_plans_for_pairs_keep_tiles_short_except_for_one_long_pair():
+    def cost(n_rows, row_length, n_cols, col_length):
+        return 2.0 * row_length * col_length
+
+    def worst(plan, rows, cols):
+        return max(cost(0, rows[i].sum(), 0, cols[j].sum()) for i, j in tiles(len(rows), len(cols), plan.height, plan.width))
+
+    for n_rows, n_cols, length in [(1, 1, 5), (1, 4000, 1000), (700, 3, 1000), (2000, 2000, 1000), (9000, 9000, 30)]:
+        rows, cols = np.full(n_rows, length), np.full(n_cols, length)
+        plan = plan_pairs(rows, cols, n_threads=2, tile_bytes=7, nanoseconds=cost)
+        assert worst(plan, rows, cols) <= TILE_NANOSECONDS
+        assert plan.nbytes == 14
+    rows = np.full(3000, 50)
+    rows[1234] = 10**6  # takes minutes alone, whatever the others do
+    plan = plan_pairs(rows, rows, n_threads=2, tile_bytes=0, nanoseconds=cost)
+    assert plan.height == plan.width == 1024
+    assert (
+        plan_pairs(np.full(100_000, 10**6), rows, n_threads=2, tile_bytes=0, nanoseconds=cost).height == 196
+    )  # few enough tiles
 
 
 def test_when_the_result_does_not_fit_the_error_has_both_numbers():
@@ -69,37 +94,41 @@ def test_when_the_index_does_not_fit_the_error_says_so(tmp_path):
 
 
 def test_an_index_larger_than_expected_is_refused_before_it_is_allocated(monkeypatch):
-    monkeypatch.setattr(gram_module, "estimate_index", lambda *_: 0)
+    monkeypatch.setattr(kinds, "estimate_index", lambda *_: 0)
     with pytest.raises(MemoryError, match=r"with its index, needs .* but the memory limit is 19.5 KiB"):
         compute(memory_limit=20_000)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS + PAIR_KINDS)
 @pytest.mark.parametrize("normalize", [False, True])
 def test_written_to_disk_it_is_the_same(tmp_path, kind, normalize):
     mapped = compute(kind=kind, normalize=normalize, out=tmp_path / "gram.npy")
     assert isinstance(mapped, np.memmap)
     assert not mapped.flags.writeable
     assert mapped.tobytes() == compute(kind=kind, normalize=normalize).tobytes()
-    assert np.load(tmp_path / "gram.npy").dtype == (np.float64 if normalize else np.int64)
+    assert np.load(tmp_path / "gram.npy").dtype == (np.float64 if normalize or kind in PAIR_KINDS else np.int64)
 
 
-def test_an_interrupt_leaves_no_file_and_no_thread(tmp_path):
-    def interrupt(stage, done, total):
-        if stage == "gram":
+@pytest.mark.parametrize(
+    ("kind", "stage"), [("presence", "gram"), ("subsequence", "gram"), ("subsequence", "diagonal"), ("local_rank", "index")]
+)
+def test_an_interrupt_leaves_no_file_and_no_thread(tmp_path, kind, stage):
+    def interrupt(reached, done, total):
+        if reached == stage:
             raise KeyboardInterrupt
 
     before = threading.active_count()
     with pytest.raises(KeyboardInterrupt):
-        compute(out=tmp_path / "gram.npy", progress=interrupt, n_jobs=2)
+        compute(kind=kind, out=tmp_path / "gram.npy", progress=interrupt, n_jobs=2)
     assert os.listdir(tmp_path) == []
     assert threading.active_count() == before
 
 
-def test_progress_tells_both_stages_to_their_end():
+@pytest.mark.parametrize(("kind", "first"), [("presence", "index"), ("subsequence", "diagonal"), ("local_rank", "index")])
+def test_progress_tells_both_stages_to_their_end(kind, first):
     calls = []
-    compute(progress=lambda *call: calls.append(call))
-    for stage in ("index", "gram"):
+    compute(kind=kind, progress=lambda *call: calls.append(call))
+    for stage in (first, "gram"):
         done = [call for call in calls if call[0] == stage]
         assert done
         assert done[-1][1] == done[-1][2]
@@ -124,6 +153,31 @@ def test_degenerate_inputs(kind):
     assert compute(["", "abc", "a"], kind=kind, ngram_range=(2, 2)).tolist() == [[0, 0, 0], [0, 2, 0], [0, 0, 0]]
     normalized = compute(["", "abc", "abc"], kind=kind, ngram_range=(2, 2), normalize=True)
     assert normalized.tolist() == [[0, 0, 0], [0, 1, 1], [0, 1, 1]]
+
+
+@pytest.mark.parametrize("kind", PAIR_KINDS)
+def test_degenerate_inputs_of_kernels_that_look_at_pairs(kind):
+    for shape, others in [((0, 0), None), ((0, 1), ["abc"])]:
+        empty = compute([], others, kind=kind)
+        assert empty.shape == shape
+        assert empty.dtype == np.float64
+    for texts in (["", "ab"], ["", ""], ["a"]):
+        with pytest.warns(UserWarning, match="the gram is all zeros"):
+            assert not compute(texts, kind=kind, ngram_range=(3, 5), normalize=True).any()
+    for normalize in (False, True):
+        gram = compute(["", "abc", "a", "abc"], kind=kind, ngram_range=(2, 2), normalize=normalize)
+        assert (gram > 0).tolist() == [[False] * 4, [False, True] * 2] * 2
+        gram = compute(["a", "abc"], ["", "abc"], kind=kind, ngram_range=(2, 2), normalize=normalize)
+        assert (gram > 0).tolist() == [[False, False], [False, True]]
+
+
+def test_what_takes_long_is_said_beforehand(monkeypatch, caplog):
+    monkeypatch.setattr(gram_module, "LONG", 0)
+    compute(kind="presence")
+    assert caplog.messages == []
+    compute(["x" * 30], kind="subsequence", n_jobs=2, progress=lambda *_: caplog.messages or pytest.fail("too late"))
+    assert caplog.messages == ["gramshift: a gram of 1 x 1 documents by subsequence will take roughly 0 seconds on 2 threads"]
+    assert [gram_module._in_words(seconds) for seconds in (100, 5000, 50000)] == ["100 seconds", "83 minutes", "14 hours"]
 
 
 def test_a_range_too_long_for_every_document_is_all_zeros_and_one_warning():

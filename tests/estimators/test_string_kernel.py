@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 from sklearn.utils import get_tags
 
 import naive
-from conftest import KINDS, ngram_ranges, texts
+from conftest import KINDS, PAIR_KINDS, ngram_ranges, texts
 from gramshift import StringKernel
 
 TEXTS = ["Good film", "good  FILM!", "bad film", "bad pan", "good pan", "a bad, bad pan"]
@@ -49,8 +49,9 @@ def test_the_gram_is_the_naive_one(kind, texts, others, ngram_range):
     ],
 )
 def test_each_text_step_has_a_switch(step, pair, alike):
-    similarity = StringKernel(ngram_range=(1, 2), normalize=True, **step).gram(list(pair))[0, 1]
-    assert (similarity == 1) == alike
+    for kind in ["presence", *PAIR_KINDS]:
+        similarity = StringKernel(kind, ngram_range=(1, 2), normalize=True, **step).gram(list(pair))[0, 1]
+        assert (similarity == 1) == alike
 
 
 def test_columns_of_frames_work():
@@ -76,8 +77,9 @@ def test_as_a_transformer_in_a_pipeline():
     assert search.fit(TEXTS, LABELS).best_params_["stringkernel__kind"] in KINDS
 
 
-def test_fit_transform_and_transform_agree():
-    kernel = StringKernel("spectrum", ngram_range=(1, 3))
+@pytest.mark.parametrize("kind", KINDS + PAIR_KINDS)
+def test_fit_transform_and_transform_agree(kind):
+    kernel = StringKernel(kind, ngram_range=(1, 3))
     assert (kernel.fit_transform(TEXTS) == kernel.transform(TEXTS)).all()
     assert kernel.transform(["good"]).shape == (1, len(TEXTS))
     assert kernel.get_feature_names_out().tolist() == [f"document{i}" for i in range(len(TEXTS))]
@@ -94,6 +96,17 @@ def test_it_can_be_cloned_and_pickled():
     ("options", "error", "message"),
     [
         ({"kind": "presense"}, ValueError, r"kind='presense': must be one of 'presence', 'intersection', 'spectrum'"),
+        ({"kind": "subsequence", "decay": 0}, ValueError, r"decay=0: give a number from 1e-06 to 1, for example 0.5"),
+        ({"kind": "subsequence", "decay": 1.1}, ValueError, r"decay=1.1: give"),
+        ({"kind": "subsequence", "decay": True}, ValueError, r"decay=True: give"),
+        ({"kind": "subsequence", "decay": float("nan")}, ValueError, r"decay=nan: give"),
+        ({"kind": "subsequence", "decay": "0.5"}, ValueError, r"decay='0.5': give"),
+        ({"kind": "subsequence", "sigma": 2}, ValueError, r"sigma=2: kind='subsequence' has no sigma; .* kind='local_rank'"),
+        ({"kind": "local_rank", "max_offset": 0}, ValueError, r"max_offset=0: give a whole number of characters from 1"),
+        ({"kind": "local_rank", "max_offset": 2.5}, ValueError, r"max_offset=2.5: give a whole number"),
+        ({"kind": "local_rank", "sigma": 0}, ValueError, r"sigma=0: give a number above 0"),
+        ({"kind": "local_rank", "sigma": float("inf")}, ValueError, r"sigma=inf: give"),
+        ({"kind": "presence", "decay": 0.4}, ValueError, r"decay=0.4: kind='presence' has no decay; leave it out"),
         ({"ngram_range": (8, 5)}, ValueError, r"did you mean \(5, 8\)"),
         ({"unicode_form": "utf8"}, ValueError, r"unicode_form='utf8'"),
         ({"memory_limit": "lots"}, ValueError, r"memory_limit='lots'"),
@@ -121,7 +134,9 @@ def test_parameters_as_scikit_learn_has_them():
     kernel = StringKernel("spectrum")
     assert kernel.set_params(ngram_range=(1, 2)) is kernel
     assert kernel.ngram_range == (1, 2)
-    with pytest.raises(ValueError, match="StringKernel has no parameter 'ngrams'; it has collapse_whitespace, kind, lowercase"):
+    with pytest.raises(
+        ValueError, match="StringKernel has no parameter 'ngrams'; it has collapse_whitespace, decay, kind, lowercase"
+    ):
         kernel.set_params(ngrams=(1, 2))
     assert SVC(kernel=kernel).get_params()["kernel__kind"] == "spectrum"
     assert get_tags(kernel).input_tags.string

@@ -11,8 +11,8 @@ from gramshift.baselines.pairs import solve_pairs
 from gramshift.baselines.words import count_words, find_words, inverse_frequency, weigh
 from gramshift.estimators.comparison import make_comparison
 from gramshift.estimators.string_kernel import StringKernel
+from gramshift.kernels.kinds import KERNELS
 from gramshift.kernels.ranges import check_ngram_range
-from gramshift.ngrams.index import KINDS
 
 FIRST = 1e-5  # of the target documents' penalties, doubled from there
 TOLERANCE = 1e-3
@@ -57,8 +57,8 @@ class TransductiveSVM(Baseline):
         self.adapt = adapt
 
     def _check_parameters(self) -> None:
-        if not isinstance(self.kernel, StringKernel) and self.kernel not in ("words", *KINDS):
-            names = ", ".join(map(repr, ("words", *KINDS)))
+        if not isinstance(self.kernel, StringKernel) and self.kernel not in ("words", *KERNELS):
+            names = ", ".join(map(repr, ("words", *KERNELS)))
             raise ValueError(f"kernel={self.kernel!r}: must be one of {names}, or a StringKernel")
         check_ngram_range(self.ngram_range)
         check_number("C", self.C)

@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,8 +15,13 @@ EXAMPLE = "Example: `gramshift kernel reviews.txt --output gram.npy --kind inter
 def kernel_command(
     input: Annotated[str, typer.Argument(metavar="INPUT", help="Text file, one document per line; - for standard input.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The .npy file to write.")],
-    kind: Annotated[str, typer.Option(help="presence, intersection or spectrum.")] = "presence",
+    kind: Annotated[str, typer.Option(help="presence, intersection, spectrum, subsequence or local_rank.")] = "presence",
     ngrams: Annotated[str, typer.Option(help="Lengths of the n-grams, for example 5-8 or 4.")] = "5-8",
+    decay: Annotated[float | None, typer.Option(help="For subsequence: what a character is worth. Default: 0.5.")] = None,
+    max_offset: Annotated[
+        int | None, typer.Option(help="For local_rank: how far is far, in characters. Default: 1000.")
+    ] = None,
+    sigma: Annotated[float | None, typer.Option(help="For local_rank: the width of the kernel. Default: 1.")] = None,
     normalize: Annotated[bool, typer.Option("--normalize", help="Similarities from 0 to 1 instead of counts.")] = False,
     encoding: Annotated[str, typer.Option(help="Encoding of the input.")] = "utf-8",
     memory_limit: Annotated[str | None, typer.Option(help="For example '2 GiB'. Default: what is free.")] = None,
@@ -25,12 +31,14 @@ def kernel_command(
 ) -> None:
     from gramshift.cli.progress import progress_bar
 
+    parameters = {"decay": decay, "max_offset": max_offset, "sigma": sigma}
     with progress_bar() as progress:
         result = write_kernel(
             input,
             output,
             kind=kind,
             ngram_range=parse_ngrams(ngrams),
+            parameters={name: value for name, value in parameters.items() if value is not None},
             normalize=normalize,
             encoding=encoding,
             memory_limit=memory_limit,
@@ -61,6 +69,7 @@ def write_kernel(
     *,
     kind: str,
     ngram_range: tuple[int, int],
+    parameters: Mapping[str, Any] | None = None,
     normalize: bool = False,
     encoding: str = "utf-8",
     memory_limit: str | None = None,
@@ -82,7 +91,8 @@ def write_kernel(
     from gramshift.engine.memory import human
     from gramshift.estimators.string_kernel import StringKernel
 
-    kernel = StringKernel(kind, ngram_range=ngram_range, normalize=normalize, memory_limit=memory_limit, n_jobs=n_jobs)
+    options = {"normalize": normalize, "memory_limit": memory_limit, "n_jobs": n_jobs, **(parameters or {})}
+    kernel = StringKernel(kind, ngram_range=ngram_range, **options)
     kernel.check_parameters()
     documents = read_lines(source, encoding=encoding)
     n = len(documents)

@@ -4,7 +4,7 @@ import logging
 import os
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
@@ -13,16 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.engine.memory import free_memory, give_back, human, parse_bytes
-from gramshift.engine.plan import plan_tiles, require
+from gramshift.engine.plan import Plan, plan_pairs, plan_tiles, require
 from gramshift.engine.storage import npy_file
 from gramshift.engine.threads import Progress, count_threads, run_threads
 from gramshift.engine.tiles import tiles
-from gramshift.kernels.shared import SharedNGrams
-from gramshift.ngrams.index import MAX_CHARS, build_index, estimate_index
+from gramshift.kernels.kernel import Job, Kernel
+from gramshift.kernels.kinds import KERNELS
+from gramshift.kernels.pairs import PairKernel
+from gramshift.ngrams.index import MAX_CHARS
 from gramshift.text.encode import Encoded, encode
 
 log = logging.getLogger("gramshift")
 MIRROR = 128  # a piece that is transposed within the cache
+LONG = 20  # seconds that are worth a word beforehand
 
 
 def compute_gram(
@@ -31,15 +34,17 @@ def compute_gram(
     *,
     kind: str,
     ngram_range: tuple[int, int],
+    parameters: Mapping[str, Any] | None = None,
     normalize: bool = False,
     out: str | os.PathLike[str] | None = None,
     memory_limit: int | float | str | None = None,
     n_jobs: int | None = -1,
     progress: Progress | None = None,
 ) -> NDArray[Any]:
-    """The gram of prepared texts with each other or with ``others``: int64 counts, or float64 if normalised.
+    """The gram of prepared texts with each other or with ``others``: int64 counts, or float64 if normalised or no counts.
 
-    With ``out`` it is written tile by tile into that .npy file and comes back as a read-only memory map.
+    ``parameters`` are those that only this kind of kernel has. With ``out`` the gram is written tile by tile into that .npy
+    file and comes back as a read-only memory map.
     """
     begun, n_threads = time.perf_counter(), count_threads(n_jobs)
     limit = free_memory() if memory_limit is None else parse_bytes(memory_limit)
@@ -50,27 +55,31 @@ def compute_gram(
         advice = "raise memory_limit, write it to disk with out='gram.npy', or compare with fewer documents: gram(docs, others)"
     in_memory = 8 * shape[0] * shape[1] if out is None else 0
     require(what, in_memory, limit, advice)
+    dtype = np.int64 if KERNELS[kind].counts and not normalize else np.float64
     if 0 in shape:
-        return _empty_gram(shape, normalize, out)
+        return _empty_gram(shape, dtype, out)
     encoded = encode([*others, *texts] if others is not None else texts)
     ngram_range = _clip_range(encoded, kind, ngram_range)
-    require(f"{what}, with its index (estimated),", in_memory + estimate_index(encoded, kind, ngram_range), limit, advice)
+    estimated = KERNELS[kind].estimate(encoded, ngram_range)
+    require(f"{what}, with its index (estimated),", in_memory + estimated, limit, advice)
 
-    run = partial(run_threads, n_threads=n_threads, stage="index", progress=progress)
-    n_cols = None if others is None else shape[1]
+    run = partial(run_threads, n_threads=n_threads, stage=KERNELS[kind].stage, progress=progress)
 
     def check_size(n_bytes: int) -> None:
         require(f"{what}, with its index,", in_memory + n_bytes, limit, advice)
 
-    index = build_index(encoded, kind=kind, ngram_range=ngram_range, n_cols=n_cols, run=run, check_size=check_size)
-    kernel = SharedNGrams(index)
+    n_cols = None if others is None else shape[1]
+    parameters = KERNELS[kind].defaults if parameters is None else parameters
+    kernel = KERNELS[kind].prepare(Job(encoded, n_cols, ngram_range, normalize, parameters, run, check_size))
     del encoded
     give_back()
-    plan = plan_tiles(*shape, n_threads=n_threads, budget=limit - in_memory - kernel.nbytes)
+    plan = _plan(kernel, n_threads, limit - in_memory - kernel.nbytes)
     require(f"{what}, with its index,", in_memory + kernel.nbytes + plan.nbytes, limit, advice)
+    if isinstance(kernel, PairKernel):
+        _announce(kernel, f"{what} by {kind}", n_threads)
+        kernel.begin(run)
 
     target: AbstractContextManager[NDArray[Any]]
-    dtype = np.float64 if normalize else np.int64
     target = npy_file(out, shape, dtype) if out is not None else nullcontext(np.empty(shape, dtype))
     with target as gram:
         work = list(tiles(*shape, plan.height, plan.width, symmetric=kernel.symmetric))
@@ -82,20 +91,44 @@ def compute_gram(
     return gram if out is None else np.load(out, mmap_mode="r")
 
 
-def _empty_gram(shape: tuple[int, int], normalize: bool, out: str | os.PathLike[str] | None) -> NDArray[Any]:
-    gram = np.empty(shape, np.float64 if normalize else np.int64)
+def _in_words(seconds: float) -> str:
+    """100 -> "100 seconds", 5000 -> "83 minutes", 50000 -> "14 hours"."""
+    size, unit = (1, "seconds") if seconds < 120 else (60, "minutes") if seconds < 7200 else (3600, "hours")
+    return f"{seconds / size:.0f} {unit}"
+
+
+def _plan(kernel: Kernel, n_threads: int, budget: int) -> Plan:
+    if not isinstance(kernel, PairKernel):
+        return plan_tiles(*kernel.shape, n_threads=n_threads, budget=budget)
+    rows, cols = kernel.lengths[kernel.first_row :], kernel.lengths[: kernel.n_cols]
+    return plan_pairs(rows, cols, n_threads=n_threads, tile_bytes=kernel.tile_bytes, nanoseconds=kernel.nanoseconds)
+
+
+def _announce(kernel: PairKernel, what: str, n_threads: int) -> None:
+    """Say beforehand what will take long."""
+    rows, cols = kernel.lengths[kernel.first_row :], kernel.lengths[: kernel.n_cols]
+    work = kernel.nanoseconds(len(rows), float(rows.sum()), len(cols), float(cols.sum()))
+    seconds = work / 1e9 / n_threads / (2 if kernel.symmetric else 1)
+    if seconds >= LONG:
+        threads = "1 thread" if n_threads == 1 else f"{n_threads} threads"
+        log.warning("gramshift: %s will take roughly %s on %s", what, _in_words(seconds), threads)
+
+
+def _empty_gram(shape: tuple[int, int], dtype: Any, out: str | os.PathLike[str] | None) -> NDArray[Any]:
+    gram = np.empty(shape, dtype)
     if out is not None:
         with npy_file(out, shape, gram.dtype):
             pass
     return gram
 
 
-def _fill_tile(kernel: SharedNGrams, gram: NDArray[Any], normalize: bool, tile: tuple[slice, slice]) -> None:
+def _fill_tile(kernel: Kernel, gram: NDArray[Any], normalize: bool, tile: tuple[slice, slice]) -> None:
     """Fill one tile of the gram, and its mirror image in a symmetric one."""
     rows, cols = tile
-    kernel.fill(rows, cols, gram.view(np.int64))
+    raw = gram.view(kernel.dtype)
+    kernel.fill(rows, cols, raw)
     if normalize:
-        kernel.normalize(rows, cols, gram.view(np.int64))
+        kernel.normalize(rows, cols, raw)
     if kernel.symmetric:
         for left in range(cols.start, min(cols.stop, rows.start), MIRROR):
             right = min(left + MIRROR, cols.stop, rows.start)

@@ -1,12 +1,18 @@
 """How large tiles may be, decided before any of them is computed."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gramshift.engine.memory import human
 
 TILE_CELLS = 1 << 23  # enough work to be worth a start, little enough to show progress
 STRIPS_PER_THREAD = 3  # so that threads finish together
-BYTES_PER_ROW = 16384  # what a kernel needs beside the gram for each row of a tile
+BYTES_PER_ROW = 16384  # what a kernel that counts needs beside the gram for each row of a tile
+TILE_NANOSECONDS = 2e8  # of a kernel that takes long for a pair: short enough to be interrupted, and for a bar to move
+STRIPS = 512  # tiles along one side of the gram, at most: each of them takes memory too
 
 
 @dataclass(frozen=True)
@@ -14,10 +20,12 @@ class Plan:
     height: int
     width: int
     n_threads: int
+    tile_bytes: int | None = None
+    """What a tile under way takes beside the gram, if it does not grow with its height."""
 
     @property
     def nbytes(self) -> int:
-        return self.height * self.n_threads * BYTES_PER_ROW
+        return self.n_threads * (self.height * BYTES_PER_ROW if self.tile_bytes is None else self.tile_bytes)
 
 
 def require(what: str, needed: int, limit: int, advice: str) -> None:
@@ -33,3 +41,29 @@ def plan_tiles(n_rows: int, n_cols: int, *, n_threads: int, budget: int) -> Plan
     fair = max(32, n_rows // (STRIPS_PER_THREAD * n_threads))
     height = max(1, min(n_rows, fair, TILE_CELLS // width, affordable))
     return Plan(1 << (height.bit_length() - 1), width, n_threads)  # a power of two, so that tiles do not straddle blocks
+
+
+def plan_pairs(
+    row_lengths: NDArray[np.int64],
+    col_lengths: NDArray[np.int64],
+    *,
+    n_threads: int,
+    tile_bytes: int,
+    nanoseconds: Callable[[int, float, int, float], float],
+) -> Plan:
+    """Squares that take a thread a fraction of a second, for kernels whose cost depends on the lengths of both documents.
+
+    ``nanoseconds`` tells the cost of so many rows and columns with these lengths in all. No tile is made smaller on account
+    of one pair of documents that takes longer by itself.
+    """
+    longest = float(row_lengths.max()), float(col_lengths.max())
+    most = max(TILE_NANOSECONDS, 2 * nanoseconds(1, longest[0], 1, longest[1]))
+    least = -(-max(row_lengths.size, col_lengths.size) // STRIPS)
+    side = max(1024, least)
+    while side > least and nanoseconds(side, _longest_strip(row_lengths, side), side, _longest_strip(col_lengths, side)) > most:
+        side = max(side // 2, least)
+    return Plan(min(side, row_lengths.size), min(side, col_lengths.size), n_threads, tile_bytes)
+
+
+def _longest_strip(lengths: NDArray[np.int64], side: int) -> float:
+    return float(np.add.reduceat(lengths, np.arange(0, lengths.size, side)).max())

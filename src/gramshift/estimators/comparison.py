@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from gramshift.engine.threads import count_threads
 from gramshift.estimators.inputs import check_gram, check_rows
 from gramshift.estimators.string_kernel import StringKernel
+from gramshift.kernels.kinds import KERNELS
 from gramshift.learn.adapt import normalize_gram
 from gramshift.learn.described import Described, compact
-from gramshift.ngrams.index import KINDS
 from gramshift.text.documents import as_list
 
 Floats = NDArray[np.float64]
@@ -28,9 +28,9 @@ class Comparison:
     """k(x, x) of the documents of the fit, by the place of a kernel that is a function."""
 
     @property
-    def by_strings(self) -> bool:
+    def by_counts(self) -> bool:
         """Whether all kernels count n-grams."""
-        return all(isinstance(kernel, StringKernel) for kernel in self.kernels)
+        return all(isinstance(kernel, StringKernel) and kernel.counts for kernel in self.kernels)
 
     def takes_rows(self, X: Any) -> bool:
         """Whether X is to be read as rows of numbers: for functions of the user's, unless it holds texts."""
@@ -42,9 +42,9 @@ class Comparison:
         return hasattr(X, "__array__") or (isinstance(X, (list, tuple)) and not any(isinstance(one, str) for one in X[:1]))
 
     def describe_all(self, documents: Sequence[Any], *, adapt: bool) -> Described:
-        """Documents among themselves; of a single string kernel the counts are kept as they are."""
+        """Documents among themselves; of a single kernel that counts n-grams the counts are kept as they are."""
         n_threads = count_threads(self.n_jobs)
-        if self.by_strings and len(self.kernels) == 1:
+        if self.by_counts and len(self.kernels) == 1:
             counts = compact(self.kernels[0].gram(documents, normalize=False))
             return Described.from_gram(counts, adapt=adapt, n_threads=n_threads)
         ones = np.ones(len(documents))
@@ -83,7 +83,7 @@ def make_comparison(kernel: Any, ngram_range: tuple[int, int], **options: Any) -
 
 def _make(kernel: Any, ngram_range: tuple[int, int], options: dict[str, Any]) -> Any:
     """A kernel of our own: what the caller does to theirs later does not matter."""
-    if isinstance(kernel, str) and kernel in KINDS:
+    if isinstance(kernel, str) and kernel in KERNELS:
         return StringKernel(kernel, ngram_range=ngram_range, **options)
     if isinstance(kernel, StringKernel):
         kernel.check_parameters()
@@ -92,7 +92,7 @@ def _make(kernel: Any, ngram_range: tuple[int, int], options: dict[str, Any]) ->
         raise ValueError("kernel='precomputed' cannot stand in a list; add up the grams yourself, normalised")
     if callable(kernel) and not isinstance(kernel, type):
         return kernel
-    names = ", ".join(map(repr, [*KINDS, "precomputed"]))
+    names = ", ".join(map(repr, [*KERNELS, "precomputed"]))
     raise ValueError(f"kernel={kernel!r}: must be one of {names}, a StringKernel, another callable, or a list of kernels")
 
 

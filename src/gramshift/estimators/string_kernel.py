@@ -11,8 +11,8 @@ from gramshift.engine.gram import compute_gram
 from gramshift.engine.memory import parse_bytes
 from gramshift.engine.threads import Progress, count_threads
 from gramshift.estimators.parameters import Parameters
+from gramshift.kernels.kinds import KERNELS, PARAMETERS, check_parameters
 from gramshift.kernels.ranges import check_ngram_range
-from gramshift.ngrams.index import KINDS
 from gramshift.text.documents import as_documents
 from gramshift.text.steps import TextSteps
 
@@ -22,10 +22,18 @@ class StringKernel(Parameters):
 
     Parameters
     ----------
-    kind : {"presence", "intersection", "spectrum"}
-        What a shared n-gram counts: 1; the smaller of its two counts; the product of its two counts.
+    kind : {"presence", "intersection", "spectrum", "subsequence", "local_rank"}
+        What a shared n-gram counts: 1; the smaller of its two counts; the product of its two counts. "subsequence" also
+        counts n-grams with gaps; "local_rank" asks whether n-grams stand at about the same places. These two look at every
+        pair of documents and take far longer.
     ngram_range : (lo, hi)
         All lengths from lo to hi are summed. Any 1 <= lo <= hi.
+    decay : float
+        For "subsequence": a shared sequence counts decay to the power of the characters that it spans in both documents.
+    max_offset : int
+        For "local_rank": an n-gram that is this many characters away, or missing, is as far as can be.
+    sigma : float
+        For "local_rank": the width of exp(-distance / (2 sigma ** 2)), with distances from 0 to 1.
     normalize : bool
         Divide by sqrt(k(a, a) * k(b, b)): similarities from 0 to 1. A document without n-grams has similarity 0 to all,
         itself included.
@@ -53,6 +61,9 @@ class StringKernel(Parameters):
         kind: str = "presence",
         *,
         ngram_range: tuple[int, int] = (5, 8),
+        decay: float = PARAMETERS["decay"].default,
+        max_offset: int = PARAMETERS["max_offset"].default,
+        sigma: float = PARAMETERS["sigma"].default,
         normalize: bool = False,
         strip: bool = True,
         lowercase: bool = True,
@@ -63,6 +74,9 @@ class StringKernel(Parameters):
     ) -> None:
         self.kind = kind
         self.ngram_range = ngram_range
+        self.decay = decay
+        self.max_offset = max_offset
+        self.sigma = sigma
         self.normalize = normalize
         self.strip = strip
         self.lowercase = lowercase
@@ -94,7 +108,7 @@ class StringKernel(Parameters):
 
         Returns
         -------
-        int64 counts, or float64 if normalised, of shape (documents, others).
+        int64 counts, or float64 if normalised and for "subsequence" and "local_rank", of shape (documents, others).
         """
         ngram_range, steps = self.check_parameters()
         if out is not None and not Path(out).absolute().parent.is_dir():
@@ -107,6 +121,7 @@ class StringKernel(Parameters):
             None if columns is None else steps.apply(columns),
             kind=self.kind,
             ngram_range=ngram_range,
+            parameters=self._own_parameters(),
             normalize=self.normalize if normalize is None else normalize,
             out=out,
             memory_limit=self.memory_limit,
@@ -116,13 +131,23 @@ class StringKernel(Parameters):
 
     def check_parameters(self) -> tuple[tuple[int, int], TextSteps]:
         """Raise an error if a parameter is wrong; return the n-gram range and the text steps."""
-        if self.kind not in KINDS:
-            raise ValueError(f"kind={self.kind!r}: must be one of {', '.join(map(repr, KINDS))}")
+        self._own_parameters()
         count_threads(self.n_jobs)
         if self.memory_limit is not None:
             parse_bytes(self.memory_limit)
         steps = TextSteps(self.strip, self.lowercase, self.collapse_whitespace, self.unicode_form)
         return check_ngram_range(self.ngram_range), steps
+
+    @property
+    def counts(self) -> bool:
+        """Whether the kernel is a sum over shared n-grams, in whole numbers."""
+        return KERNELS[self.kind].counts
+
+    def _own_parameters(self) -> dict[str, Any]:
+        """Those that only this kind has."""
+        if self.kind not in KERNELS:
+            raise ValueError(f"kind={self.kind!r}: must be one of {', '.join(map(repr, KERNELS))}")
+        return check_parameters(self.kind, {name: getattr(self, name) for name in PARAMETERS})
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray[Any]:
         """The gram as a kernel function, for example ``SVC(kernel=StringKernel(normalize=True))``."""

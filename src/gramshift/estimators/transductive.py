@@ -20,6 +20,7 @@ from gramshift.estimators.inputs import check_gram, check_memory, gather
 from gramshift.estimators.labels import encode_labels, is_missing
 from gramshift.estimators.model import Model
 from gramshift.estimators.string_kernel import StringKernel
+from gramshift.kernels.kinds import KERNELS
 from gramshift.kernels.ranges import check_ngram_range
 from gramshift.learn.calibrate import fit_steepness, softmax
 from gramshift.learn.described import Described
@@ -44,7 +45,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    kernel : {"presence", "intersection", "spectrum", "precomputed"}, StringKernel, callable or list of these
+    kernel : a kind of StringKernel by its name, "precomputed", a StringKernel, a callable, or a list of these
         How documents are compared. Values are normalised; several kernels are averaged after that. With "precomputed", X
         is the square gram of source and target documents, and gaps in y mark the target. A callable k(A, B) gets lists of
         texts, or arrays where X has rows of numbers.
@@ -164,8 +165,9 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         if not isinstance(text, str):
             raise TypeError(f"explain takes one document as a str, not a {type(text).__name__}; call it for each of several")
         comparison = self._model.comparison
-        if comparison is None or not comparison.by_strings:
-            raise ValueError("explain needs string kernels: of other kernels the parts of a text are not known")
+        if comparison is None or not comparison.by_counts:
+            counting = ", ".join(repr(name) for name, kind in KERNELS.items() if kind.counts)
+            raise ValueError(f"explain needs string kernels that count n-grams ({counting}): of others the parts are not known")
         labels: list[Any] = [None] * len(self.labeled_iter_)
         source, codes, _, _ = self._training
         for rows, names in ((source, self.classes_[codes]), (np.flatnonzero(self.labeled_iter_ != 0), self.transduction_)):

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.kernels.bits import add_bits, add_transposed
+from gramshift.kernels.kernel import complete_square
 from gramshift.kernels.lists import add_lists
 from gramshift.kernels.normalize import normalize_tile
 from gramshift.ngrams.index import NGramIndex
@@ -18,6 +19,8 @@ class SharedNGrams:
     """Fills tiles of the gram that an index describes: exact counts as int64."""
 
     index: NGramIndex
+
+    dtype = np.int64
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -41,9 +44,7 @@ class SharedNGrams:
         if index.excess_ref.size:
             self._add_excess(rows, cols, gram)
         if self.symmetric and cols.stop > rows.start:
-            square = gram[rows, rows]
-            np.copyto(square, square.T, where=np.triu(np.ones(square.shape, bool), 1))
-            np.fill_diagonal(square, index.self_values[rows])
+            complete_square(gram, rows, index.self_values)
 
     def _add_excess(self, rows: slice, cols: slice, gram: NDArray[np.int64]) -> None:
         """What columns count beyond the bits, found for the columns in the bits of the rows and turned round."""

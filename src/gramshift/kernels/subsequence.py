@@ -1,0 +1,108 @@
+"""The subsequence kernel: sequences of characters that both documents contain in the same order, with gaps."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from math import inf, lgamma, log
+
+import numpy as np
+
+from gramshift.kernels import sequences
+from gramshift.kernels.kernel import Job
+from gramshift.kernels.pairs import Floats, PairKernel
+from gramshift.ngrams.index import Run
+from gramshift.text.encode import Encoded
+
+LARGEST = 1e150  # values whose products still fit into a double
+SMALLEST = 1e-290
+RESCALE = 1e-90  # columns are rescaled before they would be divided by less
+CHUNK = 2e8  # nanoseconds of work that are one piece for a thread
+
+
+@dataclass(frozen=True)
+class Subsequence(PairKernel):
+    """Every sequence of characters that both documents contain, weighted by decay to the power of the room it takes in both."""
+
+    texts: Encoded
+    ngram_range: tuple[int, int]
+    decay: float
+    factor: float
+    """What values are multiplied with: decay ** (2 lo), or 1 where they will be normalised and might become too small."""
+    normalized: bool
+
+    @property
+    def nbytes(self) -> int:
+        return self.texts.codes.nbytes + self.texts.bounds.nbytes + self.self_values.nbytes
+
+    @property
+    def tile_bytes(self) -> int:
+        return estimate_subsequence(self.texts, self.ngram_range)
+
+    @cached_property
+    def powers(self) -> Floats:
+        """decay ** 0, 1, ... as far as columns may be divided by them."""
+        n = int(self.lengths.max(initial=0)) + 1
+        if self.decay < 1:
+            n = min(n, int(log(RESCALE) / log(self.decay)))
+        return np.array([self.decay**k for k in range(max(n, 1) + 1)])
+
+    def compare(self, doc: int, col0: int, col1: int, out: Floats) -> None:
+        texts, (lo, hi) = self.texts, self.ngram_range
+        sequences.compare_document(
+            texts.codes, texts.bounds, texts.n_chars, doc, col0, col1, lo, hi, self.decay, self.powers, self.factor, out
+        )
+
+    def begin(self, run: Run) -> None:
+        """Compare each document with itself, if that is needed."""
+        if not (self.symmetric or self.normalized):
+            return
+        work = np.cumsum([self.nanoseconds(1, length, 1, length) for length in self.lengths.tolist()])
+        cuts = [0, *(np.flatnonzero(np.diff(work // CHUNK)) + 1).tolist(), len(work)]
+
+        def compare_with_itself(docs: tuple[int, int]) -> None:
+            for doc in range(*docs):
+                self.compare(doc, doc, doc + 1, self.self_values[doc : doc + 1])
+
+        run(compare_with_itself, pairwise(cuts))
+
+    def nanoseconds(self, n_rows: int, row_length: float, n_cols: int, col_length: float) -> float:
+        groups = -(-self.ngram_range[1] // sequences.LANES)
+        return 500.0 * n_rows * n_cols + 2.2 * groups * row_length * col_length
+
+
+def estimate_subsequence(texts: Encoded, ngram_range: tuple[int, int]) -> int:
+    """What comparing a document with others takes."""
+    groups = -(-ngram_range[1] // sequences.LANES)
+    return int(texts.lengths.max(initial=0)) * (8 * groups * sequences.LANES + 12) + 4 * texts.n_chars
+
+
+def largest_sum(length: int, ngram_range: tuple[int, int], decay: float) -> float:
+    """The logarithm of what no sum over the lengths can exceed: that of ``length`` times the same character.
+
+    A document has at most (length choose n) sequences; their weights add up to less than length * (1 - decay) ** (1 - n).
+    """
+    lo, hi = ngram_range
+    least = -inf
+    for n in range(1, min(hi, length) + 1):
+        ways = lgamma(length + 1) - lgamma(n + 1) - lgamma(length - n + 1)
+        weight = log(length) + (1 - n) * log(1 - decay) if decay < 1 else inf
+        least = max(least, 2 * min(ways, weight))
+    return least + log(hi - lo + 1)
+
+
+def prepare_subsequence(job: Job) -> Subsequence:
+    """Ready to compare; what a double cannot hold is refused."""
+    texts, (lo, hi), decay = job.texts, job.ngram_range, float(job.parameters["decay"])
+    longest, factor = int(texts.lengths.max(initial=0)), 1.0 if job.normalize else decay ** (2 * lo)
+    if longest >= lo and largest_sum(longest, (lo, hi), decay) > log(LARGEST):
+        raise ValueError(
+            f"ngram_range={lo, hi} with decay={decay:g}: a document of {longest} characters can have more sequences than a "
+            "double can count; use a shorter range or a smaller decay"
+        )
+    if factor < SMALLEST:
+        raise ValueError(
+            f"ngram_range={lo, hi} with decay={decay:g}: values of decay ** {2 * lo} cannot be told from 0 in a double; "
+            "use normalize=True, a shorter range or a larger decay"
+        )
+    selves = np.zeros(texts.n_docs)
+    return Subsequence(texts.lengths, job.columns, job.first_row, selves, texts, job.ngram_range, decay, factor, job.normalize)
