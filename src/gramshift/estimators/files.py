@@ -2,6 +2,7 @@
 
 import os
 import platform
+from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -43,7 +44,11 @@ def save_classifier(classifier: "TransductiveClassifier", path: str | os.PathLik
         "versions": {name: version(name) for name in LIBRARIES} | {"python": platform.python_version()},
         "parameters": parameters | {"kernel": _kernel_to_json(parameters["kernel"])},
         "classes": _labels_to_json(classifier.classes_),
-        "history": [step | {"added": list(step["added"].values())} for step in classifier.history_],
+        "saved": datetime.now(UTC).isoformat(timespec="seconds"),
+        "history": [
+            step | {key: list(step[key].values()) for key in ("added", "labels") if step[key] is not None}
+            for step in classifier.history_
+        ],
         "steepness": classifier._calibrate(),
         "normalized": model.normalized,
     }
@@ -123,6 +128,7 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Transduc
     classifier.history_ = [
         {
             "added": dict(zip(names, map(_whole, step["added"]), strict=True)),
+            "labels": _labels_of_round(step.get("labels"), names),
             "changed": _whole(step["changed"]),
             "seconds": float(step["seconds"]),
         }
@@ -130,6 +136,11 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Transduc
     ]
     classifier._parameters = classifier.get_params(deep=False)
     return classifier
+
+
+def _labels_of_round(counts: Any, names: list[Any]) -> dict[Any, int] | None:
+    """None in files of early versions, which did not keep them."""
+    return None if counts is None else dict(zip(names, map(_whole, counts), strict=True))
 
 
 def _whole(value: Any) -> int:
