@@ -50,7 +50,9 @@ def test_the_story_is_told(fitted):
     first, second = fitted.history_
     assert sum(first["added"].values()) == 0
     assert sum(second["added"].values()) == 40
-    assert set(second) == {"added", "changed", "seconds"}
+    assert second["labels"] == {label: int((fitted.transduction_ == label).sum()) for label in fitted.classes_}
+    assert sum(first["labels"].values()) == 120
+    assert set(second) == {"added", "labels", "changed", "seconds"}
 
 
 def test_predict_needs_no_refit_and_knows_the_target(fitted):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 FORMAT = "gramshift-model"
 FORMAT_VERSION = 1
 LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
+COUNTS = ("added", "labels")  # of the history, by class
 NUMBERS = {f"<{kind}{size}" for kind in "iuf" for size in (2, 4, 8)} | {"|i1", "|u1", "|b1"}
 ARRAYS = {
     "text_bytes": "<u1",
@@ -43,7 +44,7 @@ def save_classifier(classifier: "TransductiveClassifier", path: str | os.PathLik
         "versions": {name: version(name) for name in LIBRARIES} | {"python": platform.python_version()},
         "parameters": parameters | {"kernel": _kernel_to_json(parameters["kernel"])},
         "classes": _labels_to_json(classifier.classes_),
-        "history": [step | {"added": list(step["added"].values())} for step in classifier.history_],
+        "history": [step | {name: list(step[name].values()) for name in COUNTS} for step in classifier.history_],
         "steepness": classifier._calibrate(),
         "normalized": model.normalized,
     }
@@ -122,7 +123,7 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Transduc
     names = classes.tolist()
     classifier.history_ = [
         {
-            "added": dict(zip(names, map(_whole, step["added"]), strict=True)),
+            **{name: dict(zip(names, map(_whole, step[name]), strict=True)) for name in COUNTS},
             "changed": _whole(step["changed"]),
             "seconds": float(step["seconds"]),
         }

@@ -70,7 +70,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     classes_ : the labels, sorted
     transduction_, transduction_score_ : for each target document its label and the scores of all classes
     labeled_iter_ : for source then target documents: 0 given, k added for round k + 1, -1 never
-    history_ : for each round how many documents of each class were added before it, how many labels changed, seconds
+    history_ : for each round how many documents of each class were added before it, how many target documents it gave each
+        label, how many labels changed, seconds
 
     Examples
     --------
@@ -232,6 +233,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         self.history_: list[dict[str, Any]] = [
             {
                 "added": {label: int(np.sum(step.added_codes == code)) for code, label in names},
+                "labels": {label: int(np.sum(step.codes == code)) for code, label in names},
                 "changed": step.changed,
                 "seconds": step.seconds,
             }
