@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 FORMAT = "gramshift-model"
 FORMAT_VERSION = 1
 LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
+COUNTS = ("added", "labels")  # of the history, by class
 NUMBERS = {f"<{kind}{size}" for kind in "iuf" for size in (2, 4, 8)} | {"|i1", "|u1", "|b1"}
 ARRAYS = {
     "text_bytes": "<u1",
@@ -46,8 +47,7 @@ def save_classifier(classifier: "TransductiveClassifier", path: str | os.PathLik
         "classes": _labels_to_json(classifier.classes_),
         "saved": datetime.now(UTC).isoformat(timespec="seconds"),
         "history": [
-            step | {key: list(step[key].values()) for key in ("added", "labels") if step[key] is not None}
-            for step in classifier.history_
+            step | {key: list(step[key].values()) for key in COUNTS if step[key] is not None} for step in classifier.history_
         ],
         "steepness": classifier._calibrate(),
         "normalized": model.normalized,
