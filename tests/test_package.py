@@ -24,7 +24,8 @@ LAYERS = {  # what each folder may import, as DESIGN has it
     "estimators": {"learn", "engine", "kernels", "ngrams", "text"},
     "evaluate": {"estimators", "datasets", "learn", "engine", "kernels", "ngrams", "text"},
     "report": {"evaluate", "estimators", "datasets", "learn", "engine", "kernels", "ngrams", "text"},
-    "cli": {"evaluate", "report", "estimators", "learn", "engine", "datasets", "kernels", "ngrams", "text"},
+    "tasks": {"report", "evaluate", "estimators", "datasets", "learn", "engine", "kernels", "ngrams", "text"},
+    "cli": {"tasks", "evaluate", "report", "estimators", "learn", "engine", "datasets", "kernels", "ngrams", "text"},
 }
 
 

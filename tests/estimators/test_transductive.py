@@ -271,7 +271,7 @@ def test_several_fits_on_one_gram_are_as_good_as_fits_of_their_own(fitted):
     texts, labels = [*X, *TARGET], [*Y, *[None] * len(TARGET)]
     gram = compact(gs.StringKernel(ngram_range=(3, 5)).gram(texts))
     clf = make()
-    fit_on_gram(clf, texts, labels, gram, None)
+    fit_on_gram(clf, texts, labels, gram)
     assert (clf.transduction_score_ == fitted.transduction_score_).all()
     assert (clf.transduction_proba_ == fitted.transduction_proba_).all()
     assert clf.explain(TARGET[0]) == fitted.explain(TARGET[0])

@@ -9,10 +9,12 @@ from typing import Annotated, Any
 import typer
 
 from gramshift import __version__
+from gramshift.cli.classify import classify_command
 from gramshift.cli.demo import demo_command
 from gramshift.cli.fetch import fetch_command
 from gramshift.cli.kernel import kernel_command
 from gramshift.cli.reproduce import reproduce_command
+from gramshift.cli.several import SeveralValues
 
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "14")  # its idle threads sleep soon instead of taking our cores; before NumPy
 USERS_MISTAKES = (
@@ -47,6 +49,7 @@ def _plainly(command: Callable[..., None], kept: str = "nothing was written") ->
     return run
 
 
+app.command("classify", cls=SeveralValues)(_plainly(classify_command))
 app.command("demo")(_plainly(demo_command))
 app.command("fetch")(_plainly(fetch_command, "what has arrived is kept and taken up next time"))
 app.command("kernel")(_plainly(kernel_command))

@@ -305,13 +305,21 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
 
 
 def fit_on_gram(
-    classifier: TransductiveClassifier, documents: list[str], labels: list[Any], gram: NDArray[Any], progress: Progress | None
+    classifier: TransductiveClassifier,
+    documents: list[str],
+    labels: list[Any],
+    gram: NDArray[Any],
+    *,
+    progress: Progress | None = None,
+    calibrate: bool = True,
 ) -> None:
     """Fit one of several classifiers on the same documents, whose counts ``gram`` holds; gaps in the labels mark the target.
 
     Probabilities are calibrated at once, while what they need is there.
     """
-    classifier._calibrate_with(classifier._fit(documents, labels, None, progress, gram))
+    solver = classifier._fit(documents, labels, None, progress, gram)
+    if calibrate:
+        classifier._calibrate_with(solver)
 
 
 def _describe_all(
