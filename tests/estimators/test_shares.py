@@ -96,3 +96,18 @@ def test_shares_go_to_where_characters_come_from(text, form):
     for value, start, stop in zip(values, aligned.starts, aligned.stops, strict=True):
         expected[start:stop] += value / (stop - start)
     np.testing.assert_allclose(shares._at_origins(values, aligned, len(text)), expected, rtol=0, atol=1e-12)
+
+
+def test_what_a_document_shares_with_itself_can_be_left_out():
+    clf = gs.TransductiveClassifier(ngram_range=(2, 4), n_added=20).fit(
+        SOURCE.texts[:15], SOURCE.labels[:15], target=FILMS.texts[:15]
+    )
+    model = clf._model
+    found = shares.find_shares(model, FILMS.texts[:3], own=[15, 16, 17])
+    for row, (text, one) in enumerate(zip(FILMS.texts[:3], found, strict=True), start=15):
+        others = [i for i in range(30) if i != row]
+        without = Model(
+            model.comparison, [model.documents[i] for i in others], True, model.coefficients[others], model.intercepts
+        )
+        (expected,) = shares.find_shares(without, [text])
+        np.testing.assert_allclose(one.by_character, expected.by_character, rtol=0, atol=1e-9)

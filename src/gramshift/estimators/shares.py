@@ -32,23 +32,32 @@ class Shares:
     by_character: Floats
 
 
-def find_shares(model: Model, texts: Sequence[str], *, progress: Progress | None = None) -> Iterator[Shares]:
+def find_shares(
+    model: Model, texts: Sequence[str], *, own: Sequence[int] | None = None, progress: Progress | None = None
+) -> Iterator[Shares]:
     """For each text. With its normaliser held fixed K-hat is a sum over n-grams, and through the exponential each of them
-    gets its part of exp(-1 + s) - exp(-1) in proportion to its part of s."""
+    gets its part of exp(-1 + s) - exp(-1) in proportion to its part of s.
+
+    ``own`` tells which document of the fit each text is. What it has in common with itself is then left out: all of it is,
+    and would drown the rest.
+    """
     step = max(1, CELLS // max(1, len(model.documents)))
     for start in range(0, len(texts), step):
         here = partial(_move, progress, start, len(texts)) if progress else None
-        yield from _find(model, texts[start : start + step], here)
+        part = slice(start, start + step)
+        yield from _find(model, texts[part], own[part] if own is not None else None, here)
 
 
 def _move(progress: Progress, start: int, total: int, stage: str, done: int, _: int) -> None:
     progress(stage, min(start + done * BLOCK, total), total)
 
 
-def _find(model: Model, texts: Sequence[str], progress: Progress | None) -> Iterator[Shares]:
+def _find(model: Model, texts: Sequence[str], own: Sequence[int] | None, progress: Progress | None) -> Iterator[Shares]:
     kernels: list[StringKernel] = model.comparison.kernels if model.comparison is not None else []
     normal = [kernel.gram(texts, model.documents, normalize=True) for kernel in kernels]
     similarity = np.mean(normal, axis=0)
+    if own is not None:
+        similarity[np.arange(len(texts)), own] = 0
     gain = np.expm1(similarity) / e if model.adapt else similarity
     per_similarity = np.divide(gain, similarity, out=np.zeros_like(gain), where=similarity > 0)
     shares = [np.zeros((len(text), model.coefficients.shape[1])) for text in texts]
