@@ -60,6 +60,7 @@ def test_every_compiled_leaf_is_cached_on_disk_and_needs_no_gil():
         "kernels.bits",
         "kernels.lists",
         "kernels.normalize",
+        "kernels.spread",
         "learn.cells",
     ):
         module = import_module(f"gramshift.{name}")

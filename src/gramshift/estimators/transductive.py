@@ -176,13 +176,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         comparison = self._model.comparison
         if comparison is None or not comparison.by_strings:
             raise ValueError("explain needs string kernels: of other kernels the parts of a text are not known")
-        labels: list[Any] = [None] * len(self.labeled_iter_)
-        source, codes, _, _ = self._training
-        for rows, names in ((source, self.classes_[codes]), (np.flatnonzero(self.labeled_iter_ != 0), self.transduction_)):
-            for row, name in zip(rows.tolist(), names.tolist(), strict=True):
-                labels[row] = name
         roles = ["target" if number else "source" for number in self.labeled_iter_]
-        return explain_text(self._model, text, classes=self.classes_.tolist(), labels=labels, roles=roles)
+        return explain_text(self._model, text, classes=self.classes_.tolist(), labels=self._fit_labels(), roles=roles)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted classifier into one file, for :func:`gramshift.load`; it holds all texts of the fit."""
@@ -284,6 +279,15 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         """Texts of the target, and which of its documents they are; of equal ones the first."""
         target = np.flatnonzero(self.labeled_iter_ != 0)
         return {self._model.documents[i]: row for row, i in reversed(list(enumerate(target.tolist())))}
+
+    def _fit_labels(self) -> list[Any]:
+        """Of all documents of the fit: those given, and those found for the target."""
+        labels: list[Any] = [None] * len(self.labeled_iter_)
+        source, codes, _, _ = self._training
+        for rows, names in ((source, self.classes_[codes]), (np.flatnonzero(self.labeled_iter_ != 0), self.transduction_)):
+            for row, name in zip(rows.tolist(), names.tolist(), strict=True):
+                labels[row] = name
+        return labels
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "_model"):

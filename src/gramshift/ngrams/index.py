@@ -95,7 +95,7 @@ def build_index(
         dense_at = max(32, 8 * n_blocks(n_cols))
     doc_of = np.repeat(np.arange(texts.n_docs, dtype=np.uint32), texts.lengths)
 
-    shards = _shard_positions(texts, ngram_range, run)
+    shards = shard_positions(texts, ngram_range, run)
 
     def find_features(shard: tuple[Array, Array]) -> _Features:
         positions, keys = shard
@@ -124,7 +124,7 @@ def n_blocks(n_cols: int) -> int:
     return max(1, -(-n_cols // placing.BLOCK))
 
 
-def _shard_positions(texts: Encoded, ngram_range: tuple[int, int], run: Run) -> list[tuple[Array, Array]]:
+def shard_positions(texts: Encoded, ngram_range: tuple[int, int], run: Run) -> list[tuple[Array, Array]]:
     """All positions that start an n-gram and the characters there, split such that equal n-grams stay together."""
     lo, hi = ngram_range
     n_positions = int(np.maximum(texts.lengths - lo + 1, 0).sum())
@@ -162,7 +162,7 @@ def _find_features(
     dense_at: int,
 ) -> _Features:
     lo, hi = ngram_range
-    positions, common = _sort_positions(texts, doc_of, positions, keys, hi)
+    positions, common = sort_positions(texts, doc_of, positions, keys, hi)
     docs = doc_of[positions]
     self_values = np.zeros(texts.n_docs, np.int64)
     runs.count_unshared(docs, texts.bounds, positions, common, lo, hi, self_values)
@@ -189,7 +189,7 @@ def _find_features(
     )
 
 
-def _sort_positions(texts: Encoded, doc_of: Array, positions: Array, keys: Array, hi: int) -> tuple[Array, Array]:
+def sort_positions(texts: Encoded, doc_of: Array, positions: Array, keys: Array, hi: int) -> tuple[Array, Array]:
     """Positions sorted by the ``hi`` characters that follow, and how many each has in common with the one before.
 
     ``keys`` holds the first block of characters. Further blocks are looked at only where neighbours agree so far.
