@@ -1,7 +1,5 @@
 """``gramshift classify``: label a file with what other files teach."""
 
-import json
-import sys
 from typing import Annotated, Any
 
 import typer
@@ -85,6 +83,7 @@ def classify_command(
     """
     given = {name: value for name, value in locals().items() if name not in ("config", "as_json")}
     from gramshift.cli.progress import progress_bar
+    from gramshift.cli.words import print_json, say
     from gramshift.tasks.classify import classify
     from gramshift.tasks.options import gather_options
 
@@ -92,15 +91,11 @@ def classify_command(
     if as_json and options.output == "-":
         raise ValueError("--json and --output - would both go to standard output; give one of them a file")
     with progress_bar() as progress:
-        result = classify(options, progress=progress, say=_say)
+        result = classify(options, progress=progress, say=say)
     if as_json:
-        print(json.dumps(result, ensure_ascii=False))
+        print_json(result)
     elif not options.dry_run:
         from gramshift.tasks.findings import in_words
 
         for line in in_words(result):
-            _say(line)
-
-
-def _say(words: str) -> None:
-    print(words, file=sys.stderr)
+            say(line)

@@ -3,6 +3,7 @@
 import functools
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -11,8 +12,11 @@ import typer
 from gramshift import __version__
 from gramshift.cli.classify import classify_command
 from gramshift.cli.demo import demo_command
+from gramshift.cli.explain import explain_command
 from gramshift.cli.fetch import fetch_command
+from gramshift.cli.info import info_command
 from gramshift.cli.kernel import kernel_command
+from gramshift.cli.predict import predict_command
 from gramshift.cli.reproduce import reproduce_command
 from gramshift.cli.several import SeveralValues
 
@@ -49,10 +53,13 @@ def _plainly(command: Callable[..., None], kept: str = "nothing was written") ->
     return run
 
 
-app.command("classify", cls=SeveralValues)(_plainly(classify_command))
+app.command("classify", cls=SeveralValues)(_plainly(classify_command, "no file is half written"))
 app.command("demo")(_plainly(demo_command))
+app.command("explain")(_plainly(explain_command))
 app.command("fetch")(_plainly(fetch_command, "what has arrived is kept and taken up next time"))
+app.command("info")(_plainly(info_command))
 app.command("kernel")(_plainly(kernel_command))
+app.command("predict")(_plainly(predict_command))
 app.command("reproduce")(_plainly(reproduce_command, "finished settings are kept, go on with --resume"))
 
 
@@ -73,12 +80,17 @@ def _options(
 
 def main() -> None:
     """Run the command; a mistake of the user's is one line and exit code 2, a fault of ours exit code 1."""
+    warnings.showwarning = _warn
     try:
         app(prog_name="gramshift")
     except USERS_MISTAKES as error:
         _stop(_describe(error), 2)
     except OSError as error:
         _stop(_describe(error), 1)
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f"gramshift: {message}", file=sys.stderr)
 
 
 def _describe(error: BaseException) -> str:

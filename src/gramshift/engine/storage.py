@@ -24,6 +24,10 @@ def replaced_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         os.replace(partial, path)
+    except OSError as error:
+        if error.filename in (None, str(partial)):  # a full disk does not say which file it is about
+            error.filename = str(path)
+        raise
     finally:
         partial.unlink(missing_ok=True)
 

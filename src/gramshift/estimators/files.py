@@ -67,6 +67,11 @@ def save_classifier(classifier: "TransductiveClassifier", path: str | os.PathLik
 
 def load(path: str | os.PathLike[str]) -> "TransductiveClassifier":
     """The classifier that ``save`` wrote; it predicts the same, to the last bit."""
+    return load_with_head(path)[0]
+
+
+def load_with_head(path: str | os.PathLike[str]) -> "tuple[TransductiveClassifier, dict[str, Any]]":
+    """The same, and what the file says of itself."""
     head, arrays = read_archive(path, ARRAYS)
     if head.get("format") != FORMAT:
         raise ModelFileError(f"{path} is not a Gramshift model")
@@ -75,7 +80,7 @@ def load(path: str | os.PathLike[str]) -> "TransductiveClassifier":
         made_by = str(versions.get("gramshift"))[:20] if isinstance(versions, dict) else "another version"
         raise ModelFileError(f"{path} has format {found}, made by gramshift {made_by}; this one reads {FORMAT_VERSION}")
     try:
-        return _rebuild(head, arrays)
+        return _rebuild(head, arrays), head
     except Exception as error:  # whatever a made-up file leads to, it is the file's fault
         raise ModelFileError(f"{path} is not a Gramshift model that can be trusted: {error}") from None
 

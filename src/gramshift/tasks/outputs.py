@@ -44,13 +44,8 @@ def open_output(name: str) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    try:
-        with replaced_file(name) as file:
-            yield file
-    except OSError as error:
-        if error.filename is None and error.strerror:  # a full disk does not say where it is
-            raise type(error)(error.errno, f"{error.strerror}; nothing was written", name) from None
-        raise
+    with replaced_file(name) as file:
+        yield file
 
 
 def same_file(name: str, other: str) -> bool:
