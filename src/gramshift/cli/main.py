@@ -15,6 +15,7 @@ from gramshift.cli.demo import demo_command
 from gramshift.cli.explain import explain_command
 from gramshift.cli.fetch import fetch_command
 from gramshift.cli.info import info_command
+from gramshift.cli.interrupt import CODE, stopping_soon
 from gramshift.cli.kernel import kernel_command
 from gramshift.cli.predict import predict_command
 from gramshift.cli.reproduce import reproduce_command
@@ -45,10 +46,12 @@ def _plainly(command: Callable[..., None], kept: str = "nothing was written") ->
 
     @functools.wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
+        words = f"interrupted; {kept}"
         try:
-            command(*arguments, **options)
+            with stopping_soon(words):
+                command(*arguments, **options)
         except KeyboardInterrupt:
-            _stop(f"interrupted; {kept}", 130)
+            _stop(words, CODE)
 
     return run
 
