@@ -107,3 +107,5 @@ class ReportContents:
     notes: list[str] = field(default_factory=list)
     """Remarks on how the report was made: what was sampled or left out."""
     target_name: str = ""
+    config: str = ""
+    """The run as a file for --config, if there is one."""
