@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 CODE = 130
-GRACE = 1.0  # seconds in which Python may end in order: it cannot while a library computes
+GRACE = 0.5  # seconds in which Python may end in order: it cannot while a library computes
 
 
 def stop_while_loading() -> None:

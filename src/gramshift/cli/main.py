@@ -57,7 +57,7 @@ def _plainly(command: Callable[..., None], kept: str = "nothing was written") ->
 
 
 app.command("classify", cls=SeveralValues)(_plainly(classify_command, "no file is half written"))
-app.command("demo")(_plainly(demo_command))
+app.command("demo")(_plainly(demo_command, "no file is half written"))
 app.command("explain")(_plainly(explain_command))
 app.command("fetch")(_plainly(fetch_command, "what has arrived is kept and taken up next time"))
 app.command("info")(_plainly(info_command))

@@ -32,10 +32,18 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
 
     fits = fit_all(inputs, corrections, options, progress)
     result = sizes | describe_findings(options, inputs, corrections, fits)
-    if options.output is not None:
+    contents = None
+    if options.report is not None:
+        from gramshift.report.page import write_page
+        from gramshift.tasks.page import make_contents
+
+        contents = make_contents(options, inputs, corrections, fits, result, progress)
+    if options.output is not None:  # nothing is written before all is known
         write_labels(options, inputs, columns, fits.labels, fits.probabilities.tolist())
     if options.save is not None:
         fits.classifier.save(options.save)
+    if contents is not None:
+        write_page(str(options.report), contents)
     files = {"output": options.output, "report": options.report, "model": options.save}
     return result | files | {"seconds": round(time.perf_counter() - begun, 2)}
 
