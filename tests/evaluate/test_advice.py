@@ -97,7 +97,7 @@ def test_warnings(source, stages, expected):
 def test_the_verdict(labels, plain, apart, verdict):
     stages = [class_shares(one, ["good", "bad"]) for one in (plain, labels)]
     found, _ = diagnose(labels=labels, plain=plain, source=EVEN, stages=stages, apart=apart)
-    assert found["was adapting wise?"].startswith(verdict)
+    assert found["verdict"].startswith(verdict)
     assert found["separability"]["value"] == apart
     assert found["agreement with plain"]["value"] == pytest.approx(agreement(labels, plain))
 

@@ -1,6 +1,7 @@
 """The command ``gramshift``."""
 
 import functools
+import gc
 import os
 import sys
 import warnings
@@ -47,6 +48,7 @@ def _plainly(command: Callable[..., None], kept: str = "nothing was written") ->
     @functools.wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
         words = f"interrupted; {kept}"
+        gc.enable()
         try:
             with stopping_soon(words):
                 command(*arguments, **options)

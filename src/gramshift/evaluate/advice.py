@@ -73,7 +73,7 @@ def diagnose(
         found["drift of the class shares"] = _of(drift(stages), _drift_in_words(stages))
     warnings = warn(source=source, stages=stages)
     if plain is not None:
-        found["was adapting wise?"] = _verdict(warnings, apart, agreement(labels, plain), len(labels))
+        found["verdict"] = _verdict(warnings, apart, agreement(labels, plain), len(labels))
     return found, warnings
 
 

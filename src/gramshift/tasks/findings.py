@@ -76,7 +76,7 @@ def in_words(result: dict[str, Any]) -> list[str]:
     """For a terminal: the result, what to think of it, and where it is."""
     lines = [result["sentence"], *(f"warning: {one}" for one in result["warnings"])]
     for name, one in result["diagnostics"].items():
-        lines.append(f"{name}: {one}" if isinstance(one, str) else one["sentence"])
+        lines.append(f"was adapting wise? {one}" if name == "verdict" else one["sentence"])
     if result["scores"] is not None:
         lines += _confusion(result["scores"], list(result["labels"]))
     if result["corrections"] is not None:
