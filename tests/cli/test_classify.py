@@ -74,7 +74,7 @@ def test_json(gramshift, folder):
         "separability",
         "agreement with plain",
         "drift of the class shares",
-        "was adapting wise?",
+        "verdict",
     }
     assert len(found["history"]) == 2
 
@@ -296,3 +296,26 @@ def test_rows_without_a_label_in_a_source_are_left_out_and_it_is_said(gramshift,
     answer = gramshift(*RUN, "--output", "labels.csv")
     assert "pans.csv: 2 rows without a label are left out" in answer.err
     assert "120 source and 120 target documents" in answer.err
+
+
+def test_the_report_holds_the_run(gramshift, folder):
+    answer = gramshift(*RUN, "--output", "labels.csv", "--report", "report.html", "--abstain-below", "0.7")
+    assert answer.code == 0, answer.err
+    assert "report in report.html" in answer.err
+    page = (folder / "report.html").read_text()
+    for words in (
+        "films.csv, labelled from pans.csv, knives.csv",
+        "abstain-below = 0.7",
+        "Source and target documents are told apart",
+    ):
+        assert words in page
+    assert gramshift(*RUN, "--report", "report.html").err.startswith("gramshift: report.html exists; choose another --report")
+
+
+def test_an_interrupt_during_the_report_leaves_no_labels_either(gramshift, folder, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gramshift.tasks.page.gather_contents", interrupted)
+    assert gramshift(*RUN, "--output", "labels.csv", "--report", "report.html").code == 130
+    assert not (folder / "labels.csv").exists()
