@@ -76,8 +76,9 @@ def test_a_map_keeps_its_proportions():
     tree = parse(draw_map("before", "Before", points, CLASSES))
     circles = list(tree.iter("circle"))
     assert [one.get("class") for one in circles] == ["source c1", "source c0", "target c0"]  # the target on top
-    assert [at(one, "cx", "cy") for one in circles] == [[332, 160], [180, 84], [28, 236]]  # 76 to the unit both ways, y upwards
+    assert [at(one, "cx", "cy") for one in circles] == [[332, 84], [180, 8], [28, 160]]  # 76 to the unit both ways, y upwards
     assert "2 source documents as rings and 1 target documents as dots" in tree[1].text
+    assert tree.get("viewBox") == "0 0 360 168"
     assert len(list(parse(draw_map("a", "b", Map([1.0], [1.0], ["source"], ["bad"]), CLASSES)).iter("circle"))) == 1
 
 

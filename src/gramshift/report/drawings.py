@@ -72,23 +72,24 @@ def draw_shares(shares: Sequence[dict[str, float]], names: Sequence[str], classe
 
 
 def draw_map(name: str, title: str, points: Map, classes: Sequence[str]) -> Markup:
-    """Documents as points; rings are source documents, dots target documents."""
+    """Documents as points, both ways on the same scale; rings are source documents, dots target documents."""
     size, edge = 320, 8
     code = {label: number for number, label in enumerate(classes)}
-    span = max(max(points.x) - min(points.x), max(points.y) - min(points.y)) or 1.0
-    middle = [(max(values) + min(values)) / 2 for values in (points.x, points.y)]
-    scales = [Scale(centre - span / 2, centre + span / 2, edge, size - edge) for centre in middle]
-    shift = (WIDTH - size) / 2
-    parts = [shape("rect", class_="frame", x=shift + 0.5, y=0.5, width=size - 1, height=size - 1, rx=4)]
+    across, up = (max(values) - min(values) for values in (points.x, points.y))
+    unit = (size - 2 * edge) / (max(across, up) or 1.0)
+    height = round(max(up * unit + 2 * edge, size / 2))
+    left = (WIDTH - across * unit) / 2 - unit * min(points.x)
+    bottom = (height + up * unit) / 2 + unit * min(points.y)
+    parts = [shape("rect", class_="frame", x=(WIDTH - size + 1) / 2, y=0.5, width=size - 1, height=height - 1, rx=4)]
     for kind in ("source", "target"):  # what is asked about lies on top
         for x, y, this, label in zip(points.x, points.y, points.kinds, points.labels, strict=True):
             if this == kind:
                 style = f"{kind} {colour(code.get(label, len(classes)))}"
-                parts.append(shape("circle", class_=style, cx=shift + scales[0](x), cy=size - scales[1](y), r=2.6))
+                parts.append(shape("circle", class_=style, cx=left + unit * x, cy=bottom - unit * y, r=2.6))
     told = (
         f"{points.kinds.count('source')} source documents as rings and {points.kinds.count('target')} target documents as dots."
     )
-    return picture(name, title, told, parts, height=size)
+    return picture(name, title, told, parts, height=height)
 
 
 def draw_accuracy(bins: Sequence[dict[str, Any]]) -> Markup:

@@ -37,16 +37,22 @@
   const KEY = `gramshift-review-${data.key}`;
 
   function recall() {
+    let kept = null;
+    try {
+      kept = localStorage.getItem(KEY);
+    } catch (error) {
+      warn(error);
+    }
+    const isDocument = (number) => Number.isInteger(number) && number in documents;
+    const isClass = (code) => Number.isInteger(code) && code in classes;
     review.labels.clear();
     review.steps = [];
     try {
-      const kept = JSON.parse(localStorage.getItem(KEY) ?? "null");
-      for (const [number, code] of kept?.labels ?? []) {
-        if (number in documents && code in classes) review.labels.set(number, code);
-      }
-      review.steps = (kept?.steps ?? []).filter(([number]) => number in documents);
-    } catch (error) {
-      warn(error);
+      const { labels, steps } = JSON.parse(kept);
+      for (const [number, code] of labels) if (isDocument(number) && isClass(code)) review.labels.set(number, code);
+      review.steps = steps.filter(([number, code]) => isDocument(number) && (code === null || isClass(code)));
+    } catch {
+      // nothing kept, or not by us
     }
   }
   function keep() {
@@ -186,8 +192,9 @@
     const one = documents[number];
     const mine = review.labels.get(number);
     const isOpen = open.has(number);
-    const bar = make("span", { className: "bar", "aria-hidden": "true" }, make("span", { className: `fill ${colour(one.label)}` }));
-    bar.firstChild.style.width = `${100 * one.confidence}%`;
+    const fill = make("span", { className: `fill ${colour(one.label)}` });
+    const bar = make("span", { className: "bar", "aria-hidden": "true" }, fill);
+    fill.style.width = `${100 * one.confidence}%`;
     const row = make(
       "button",
       { type: "button", id: `row-${number}`, className: "row", "aria-expanded": String(isOpen) },
@@ -299,7 +306,8 @@
       const quote = make("bdi", { className: "quote" }, one.text.slice(start, stop));
       return make("li", {}, chip(code), " ", quote, make("span", { className: "quiet" }, ` ${percent(strength)}`));
     });
-    return make("details", { className: "strongest" }, make("summary", {}, "What decided, strongest first"), make("ol", {}, ...rows));
+    const summary = make("summary", {}, "What decided, strongest first");
+    return make("details", { className: "strongest" }, summary, make("ol", {}, ...rows));
   }
 
   // Moving about.
