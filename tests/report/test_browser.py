@@ -9,9 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from gramshift.datasets.demo import load_demo
 from gramshift.report.contents import Neighbour
 from gramshift.report.page import write_page
+from gramshift.tasks.classify import classify
+from gramshift.tasks.options import ClassifyOptions
 from sample_report import HOSTILE, make_contents, make_entry, make_hostile
+from small_tables import read_csv
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -387,3 +391,41 @@ def test_names_and_landmarks_for_those_who_listen(visit):
     page.keyboard.press("j")
     outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     assert outline == "solid"
+
+
+def test_a_walk_from_two_files_to_corrected_labels(visit, tmp_path):
+    """classify, three labels put right with keys, a reload, a download, classify again with the corrections."""
+    for name in ("kitchen", "films"):
+        reviews = load_demo(name)
+        lines = io.StringIO()
+        ids = [f"{name}, {number}" for number in range(120)]
+        csv.writer(lines).writerows([("id", "text", "label"), *zip(ids, *reviews, strict=True)])
+        (tmp_path / f"{name}.csv").write_text(lines.getvalue(), newline="")
+    files = {"target": "films.csv", "output": "labels.csv", "report": "report.html"}
+    files = {option: str(tmp_path / name) for option, name in files.items()}
+    run = ClassifyOptions(source=[str(tmp_path / "kitchen.csv")], ngrams="3-5", **files)
+    classify(run, say=print)
+    before = {row["id"]: row for row in read_csv(tmp_path / "labels.csv")}
+    page = visit.context.new_page()
+    page.on("pageerror", lambda error: visit.faults.append(str(error)))
+    page.goto((tmp_path / "report.html").as_uri())
+    page.wait_for_selector("#list > li")
+    shown = [rows(page).nth(number).inner_text() for number in range(3)]
+    page.locator("#h-documents").click()
+    page.keyboard.press("j")
+    for text in shown:
+        page.keyboard.press("2" if "negative" in text.split("\n") else "1")  # the other class
+    page.reload()
+    page.wait_for_selector("#list > li")
+    assert page.locator("#tally").inner_text() == "3 labels set, 3 changed and 0 confirmed"
+    (tmp_path / "corrections.csv").write_bytes(download(page))
+    found = classify(replace(run, corrections=str(tmp_path / "corrections.csv"), force=True), say=print)
+    assert (found["corrections"]["given"], found["corrections"]["put_right"]) == (3, 3)
+    after = {row["id"]: row for row in read_csv(tmp_path / "labels.csv")}
+    for row in read_csv(tmp_path / "corrections.csv"):
+        assert row["was"] == before[row["id"]]["predicted_label"] != row["label"]
+        assert after[row["id"]]["predicted_label"] == row["label"]
+        assert after[row["id"]]["confidence"] == "1.0"
+        assert float(before[row["id"]]["confidence"]) < 0.6
+    changed = {one for one in after if after[one]["predicted_label"] != before[one]["predicted_label"]}
+    assert changed == {one["id"] for one in found["corrections"]["changes"]}
