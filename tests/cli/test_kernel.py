@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gramshift import StringKernel
-from gramshift.cli.kernel import parse_ngrams, write_kernel
+from gramshift.cli.kernel import write_kernel
 
 LINES = ["Good film", "", "bad film", "good pan"]
 
@@ -60,7 +60,7 @@ def test_standard_input_and_normalising(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["{in}", "-o", "{out}", "--ngrams", "8-5"], "did you mean (5, 8)?"),
+        (["{in}", "-o", "{out}", "--ngrams", "8-5"], "did you mean 5-8?"),
         (["{in}", "-o", "{out}", "--ngrams", "few"], "--ngrams few: give two lengths such as 5-8, or one such as 4"),
         (["{in}", "-o", "{out}", "--kind", "string"], "kind='string': must be one of"),
         (
@@ -72,10 +72,10 @@ def test_standard_input_and_normalising(tmp_path):
         (["{in}", "-o", "{out}", "--memory-limit", "10"], "the memory limit is 10 bytes"),
         (["{in}", "-o", "{out}", "--encoding", "klingon"], "encoding 'klingon' is not known"),
         (["{in}", "-o", "{out}.txt"], "give a name that ends in .npy"),
-        (["{in}", "-o", "{folder}/no/K.npy"], "no such folder for the output; make it first"),
+        (["{in}", "-o", "{folder}/no/K.npy"], "there is no folder {folder}/no; make it first"),
         (["{folder}/missing.txt", "-o", "{out}"], "missing.txt: No such file or directory"),
         (["{folder}", "-o", "{out}"], "Is a directory"),
-        (["{in}", "-o", "{folder}", "--force"], "is a folder; give the name of a file that ends in .npy"),
+        (["{in}", "-o", "{folder}", "--force"], "is a folder; give the name of a file in it"),
         (["{folder}/missing.txt", "-o", "{out}", "--jobs", "0"], "n_jobs=0"),
         (["{in}", "-o", "{folder}/old.npy"], "old.npy exists; choose another --output or replace it with --force"),
     ],
@@ -85,7 +85,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, source, arguments, mess
     names = {"in": source, "out": tmp_path / "K.npy", "folder": tmp_path}
     result = gramshift("kernel", *(argument.format(**names) for argument in arguments))
     assert result.returncode == 2
-    assert message in result.stderr
+    assert message.format(**names) in result.stderr
     assert "Traceback" not in result.stderr
     assert result.stdout == ""
     assert sorted(os.listdir(tmp_path)) == ["in.txt", "old.npy"]
@@ -121,21 +121,3 @@ def test_a_missing_option_is_a_usage_error(source):
     result = gramshift("kernel", source)
     assert result.returncode == 2
     assert "--output" in result.stderr
-
-
-def test_lengths():
-    assert parse_ngrams("5-8") == (5, 8)
-    assert parse_ngrams("4") == (4, 4)
-
-
-@pytest.mark.parametrize("command", [[], ["kernel"], ["demo"]])
-def test_help_has_an_example_for_every_command(command):
-    result = gramshift(*command, "--help")
-    assert result.returncode == 0
-    assert "gramshift" in result.stdout
-    if command:
-        assert f"gramshift {command[0]}" in result.stdout.split("Example")[1]
-
-
-def test_version():
-    assert gramshift("--version").stdout == "gramshift 0.1.0\n"

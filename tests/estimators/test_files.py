@@ -171,6 +171,21 @@ def test_hostile_files_are_refused(path, tmp_path, change, message):
         gs.load(rewrite(path, tmp_path, change))
 
 
+def test_a_file_that_does_not_know_the_labels_of_each_round_still_opens(path, tmp_path):
+    """Early versions kept neither these nor the date."""
+
+    def forget(head, members):
+        del head["saved"]
+        for step in head["history"]:
+            del step["labels"]
+
+    old = gs.load(rewrite(path, tmp_path, forget))
+    assert [step["labels"] for step in old.history_] == [None, None]
+    assert (old.decision_function(NEW) == gs.load(path).decision_function(NEW)).all()
+    old.save(tmp_path / "again")
+    assert gs.load(tmp_path / "again").history_ == old.history_
+
+
 def test_a_fitted_model_is_saved_as_it_was_fitted(tmp_path):
     kernel = gs.StringKernel(ngram_range=(3, 5))
     clf = fit(kernel=kernel)

@@ -10,6 +10,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import gramshift as gs
 from gramshift.datasets.demo import load_demo
+from gramshift.estimators.transductive import fit_on_gram
+from gramshift.learn.described import compact
 from naive_algorithm import transductive_kernel_algorithm
 
 SOURCE, FILMS = load_demo("kitchen"), load_demo("films")
@@ -50,7 +52,9 @@ def test_the_story_is_told(fitted):
     first, second = fitted.history_
     assert sum(first["added"].values()) == 0
     assert sum(second["added"].values()) == 40
-    assert set(second) == {"added", "changed", "seconds"}
+    assert second["labels"] == {label: int((fitted.transduction_ == label).sum()) for label in fitted.classes_}
+    assert sum(first["labels"].values()) == 120
+    assert set(second) == {"added", "labels", "changed", "seconds"}
 
 
 def test_predict_needs_no_refit_and_knows_the_target(fitted):
@@ -252,3 +256,22 @@ def test_bad_targets():
 def test_predict_before_fit():
     with pytest.raises(NotFittedError, match="call fit first"):
         make().predict(X)
+
+
+def test_progress_is_told_and_changes_nothing(fitted):
+    told = []
+    clf = make().fit(X, Y, target=TARGET, progress=lambda *step: told.append(step))
+    assert (clf.transduction_score_ == fitted.transduction_score_).all()
+    assert {stage for stage, _, _ in told} == {"index", "gram", "training"}
+    assert [(done, total) for stage, done, total in told if stage == "training"] == [(120, 120), (160, 160)]
+
+
+def test_several_fits_on_one_gram_are_as_good_as_fits_of_their_own(fitted):
+    """Probabilities too, which are calibrated at once."""
+    texts, labels = [*X, *TARGET], [*Y, *[None] * len(TARGET)]
+    gram = compact(gs.StringKernel(ngram_range=(3, 5)).gram(texts))
+    clf = make()
+    fit_on_gram(clf, texts, labels, gram)
+    assert (clf.transduction_score_ == fitted.transduction_score_).all()
+    assert (clf.transduction_proba_ == fitted.transduction_proba_).all()
+    assert clf.explain(TARGET[0]) == fitted.explain(TARGET[0])

@@ -1,6 +1,7 @@
 """What all baselines have in common: the interface of our own classifier over two functions of their own."""
 
 import os
+import time
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
@@ -28,6 +29,8 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
 
     A baseline says what it learns (``_learn``: arrays, numbers and strings by name, nothing else, so that it can be saved) and
     how that scores texts (``_score_texts``).
+
+    ``labeled_iter_`` is 0 for source and -1 for target documents, ``history_`` has one round: as of our own classifier.
     """
 
     two_classes: ClassVar[bool] = False
@@ -51,6 +54,7 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
         Documents of X whose label is missing (None, NaN, NA) are target documents too, before those of ``target``.
         """
         self._check_parameters()
+        begun = time.perf_counter()
         documents, labels = gather(X, y, target, read=as_documents)
         known = [not is_missing(label) for label in labels]
         source = [text for text, is_source in zip(documents, known, strict=True) if is_source]
@@ -58,6 +62,11 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
         classes, codes = encode_labels([label for label in labels if not is_missing(label)])
         self._check_task(len(classes), len(unlabelled))
         self._train(classes, source, codes, unlabelled)
+        self.labeled_iter_ = np.where(known, 0, -1)
+        found = self.transduction_.tolist()
+        counts = {label: found.count(label) for label in classes.tolist()}
+        none = dict.fromkeys(counts, 0)
+        self.history_ = [{"added": none, "changed": 0, "labels": counts, "seconds": time.perf_counter() - begun}]
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:

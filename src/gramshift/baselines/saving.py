@@ -32,6 +32,7 @@ def save_baseline(baseline: "Baseline", path: str | os.PathLike[str]) -> None:
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "versions": files.library_versions(),
+        "saved": files.now(),
         "class": type(baseline).__name__,
         "parameters": parameters,
         "classes": files.labels_to_json(baseline.classes_),
@@ -44,9 +45,12 @@ def save_baseline(baseline: "Baseline", path: str | os.PathLike[str]) -> None:
 
 def load(path: str | os.PathLike[str]) -> "TransductiveClassifier | Baseline":
     """What ``save`` wrote, a classifier or a baseline; it predicts the same, to the last bit."""
-    baselines = files.Kind(FORMAT, FORMAT_VERSION, _arrays, _rebuild)
-    loaded: TransductiveClassifier | Baseline = files.load_as(path, files.CLASSIFIERS, baselines)
-    return loaded
+    return load_with_head(path)[0]
+
+
+def load_with_head(path: str | os.PathLike[str]) -> "tuple[TransductiveClassifier | Baseline, dict[str, Any]]":
+    """The same, and what the file says of itself."""
+    return files.load_as(path, files.CLASSIFIERS, files.Kind(FORMAT, FORMAT_VERSION, _arrays, _rebuild))
 
 
 def _arrays(head: dict[str, Any]) -> dict[str, str]:

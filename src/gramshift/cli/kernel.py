@@ -30,6 +30,7 @@ def kernel_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
 ) -> None:
     from gramshift.cli.progress import progress_bar
+    from gramshift.tasks.options import parse_ngrams
 
     parameters = {"decay": decay, "max_offset": max_offset, "sigma": sigma}
     with progress_bar() as progress:
@@ -55,14 +56,6 @@ def kernel_command(
 kernel_command.__doc__ = f"Compare all documents of a text file and write their gram as a NumPy array.\n\n{EXAMPLE}"
 
 
-def parse_ngrams(value: str) -> tuple[int, int]:
-    """ "5-8" -> (5, 8), "4" -> (4, 4)."""
-    low, dash, high = value.partition("-")
-    if not low.strip().isdecimal() or (dash and not high.strip().isdecimal()):
-        raise ValueError(f"--ngrams {value}: give two lengths such as 5-8, or one such as 4")
-    return int(low), int(high if dash else low)
-
-
 def write_kernel(
     source: str,
     output: Path,
@@ -78,15 +71,11 @@ def write_kernel(
     progress: Any = None,
 ) -> dict[str, Any]:
     """Write the gram of the lines of ``source`` to ``output``; everything that can be refused is refused before work starts."""
-    if output.is_dir():
-        raise IsADirectoryError(f"{output} is a folder; give the name of a file that ends in .npy")
-    if output.exists() and not force:
-        raise FileExistsError(f"{output} exists; choose another --output or replace it with --force")
+    from gramshift.tasks.outputs import check_outputs
+
+    check_outputs({"--output": str(output)}, [source], force=force)
     if output.suffix != ".npy":
         raise ValueError(f"--output {output}: the gram is a NumPy array, give a name that ends in .npy")
-    if not output.absolute().parent.is_dir():
-        raise FileNotFoundError(f"{output.absolute().parent}: no such folder for the output; make it first")
-
     from gramshift.datasets.lines import read_lines
     from gramshift.engine.memory import human
     from gramshift.estimators.string_kernel import StringKernel

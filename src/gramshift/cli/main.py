@@ -1,18 +1,26 @@
 """The command ``gramshift``."""
 
 import functools
+import gc
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
 from gramshift import __version__
+from gramshift.cli.classify import classify_command
 from gramshift.cli.demo import demo_command
+from gramshift.cli.explain import explain_command
 from gramshift.cli.fetch import fetch_command
+from gramshift.cli.info import info_command
+from gramshift.cli.interrupt import CODE, stopping_soon
 from gramshift.cli.kernel import kernel_command
+from gramshift.cli.predict import predict_command
 from gramshift.cli.reproduce import reproduce_command
+from gramshift.cli.several import SeveralValues
 
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "14")  # its idle threads sleep soon instead of taking our cores; before NumPy
 USERS_MISTAKES = (
@@ -39,17 +47,24 @@ def _plainly(command: Callable[..., None], kept: str = "nothing was written") ->
 
     @functools.wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
+        words = f"interrupted; {kept}"
+        gc.enable()
         try:
-            command(*arguments, **options)
+            with stopping_soon(words):
+                command(*arguments, **options)
         except KeyboardInterrupt:
-            _stop(f"interrupted; {kept}", 130)
+            _stop(words, CODE)
 
     return run
 
 
-app.command("demo")(_plainly(demo_command))
+app.command("classify", cls=SeveralValues)(_plainly(classify_command, "no file is half written"))
+app.command("demo")(_plainly(demo_command, "no file is half written"))
+app.command("explain")(_plainly(explain_command))
 app.command("fetch")(_plainly(fetch_command, "what has arrived is kept and taken up next time"))
+app.command("info")(_plainly(info_command))
 app.command("kernel")(_plainly(kernel_command))
+app.command("predict")(_plainly(predict_command))
 app.command("reproduce")(_plainly(reproduce_command, "finished settings are kept, go on with --resume"))
 
 
@@ -70,12 +85,17 @@ def _options(
 
 def main() -> None:
     """Run the command; a mistake of the user's is one line and exit code 2, a fault of ours exit code 1."""
+    warnings.showwarning = _warn
     try:
         app(prog_name="gramshift")
     except USERS_MISTAKES as error:
         _stop(_describe(error), 2)
     except OSError as error:
         _stop(_describe(error), 1)
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f"gramshift: {message}", file=sys.stderr)
 
 
 def _describe(error: BaseException) -> str:

@@ -11,27 +11,38 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+UNDER_WAY: set[Path] = set()
+"""Files that are being written and would be left behind by a process that ends at once."""
+
 
 @contextmanager
 def replaced_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write into; renamed to ``path`` at the end, removed if anything goes wrong before."""
-    path, partial = Path(path), _partial(path)
+    path = Path(path)
     if not path.absolute().parent.is_dir():
         raise FileNotFoundError(f"{path.absolute().parent}: no such folder; make it first")
-    try:
+    with _partial(path) as partial:
         with partial.open("wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(partial, path)
+
+
+@contextmanager
+def _partial(path: Path) -> Iterator[Path]:
+    """Another name in the same folder, unlike that of any other process or thread; no file of that name is left."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.partial")
+    UNDER_WAY.add(partial)
+    try:
+        yield partial
+    except OSError as error:
+        if error.filename in (None, str(partial)):  # a full disk does not say which file it is about
+            error.filename = str(path)
+        raise
     finally:
         partial.unlink(missing_ok=True)
-
-
-def _partial(path: str | os.PathLike[str]) -> Path:
-    """Another name in the same folder, unlike that of any other process or thread."""
-    path = Path(path)
-    return path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.partial")
+        UNDER_WAY.discard(partial)
 
 
 @contextmanager
@@ -40,8 +51,8 @@ def npy_file(path: str | os.PathLike[str], shape: tuple[int, int], dtype: Any) -
 
     The space is reserved first: a full disk is an error here and not a crash in the middle.
     """
-    path, partial = Path(path), _partial(path)
-    try:
+    path = Path(path)
+    with _partial(path) as partial:
         if 0 in shape:  # nothing to map
             array = np.empty(shape, dtype)
             with partial.open("wb") as file:
@@ -55,5 +66,3 @@ def npy_file(path: str | os.PathLike[str], shape: tuple[int, int], dtype: Any) -
             yield array
             array.flush()
         os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)

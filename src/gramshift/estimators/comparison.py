@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.engine.threads import count_threads
+from gramshift.engine.threads import Progress, count_threads
 from gramshift.estimators.inputs import check_gram, check_rows
 from gramshift.estimators.string_kernel import StringKernel
 from gramshift.kernels.kinds import KERNELS
@@ -41,25 +41,25 @@ class Comparison:
             return len(shape) != 1 or not any(isinstance(one, str) for one in as_list(X[:1]))
         return hasattr(X, "__array__") or (isinstance(X, (list, tuple)) and not any(isinstance(one, str) for one in X[:1]))
 
-    def describe_all(self, documents: Sequence[Any], *, adapt: bool) -> Described:
+    def describe_all(self, documents: Sequence[Any], *, adapt: bool, progress: Progress | None = None) -> Described:
         """Documents among themselves; of a single kernel that counts n-grams the counts are kept as they are."""
         n_threads = count_threads(self.n_jobs)
         if self.by_counts and len(self.kernels) == 1:
-            counts = compact(self.kernels[0].gram(documents, normalize=False))
+            counts = compact(self.kernels[0].gram(documents, normalize=False, progress=progress))
             return Described.from_gram(counts, adapt=adapt, n_threads=n_threads)
         ones = np.ones(len(documents))
-        return Described(self._average(documents, None), ones, ones, adapt, n_threads)
+        return Described(self._average(documents, None, progress), ones, ones, adapt, n_threads)
 
     def describe(self, documents: Sequence[Any], others: Sequence[Any], *, adapt: bool) -> Described:
         """New documents by their similarity to others."""
         ones = np.ones(len(documents)), np.ones(len(others))
         return Described(self._average(documents, others), *ones, adapt, count_threads(self.n_jobs))
 
-    def _average(self, documents: Sequence[Any], others: Sequence[Any] | None) -> Floats:
+    def _average(self, documents: Sequence[Any], others: Sequence[Any] | None, progress: Progress | None = None) -> Floats:
         total: Floats = np.zeros((0, 0))
         for place, kernel in enumerate(self.kernels):
             if isinstance(kernel, StringKernel):
-                values = kernel.gram(documents, others, normalize=True)
+                values = kernel.gram(documents, others, normalize=True, progress=progress)
             elif others is None:
                 gram = check_gram(_call(kernel, documents, documents), name="kernel", n_threads=count_threads(self.n_jobs))
                 self.selves[place] = np.diagonal(gram).astype(float)

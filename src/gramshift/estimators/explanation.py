@@ -1,6 +1,5 @@
 """Why a document got its score: the n-grams that it shares with others, and these others."""
 
-from collections import Counter
 from dataclasses import dataclass
 from html import escape
 from math import e
@@ -11,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.estimators.model import Model
-from gramshift.estimators.string_kernel import StringKernel
-from gramshift.text.align import align
+from gramshift.estimators.shares import find_shares
 
 Floats = NDArray[np.float64]
-PART = 1024  # n-grams that are looked up at a time
 
 
 @dataclass(frozen=True)
@@ -98,78 +95,30 @@ def visible(text: str) -> str:
 
 
 def explain_text(model: Model, text: str, *, classes: list[Any], labels: list[Any], roles: list[str]) -> Explanation:
-    """Take the score of one document apart.
-
-    With the document's normaliser held fixed K-hat is a sum over n-grams. Through the exponential each n-gram gets its part of
-    exp(-1 + s) - exp(-1) in proportion to its part of s; what is left is the score of an empty document.
-    """
-    described = model.describe([text])
-    similarity: Floats = described.gram[0] * described.row_scale[0] * described.scale
-    if model.adapt:
-        gain, base = np.expm1(similarity) / e, model.coefficients.sum(axis=0) / e
-    else:
-        gain, base = similarity, np.zeros(len(classes))
-    per_similarity = np.divide(gain, similarity, out=np.zeros_like(gain), where=similarity > 0)
-    by_character = np.zeros((len(text), len(classes)))
-    kernels = model.comparison.kernels if model.comparison is not None else []
-    for kernel in kernels:
-        worth = model.coefficients * (per_similarity / len(kernels))[:, None]
-        by_character += _share_by_character(kernel, text, model.documents, worth)
+    """Take the score of one document apart; what its n-grams do not add is the score of an empty document."""
+    (shares,) = find_shares(model, [text])
+    gain, by_character = shares.gain, shares.by_character
+    base = model.coefficients.sum(axis=0) / e if model.adapt else np.zeros(len(classes))
     empty = base + model.intercepts
     by_document = model.coefficients * gain[:, None]
     score = empty + by_document.sum(axis=0)
     chosen = int(np.argmax(score))
 
-    def name(shares: Floats) -> dict[Any, float]:
-        return dict(zip(classes, shares.tolist(), strict=True))
+    def name(values: Floats) -> dict[Any, float]:
+        return dict(zip(classes, values.tolist(), strict=True))
 
     order = np.argsort(-np.abs(by_document[:, chosen]), kind="stable").tolist()
     neighbours = [
-        Neighbour(i, roles[i], labels[i], float(similarity[i]), model.documents[i], name(by_document[i])) for i in order
+        Neighbour(i, roles[i], labels[i], float(shares.similarity[i]), model.documents[i], name(by_document[i])) for i in order
     ]
     spans = [
         Span(start, stop, text[start:stop], classes[code], name(by_character[start:stop].sum(axis=0)))
-        for start, stop, code in _stretches(by_character)
+        for start, stop, code in stretches(by_character)
     ]
     return Explanation(text, classes[chosen], name(score), name(empty), spans, neighbours)
 
 
-def _share_by_character(kernel: StringKernel, text: str, documents: Any, worth: Floats) -> Floats:
-    """What each character of the text adds to the scores; ``worth`` is that of one unit of similarity, by document and class.
-
-    An n-gram's share is spread evenly over the places where it stands, and there over its characters.
-    """
-    (low, high), steps = kernel.check_parameters()
-    aligned, prepared = align(text, steps), steps.apply(documents)
-    counted, normal = (kernel.gram([text], documents, normalize=normalize)[0] for normalize in (False, True))
-    per_count = np.divide(normal, counted, out=np.zeros(len(counted)), where=counted > 0)
-    worth = worth * per_count[:, None]
-    shares = np.zeros((len(text), worth.shape[1]))
-    for length in range(low, min(high, len(aligned.text)) + 1):
-        counts = Counter(aligned.text[i : i + length] for i in range(len(aligned.text) - length + 1))
-        exact = StringKernel("spectrum", ngram_range=(length, length), strip=False, lowercase=False, collapse_whitespace=False)
-        names = list(counts)
-        found: dict[str, Floats] = {}
-        for start in range(0, len(names), PART):  # an n-gram is a document with one n-gram
-            part = names[start : start + PART]
-            here = _combine(kernel.kind, exact.gram(part, prepared), np.array([[counts[name]] for name in part]))
-            found |= dict(zip(part, here @ worth, strict=True))
-        for i in range(len(aligned.text) - length + 1):
-            ngram = aligned.text[i : i + length]
-            for k in range(i, i + length):
-                start, stop = aligned.starts[k], aligned.stops[k]
-                shares[start:stop] += found[ngram] / (counts[ngram] * length * (stop - start))
-    return shares
-
-
-def _combine(kind: str, theirs: NDArray[Any], ours: NDArray[Any]) -> Floats:
-    """What an n-gram adds to the kernel, from its counts in both documents."""
-    together = {"presence": np.minimum(theirs, 1), "intersection": np.minimum(theirs, ours), "spectrum": theirs * ours}
-    floats: Floats = together[kind].astype(float)
-    return floats
-
-
-def _stretches(by_character: Floats) -> list[tuple[int, int, int]]:
+def stretches(by_character: Floats) -> list[tuple[int, int, int]]:
     """Runs of characters that push towards the same class, as (start, stop, class); characters without effect end a run."""
     leading = np.where(np.any(by_character != 0, axis=1), by_character.argmax(axis=1), -1)
     edges = np.flatnonzero(np.diff(leading, prepend=-2, append=-2))

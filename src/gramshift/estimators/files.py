@@ -4,6 +4,7 @@ import os
 import platform
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 FORMAT = "gramshift-model"
 FORMAT_VERSION = 1
 LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
+COUNTS = ("added", "labels")  # of the history, by class
 NUMBERS = {f"<{kind}{size}" for kind in "iuf" for size in (2, 4, 8)} | {"|i1", "|u1", "|b1"}
 ARRAYS = {
     "text_bytes": "<u1",
@@ -39,6 +41,10 @@ def library_versions() -> dict[str, str]:
     return {name: version(name) for name in LIBRARIES} | {"python": platform.python_version()}
 
 
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
 def save_classifier(classifier: "TransductiveClassifier", path: str | os.PathLike[str]) -> None:
     """Parameters and labels as JSON, the rest as arrays; probabilities are calibrated first."""
     model, parameters = classifier._model, classifier._parameters
@@ -49,7 +55,10 @@ def save_classifier(classifier: "TransductiveClassifier", path: str | os.PathLik
         "versions": library_versions(),
         "parameters": parameters | {"kernel": kernel_to_json(parameters["kernel"])},
         "classes": labels_to_json(classifier.classes_),
-        "history": [step | {"added": list(step["added"].values())} for step in classifier.history_],
+        "saved": now(),
+        "history": [
+            step | {key: list(step[key].values()) for key in COUNTS if step[key] is not None} for step in classifier.history_
+        ],
         "steepness": classifier._calibrate(),
         "normalized": model.normalized,
     }
@@ -76,8 +85,8 @@ class Kind:
     rebuild: Callable[[dict[str, Any], dict[str, NDArray[Any]]], Any]
 
 
-def load_as(path: str | os.PathLike[str], *kinds: Kind) -> Any:
-    """What the file holds, if it is of one of these kinds and can be trusted."""
+def load_as(path: str | os.PathLike[str], *kinds: Kind) -> tuple[Any, dict[str, Any]]:
+    """What the file holds and what it says of itself, if it is of one of these kinds and can be trusted."""
 
     def kind_of(head: dict[str, Any]) -> Kind:
         kind = next((one for one in kinds if one.format == head.get("format")), None)
@@ -91,7 +100,7 @@ def load_as(path: str | os.PathLike[str], *kinds: Kind) -> Any:
 
     head, arrays = read_archive(path, lambda head: kind_of(head).arrays(head))
     try:
-        return kind_of(head).rebuild(head, arrays)
+        return kind_of(head).rebuild(head, arrays), head
     except Exception as error:  # whatever a made-up file leads to, it is the file's fault
         raise ModelFileError(f"{path} is not a Gramshift model that can be trusted: {error}") from None
 
@@ -144,6 +153,7 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Transduc
     classifier.history_ = [
         {
             "added": dict(zip(names, map(_whole, step["added"]), strict=True)),
+            "labels": _labels_of_round(step.get("labels"), names),
             "changed": _whole(step["changed"]),
             "seconds": float(step["seconds"]),
         }
@@ -151,6 +161,11 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Transduc
     ]
     classifier._parameters = classifier.get_params(deep=False)
     return classifier
+
+
+def _labels_of_round(counts: Any, names: list[Any]) -> dict[Any, int] | None:
+    """None in files of early versions, which did not keep them."""
+    return None if counts is None else dict(zip(names, map(_whole, counts), strict=True))
 
 
 def _whole(value: Any) -> int:

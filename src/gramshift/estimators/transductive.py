@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
-from gramshift.engine.threads import count_threads
+from gramshift.engine.threads import Progress, count_threads
 from gramshift.estimators.comparison import Comparison, make_comparison
 from gramshift.estimators.explanation import Explanation, explain_text
 from gramshift.estimators.files import save_classifier
@@ -25,7 +25,7 @@ from gramshift.kernels.ranges import check_ngram_range
 from gramshift.learn.calibrate import fit_steepness, softmax
 from gramshift.learn.described import Described
 from gramshift.learn.rounds import Round, transduce
-from gramshift.learn.solvers import SOLVERS
+from gramshift.learn.solvers import SOLVERS, Solver
 from gramshift.learn.targets import choose_classes, one_versus_all
 from gramshift.text.documents import as_documents
 
@@ -71,7 +71,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     classes_ : the labels, sorted
     transduction_, transduction_score_ : for each target document its label and the scores of all classes
     labeled_iter_ : for source then target documents: 0 given, k added for round k + 1, -1 never
-    history_ : for each round how many documents of each class were added before it, how many labels changed, seconds
+    history_ : for each round how many documents of each class were added before it, how many target documents it gave each
+        label, how many labels changed, seconds
 
     Examples
     --------
@@ -108,11 +109,17 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, *, target: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, *, target: Any = None, progress: Progress | None = None) -> Self:
         """Learn from X with labels y, adapt to the target documents and label them.
 
         Documents of X whose label is missing (None, NaN, NA) are target documents too, before those of ``target``.
+        ``progress`` is called as progress(stage, done, total), from this thread.
         """
+        self._fit(X, y, target, progress)
+        return self
+
+    def _fit(self, X: Any, y: Any, target: Any, progress: Progress | None, gram: NDArray[Any] | None = None) -> Solver:
+        """``gram`` holds the counts of all documents, if they are known already."""
         comparison = self._check_parameters()
         documents, labels = gather(X, y, target, read=self._reader(X, target, comparison, reset=True))
         is_source = np.array([not is_missing(label) for label in labels], bool)
@@ -120,8 +127,11 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         classes, codes = encode_labels([labels[i] for i in source])
         check_memory(len(labels), len(source), self.memory_limit)
         parameters = self._snapshot()
-        described = _describe_all(comparison, documents, parameters)
-        solver = SOLVERS[self.classifier](described, source, float(self.alpha), bool(self.bias))
+        if gram is not None:
+            described = Described.from_gram(gram, adapt=bool(self.adapt), n_threads=count_threads(self.n_jobs))
+        else:
+            described = _describe_all(comparison, documents, parameters, progress)
+        solver = SOLVERS[self.classifier](described, source, float(self.alpha), bool(self.bias), progress)
         n_added = int(self.n_added) if isinstance(self.n_added, Integral) else max(1, round(self.n_added * sum(~is_source)))
         rounds = transduce(described, source, codes, len(classes), solve=solver.solve, n_rounds=self.n_rounds, n_added=n_added)
         last = rounds[-1]
@@ -133,7 +143,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         self._calibration = Calibration()
         self.classes_ = classes
         self._tell(rounds, is_source)
-        return self
+        return solver
 
     def decision_function(self, X: Any) -> Floats:
         """Scores of documents never seen, no refit: for two classes that of the second, else a column per class."""
@@ -168,13 +178,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         if comparison is None or not comparison.by_counts:
             counting = ", ".join(repr(name) for name, kind in KERNELS.items() if kind.counts)
             raise ValueError(f"explain needs string kernels that count n-grams ({counting}): of others the parts are not known")
-        labels: list[Any] = [None] * len(self.labeled_iter_)
-        source, codes, _, _ = self._training
-        for rows, names in ((source, self.classes_[codes]), (np.flatnonzero(self.labeled_iter_ != 0), self.transduction_)):
-            for row, name in zip(rows.tolist(), names.tolist(), strict=True):
-                labels[row] = name
         roles = ["target" if number else "source" for number in self.labeled_iter_]
-        return explain_text(self._model, text, classes=self.classes_.tolist(), labels=labels, roles=roles)
+        return explain_text(self._model, text, classes=self.classes_.tolist(), labels=self._fit_labels(), roles=roles)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted classifier into one file, for :func:`gramshift.load`; it holds all texts of the fit."""
@@ -234,6 +239,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         self.history_: list[dict[str, Any]] = [
             {
                 "added": {label: int(np.sum(step.added_codes == code)) for code, label in names},
+                "labels": {label: int(np.sum(step.codes == code)) for code, label in names},
                 "changed": step.changed,
                 "seconds": step.seconds,
             }
@@ -244,13 +250,17 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         """The steepness of the probabilities, when first asked for: it takes another training."""
         self._check_fitted()
         if self._calibration.steepness is None:
-            source, codes, added, added_codes = self._training
             fitted = self._parameters
             described = _describe_all(self._model.comparison, self._model.documents, fitted)
-            solver = SOLVERS[fitted["classifier"]](described, source, float(fitted["alpha"]), bool(fitted["bias"]))
-            targets = one_versus_all(np.concatenate([codes, added_codes]), len(self.classes_))
-            scores = solver.held_out(np.concatenate([source, added]), targets)[: len(source)]
-            self._calibration.steepness = fit_steepness(scores, codes)
+            options = float(fitted["alpha"]), bool(fitted["bias"]), None
+            return self._calibrate_with(SOLVERS[fitted["classifier"]](described, self._training[0], *options))
+        return self._calibration.steepness
+
+    def _calibrate_with(self, solver: Solver) -> float:
+        source, codes, added, added_codes = self._training
+        targets = one_versus_all(np.concatenate([codes, added_codes]), len(self.classes_))
+        scores = solver.held_out(np.concatenate([source, added]), targets)[: len(source)]
+        self._calibration.steepness = fit_steepness(scores, codes)
         return self._calibration.steepness
 
     def _score(self, X: Any) -> Floats:
@@ -272,6 +282,15 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         target = np.flatnonzero(self.labeled_iter_ != 0)
         return {self._model.documents[i]: row for row, i in reversed(list(enumerate(target.tolist())))}
 
+    def _fit_labels(self) -> list[Any]:
+        """Of all documents of the fit: those given, and those found for the target."""
+        labels: list[Any] = [None] * len(self.labeled_iter_)
+        source, codes, _, _ = self._training
+        for rows, names in ((source, self.classes_[codes]), (np.flatnonzero(self.labeled_iter_ != 0), self.transduction_)):
+            for row, name in zip(rows.tolist(), names.tolist(), strict=True):
+                labels[row] = name
+        return labels
+
     def _check_fitted(self) -> None:
         if not hasattr(self, "_model"):
             raise NotFittedError("This TransductiveClassifier is not fitted yet: call fit first")
@@ -291,8 +310,28 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         return all(callable(kernel) and not isinstance(kernel, StringKernel) for kernel in kernels)
 
 
-def _describe_all(comparison: Comparison | None, documents: Any, parameters: dict[str, Any]) -> Described:
+def fit_on_gram(
+    classifier: TransductiveClassifier,
+    documents: list[str],
+    labels: list[Any],
+    gram: NDArray[Any],
+    *,
+    progress: Progress | None = None,
+    calibrate: bool = True,
+) -> None:
+    """Fit one of several classifiers on the same documents, whose counts ``gram`` holds; gaps in the labels mark the target.
+
+    Probabilities are calibrated at once, while what they need is there.
+    """
+    solver = classifier._fit(documents, labels, None, progress, gram)
+    if calibrate:
+        classifier._calibrate_with(solver)
+
+
+def _describe_all(
+    comparison: Comparison | None, documents: Any, parameters: dict[str, Any], progress: Progress | None = None
+) -> Described:
     adapt = bool(parameters["adapt"])
     if comparison is None:
         return Described.from_gram(documents, adapt=adapt, n_threads=count_threads(parameters["n_jobs"]))
-    return comparison.describe_all(documents, adapt=adapt)
+    return comparison.describe_all(documents, adapt=adapt, progress=progress)

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.engine.threads import Progress
 from gramshift.learn.described import Described, Rows
 from gramshift.learn.ridge import Fitted, RidgeSolver
 
@@ -16,9 +17,9 @@ class DiscriminantSolver:
     n / n_class and -n / n_rest (Mika et al.); the threshold then lies half-way between the projected means of the groups.
     """
 
-    def __init__(self, documents: Described, source: Rows, alpha: float) -> None:
+    def __init__(self, documents: Described, source: Rows, alpha: float, *, progress: Progress | None = None) -> None:
         self.documents = documents
-        self._ridge = RidgeSolver(documents, source, alpha, bias=True)
+        self._ridge = RidgeSolver(documents, source, alpha, bias=True, progress=progress)
 
     def solve(self, training: Rows, targets: Floats) -> Fitted:
         """Train on some documents; their mean scores are +1 and -1."""

@@ -10,8 +10,14 @@ from threadpoolctl import ThreadpoolController
 Singles = NDArray[np.float32]
 MakePanel = Callable[[int, int], Singles]
 """(start, stop) -> rows start to stop of the matrix, as far as the diagonal: shape (stop - start, stop)."""
+Report = Callable[[int], None]
+"""Called with the number of rows that are done."""
 SMALL = 96  # squares below this size are left to LAPACK
 HEIGHT = 768  # rows of a panel: large enough for fast products, small enough to be interrupted between two of them
+
+
+def ignore(done: int) -> None:
+    """For those who do not want to know."""
 
 
 class NotPositiveError(ArithmeticError):
@@ -34,8 +40,8 @@ class GrowingFactor:
         """Forget all but the first panels."""
         del self.panels[n_panels:]
 
-    def grow(self, make_panel: MakePanel, size: int) -> None:
-        """Add rows of the matrix until there are ``size``."""
+    def grow(self, make_panel: MakePanel, size: int, report: Report = ignore) -> None:
+        """Add rows of the matrix until there are ``size``; ``report`` is told how many there are."""
         for start in range(len(self), size, HEIGHT):
             rows = make_panel(start, min(start + HEIGHT, size))
             for earlier, left, right in self._panels():
@@ -44,6 +50,7 @@ class GrowingFactor:
             rows[:, start:] -= rows[:, :start] @ rows[:, :start].T
             rows[:, start:] = _invert(rows[:, start:])
             self.panels.append(rows)
+            report(len(self))
 
     def solve(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
         """A^-1 right, to single precision.
@@ -59,7 +66,7 @@ class GrowingFactor:
                 x[:left] -= rows[:, :left].T @ x[left:stop]
         return x.astype(np.float64)
 
-    def inverse_diagonal(self) -> NDArray[np.float64]:
+    def inverse_diagonal(self, report: Report = ignore) -> NDArray[np.float64]:
         """The diagonal of A^-1, the column sums of squares of L^-1, to single precision."""
         total = np.zeros(len(self))
         inverse: list[Singles] = []
@@ -71,6 +78,7 @@ class GrowingFactor:
             right[:, left:] = rows[:, left:]
             inverse.append(right)
             total[:stop] += np.einsum("ij,ij->j", right, right, dtype=np.float64)
+            report(stop)
         return total
 
     def _panels(self) -> Iterator[tuple[Singles, int, int]]:

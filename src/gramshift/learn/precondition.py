@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.learn.described import Described, Rows
-from gramshift.learn.factor import GrowingFactor, NotPositiveError
+from gramshift.learn.factor import GrowingFactor, NotPositiveError, Report, ignore
 from gramshift.learn.products import Products, ProductsByNeed
 
 Floats = NDArray[np.float64]
@@ -25,11 +25,11 @@ class Preconditioner:
         self._products = (products or ProductsByNeed(documents, source)) if documents.adapt else None
         self._factor, self._n_source_panels, self._shift = GrowingFactor(), 0, 0
 
-    def grow(self, rows: Rows) -> bool:
+    def grow(self, rows: Rows, report: Report = ignore) -> bool:
         """Make ready for these training documents, the source first; False if there is no factor in single precision."""
         while self._shift < len(SHIFTS):
             try:
-                self._grow(rows)
+                self._grow(rows, report)
                 return True
             except NotPositiveError:
                 self._shift += 1
@@ -46,23 +46,23 @@ class Preconditioner:
             return np.zeros((len(self.rows), 0))
         return self._factor.solve(self._products.directions(self.rows))
 
-    def inverse_diagonal(self) -> Floats:
+    def inverse_diagonal(self, report: Report = ignore) -> Floats:
         """The diagonal of the whole inverse, n m m' included (Sherman and Morrison)."""
-        diagonal = self._factor.inverse_diagonal()
+        diagonal = self._factor.inverse_diagonal(report)
         if self._products is not None:
             means, solved = self._products.directions(self.rows)[:, 0], self.apart()[:, 0]
             diagonal -= solved**2 / (1 / len(self.documents) + means @ solved)
         return diagonal
 
-    def _grow(self, rows: Rows) -> None:
+    def _grow(self, rows: Rows, report: Report) -> None:
         self.rows = rows
         if self._products is not None:
             self._products.prepare(rows)
         self._factor.cut(self._n_source_panels)
         if not len(self._factor):
-            self._factor.grow(self._panel, len(self.source))
+            self._factor.grow(self._panel, len(self.source), report)
             self._n_source_panels = len(self._factor.panels)
-        self._factor.grow(self._panel, len(rows))
+        self._factor.grow(self._panel, len(rows), report)
 
     def _panel(self, start: int, stop: int) -> NDArray[np.float32]:
         """Rows of R R', or of K-hat, with the penalty on the diagonal."""

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from gramshift.engine.threads import Progress
 from gramshift.learn.conjugate import Map, conjugate_gradients
 from gramshift.learn.described import Described, Rows
 from gramshift.learn.precondition import Preconditioner
@@ -63,9 +64,17 @@ class RidgeSolver:
     """
 
     def __init__(
-        self, documents: Described, source: Rows, alpha: float, *, bias: bool = False, products: Products | None = None
+        self,
+        documents: Described,
+        source: Rows,
+        alpha: float,
+        *,
+        bias: bool = False,
+        products: Products | None = None,
+        progress: Progress | None = None,
     ) -> None:
         self.documents, self.alpha, self.bias = documents, alpha, bias
+        self._progress = progress or (lambda *_: None)
         self._originals = documents.originals
         distinct = _distinct(self._originals[source])
         self._inverse = Preconditioner(documents, distinct, np.full(len(documents), alpha), products)
@@ -100,10 +109,11 @@ class RidgeSolver:
         penalty[merged.rows] = self.alpha / merged.counts
         if len(merged.rows) > FEW:
             approximate = Preconditioner(self.documents, self._inverse.source, penalty)  # exact for copies too
-            if approximate.grow(merged.rows):
-                diagonal = approximate.inverse_diagonal()
-                probes = np.linspace(0, len(merged.rows) - 1, PROBES).astype(np.intp)
-                units = np.zeros((len(merged.rows), PROBES))
+            n = len(merged.rows)
+            if approximate.grow(merged.rows, lambda done: self._progress("sureness", done, 2 * n)):
+                diagonal = approximate.inverse_diagonal(lambda done: self._progress("sureness", n + done, 2 * n))
+                probes = np.linspace(0, n - 1, PROBES).astype(np.intp)
+                units = np.zeros((n, PROBES))
                 units[probes, np.arange(PROBES)] = 1
                 exact = self._solve(merged, units, bias=False)[0][probes, np.arange(PROBES)]
                 if np.abs(diagonal[probes] / exact - 1).max() <= CLOSE:
@@ -130,7 +140,7 @@ class RidgeSolver:
         def multiply(vectors: Floats) -> Floats:
             return self._kernel_times(merged.rows, vectors) + penalty * vectors
 
-        if self._inverse.grow(merged.rows):
+        if self._inverse.grow(merged.rows, lambda done: self._progress("training", done, len(merged.rows))):
             reach = len(merged.rows) * (len(self.documents) if self.documents.adapt else 1) / self.alpha
             tolerance = TOLERANCE * float(np.abs(right).max(initial=1.0)) * max(1e-6, min(1.0, reach))  # for tiny scores too
             apart = self._inverse.apart()

@@ -6,6 +6,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.engine.threads import Progress
 from gramshift.learn.described import Described, Rows
 from gramshift.learn.discriminant import DiscriminantSolver
 from gramshift.learn.machine import MachineSolver
@@ -24,9 +25,13 @@ class Solver(Protocol):
         """What each training document scores when it does not take part."""
 
 
-SOLVERS: dict[str, Callable[[Described, Rows, float, bool], Solver]] = {
-    "ridge": lambda documents, source, alpha, bias: RidgeSolver(documents, source, alpha, bias=bias),
-    "discriminant": lambda documents, source, alpha, bias: DiscriminantSolver(documents, source, alpha),
-    "svm": lambda documents, source, alpha, bias: MachineSolver(documents),
+SOLVERS: dict[str, Callable[[Described, Rows, float, bool, Progress | None], Solver]] = {
+    "ridge": lambda documents, source, alpha, bias, progress: RidgeSolver(
+        documents, source, alpha, bias=bias, progress=progress
+    ),
+    "discriminant": lambda documents, source, alpha, bias, progress: DiscriminantSolver(
+        documents, source, alpha, progress=progress
+    ),
+    "svm": lambda documents, source, alpha, bias, progress: MachineSolver(documents),
 }
-"""From (documents, source, alpha, bias)."""
+"""From (documents, source, alpha, bias, progress)."""

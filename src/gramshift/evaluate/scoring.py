@@ -1,0 +1,57 @@
+"""Labels beside the truth, where it is known."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift.evaluate.significance import interval, mcnemar
+
+BINS = 10
+
+
+def score_labels(
+    truth: list[str], labels: list[str], confidence: NDArray[np.float64], classes: list[str], *, plain: list[str] | None = None
+) -> dict[str, Any]:
+    """Accuracy, macro F1, confusion, accuracy by confidence, and McNemar's test against ``plain``.
+
+    A true label that is not among the classes counts as missed.
+    """
+    right = np.array(truth) == np.array(labels)
+    low, high = interval(int(right.sum()), len(truth))
+    rows = sorted(set(truth) | set(classes))
+    pairs = Counter(zip(truth, labels, strict=True))
+    scores: dict[str, Any] = {
+        "n": len(truth),
+        "accuracy": float(right.mean()),
+        "accuracy_interval": [round(low / 100, 4), round(high / 100, 4)],
+        "macro_f1": macro_f1(truth, labels),
+        "confusion": [[pairs[row, column] for column in classes] for row in rows],
+        "confusion_labels": rows,
+        "by_confidence": accuracy_by_confidence(right, confidence),
+    }
+    if plain is not None:
+        right_too = np.array(truth) == np.array(plain)
+        scores |= {
+            "plain_accuracy": float(right_too.mean()),
+            "plain_macro_f1": macro_f1(truth, plain),
+            "mcnemar_p": mcnemar(right, right_too),
+        }
+    return scores
+
+
+def macro_f1(truth: list[str], labels: list[str]) -> float:
+    """The mean of F1 over all labels that occur in either."""
+    hits = Counter(t for t, one in zip(truth, labels, strict=True) if t == one)
+    sizes = Counter(truth) + Counter(labels)
+    return float(np.mean([2 * hits[label] / size for label, size in sizes.items()]))
+
+
+def accuracy_by_confidence(right: NDArray[np.bool_], confidence: NDArray[np.float64]) -> list[dict[str, Any]]:
+    """Tenths of the confidence that have documents; the last one takes 1.0 too."""
+    tenth = np.minimum((confidence * BINS + 1e-9).astype(int), BINS - 1)
+    return [
+        {"low": k / BINS, "high": (k + 1) / BINS, "n": int(np.sum(tenth == k)), "accuracy": float(right[tenth == k].mean())}
+        for k in np.unique(tenth).tolist()
+    ]

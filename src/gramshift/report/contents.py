@@ -1,0 +1,111 @@
+"""What a report shows, as plain values: whoever has them can make the page."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+Span = tuple[int, int, float, int]
+"""Start and stop as code points of the text, strength from 0 to 1, the number of the class it speaks for."""
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A source document near a target document."""
+
+    id: str
+    label: str
+    similarity: float
+    """Plain and normalised: 0 nothing in common, 1 the same n-grams."""
+    text: str
+
+
+@dataclass(frozen=True)
+class DocumentEntry:
+    """One target document."""
+
+    id: str
+    text: str
+    label: str
+    confidence: float
+    """The probability of the label."""
+    probabilities: list[float]
+    """Of each class, in the order of ReportContents.classes."""
+    round: int
+    """0: never joined the training set; k: joined it for round k + 1."""
+    plain_label: str | None = None
+    """What the plain kernel says; None if it was not run."""
+    truth: str | None = None
+    corrected: bool = False
+    """The label was given by a person (--corrections) and not found."""
+    spans: list[Span] = field(default_factory=list)
+    """In the order of the text, not overlapping."""
+    neighbours: list[Neighbour] = field(default_factory=list)
+    """Nearest first."""
+    explained: bool = True
+    """Whether spans were looked for; if not, the page says so."""
+    abstained: bool = False
+    """Below --abstain-below: the output has no label for it, the page shows the likeliest all the same."""
+
+
+@dataclass(frozen=True)
+class Map:
+    """Documents as points in two dimensions; four lists of one length."""
+
+    x: list[float]
+    y: list[float]
+    kinds: list[str]
+    """ "source" or "target"."""
+    labels: list[str]
+
+
+@dataclass(frozen=True)
+class ReportContents:
+    """A whole report.
+
+    Nothing here is computed or checked again: the page shows it as it is. Texts, labels and ids may be hostile.
+    """
+
+    title: str
+    created: str
+    """When, as it is to be shown."""
+    sentence: str
+    """The result in a sentence."""
+    warnings: list[str]
+    options: dict[str, Any]
+    """Every option of the run, as the user would type it, by its name."""
+    versions: dict[str, str]
+    """Program to version."""
+    sources: list[tuple[str, int]]
+    """Names of source files, and how many documents each."""
+    n_source: int
+    n_target: int
+    classes: list[str]
+    documents: list[DocumentEntry]
+    """The target, in its own order."""
+    shares: list[dict[str, float]]
+    """For each stage the share of every class among the target labels, 0 to 1; the first is plain if plain was run."""
+    history: list[dict[str, Any]]
+    """As TransductiveClassifier.history_, with str labels."""
+    before: Map | None
+    after: Map | None
+    diagnostics: dict[str, Any]
+    """Name to {"value": number or str, "sentence": what it means}; a plain str is a sentence without value."""
+    scores: dict[str, Any] | None
+    """Only if the truth is known. All keys are optional:
+
+    - "accuracy", "macro_f1": numbers from 0 to 1; "n": documents with a known truth
+    - "plain_accuracy", "plain_macro_f1": the same of the plain kernel
+    - "mcnemar_p": of the difference to plain
+    - "confusion": counts, a row for each true label, a column for each of ``classes``
+    - "confusion_labels": names of its rows; ``classes`` if left out
+    - "by_confidence": [{"low": 0.5, "high": 0.6, "n": 12, "accuracy": 0.75}, ...] for bins with documents
+    """
+    changes: list[dict[str, str]]
+    """Labels that corrections changed: {"id", "before", "after"}."""
+    model_parameters: dict[str, Any]
+    share_names: list[str] = field(default_factory=list)
+    """A name for each of ``shares``, such as "plain" and "round 1"; numbers if left out."""
+    notes: list[str] = field(default_factory=list)
+    """Remarks on how the report was made: what was sampled or left out."""
+    target_name: str = ""
+    config: str = ""
+    """The run as a file for --config, if there is one."""

@@ -1,0 +1,138 @@
+"""The plots of the page: each takes plain values and gives an SVG drawing."""
+
+from collections.abc import Iterator, Sequence
+from math import floor
+from typing import Any
+
+from markupsafe import Markup
+
+from gramshift.report.contents import DocumentEntry, Map
+from gramshift.report.svg import HEIGHT, WIDTH, Scale, colour, percent, picture, shape, shortened
+
+STEP = 0.05  # of the histogram
+LEFT, RIGHT, TOP, BOTTOM = 46, 8, 16, 40
+
+
+def count_by_confidence(documents: Sequence[DocumentEntry], classes: Sequence[str]) -> tuple[float, list[list[int]]]:
+    """Where the histogram begins, and for each of its bins how many documents of each class; the last one has its end too."""
+    first = floor(1 / len(classes) / STEP + 1e-9)
+    last = round(1 / STEP) - 1
+    counts = [[0] * len(classes) for _ in range(first, last + 1)]
+    code = {name: number for number, name in enumerate(classes)}
+    for one in documents:
+        place = min(max(floor(one.confidence / STEP + 1e-9), first), last)
+        counts[place - first][code[one.label]] += 1
+    return first * STEP, counts
+
+
+def draw_confidence(documents: Sequence[DocumentEntry], classes: Sequence[str]) -> Markup:
+    """How sure the answers are: documents by confidence, stacked by label."""
+    low, counts = count_by_confidence(documents, classes)
+    most = max((sum(row) for row in counts), default=0) or 1
+    x, y = Scale(low, 1, LEFT, WIDTH - RIGHT), Scale(0, nice(most), HEIGHT - BOTTOM, TOP)
+    parts = [*_levels(y, [0, nice(most) / 2, nice(most)], lambda value: f"{value:g}")]
+    for place, row in enumerate(counts):
+        left, right, below = x(low + place * STEP), x(low + (place + 1) * STEP), 0
+        for code, count in enumerate(row):
+            if count:
+                top = y(below + count)
+                parts.append(
+                    shape("rect", class_=colour(code), x=left + 1, y=top, width=right - left - 2, height=y(below) - top)
+                )
+                below += count
+    parts += [_below(x(value), percent(value)) for value in _tenths(low, 1.0)]
+    parts.append(_axis_name("confidence"))
+    told = "; ".join(
+        f"{percent(low + place * STEP)} to {percent(low + (place + 1) * STEP)}: {sum(row)}" for place, row in enumerate(counts)
+    )
+    return picture("confidence", "How sure the answers are", f"Documents by confidence. {told}.", parts)
+
+
+def draw_shares(shares: Sequence[dict[str, float]], names: Sequence[str], classes: Sequence[str]) -> Markup:
+    """The share of each class among the target labels, stage by stage."""
+    left, gap = 64, 10
+    x, height = Scale(0, 1, left, WIDTH - RIGHT), min(34.0, (HEIGHT - BOTTOM - TOP) / max(1, len(shares)) - gap)
+    parts, told = [], []
+    for row, (share, name) in enumerate(zip(shares, names, strict=True)):
+        top, before = TOP + row * (height + gap), 0.0
+        parts.append(shape("text", shortened(name, 9), x=left - 8, y=top + height / 2, class_="side"))
+        for code, label in enumerate(classes):
+            value = share.get(label, 0.0)
+            if value > 0:
+                width = x(before + value) - x(before)
+                parts.append(shape("rect", class_=colour(code), x=x(before), y=top, width=max(width - 1.5, 0.5), height=height))
+                if width > 34:
+                    parts.append(shape("text", percent(value), x=x(before) + width / 2, y=top + height / 2, class_="inside"))
+            before += value
+        told.append(f"{name}: " + ", ".join(f"{label} {percent(share.get(label, 0.0))}" for label in classes))
+    bottom = int(TOP + len(shares) * (height + gap) + 22)
+    ticks = {0: "below", 0.5: "below", 1: "below end"}
+    parts += [shape("text", percent(value), x=x(value), y=bottom - 10, class_=style) for value, style in ticks.items()]
+    return picture("shares", "Shares of the classes", "; ".join(told) + ".", parts, height=bottom)
+
+
+def draw_map(name: str, title: str, points: Map, classes: Sequence[str]) -> Markup:
+    """Documents as points, both ways on the same scale; rings are source documents, dots target documents."""
+    size, edge = 320, 8
+    code = {label: number for number, label in enumerate(classes)}
+    across, up = (max(values) - min(values) for values in (points.x, points.y))
+    unit = (size - 2 * edge) / (max(across, up) or 1.0)
+    height = round(max(up * unit + 2 * edge, size / 2))
+    left = (WIDTH - across * unit) / 2 - unit * min(points.x)
+    bottom = (height + up * unit) / 2 + unit * min(points.y)
+    parts = [shape("rect", class_="frame", x=(WIDTH - size + 1) / 2, y=0.5, width=size - 1, height=height - 1, rx=4)]
+    for kind in ("source", "target"):  # what is asked about lies on top
+        for x, y, this, label in zip(points.x, points.y, points.kinds, points.labels, strict=True):
+            if this == kind:
+                style = f"{kind} {colour(code.get(label, len(classes)))}"
+                parts.append(shape("circle", class_=style, cx=left + unit * x, cy=bottom - unit * y, r=2.6))
+    told = (
+        f"{points.kinds.count('source')} source documents as rings and {points.kinds.count('target')} target documents as dots."
+    )
+    return picture(name, title, told, parts, height=height)
+
+
+def draw_accuracy(bins: Sequence[dict[str, Any]]) -> Markup:
+    """How often answers of some confidence are right; the line is where both would be equal."""
+    low = floor(10 * min(one["low"] for one in bins)) / 10
+    x, y = Scale(low, 1, LEFT, WIDTH - RIGHT), Scale(0, 1, HEIGHT - BOTTOM, TOP)
+    parts, told = [*_levels(y, [0, 0.5, 1], percent)], []
+    for one in bins:
+        left, right, top = x(one["low"]), x(min(one["high"], 1.0)), y(one["accuracy"])
+        parts.append(shape("rect", class_="column", x=left + 1, y=top, width=max(right - left - 2, 1.0), height=y(0) - top))
+        parts.append(shape("text", f"{one['n']}", x=(left + right) / 2, y=max(top - 4, 10.0), class_="count"))
+        told.append(f"{percent(one['low'])} to {percent(one['high'])}: {percent(one['accuracy'])} of {one['n']}")
+    parts.append(shape("line", class_="ideal", x1=x(low), y1=y(low), x2=x(1), y2=y(1)))
+    parts += [_below(x(value), percent(value)) for value in _tenths(low, 1.0)]
+    parts.append(_axis_name("confidence"))
+    return picture("accuracy", "Right answers by confidence", "; ".join(told) + ".", parts)
+
+
+def nice(value: float) -> float:
+    """The next of 1, 2, 4, 5, 10, 20, ... that is as large."""
+    power = 1.0
+    while True:
+        for factor in (1, 2, 4, 5):
+            if factor * power >= value:
+                return factor * power
+        power *= 10
+
+
+def _levels(y: Scale, values: Sequence[float], name: Any) -> Iterator[Markup]:
+    for value in values:
+        yield shape("line", class_="level", x1=LEFT, x2=WIDTH - RIGHT, y1=y(value), y2=y(value))
+        yield shape("text", name(value), x=LEFT - 6, y=y(value), class_="side")
+
+
+def _tenths(low: float, high: float) -> list[float]:
+    """Round tenths from low to high, at most six."""
+    values = [k / 10 for k in range(11) if low - 1e-9 <= k / 10 <= high + 1e-9]
+    return values if len(values) <= 6 else [value for value in values if round(10 * value) % 2 == 0]
+
+
+def _below(x: float, text: str) -> Markup:
+    return shape("text", text, x=min(x, WIDTH - RIGHT - 14.0), y=HEIGHT - BOTTOM + 17, class_="below")
+
+
+def _axis_name(text: str) -> Markup:
+    return shape("text", text, x=(LEFT + WIDTH - RIGHT) / 2, y=HEIGHT - 3, class_="below")

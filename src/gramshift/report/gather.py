@@ -1,0 +1,203 @@
+"""From a fitted classifier to the contents of a report."""
+
+import platform
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift.engine.threads import Progress
+from gramshift.estimators.comparison import Comparison
+from gramshift.estimators.files import LIBRARIES
+from gramshift.estimators.shares import CELLS, find_shares
+from gramshift.estimators.transductive import TransductiveClassifier
+from gramshift.report.contents import DocumentEntry, Neighbour, ReportContents, Span
+from gramshift.report.maps import PER_KIND, draw_maps
+from gramshift.report.spans import strongest_spans
+
+MAX_EXPLAINED = 2000
+N_NEIGHBOURS = 3
+
+
+def gather_contents(
+    classifier: Any,
+    plain: TransductiveClassifier | None = None,
+    *,
+    ids: Sequence[str],
+    texts: Sequence[str],
+    source_ids: Sequence[str],
+    source_texts: Sequence[str],
+    source_labels: Sequence[Any],
+    truth: Sequence[Any] | None = None,
+    corrected: Mapping[str, Any] | Collection[str] = frozenset(),
+    changes: Sequence[dict[str, str]] = (),
+    title: str,
+    sentence: str,
+    warnings: Sequence[str] = (),
+    options: dict[str, Any],
+    sources: Sequence[tuple[str, int]],
+    diagnostics: dict[str, Any] | None = None,
+    scores: dict[str, Any] | None = None,
+    progress: Progress | None = None,
+    max_explained: int = MAX_EXPLAINED,
+    created: str | None = None,
+    target_name: str = "",
+    abstain_below: float = 0.0,
+) -> ReportContents:
+    """Explain, compare and place the documents of a fit.
+
+    Parameters
+    ----------
+    classifier, plain : fitted on string kernels; ``plain`` with adapt=False, n_rounds=1, or None if it was not run. A
+        baseline may stand for the classifier: then plain compares and places the documents, and none is explained.
+    ids, texts : of all target documents as the user knows them, in order, corrected ones included
+    source_ids, source_texts, source_labels : what neighbours are looked for among; all of them took part in the fit
+    truth : a label, or None, for each of ``texts``
+    corrected : {id: label} of the target documents that a person has labelled. They may have been given to the fit as source
+        documents, and then the fit has no target row for them: its target documents are the others, in order. A bare set of
+        ids will do if they stayed in the target.
+    changes, title, sentence, warnings, options, sources, diagnostics, scores, target_name
+        Shown as they are; see :class:`ReportContents`.
+    progress : called as progress(stage, done, total)
+    max_explained : int
+        So many of the least sure documents are explained; it takes 10 s for 2000 of them and as many source documents.
+    created : when, by default now
+    abstain_below : documents with less confidence are marked as without a label
+    """
+    compared = classifier if isinstance(classifier, TransductiveClassifier) else plain
+    if compared is None:
+        raise ValueError("a report on a baseline needs the plain classifier beside it")
+    model = compared._model
+    if model.comparison is None or not model.comparison.by_counts:
+        raise ValueError("a report needs string kernels: of other kernels the parts of a text are not known")
+    report = progress or (lambda *_: None)
+    report("report", 0, 1)
+    classes = [str(label) for label in classifier.classes_]
+    rows = _find_rows(compared, ids, texts, corrected)
+    given = dict(corrected) if isinstance(corrected, Mapping) else {}
+    found, probabilities = classifier.transduction_, classifier.transduction_proba_
+    plain_rows = _find_rows(plain, ids, texts, corrected) if plain is not None else None
+    joined = classifier.labeled_iter_[classifier.labeled_iter_ != 0]
+    max_explained = max_explained if compared is classifier else 0
+
+    labels: list[str] = []
+    sure = np.zeros((len(texts), len(classes)))
+    for i, row in enumerate(rows):
+        labels.append(str(given[ids[i]]) if ids[i] in given else str(found[row]))
+        sure[i] = np.array([float(name == labels[-1]) for name in classes]) if ids[i] in given else probabilities[row]
+    confidence = sure.max(axis=1)
+    doubtful = np.argsort(confidence, kind="stable")[:max_explained]
+    spans: dict[int, list[Span]] = {}
+    place = {text: number for number, text in reversed(list(enumerate(model.documents)))}
+    asked = [texts[i] for i in doubtful]
+    shares = find_shares(model, asked, own=[place[text] for text in asked], progress=progress)
+    for i, one in zip(doubtful.tolist(), shares, strict=True):
+        spans[i] = strongest_spans(one.by_character)
+    near = find_nearest(model.comparison, texts, source_texts, progress=progress)
+    documents = []
+    for i, (text, row, nearest) in enumerate(zip(texts, rows, near, strict=True)):
+        plain_label = None
+        if plain is not None and plain_rows is not None and plain_rows[i] is not None:
+            plain_label = str(plain.transduction_[plain_rows[i]])
+        documents.append(
+            DocumentEntry(
+                id=str(ids[i]),
+                text=text,
+                label=labels[i],
+                confidence=float(confidence[i]),
+                probabilities=sure[i].tolist(),
+                round=max(0, int(joined[row])) if row is not None else 0,
+                plain_label=plain_label,
+                truth=str(truth[i]) if truth is not None and truth[i] is not None else None,
+                corrected=ids[i] in corrected,
+                spans=spans.get(i, []),
+                neighbours=[
+                    Neighbour(str(source_ids[j]), str(source_labels[j]), value, source_texts[j]) for j, value in nearest
+                ],
+                explained=i in spans,
+                abstained=bool(confidence[i] < abstain_below),
+            )
+        )
+    before, after = draw_maps(model, list(map(str, compared._fit_labels())), classifier.labeled_iter_ == 0)
+    history = [step | {name: _by_name(step[name]) for name in ("added", "labels")} for step in classifier.history_]
+    stages = {f"round {number}": step["labels"] for number, step in enumerate(history, start=1)}
+    if plain is not None:
+        stages = {"plain": _by_name(plain.history_[-1]["labels"])} | stages
+    report("report", 1, 1)
+    return ReportContents(
+        title=title,
+        created=created if created is not None else time.strftime("%Y-%m-%d %H:%M"),
+        sentence=sentence,
+        warnings=list(warnings),
+        options=options,
+        versions={name: version(name) for name in LIBRARIES} | {"python": platform.python_version()},
+        sources=list(sources),
+        n_source=len(source_texts),
+        n_target=len(texts),
+        classes=classes,
+        documents=documents,
+        shares=[{name: count / max(1, sum(counts.values())) for name, count in counts.items()} for counts in stages.values()],
+        history=history,
+        before=before,
+        after=after if compared is classifier else None,
+        diagnostics=diagnostics or {},
+        scores=scores,
+        changes=list(changes),
+        model_parameters={name: str(value) for name, value in classifier._parameters.items()},
+        share_names=list(stages),
+        notes=_notes(len(texts), len(doubtful), classifier.labeled_iter_ == 0),
+        target_name=target_name,
+    )
+
+
+def find_nearest(
+    comparison: Comparison, texts: Sequence[str], others: Sequence[str], *, progress: Progress | None = None
+) -> Iterator[list[tuple[int, float]]]:
+    """For each text the most similar of the others and how similar they are, by the plain kernel; of equal ones the earlier."""
+    step = max(1, CELLS // max(1, len(others)))
+    for start in range(0, len(texts), step):
+        similarity = comparison.describe(texts[start : start + step], others, adapt=False).gram
+        for row in similarity:
+            least = np.partition(row, -N_NEIGHBOURS)[-N_NEIGHBOURS] if len(row) > N_NEIGHBOURS else 0.0
+            able = np.flatnonzero((row >= least) & (row > 0))
+            nearest = able[np.argsort(-row[able], kind="stable")][:N_NEIGHBOURS]
+            yield [(int(j), float(row[j])) for j in nearest]
+        if progress is not None:
+            progress("compare", min(start + step, len(texts)), len(texts))
+
+
+def _find_rows(
+    classifier: TransductiveClassifier, ids: Sequence[str], texts: Sequence[str], corrected: Mapping[str, Any] | Collection[str]
+) -> list[int | None]:
+    """Which target document of the fit each text is; None for those that a person labelled and that became source."""
+    documents = classifier._model.documents
+    fitted = [documents[row] for row in np.flatnonzero(classifier.labeled_iter_ != 0).tolist()]
+    if fitted == list(texts):
+        return list(range(len(texts)))
+    left = [i for i, one in enumerate(ids) if one not in corrected]
+    if fitted != [texts[i] for i in left]:
+        raise ValueError(f"these {len(texts)} texts are not the {len(fitted)} target documents of the fit, in order")
+    missing = [one for one in ids if one in corrected and not isinstance(corrected, Mapping)]
+    if missing:
+        raise TypeError(f"the fit has no label for {missing[0]!r}; give corrected as {{id: label}}")
+    places: dict[int, int] = {i: row for row, i in enumerate(left)}
+    return [places.get(i) for i in range(len(texts))]
+
+
+def _by_name(counts: dict[Any, int]) -> dict[str, int]:
+    return {str(label): count for label, count in counts.items()}
+
+
+def _notes(n_target: int, n_explained: int, is_source: NDArray[np.bool_]) -> list[str]:
+    notes = []
+    if not n_explained:
+        notes.append("This method does not look at character n-grams, so that no text has highlights.")
+    elif n_explained < n_target:
+        notes.append(f"The {n_explained} least sure of {n_target} documents are explained; the others have no highlights.")
+    shown = min(PER_KIND, int(is_source.sum())), min(PER_KIND, int((~is_source).sum()))
+    if shown != (int(is_source.sum()), int((~is_source).sum())):
+        notes.append(f"The maps show {shown[0]} source and {shown[1]} target documents, drawn at random.")
+    return notes

@@ -1,0 +1,51 @@
+"""Documents as points in two dimensions: the two directions in which a kernel sees them differ most."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from gramshift.estimators.model import Model
+from gramshift.learn.adapt import adapted_kernel, exponential
+from gramshift.report.contents import Map
+
+Floats = NDArray[np.float64]
+PER_KIND = 500  # points of source and of target documents
+
+
+def draw_maps(model: Model, labels: Sequence[str], is_source: NDArray[np.bool_]) -> tuple[Map | None, Map | None]:
+    """All documents of the fit, or a sample, by the plain and by the adapted kernel; the second only if it was used."""
+    rows = choose_rows(is_source)
+    if model.comparison is None or len(rows) < 3:
+        return None, None
+    texts = [model.documents[row] for row in rows]
+    similarity = model.comparison.describe(texts, model.documents, adapt=False).gram
+    kinds, names = ["source" if is_source[row] else "target" for row in rows], [labels[row] for row in rows]
+
+    def make(kernel: Floats) -> Map:
+        x, y = principal_components(kernel).T.tolist()
+        return Map(x, y, kinds, names)
+
+    after = make(adapted_kernel(exponential(similarity))) if model.adapt else None
+    return make(similarity[:, rows]), after
+
+
+def choose_rows(is_source: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Up to PER_KIND source and as many target documents, the same ones every time."""
+    chosen = []
+    for wanted in (is_source, ~is_source):
+        rows = np.flatnonzero(wanted)
+        chosen.append(np.random.default_rng(0).permutation(rows)[:PER_KIND])
+    return np.sort(np.concatenate(chosen))
+
+
+def principal_components(kernel: Floats) -> Floats:
+    """The first two, a column each; the side on which the farthest document lies is positive."""
+    centred = kernel - kernel.mean(axis=0) - kernel.mean(axis=1)[:, None] + kernel.mean()
+    n = len(centred)
+    values, vectors = linalg.eigh(centred, subset_by_index=[n - 2, n - 1])
+    components = (vectors * np.sqrt(np.maximum(values, 0)))[:, ::-1]
+    farthest = components[np.abs(components).argmax(axis=0), [0, 1]]
+    result: Floats = components * np.where(farthest < 0, -1.0, 1.0)
+    return result

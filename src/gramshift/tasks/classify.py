@@ -1,0 +1,135 @@
+"""From labelled files and a file to be labelled to labels, a model and a page."""
+
+import time
+from typing import Any
+
+from gramshift.datasets.documents import Progress
+from gramshift.datasets.formats import format_of
+from gramshift.datasets.opening import TableError
+from gramshift.datasets.writing import open_writer, output_style
+from gramshift.tasks.corrections import read_corrections
+from gramshift.tasks.inputs import Inputs, Say, check_names, read_inputs
+from gramshift.tasks.labelled import LabelColumns, label_columns, renamed_in_words
+from gramshift.tasks.needs import check_needs, estimate
+from gramshift.tasks.options import ClassifyOptions, parse_ngrams
+from gramshift.tasks.outputs import STANDARD, check_outputs, open_output
+
+
+def classify(options: ClassifyOptions, *, progress: Progress | None = None, say: Say = print) -> dict[str, Any]:
+    """Run it; what can be refused is refused before the work. Returns what happened, fit for JSON."""
+    begun = time.perf_counter()
+    _check_files(options)
+    inputs = read_inputs(options, progress=progress, say=say)
+    corrections = _corrections(options, inputs)
+    columns = _columns(options, inputs, say)
+    sizes = _sizes(options, inputs, corrections)
+    say(sizes["sentence"])
+    if options.dry_run:
+        return sizes | {"dry_run": True}
+
+    from gramshift.tasks.findings import describe_findings
+    from gramshift.tasks.fitting import fit_all
+
+    fits = fit_all(inputs, corrections, options, progress)
+    result = sizes | describe_findings(options, inputs, corrections, fits)
+    contents = None
+    if options.report is not None:
+        from gramshift.report.page import write_page
+        from gramshift.tasks.page import make_contents
+
+        contents = make_contents(options, inputs, corrections, fits, result, progress)
+    if options.output is not None:  # nothing is written before all is known
+        write_labels(options, inputs, columns, fits.labels, fits.probabilities.tolist())
+    if options.save is not None:
+        fits.classifier.save(options.save)
+    if contents is not None:
+        write_page(str(options.report), contents)
+    files = {"output": options.output, "report": options.report, "model": options.save}
+    return result | files | {"seconds": round(time.perf_counter() - begun, 2)}
+
+
+def write_labels(
+    options: ClassifyOptions, inputs: Inputs, columns: LabelColumns, labels: list[Any], probabilities: list[list[float]]
+) -> None:
+    """The target with its new columns; of a file with gaps all rows, those that had a label as they were."""
+    name, target, gap = str(options.output), inputs.target, columns.label == inputs.target.columns.label
+    everywhere: list[Any] = list(target.labels) if gap else [None] * len(target)
+    sure: list[list[float]] = [[]] * len(target)
+    for row, label, one in zip(inputs.rows, labels, probabilities, strict=True):
+        everywhere[row], sure[row] = label, one
+    done = 0
+    with open_output(name) as file, open_writer(file, name, target.table, columns.types) as writer:
+        for part in target.parts:
+            here = slice(done, done + len(part.rows))
+            writer.write(part, columns.values(everywhere[here], sure[here], options.abstain_below))
+            done += len(part.rows)
+
+
+def _check_files(options: ClassifyOptions) -> None:
+    check_names(options)
+    names = [*options.source, *filter(None, [options.target, options.corrections])]
+    check_outputs({"--output": options.output, "--report": options.report, "--save": options.save}, names, force=options.force)
+    for option, name in (("--report", options.report), ("--save", options.save)):
+        if name == STANDARD:
+            raise ValueError(f"{option} cannot go to standard output; give the name of a file")
+    if options.output not in (None, STANDARD):
+        format_of(str(options.output), option="another --output")
+
+
+def _corrections(options: ClassifyOptions, inputs: Inputs) -> dict[str, Any]:
+    if options.corrections is None:
+        return {}
+    corrections = read_corrections(options.corrections, ids=inputs.target_ids, classes=sorted(set(inputs.labels)))
+    if len(corrections) == len(inputs.rows):
+        raise TableError(f"{options.corrections} has a label for every target document; there is nothing left to find")
+    return corrections
+
+
+def _columns(options: ClassifyOptions, inputs: Inputs, say: Say) -> LabelColumns:
+    """Of the output, whose format must fit too."""
+    table, classes = inputs.target.table, sorted(set(inputs.labels))
+    columns = label_columns(table, classes, filled=inputs.target.columns.label if options.target is None else None)
+    if options.output is None:
+        return columns
+    style = output_style(options.output, table)
+    try:
+        "".join(map(str, classes)).encode(style.encoding)
+    except UnicodeEncodeError as error:
+        lacking = error.object[error.start]
+        raise TableError(f"{options.output} would be {style.encoding}, which lacks {lacking!r} of a label") from None
+    words = renamed_in_words(table, columns)
+    if words is not None:
+        say(words)
+    return columns
+
+
+def _sizes(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any]) -> dict[str, Any]:
+    """How large the run is and what it will take; refused if that is more than there is."""
+    n_source, n_target = len(inputs.texts), len(inputs.rows)
+    low, high = parse_ngrams(options.ngrams)
+    n_added = options.n_added(n_target - len(corrections))
+    needs = estimate(
+        n_source=n_source,
+        n_target=n_target,
+        n_added=n_added,
+        n_characters=sum(map(len, inputs.texts)) + sum(map(len, inputs.target_texts)),
+        n_lengths=high - low + 1,
+        adapts=options.method != "plain",
+        n_explained=min(n_target, 2000) if options.report else 0,
+        jobs=options.jobs,
+    )
+    check_needs(needs, options.memory)
+    return {
+        "n_source": n_source,
+        "n_target": n_target,
+        "classes": [str(one) for one in sorted(set(inputs.labels))],
+        "sources": [list(one) for one in inputs.files],
+        "target": inputs.target.table.name,
+        "method": options.method,
+        "kernel": options.kernel,
+        "ngrams": options.ngrams,
+        "n_added": n_added,
+        "options": options.to_toml(),
+        "needs": {"bytes": needs.n_bytes, "seconds": round(needs.seconds, 1)},
+        "sentence": f"{n_source} source and {n_target} target documents: {needs}",
+    }

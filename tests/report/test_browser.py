@@ -1,0 +1,431 @@
+"""The page in a real Chromium, as a person uses it."""
+
+import csv
+import io
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gramshift.datasets.demo import load_demo
+from gramshift.report.contents import Neighbour
+from gramshift.report.page import write_page
+from gramshift.tasks.classify import classify
+from gramshift.tasks.options import ClassifyOptions
+from sample_report import HOSTILE, make_contents, make_entry, make_hostile
+from small_tables import read_csv
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def give_up(reason):
+    if os.environ.get("GRAMSHIFT_REQUIRE_BROWSER"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    if path is None:
+        give_up("no chromium on the path; on Debian: apt-get install chromium")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        give_up("playwright is not installed: pip install playwright")
+    with sync_playwright() as playwright:
+        sandbox = [] if os.geteuid() else ["--no-sandbox"]
+        running = playwright.chromium.launch(executable_path=path, args=sandbox)
+        yield running
+        running.close()
+
+
+class Visit:
+    """One person's browser: pages that it opens must not complain, and must not ask for anything but themselves."""
+
+    def __init__(self, browser, folder, **options):
+        self.folder, self.faults, self.requests, self.addresses = folder, [], [], set()
+        self.context = browser.new_context(accept_downloads=True, **options)
+        self.context.set_default_timeout(10_000)
+
+    def open(self, contents, name="report.html"):
+        path = self.folder / name
+        write_page(path, contents)
+        page = self.context.new_page()
+        page.on("console", lambda message: self.faults.append(message.text))
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("request", lambda request: self.requests.append(request.url))
+        self.addresses.add(path.as_uri())
+        page.goto(path.as_uri())
+        page.wait_for_selector("#list > li")
+        return page
+
+    def close(self):
+        self.context.close()
+        assert self.faults == []
+        assert {url for url in self.requests if not url.startswith("blob:")} == self.addresses
+
+
+@pytest.fixture
+def visit(browser, tmp_path):
+    one = Visit(browser, tmp_path, viewport={"width": 1280, "height": 900})
+    yield one
+    one.close()
+
+
+def rows(page):
+    return page.locator("#list .row")
+
+
+def ids_shown(page):
+    """Ids of the rows on the page, from the numbers of the documents."""
+    return [f"doc-{one.get_attribute('id').removeprefix('row-')}" for one in rows(page).all()]
+
+
+def count(page):
+    return page.locator("#count").inner_text()
+
+
+def wait_for(page, name, words):
+    """Until an element has this text. The page's policy forbids to evaluate a condition in it."""
+    page.locator(f"#{name}:text-is('{words}')").wait_for()
+
+
+def download(page):
+    with page.expect_download() as waiting:
+        page.locator("#download").click()
+    assert waiting.value.suggested_filename == "corrections.csv"
+    return Path(waiting.value.path()).read_bytes()
+
+
+def test_doubtful_documents_come_first_and_pages_turn(visit):
+    contents = make_contents()
+    page = visit.open(contents)
+    order = [one.id for one in sorted(contents.documents, key=lambda one: one.confidence)]
+    assert ids_shown(page) == order[:25]
+    assert count(page) == "60 documents"
+    page.locator("#next").click()
+    assert ids_shown(page) == order[25:50]
+    assert page.locator("#page").inner_text() == "page 2 of 3"
+    assert page.evaluate("document.activeElement.id") == f"row-{order[25].removeprefix('doc-')}"
+    page.keyboard.press("n")
+    assert ids_shown(page) == order[50:]
+    assert page.locator("#next").is_disabled()
+    page.keyboard.press("p")
+    assert ids_shown(page) == order[25:50]
+    page.locator("#sort").select_option("file")
+    assert ids_shown(page) == [f"doc-{number}" for number in range(25)]
+    page.locator("#sort").select_option("sure")
+    assert ids_shown(page) == [one.id for one in sorted(contents.documents, key=lambda one: -one.confidence)][:25]
+
+
+def test_search_and_filters_find_what_they_say(visit):
+    documents = [make_entry(number, truth="good", corrected=number == 5) for number in range(60)]
+    page = visit.open(make_contents(documents))
+    page.locator("#search").fill("DOCUMENT 17:")
+    wait_for(page, "count", "1 of 60 documents")
+    assert ids_shown(page) == ["doc-17"]
+    page.locator("#search").fill("nothing like it")
+    page.wait_for_selector(".none")
+    page.locator("button[type=reset]").click()
+    wait_for(page, "count", "60 documents")
+
+    def chosen(**filters):
+        for name, value in filters.items():
+            field = page.locator(f"#{name}")
+            field.fill(value) if name in ("low", "high") else field.select_option(value)
+        page.wait_for_timeout(30)
+        page.locator("#sort").select_option("file")
+        number = int(count(page).split()[0])
+        page.locator("button[type=reset]").click()
+        wait_for(page, "count", "60 documents")
+        return number
+
+    assert chosen(label="1") == 30
+    assert chosen(round="1") == sum(one.round == 1 for one in documents)
+    assert chosen(low="60", high="70") == sum(0.6 <= one.confidence <= 0.7 for one in documents)
+    assert chosen(show="disagree") == 30
+    assert chosen(show="wrong") == 30
+    assert chosen(show="corrected") == 1
+    assert chosen(show="wrong", label="1") == 0
+    assert "abstained" not in [one.get_attribute("value") for one in page.locator("#show option").all()]
+
+
+def test_a_document_opens_to_its_text_and_neighbours(visit):
+    text = "😀𝒳 emoji first, a great film\nbut the sound broke"
+    start = text.index("great")
+    near = [Neighbour("s-7", "good", 0.25, "a great pan"), Neighbour("s-8", "bad", 0.125, "the lid broke")]
+    one = make_entry(0, text=text, spans=[(start, start + 5, 1.0, 1), (len(text) - 5, len(text), 0.3, 0)], neighbours=near)
+    page = visit.open(make_contents([one, make_entry(1, explained=False, spans=[], neighbours=[])]))
+    row = rows(page).first
+    assert row.get_attribute("aria-expanded") == "false"
+    row.click()
+    row = rows(page).first
+    assert row.get_attribute("aria-expanded") == "true"
+    panel = page.locator(f"#{row.get_attribute('aria-controls')}")
+    assert panel.locator(".reading > .text").evaluate("one => one.textContent") == text
+    marks = panel.locator("mark")
+    assert marks.all_inner_texts() == ["great", "broke"]
+    assert marks.nth(0).get_attribute("class") == "c1 s5"
+    assert marks.nth(1).get_attribute("class") == "c0 s2"
+    assert marks.nth(0).get_attribute("title") == "for good, strength 100\u202f%"
+    near = panel.locator(".near li")
+    assert ["s-7" in near.nth(0).inner_text(), "25\u202f% alike" in near.nth(0).inner_text()] == [True, True]
+    near.nth(1).locator("summary").click()
+    assert near.nth(1).locator(".text").inner_text() == "the lid broke"
+    row.press("Enter")
+    assert page.locator(".panel").count() == 0
+    rows(page).nth(1).click()
+    assert "Not explained" in page.locator(".panel").inner_text()
+    assert "None has an n-gram in common" in page.locator(".panel").inner_text()
+
+
+def test_labels_are_set_by_keys_kept_over_a_reload_and_downloaded(visit):
+    odd = ['say "hi", twice', "=1+1", " blank\r\nand line", "naïve 😀"]
+    documents = [make_entry(number, id=odd[number] if number < 4 else f"doc-{number}") for number in range(60)]
+    contents = make_contents(documents)
+    page = visit.open(contents)
+    page.locator("#sort").select_option("file")
+    page.locator("#h-documents").click()
+    page.keyboard.press("j")
+    for key in ("2", "2", "1", "1"):  # bad -> good, good -> good, bad -> bad, good -> bad
+        page.keyboard.press(key)
+    assert page.locator("#tally").inner_text() == "4 labels set, 2 changed and 2 confirmed"
+    assert page.evaluate("document.activeElement.id") == "row-4"
+    page.keyboard.press("2")
+    page.keyboard.press("u")
+    assert page.evaluate("document.activeElement.id") == "row-4"
+    expected = [[odd[0], "good", "bad"], [odd[1], "good", "good"], [odd[2], "bad", "bad"], [odd[3], "bad", "good"]]
+    page.reload()
+    page.wait_for_selector(".reviewed")
+    assert page.locator("#tally").inner_text() == "4 labels set, 2 changed and 2 confirmed"
+    data = download(page)
+    assert data.endswith(b"\r\n")
+    assert list(csv.reader(io.StringIO(data.decode("utf-8"), newline=""))) == [["id", "label", "was"], *expected]
+    page.locator("#show").select_option("reviewed")
+    wait_for(page, "count", "4 of 60 documents")
+    other = visit.open(make_contents([make_entry(number, label="good") for number in range(60)]), name="other.html")
+    assert other.locator("#tally").inner_text().startswith("No label set yet")  # another run
+    again = visit.open(replace(contents, title="the same run", created="later"), name="again.html")
+    assert again.locator("#tally").inner_text().startswith("4 labels set")
+    again.on("dialog", lambda dialog: dialog.accept())
+    again.locator("#clear").click()
+    assert again.locator("#tally").inner_text().startswith("No label set yet")
+    page.locator("#download:disabled").wait_for()  # told from window to window
+
+
+def test_the_mouse_can_do_what_keys_do(visit):
+    page = visit.open(make_contents())
+    rows(page).nth(0).click()
+    first = ids_shown(page)[0]
+    page.locator(".choice", has_text="good").click()
+    assert page.locator(".panel").count() == 1  # the next one has opened
+    assert rows(page).nth(1).get_attribute("aria-expanded") == "true"
+    page.locator(".choice", has_text="bad").click()
+    page.locator("#undo").click()
+    assert download(page).decode().splitlines()[1].startswith(f"{first},good,")
+    page.locator("#undo").click()
+    assert page.locator("#download").is_disabled()
+    page.locator("#help").click()
+    assert page.locator("#keys").is_visible()
+    page.keyboard.press("1")  # no shortcut while it is open
+    page.locator("#shortcuts").uncheck()
+    page.locator("#keys button").click()
+    assert page.locator("#keys").is_hidden()
+    rows(page).nth(0).focus()
+    page.keyboard.press("1")
+    assert page.locator("#download").is_disabled()
+
+
+def test_keys_leave_fields_alone(visit):
+    page = visit.open(make_contents())
+    page.keyboard.press("j")
+    page.keyboard.press("/")
+    page.keyboard.type("j1u?k")
+    assert page.locator("#search").input_value() == "j1u?k"
+    assert page.locator("#download").is_disabled()
+    assert page.locator("#keys").is_hidden()
+
+
+def test_without_storage_a_message_says_so(visit):
+    visit.context.add_init_script(
+        "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } })"
+    )
+    page = visit.open(make_contents())
+    assert "keeps nothing for this page (SecurityError): download" in page.locator("#trouble").inner_text()
+    page.keyboard.press("j")
+    page.keyboard.press("1")
+    assert len(download(page).decode().splitlines()) == 2
+
+
+def test_what_another_page_left_in_the_storage_does_no_harm(visit):
+    contents = make_contents()
+    page = visit.open(contents)
+    for left in (
+        "not json",
+        '{"labels": [[999, 0], [0, 9], ["length", 1], [0, "length"]], "steps": [[999, 0], [0, 7]]}',
+        "[]",
+        "null",
+        "7",
+        '{"labels": 3}',
+    ):
+        page.evaluate(
+            "left => { for (const one of [JSON.parse(document.getElementById('data').textContent).key])"
+            " localStorage.setItem('gramshift-review-' + one, left); }",
+            left,
+        )
+        page.reload()
+        page.wait_for_selector("#list > li")
+        assert page.locator("#download").is_disabled()
+        assert page.locator("#trouble").is_hidden()
+
+
+def test_hostile_words_do_nothing(visit):
+    page = visit.open(make_hostile())
+    texts = [*HOSTILE, "x" * 100_000, "<" * 100_000]
+    page.locator("#sort").select_option("file")
+    units = "one => Array.from({ length: one.textContent.length }, (_, k) => one.textContent.charCodeAt(k))"
+    page.locator("#row-0").press("Enter")
+    for number, text in enumerate(texts):  # after a label the next one opens
+        shown = page.locator(f"#panel-{number} .reading > .text")
+        if len(text) < 1000:
+            found = b"".join(unit.to_bytes(2, "little") for unit in shown.evaluate(units))
+            assert found == text.encode("utf-16-le", "surrogatepass")
+        else:
+            assert shown.evaluate("(one, text) => one.textContent === text", text)
+        page.keyboard.press("2")
+    download(page)
+    page.locator("#help").click()
+    page.keyboard.press("Escape")
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("main img, main iframe, main script").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+def test_the_policy_stops_what_slips_through(visit):
+    page = visit.open(make_contents())
+    failed = {}
+    page.on("requestfailed", lambda request: failed.update({request.url: request.failure}))
+    page.evaluate(
+        """async () => {
+          document.body.insertAdjacentHTML('beforeend', '<img src="https://localhost/a.png" onerror="window.hacked = 1">');
+          const script = document.createElement('script');
+          script.textContent = 'window.hacked = 2';
+          document.body.append(script);
+          await fetch('https://localhost/').catch(() => { window.refused = true; });
+        }"""
+    )
+    assert page.evaluate("[window.hacked ?? null, window.refused]") == [None, True]
+    assert failed == {"https://localhost/a.png": "csp"}  # it never left
+    visit.requests.remove("https://localhost/a.png")
+    assert len(visit.faults) >= 3
+    assert all("Content Security Policy" in fault for fault in visit.faults)
+    visit.faults.clear()
+
+
+def test_ten_thousand_documents_stay_smooth(visit):
+    documents = [make_entry(number, text=f"document {number}: " + "a review of some length " * 29) for number in range(10_000)]
+    page = visit.open(make_contents(documents))
+    assert rows(page).count() == 25
+    page.locator("#search").fill("document 77")
+    wait_for(page, "count", "111 of 10000 documents")
+    assert rows(page).count() == 25
+    page.locator("#search").fill("")
+    wait_for(page, "count", "10000 documents")
+    page.evaluate(
+        """() => { window.changed = 0;
+          const count = (all) => { for (const one of all) window.changed += one.addedNodes.length; };
+          new MutationObserver(count).observe(document.body, { childList: true, subtree: true }); }"""
+    )
+    page.locator("#label").select_option("1")
+    wait_for(page, "count", "5000 of 10000 documents")
+    assert 25 <= page.evaluate("window.changed") < 100  # a page of rows is drawn, whatever the number of documents
+    page.locator("#list").click()
+    page.keyboard.press("j")
+    page.evaluate("window.changed = 0")
+    page.keyboard.press("1")
+    page.wait_for_selector(".reviewed")
+    assert page.evaluate("window.changed") < 10  # and for a label one row of it
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])
+def test_the_page_fits_its_window(browser, tmp_path, scheme, width):
+    visit = Visit(browser, tmp_path, viewport={"width": width, "height": 800}, color_scheme=scheme, reduced_motion="reduce")
+    long = make_entry(0, id="x" * 300, text="y" * 5000, label="good")
+    contents = make_contents([long, *(make_entry(number) for number in range(1, 60))], warnings=["w" * 400], title="t" * 200)
+    page = visit.open(contents)
+    page.locator("#row-0").click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert ground == ("rgb(246, 246, 243)" if scheme == "light" else "rgb(20, 23, 26)")
+    assert page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
+    visit.close()
+
+
+def test_names_and_landmarks_for_those_who_listen(visit):
+    page = visit.open(
+        make_contents(scores={"accuracy": 0.5, "by_confidence": [{"low": 0.5, "high": 1.0, "n": 3, "accuracy": 0.5}]})
+    )
+    rows(page).first.click()
+    unnamed = page.evaluate(
+        """() => [...document.querySelectorAll('button, input, select, svg[role=img], section, nav, dialog, [role=group]')]
+          .filter((one) => !(one.getAttribute('aria-label') || one.getAttribute('aria-labelledby') || one.labels?.length
+            || (one.tagName === 'BUTTON' && one.textContent.trim())))
+          .map((one) => one.outerHTML.slice(0, 120))"""
+    )
+    assert unnamed == []
+    missing = page.evaluate(
+        """() => [...document.querySelectorAll('[aria-labelledby], [aria-controls]')].flatMap((one) =>
+          `${one.getAttribute('aria-labelledby') ?? ''} ${one.getAttribute('aria-controls') ?? ''}`.trim().split(/\\s+/))
+          .filter((id) => !document.getElementById(id))"""
+    )
+    assert missing == []
+    assert page.evaluate("new Set([...document.querySelectorAll('[id]')].map((one) => one.id)).size") == page.evaluate(
+        "document.querySelectorAll('[id]').length"
+    )
+    assert page.locator("main").count() == page.locator("h1").count() == 1
+    page.keyboard.press("1")
+    assert "bad" in page.locator("#say").inner_text()
+    page.keyboard.press("j")
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"
+
+
+def test_a_walk_from_two_files_to_corrected_labels(visit, tmp_path):
+    """classify, three labels put right with keys, a reload, a download, classify again with the corrections."""
+    for name in ("kitchen", "films"):
+        reviews = load_demo(name)
+        lines = io.StringIO()
+        ids = [f"{name}, {number}" for number in range(120)]
+        csv.writer(lines).writerows([("id", "text", "label"), *zip(ids, *reviews, strict=True)])
+        (tmp_path / f"{name}.csv").write_text(lines.getvalue(), newline="")
+    files = {"target": "films.csv", "output": "labels.csv", "report": "report.html"}
+    files = {option: str(tmp_path / name) for option, name in files.items()}
+    run = ClassifyOptions(source=[str(tmp_path / "kitchen.csv")], ngrams="3-5", **files)
+    classify(run, say=print)
+    before = {row["id"]: row for row in read_csv(tmp_path / "labels.csv")}
+    page = visit.context.new_page()
+    page.on("pageerror", lambda error: visit.faults.append(str(error)))
+    page.goto((tmp_path / "report.html").as_uri())
+    page.wait_for_selector("#list > li")
+    shown = [rows(page).nth(number).inner_text() for number in range(3)]
+    page.locator("#h-documents").click()
+    page.keyboard.press("j")
+    for text in shown:
+        page.keyboard.press("2" if "negative" in text.split("\n") else "1")  # the other class
+    page.reload()
+    page.wait_for_selector("#list > li")
+    assert page.locator("#tally").inner_text() == "3 labels set, 3 changed and 0 confirmed"
+    (tmp_path / "corrections.csv").write_bytes(download(page))
+    found = classify(replace(run, corrections=str(tmp_path / "corrections.csv"), force=True), say=print)
+    assert (found["corrections"]["given"], found["corrections"]["put_right"]) == (3, 3)
+    after = {row["id"]: row for row in read_csv(tmp_path / "labels.csv")}
+    for row in read_csv(tmp_path / "corrections.csv"):
+        assert row["was"] == before[row["id"]]["predicted_label"] != row["label"]
+        assert after[row["id"]]["predicted_label"] == row["label"]
+        assert after[row["id"]]["confidence"] == "1.0"
+        assert float(before[row["id"]]["confidence"]) < 0.6
+    changed = {one for one in after if after[one]["predicted_label"] != before[one]["predicted_label"]}
+    assert changed == {one["id"] for one in found["corrections"]["changes"]}

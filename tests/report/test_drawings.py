@@ -1,0 +1,114 @@
+"""Plots against cases worked out by hand."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+from gramshift.report.contents import Map
+from gramshift.report.drawings import count_by_confidence, draw_accuracy, draw_confidence, draw_map, draw_shares, nice
+from gramshift.report.svg import Scale, number, shape
+from sample_report import HOSTILE, make_entry
+
+CLASSES = ["bad", "good"]
+
+
+def parse(drawing):
+    tree = ElementTree.fromstring(str(drawing))
+    assert tree.get("role") == "img"
+    names = tree.get("aria-labelledby").split()
+    assert names == [tree[0].get("id"), tree[1].get("id")]
+    assert tree[0].tag == "title"
+    assert tree[1].tag == "desc"
+    return tree
+
+
+def find(tree, tag, style):
+    return [one for one in tree.iter(tag) if style in one.get("class", "").split()]
+
+
+def at(one, *names):
+    return [float(one.get(name)) for name in names]
+
+
+def entries(*pairs):
+    return [make_entry(0, confidence=confidence, label=label) for confidence, label in pairs]
+
+
+def test_documents_are_counted_by_confidence():
+    documents = entries((0.5, "bad"), (0.549, "good"), (0.55, "good"), (0.95, "bad"), (1.0, "bad"), (0.999, "good"))
+    low, counts = count_by_confidence(documents, CLASSES)
+    assert low == 0.5
+    assert counts == [[1, 1], [0, 1], *[[0, 0]] * 7, [2, 1]]
+    low, counts = count_by_confidence(entries((0.34, "bad"), (0.6, "good")), ["bad", "good", "ugly"])
+    assert low == pytest.approx(0.3)
+    assert counts[0] == [1, 0, 0]
+    assert counts[6] == [0, 1, 0]
+    assert len(counts) == 14
+
+
+def test_a_histogram_is_stacked_by_class():
+    tree = parse(draw_confidence(entries((0.5, "bad"), (0.5, "bad"), (0.5, "good"), (0.97, "good")), CLASSES))
+    (bad,), goods = find(tree, "rect", "c0"), find(tree, "rect", "c1")
+    bottom, top = 190, 16  # of the drawing; the largest of its values is 4
+    x, y, width, height = at(bad, "x", "y", "width", "height")
+    unit = (bottom - top) / 4
+    assert (x, width) == (47, pytest.approx(306 / 10 - 2))
+    assert (y, height) == (bottom - 2 * unit, 2 * unit)
+    assert at(goods[0], "x", "y", "height") == [47, bottom - 3 * unit, unit]
+    assert at(goods[1], "x", "y", "height") == [pytest.approx(46 + 9 * 30.6 + 1), bottom - unit, unit]
+    assert "50\u202f% to 55\u202f%: 3" in tree[1].text
+
+
+def test_shares_fill_each_bar():
+    tree = parse(draw_shares([{"bad": 0.25, "good": 0.75}, {"good": 1.0}], ["plain", "round 1"], CLASSES))
+    (bad,), goods = find(tree, "rect", "c0"), find(tree, "rect", "c1")
+    length = 360 - 8 - 64
+    assert at(bad, "x", "width") == [64, length / 4 - 1.5]
+    assert at(goods[0], "x", "width") == [64 + length / 4, length * 3 / 4 - 1.5]
+    assert at(goods[1], "x", "width") == [64, length - 1.5]
+    assert [one.text for one in find(tree, "text", "inside")] == ["25\u202f%", "75\u202f%", "100\u202f%"]
+    assert [one.text for one in find(tree, "text", "side")] == ["plain", "round 1"]
+    assert tree[1].text == "plain: bad 25\u202f%, good 75\u202f%; round 1: bad 0\u202f%, good 100\u202f%."
+
+
+def test_a_map_keeps_its_proportions():
+    points = Map([0.0, 4.0, 2.0], [0.0, 1.0, 2.0], ["target", "source", "source"], ["bad", "good", "bad"])
+    tree = parse(draw_map("before", "Before", points, CLASSES))
+    circles = list(tree.iter("circle"))
+    assert [one.get("class") for one in circles] == ["source c1", "source c0", "target c0"]  # the target on top
+    assert [at(one, "cx", "cy") for one in circles] == [[332, 84], [180, 8], [28, 160]]  # 76 to the unit both ways, y upwards
+    assert "2 source documents as rings and 1 target documents as dots" in tree[1].text
+    assert tree.get("viewBox") == "0 0 360 168"
+    assert len(list(parse(draw_map("a", "b", Map([1.0], [1.0], ["source"], ["bad"]), CLASSES)).iter("circle"))) == 1
+
+
+def test_accuracy_stands_beside_confidence():
+    bins = [{"low": 0.5, "high": 0.75, "n": 8, "accuracy": 0.5}, {"low": 0.75, "high": 1.0, "n": 4, "accuracy": 1.0}]
+    tree = parse(draw_accuracy(bins))
+    first, second = find(tree, "rect", "column")
+    assert at(first, "x", "y", "width", "height") == [47, 103, 151, 87]
+    assert at(second, "x", "y", "width", "height") == [200, 16, 151, 174]
+    (line,) = find(tree, "line", "ideal")
+    assert at(line, "x1", "y1", "x2", "y2") == [46, 103, 352, 16]
+    assert [one.text for one in find(tree, "text", "count")] == ["8", "4"]
+
+
+@pytest.mark.parametrize(("value", "expected"), [(1, 1), (1.5, 2), (3, 4), (4.5, 5), (6, 10), (11, 20), (1999, 2000), (0, 1)])
+def test_axes_end_at_round_numbers(value, expected):
+    assert nice(value) == expected
+
+
+def test_shapes_are_escaped_and_short():
+    made = shape("text", HOSTILE[0], x=1 / 3, class_='"><script>', y=-0.0)
+    element = ElementTree.fromstring(str(made))
+    assert element.text == HOSTILE[0]
+    assert element.get("x") == "0.33"
+    assert element.get("y") == "0"
+    assert "<script" not in made
+    assert number(2.50) == "2.5"
+    assert number(100) == 100
+
+
+def test_a_scale_without_extent_gives_the_middle():
+    assert Scale(1, 1, 0, 10)(1) == 5
+    assert Scale(0, 2, 10, 0)(0.5) == 7.5

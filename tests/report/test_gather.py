@@ -1,0 +1,225 @@
+"""What a report says of a fit, against plain versions."""
+
+from collections import Counter
+from math import sqrt
+
+import numpy as np
+import pytest
+from sklearn.decomposition import KernelPCA
+
+import gramshift as gs
+from gramshift.datasets.demo import load_demo
+from gramshift.estimators.shares import find_shares
+from gramshift.report import gather, maps
+from gramshift.report.gather import gather_contents
+from gramshift.report.page import render_page
+from gramshift.report.spans import strongest_spans
+
+KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
+SOURCE, LABELS, TARGET = KITCHEN.texts[:40], KITCHEN.labels[:40], [*FILMS.texts[:30], "", "zzz", FILMS.texts[0]]
+IDS = [f"f{number}" for number in range(len(TARGET))]
+OPTIONS = {"ngram_range": (3, 4), "n_added": 10}
+
+
+def fit(target=TARGET, source=SOURCE, labels=LABELS, **options):
+    return gs.TransductiveClassifier(**OPTIONS | options).fit(source, labels, target=target)
+
+
+def collect(classifier, plain=None, **changes):
+    given = {
+        "ids": IDS, "texts": TARGET, "source_ids": [f"k{number}" for number in range(len(SOURCE))], "source_texts": SOURCE,
+        "source_labels": LABELS, "title": "t", "sentence": "s", "options": {}, "sources": [("kitchen", 40)],
+    }  # fmt: skip
+    return gather_contents(classifier, plain, **given | changes)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return fit()
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return fit(adapt=False, n_rounds=1)
+
+
+@pytest.fixture(scope="module")
+def contents(fitted, plain):
+    return collect(fitted, plain, truth=[*FILMS.labels[:30], None, None, "positive"], created="now")
+
+
+def test_labels_are_those_of_the_fit(contents, fitted, plain):
+    for row, one in enumerate(contents.documents):
+        assert (one.id, one.text) == (IDS[row], TARGET[row])
+        assert one.label == fitted.transduction_[row]
+        assert one.plain_label == plain.transduction_[row]
+        assert one.probabilities == pytest.approx(fitted.transduction_proba_[row].tolist())
+        assert one.confidence == max(one.probabilities)
+        assert one.round == max(0, fitted.labeled_iter_[40 + row])
+    assert sum(one.round == 1 for one in contents.documents) == 10
+    assert [one.truth for one in contents.documents[28:]] == [*FILMS.labels[28:30], None, None, "positive"]
+    assert (contents.n_source, contents.n_target, contents.classes) == (40, 33, ["negative", "positive"])
+
+
+def naive_similarity(first, second):
+    def ngrams(text):
+        text = " ".join(text.lower().split())
+        return {text[i : i + n] for n in (3, 4) for i in range(len(text) - n + 1)}
+
+    a, b = ngrams(first), ngrams(second)
+    return len(a & b) / sqrt(len(a) * len(b)) if a and b else 0.0
+
+
+def test_neighbours_are_the_nearest_source_documents(contents):
+    for one in contents.documents:
+        values = [naive_similarity(one.text, text) for text in SOURCE]
+        order = sorted((row for row in range(40) if values[row] > 0), key=lambda row: (-values[row], row))[:3]
+        assert [near.id for near in one.neighbours] == [f"k{row}" for row in order]
+        assert [near.text for near in one.neighbours] == [SOURCE[row] for row in order]
+        assert [near.label for near in one.neighbours] == [LABELS[row] for row in order]
+        assert [near.similarity for near in one.neighbours] == pytest.approx([values[row] for row in order])
+    assert contents.documents[30].neighbours == []
+
+
+def test_equal_neighbours_come_in_order(monkeypatch):
+    monkeypatch.setattr(gather, "CELLS", 6)  # one text at a time
+    comparison = gs.TransductiveClassifier(ngram_range=(2, 2))._check_parameters()
+    others = ["xy", "abc", "xabc", "abc", "abc", "abc"]
+    assert [[row for row, _ in near] for near in gather.find_nearest(comparison, ["abc", "xy", "q"], others)] == [
+        [1, 3, 4],
+        [0],
+        [],
+    ]
+
+
+def test_spans_come_from_the_explanation_without_the_document_itself(contents, fitted):
+    rows = [40 + row if row < 32 else 40 for row in range(33)]  # the last is a copy of the first
+    for one, share in zip(contents.documents, find_shares(fitted._model, TARGET, own=rows), strict=True):
+        assert one.spans == [pytest.approx(span) for span in strongest_spans(share.by_character)]
+        assert all(0 <= start < stop <= len(one.text) and 0 < strength <= 1 for start, stop, strength, _ in one.spans)
+        assert all(a[1] <= b[0] for a, b in zip(one.spans, one.spans[1:], strict=False))
+    assert contents.documents[30].spans == []
+    assert contents.documents[0].spans
+
+
+def test_only_the_least_sure_are_explained(fitted):
+    contents = collect(fitted, max_explained=5)
+    order = np.argsort([one.confidence for one in contents.documents], kind="stable")
+    assert [row for row, one in enumerate(contents.documents) if one.explained] == sorted(order[:5].tolist())
+    assert "The 5 least sure of 33 documents are explained; the others have no highlights." in contents.notes
+
+
+def test_shares_and_history_have_names(contents, fitted, plain):
+    assert contents.share_names == ["plain", "round 1", "round 2"]
+    for share, labels in ((contents.shares[0], plain.transduction_), (contents.shares[2], fitted.transduction_)):
+        assert share == {name: count / 33 for name, count in sorted(Counter(labels.tolist()).items())}
+    assert [step["changed"] for step in contents.history] == [step["changed"] for step in fitted.history_]
+
+
+def test_numbers_as_labels_become_words():
+    classifier = fit(labels=[int(label == "positive") for label in LABELS])
+    contents = collect(classifier, source_labels=[int(label == "positive") for label in LABELS])
+    assert contents.classes == ["0", "1"]
+    assert {one.label for one in contents.documents} == {"0", "1"}
+    assert set(contents.before.labels) == {"0", "1"}
+    assert contents.documents[0].neighbours[0].label in ("0", "1")
+    assert contents.history[0]["added"] == {"0": 0, "1": 0}
+
+
+def test_corrected_documents_may_have_become_source(plain):
+    given = {"f3": "positive", "f30": "negative"}
+    rest = [text for name, text in zip(IDS, TARGET, strict=True) if name not in given]
+    classifier = fit(target=rest, source=[*SOURCE, TARGET[3], TARGET[30]], labels=[*LABELS, *given.values()])
+    contents = collect(classifier, plain, corrected=given, changes=[{"id": "f5", "before": "negative", "after": "positive"}])
+    by_id = {one.id: one for one in contents.documents}
+    assert [name for name in IDS if by_id[name].corrected] == ["f3", "f30"]
+    assert [(by_id[name].label, by_id[name].confidence, by_id[name].round) for name in given] == [
+        ("positive", 1, 0),
+        ("negative", 1, 0),
+    ]
+    assert by_id["f3"].probabilities == [0, 1]
+    found = iter(classifier.transduction_)
+    assert all(by_id[name].label == next(found) for name in IDS if name not in given)
+    assert by_id["f4"].plain_label == plain.transduction_[4]
+    assert contents.changes[0]["id"] == "f5"
+    with pytest.raises(TypeError, match="no label for 'f3'; give corrected as"):
+        collect(classifier, corrected=frozenset(given))
+    stayed = collect(fit(), corrected=frozenset(given))
+    assert [one.id for one in stayed.documents if one.corrected] == ["f3", "f30"]
+
+
+def test_what_does_not_fit_together_is_an_error(fitted):
+    with pytest.raises(ValueError, match="these 2 texts are not the 33 target documents of the fit"):
+        collect(fitted, ids=["a", "b"], texts=["x", "y"])
+    other = gs.TransductiveClassifier(kernel=gs.StringKernel(ngram_range=(2, 3)).gram).fit(SOURCE, LABELS, target=TARGET)
+    with pytest.raises(ValueError, match="needs string kernels"):
+        collect(other)
+
+
+def test_abstaining_is_marked(fitted):
+    contents = collect(fitted, abstain_below=0.6)
+    assert [one.abstained for one in contents.documents] == [one.confidence < 0.6 for one in contents.documents]
+
+
+def test_progress_is_told(fitted):
+    told = []
+    collect(fitted, progress=lambda *args: told.append(args))
+    assert told[0] == ("report", 0, 1)
+    assert told[-1] == ("report", 1, 1)
+    assert ("explain", 33, 33) in told
+    assert ("compare", 33, 33) in told
+
+
+@pytest.mark.parametrize("kernel", ["plain", "adapted"])
+def test_maps_are_kernel_principal_components(contents, fitted, kernel):
+    documents = [*SOURCE, *TARGET]
+    similarity = np.array([[naive_similarity(a, b) for b in documents] for a in documents])
+    described = np.exp(similarity - 1)
+    found = contents.before if kernel == "plain" else contents.after
+    expected = KernelPCA(2, kernel="precomputed").fit_transform(similarity if kernel == "plain" else described @ described.T)
+    for mine, theirs in zip((found.x, found.y), expected.T, strict=True):
+        np.testing.assert_allclose(np.abs(mine), np.abs(theirs), atol=1e-6)
+        assert max(mine, key=abs) > 0
+    assert found.kinds == ["source"] * 40 + ["target"] * 33
+    assert found.labels == LABELS + fitted.transduction_.tolist()
+
+
+def test_a_plain_fit_has_no_map_after_adapting(plain):
+    contents = collect(plain)
+    assert contents.before is not None
+    assert contents.after is None
+    assert "After adapting" not in render_page(contents)
+
+
+def test_maps_of_many_documents_show_a_sample(monkeypatch, fitted):
+    monkeypatch.setattr(maps, "PER_KIND", 12)
+    monkeypatch.setattr(gather, "PER_KIND", 12)
+    contents = collect(fitted)
+    assert contents.before.kinds == ["source"] * 12 + ["target"] * 12
+    assert contents.before == collect(fitted).before
+    assert "The maps show 12 source and 12 target documents, drawn at random." in contents.notes
+
+
+def test_the_strongest_stretches_are_kept_and_joined():
+    by_character = np.zeros((20, 2))
+    by_character[0:2] = [-1, 1]  # for the second class, 2 ahead of ... 1 ahead of the mean
+    by_character[2] = [0.01, -0.01]  # weak: dropped, and what it cut apart is joined
+    by_character[3:5] = [-1, 1]
+    by_character[8:10] = [2, -2]
+    by_character[15] = [-0.1, 0.1]  # weak beside 4
+    assert strongest_spans(by_character) == [(0, 5, pytest.approx(0.8 / 2), 1), (8, 10, 1.0, 0)]
+    assert strongest_spans(np.zeros((4, 2))) == []
+    assert strongest_spans(np.zeros((0, 2))) == []
+
+
+def test_no_more_than_a_dozen_stretches_are_kept():
+    by_character = np.zeros((100, 3))
+    by_character[::5, 2] = np.linspace(1, 2, 20)
+    spans = strongest_spans(by_character)
+    assert [span[0] for span in spans] == list(range(40, 100, 5))
+    assert {span[3] for span in spans} == {2}
+    assert spans[-1][2] == 1
+
+
+def test_the_page_can_be_made(contents):
+    assert "f32" in render_page(contents)

@@ -1,0 +1,196 @@
+"""The page as a text: what stands in it, and that nothing of others' making runs or is fetched."""
+
+import json
+import re
+from base64 import b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+from importlib.resources import files
+
+import pytest
+
+from gramshift.report.contents import Neighbour
+from gramshift.report.page import render_page, write_page
+from sample_report import HOSTILE, make_contents, make_entry, make_hostile
+
+
+class Elements(HTMLParser):
+    """All elements with their attributes, and the text of each."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.found, self.texts, self.inside = [], [], None
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.found.append((tag, dict(attributes)))
+        self.texts.append("")
+        self.inside = tag
+
+    def handle_endtag(self, tag):
+        self.inside = None
+
+    def handle_data(self, data):
+        if self.inside:
+            self.texts[-1] += data
+
+    def all(self, tag):
+        return [(attributes, text) for (name, attributes), text in zip(self.found, self.texts, strict=True) if name == tag]
+
+
+def units(text):
+    """As JavaScript has it: two halves of a surrogate pair side by side are one character there."""
+    return text.encode("utf-16-le", "surrogatepass")
+
+
+def test_the_same_contents_give_the_same_page():
+    assert render_page(make_contents()) == render_page(make_contents())
+
+
+def test_the_page_shows_what_it_was_given():
+    page = render_page(make_contents(warnings=["one class swallows the rest"], scores={"accuracy": 0.845, "macro_f1": 0.5}))
+    shown = ["films labelled from kitchen", "60 documents labelled.", "one class swallows the rest", "kitchen.csv"]
+    shown += ["84.5\u202f%", "50.0\u202f%", "2026-01-02 03:04", "of the labels are those of the plain kernel", "1e-05"]
+    for words in shown:
+        assert words in page
+    titles = [text for _, text in Elements(page).all("title")]
+    assert titles[0] == "films labelled from kitchen"
+    assert "Documents after adapting" in titles
+
+
+def test_parts_that_are_not_known_are_left_out():
+    page = render_page(
+        make_contents(before=None, after=None, shares=[], history=[], diagnostics={}, options={}, documents=[], n_target=0)
+    )
+    assert not Elements(page).all("svg")
+    for words in ("Before adapting", "Was adapting wise", "Beside the true labels", "What the corrections changed", "Rounds"):
+        assert words not in page
+    page = render_page(make_contents(changes=[{"id": "a7", "before": "bad", "after": "good"}], config="ngrams = '5-8'"))
+    assert "What the corrections changed" in page
+    assert "a7" in page
+    assert "ngrams = &#39;5-8&#39;" in page
+
+
+@pytest.mark.parametrize("contents", [make_contents(), make_hostile()])
+def test_nothing_but_our_own_script_and_style_can_run(contents):
+    elements = Elements(render_page(contents))
+    expected = {
+        "script": 2,
+        "style": 1,
+        "link": 1,
+        "a": 1,
+        "img": 0,
+        "iframe": 0,
+        "object": 0,
+        "embed": 0,
+        "base": 0,
+        "image": 0,
+    }
+    assert {tag: len(elements.all(tag)) for tag in expected} == expected
+    for tag, attributes in elements.found:
+        assert not [name for name in attributes if name.startswith("on") or name in ("style", "src", "action", "srcset")]
+        assert attributes.get("href", "#") in ("#documents", "data:,", "#"), tag
+    (policy,) = [a["content"] for a, _ in elements.all("meta") if a.get("http-equiv") == "Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    (data, _), (_, script) = elements.all("script")
+    assert data == {"type": "application/json", "id": "data"}
+    ((_, style),) = elements.all("style")
+    for name, text in (("script", script), ("style", style)):
+        assert f"{name}-src 'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" in policy
+        source = files("gramshift.report").joinpath("assets", f"review.{'js' if name == 'script' else 'css'}")
+        assert text == source.read_text(encoding="utf-8")
+
+
+def test_hostile_words_come_out_as_they_went_in():
+    page = render_page(make_hostile())
+    assert page.encode()  # no half of a surrogate pair
+    assert "\0" not in page
+    ((_, text),) = [(a, text) for a, text in Elements(page).all("script") if a]
+    assert not set("<>&\u2028\u2029") & set(text)
+    data = json.loads(text)
+    assert list(map(units, (one["text"] for one in data["documents"][: len(HOSTILE)]))) == list(map(units, HOSTILE))
+    assert data["sources"][0][2] == HOSTILE[0]
+
+
+def test_our_assets_end_no_element_and_name_no_address():
+    for name in ("review.js", "review.css", "report.html.j2"):
+        text = files("gramshift.report").joinpath("assets", name).read_text(encoding="utf-8")
+        assert not re.search(r"https?:|@import|url\(|innerHTML|eval\(", text)
+        assert name.endswith(".j2") or "</" not in text
+
+
+def test_ten_thousand_documents_make_a_page_of_bearable_size():
+    texts = [f"{number} " + "a review of seven hundred characters " * 19 for number in range(10_000)]
+    near = [Neighbour(f"s-{number}", "good", 0.25, text) for number, text in enumerate(texts)]
+    documents = [
+        make_entry(
+            number, text=text, spans=[(10 * k, 10 * k + 7, 0.5, k % 2) for k in range(12)], neighbours=near[number : number + 3]
+        )
+        for number, text in enumerate(texts)
+    ]
+    assert len(render_page(make_contents(documents)).encode()) < 30_000_000
+
+
+def test_long_texts_are_cut_and_the_page_stays_bearable():
+    documents = [make_entry(number, text="</script> " * 10_000) for number in range(400)]
+    page = render_page(make_contents(documents))
+    assert len(page.encode()) < 30_000_000
+    ((_, text),) = [(a, text) for a, text in Elements(page).all("script") if a]
+    one = json.loads(text)["documents"][0]
+    assert one["cut"] > 0
+    assert len(one["text"]) + one["cut"] == 100_000
+
+
+def test_the_page_is_written_at_once_or_not_at_all(tmp_path):
+    path = tmp_path / "report.html"
+    write_page(path, make_contents())
+    assert path.read_text(encoding="utf-8") == render_page(make_contents())
+    with pytest.raises(KeyError):
+        write_page(path, make_contents([make_entry(0, label="no such class")]))
+    assert path.read_text(encoding="utf-8") == render_page(make_contents())
+    assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
+
+
+def colours(scheme):
+    """The variables of the style sheet: those of :root, and over them those of the dark scheme."""
+    style = files("gramshift.report").joinpath("assets", "review.css").read_text(encoding="utf-8")
+    light, dark = style.split("@media (prefers-color-scheme: dark)")
+    pairs = re.findall(r"--([\w-]+): (#[0-9a-f]{6}|\d+%)", light)
+    if scheme == "dark":
+        pairs += re.findall(r"--([\w-]+): (#[0-9a-f]{6}|\d+%)", dark.split("\n}")[0])
+    return dict(pairs)
+
+
+def rgb(colour):
+    return [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+
+
+def contrast(first, second):
+    def luminance(colour):
+        linear = [value / 12.92 if value <= 0.03928 else ((value + 0.055) / 1.055) ** 2.4 for value in colour]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted([luminance(first), luminance(second)])
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_contrast_is_enough(scheme):
+    named = colours(scheme)
+    value = {name: rgb(colour) for name, colour in named.items() if colour.startswith("#")}
+    pairs = [("ink", name) for name in ("page", "card", "soft", "alarm-page")] + [
+        ("quiet", name) for name in ("page", "card", "soft")
+    ]
+    pairs += [("accent", "card"), ("accent", "page"), ("on-accent", "accent"), ("alarm", "alarm-page"), ("alarm", "card")]
+    for ink, ground in pairs:
+        assert contrast(value[ink], value[ground]) >= 4.5, (ink, ground)
+    for number in range(8):
+        mine = value[f"c{number}"]
+        assert contrast(mine, value["card"]) >= 3, number  # a shape, no letters
+        assert contrast(mine, value["inside"]) >= 4.5, number
+        for level in range(1, 6):
+            share = int(named[f"m{level}"][:-1]) / 100
+            mixed = [share * a + (1 - share) * b for a, b in zip(mine, value["card"], strict=True)]
+            assert contrast(value["ink"], mixed) >= 4.5, (number, level)

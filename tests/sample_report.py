@@ -1,0 +1,103 @@
+"""Contents of reports for tests, small or large, tame or hostile."""
+
+from dataclasses import replace
+
+from gramshift.report.contents import DocumentEntry, Map, Neighbour, ReportContents
+
+HOSTILE = [
+    "</script><script>window.hacked = 1</script>",
+    "<!--<script>",
+    "<img src=x onerror='window.hacked = 2'>",
+    "\"'><svg onload=window.hacked=3>",
+    "javascript:window.hacked=4",
+    "{{ 7 * 7 }} {% raw %} ${window.hacked = 5}",
+    "\u202eright to left override, never ended",
+    "\u2067\u05e9\u05dc\u05d5\u05dd \u2066",
+    "line\u2028separator\u2029and\r\nothers\0NUL\x1b[31m\ufeff",
+    "lone \ud83d and \ude00, together \ud83d\ude00",
+    "]]>&lt;b&gt;&amp;<b>bold</b>",
+    "=HYPERLINK(1)",
+]
+
+
+def make_entry(number, **changes):
+    text = f"document {number}: a great film, but the sound broke"
+    entry = DocumentEntry(
+        id=f"doc-{number}",
+        text=text,
+        label=("bad", "good")[number % 2],
+        confidence=0.5 + (number * 7 % 50) / 100,
+        probabilities=[0.3, 0.7],
+        round=number % 3 % 2,
+        plain_label="good",
+        spans=[(text.index("great"), text.index("great") + 5, 1.0, 1), (text.index("broke"), text.index("broke") + 5, 0.4, 0)],
+        neighbours=[Neighbour("s-1", "good", 0.25, "a great pan")],
+    )
+    return replace(entry, **changes)
+
+
+def make_contents(documents=None, **changes):
+    documents = [make_entry(number) for number in range(60)] if documents is None else documents
+    points = Map([0.0, 1.0, 2.0], [0.0, 2.0, 1.0], ["source", "source", "target"], ["bad", "good", "good"])
+    contents = ReportContents(
+        title="films labelled from kitchen",
+        created="2026-01-02 03:04",
+        sentence="60 documents labelled.",
+        warnings=[],
+        options={"ngrams": "5-8", "adapt": True, "added": 0.5},
+        versions={"gramshift": "0.1.0"},
+        sources=[("kitchen.csv", 2)],
+        n_source=2,
+        n_target=len(documents),
+        classes=["bad", "good"],
+        documents=documents,
+        shares=[{"bad": 0.5, "good": 0.5}, {"bad": 0.25, "good": 0.75}],
+        history=[{"added": {"bad": 0, "good": 0}, "labels": {"bad": 30, "good": 30}, "changed": 0, "seconds": 0.1}],
+        before=points,
+        after=points,
+        diagnostics={"agreement": {"value": 0.9, "sentence": "of the labels are those of the plain kernel."}, "a": "word"},
+        scores=None,
+        changes=[],
+        model_parameters={"alpha": "1e-05"},
+    )
+    return replace(contents, **changes)
+
+
+def make_hostile():
+    """Every place that takes words of others has hostile ones."""
+    words = " ".join(HOSTILE)
+    documents = [
+        make_entry(
+            number,
+            id=f"{number} {text}",
+            text=text,
+            label=words,
+            plain_label=words,
+            truth=words + "!",
+            spans=[(0, len(text) // 2, 1.0, 0)],
+            neighbours=[Neighbour(text, words, 0.5, text), Neighbour("other", "no class", 0.4, words)],
+        )
+        for number, text in enumerate([*HOSTILE, "x" * 100_000, "<" * 100_000, "", " \n\t "])
+    ]
+    return make_contents(
+        documents,
+        title=words,
+        sentence=words,
+        created=words,
+        warnings=[words],
+        options={words: words},
+        versions={words: words},
+        sources=[(words, 1)],
+        classes=[words, "other"],
+        shares=[{words: 1.0}],
+        share_names=[words],
+        history=[{"added": {words: 1}, "labels": {words: 1}, "changed": 0, "seconds": 0.1}],
+        before=Map([0.0, 1.0], [0.0, 1.0], ["source", "target"], [words, "other"]),
+        diagnostics={words: {"value": words, "sentence": words}},
+        scores={"accuracy": 0.5, "confusion": [[1, 2], [3, 4]], "confusion_labels": [words, "x"], "mcnemar_p": 0.1},
+        changes=[{"id": words, "before": words, "after": words}],
+        model_parameters={words: words},
+        notes=[words],
+        target_name=words,
+        config=words,
+    )
