@@ -23,6 +23,7 @@ from gramshift.cli.reproduce import reproduce_command
 from gramshift.cli.several import SeveralValues
 
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "14")  # its idle threads sleep soon instead of taking our cores; before NumPy
+TRACEBACK = "GRAMSHIFT_TRACEBACK"
 USERS_MISTAKES = (
     ValueError,
     TypeError,
@@ -92,6 +93,11 @@ def main() -> None:
         _stop(_describe(error), 2)
     except OSError as error:
         _stop(_describe(error), 1)
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        advice = f"this should not happen: please report it, with what {TRACEBACK}=1 shows"
+        _stop(f"{type(error).__name__}: {error}; {advice}", 1)
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
