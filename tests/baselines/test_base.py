@@ -55,6 +55,9 @@ def test_probabilities_and_saving(name, tmp_path):
     assert type(loaded) is type(clf)
     assert loaded.get_params() == clf.get_params()
     assert (loaded.transduction_score_ == clf.transduction_score_).all()
+    assert (loaded.labeled_iter_ == clf.labeled_iter_).all()
+    assert loaded.history_ == clf.history_
+    assert sum(loaded.history_[0]["labels"].values()) == len(FILMS.texts)
     new = ["a great film", "boring and bad", ""]
     assert (loaded.decision_function(new) == clf.decision_function(new)).all()
     assert (loaded.predict_proba(new) == clf.predict_proba(new)).all()

@@ -319,3 +319,26 @@ def test_an_interrupt_during_the_report_leaves_no_labels_either(gramshift, folde
     monkeypatch.setattr("gramshift.tasks.page.gather_contents", interrupted)
     assert gramshift(*RUN, "--output", "labels.csv", "--report", "report.html").code == 130
     assert not (folder / "labels.csv").exists()
+
+
+def test_a_rival_labels_too(gramshift, folder):
+    """With its own page, model and predictions; its page has no highlights and says why."""
+    files = ("--output", "labels.csv", "--report", "report.html", "--save", "m.gramshift")
+    assert gramshift(*RUN, "--method", "tsvm", *files).code == 0
+    clf = gs.baselines.TransductiveSVM().fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
+    assert [row["label"] for row in read_csv(folder / "labels.csv")] == clf.transduction_.tolist()
+    assert "does not look at character n-grams" in (folder / "report.html").read_text()
+    assert "TransductiveSVM" in gramshift("info", "m.gramshift").out
+    answer = gramshift("predict", "--model", "m.gramshift", "--input", "films.csv", "--output", "again.csv")
+    assert answer.code == 0
+    assert [row["label"] for row in read_csv(folder / "again.csv")] == clf.transduction_.tolist()
+    answer = gramshift("explain", "--model", "m.gramshift", "a film")
+    assert answer.code == 2
+    assert "holds a TransductiveSVM, which cannot be explained" in answer.err
+
+
+def test_a_method_that_there_is_not(gramshift, folder):
+    answer = gramshift(*RUN, "--method", "tkk", "--output", "labels.csv")
+    assert answer.code == 2
+    assert "--method tkk: there are plain, adapted, tkc" in answer.err
+    assert "did you mean tkc?" in answer.err

@@ -66,7 +66,9 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
         found = self.transduction_.tolist()
         counts = {label: found.count(label) for label in classes.tolist()}
         none = dict.fromkeys(counts, 0)
-        self.history_ = [{"added": none, "changed": 0, "labels": counts, "seconds": time.perf_counter() - begun}]
+        self.history_: list[dict[str, Any]] = [
+            {"added": none, "changed": 0, "labels": counts, "seconds": time.perf_counter() - begun}
+        ]
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:

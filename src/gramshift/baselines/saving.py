@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FORMAT = "gramshift-baseline"
 FORMAT_VERSION = 1
 DTYPES = ("<f8", "<i8")
-OWN = ("scores",)  # arrays that every baseline has
+OWN = {"scores": "<f8", "labeled_iter": "<i8"}  # arrays that every baseline has
 
 
 def save_baseline(baseline: "Baseline", path: str | os.PathLike[str]) -> None:
@@ -37,10 +37,12 @@ def save_baseline(baseline: "Baseline", path: str | os.PathLike[str]) -> None:
         "parameters": parameters,
         "classes": files.labels_to_json(baseline.classes_),
         "steepness": baseline._calibrate(),
+        "history": [step | {name: list(step[name].values()) for name in ("added", "labels")} for step in baseline.history_],
         "state": {name: value for name, value in baseline._state.items() if name not in arrays},
         "arrays": {name: value.dtype.str for name, value in arrays.items()},
     }
-    write_archive(path, head, arrays | {"scores": np.asarray(baseline.transduction_score_, "<f8")})
+    own = {"scores": baseline.transduction_score_, "labeled_iter": baseline.labeled_iter_}
+    write_archive(path, head, arrays | {name: np.asarray(value, OWN[name]) for name, value in own.items()})
 
 
 def load(path: str | os.PathLike[str]) -> "TransductiveClassifier | Baseline":
@@ -57,7 +59,7 @@ def _arrays(head: dict[str, Any]) -> dict[str, str]:
     arrays = head.get("arrays")
     if not isinstance(arrays, dict) or not all(dtype in DTYPES for dtype in arrays.values()) or set(arrays) & set(OWN):
         raise ModelFileError("its arrays are not those of a baseline")
-    return arrays | {"scores": "<f8"}
+    return arrays | OWN
 
 
 def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Baseline":
@@ -69,17 +71,18 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Baseline
         parameters["kernel"] = files.kernel_from_json(parameters["kernel"])
     baseline: Baseline = getattr(import_module(CLASSES[head["class"]]), head["class"])(**parameters)
     baseline._check_parameters()
-    scores = arrays.pop("scores")
+    scores, iteration = (arrays.pop(name) for name in OWN)
     classes, steepness = files.labels_from_json(head["classes"]), float(head["steepness"])
     if not all(np.isfinite(array).all() for array in (scores, *arrays.values())) or not 0 < steepness < np.inf:
         raise ValueError("it has numbers that are not finite")
-    if scores.ndim != 2 or scores.shape[1] != len(classes):
+    if scores.shape != (int(np.sum(iteration != 0)), len(classes)) or not np.isin(iteration, (0, -1)).all():
         raise ValueError(f"its scores have shape {scores.shape} for {len(classes)} classes")
     baseline._state = head["state"] | arrays
     trial = baseline._score_texts(baseline._state, ["a trial of what it holds", ""])
     if trial.shape != (2, len(classes)) or not np.isfinite(trial).all():
         raise ValueError("it does not score texts")
     baseline._parameters, baseline._training, baseline._steepness = baseline.get_params(deep=False), None, steepness
-    baseline.classes_, baseline.transduction_score_ = classes, scores
+    baseline.classes_, baseline.transduction_score_, baseline.labeled_iter_ = classes, scores, iteration
+    baseline.history_ = [files.read_step(step, classes.tolist()) for step in head["history"]]
     baseline.transduction_ = classes[scores.argmax(axis=1)] if len(scores) else classes[:0]
     return baseline

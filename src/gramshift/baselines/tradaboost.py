@@ -9,7 +9,7 @@ from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.checks import check_count, check_flag, check_number
 from gramshift.baselines.linear import fit_logistic, score
 from gramshift.baselines.topics import fit_topics, share_topics
-from gramshift.baselines.words import count_words, find_words, inverse_frequency, weigh
+from gramshift.baselines.words import binary, count_words, find_words
 from gramshift.estimators.labels import as_labels, is_missing
 from gramshift.estimators.target import Target
 from gramshift.text.documents import as_documents
@@ -19,7 +19,7 @@ COMMON = 0.5  # words of more than this share of the documents tell nothing of t
 
 
 class TrAdaBoost(Baseline):
-    """TrAdaBoost of Dai, Yang, Xue and Yu (ICML 2007), with logistic regression on weighted words.
+    """TrAdaBoost of Dai, Yang, Xue and Yu (ICML 2007), with logistic regression on the words that occur.
 
     As published it needs some target documents with their true labels: ``fit(X, y, target=texts, target_labels=labels)`` with
     gaps where none is known; ``scored_`` marks the gaps, which are what it may be judged by. Without ``target_labels`` the
@@ -40,7 +40,7 @@ class TrAdaBoost(Baseline):
 
     two_classes = True
 
-    def __init__(self, *, n_rounds: int = 20, pseudo_labelled: float = 0.2, C: float = 1.0, adapt: bool = True) -> None:
+    def __init__(self, *, n_rounds: int = 20, pseudo_labelled: float = 0.2, C: float = 0.1, adapt: bool = True) -> None:
         self.n_rounds = n_rounds
         self.pseudo_labelled = pseudo_labelled
         self.C = C
@@ -98,11 +98,10 @@ class TrAdaBoost(Baseline):
         return np.column_stack([-second, second])
 
     def _learn_features(self, source: list[str], target: list[str]) -> State:
-        words, counts = find_words(source + target, longest=1)
-        return {"words": words, "inverse": inverse_frequency(counts)}
+        return {"words": find_words(source + target, longest=1)[0]}
 
     def _features(self, state: State, texts: list[str]) -> Any:
-        return weigh(count_words(texts, state["words"]), state["inverse"])
+        return binary(count_words(texts, state["words"]))
 
 
 class TopicTrAdaBoost(TrAdaBoost):
@@ -127,7 +126,7 @@ class TopicTrAdaBoost(TrAdaBoost):
         random_state: int = 0,
         n_rounds: int = 20,
         pseudo_labelled: float = 0.2,
-        C: float = 1.0,
+        C: float = 0.1,
         adapt: bool = True,
     ) -> None:
         super().__init__(n_rounds=n_rounds, pseudo_labelled=pseudo_labelled, C=C, adapt=adapt)

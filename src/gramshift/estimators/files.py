@@ -150,15 +150,7 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Transduc
     classifier.transduction_ = classes[arrays["scores"].argmax(axis=1)] if len(arrays["scores"]) else classes[:0]
     classifier.labeled_iter_ = iteration
     names = classes.tolist()
-    classifier.history_ = [
-        {
-            "added": dict(zip(names, map(_whole, step["added"]), strict=True)),
-            "labels": _labels_of_round(step.get("labels"), names),
-            "changed": _whole(step["changed"]),
-            "seconds": float(step["seconds"]),
-        }
-        for step in head["history"]
-    ]
+    classifier.history_ = [read_step(step, names) for step in head["history"]]
     classifier._parameters = classifier.get_params(deep=False)
     return classifier
 
@@ -166,6 +158,16 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Transduc
 def _labels_of_round(counts: Any, names: list[Any]) -> dict[Any, int] | None:
     """None in files of early versions, which did not keep them."""
     return None if counts is None else dict(zip(names, map(_whole, counts), strict=True))
+
+
+def read_step(step: dict[str, Any], names: list[Any]) -> dict[str, Any]:
+    """One entry of a history, checked."""
+    return {
+        "added": dict(zip(names, map(_whole, step["added"]), strict=True)),
+        "labels": _labels_of_round(step.get("labels"), names),
+        "changed": _whole(step["changed"]),
+        "seconds": float(step["seconds"]),
+    }
 
 
 def _whole(value: Any) -> int:

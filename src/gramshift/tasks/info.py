@@ -14,7 +14,7 @@ def describe_model(path: str) -> dict[str, Any]:
     classifier, head = load_with_head(path)
     is_own = isinstance(classifier, TransductiveClassifier)
     texts = _texts(classifier) if is_own else classifier._state.get("texts", [])
-    n_source = int((classifier.labeled_iter_ == 0).sum()) if is_own else None
+    n_source = int((classifier.labeled_iter_ == 0).sum())
     parameters = dict(head["parameters"])
     return {
         "path": path,
@@ -28,7 +28,7 @@ def describe_model(path: str) -> dict[str, Any]:
         "n_target": len(classifier.transduction_),
         "n_texts": len(texts),
         "n_characters": sum(map(len, texts)),
-        "rounds": classifier.history_ if is_own else [],
+        "rounds": classifier.history_,
         "parameters": parameters,
         "safe": SAFE,
     }
@@ -53,7 +53,7 @@ def in_words(found: dict[str, Any]) -> list[str]:
         "made with": visible(versions),
         "classes": shown,
         "class": found["class"],
-        "learnt from": f"{_source(found)}{found['n_target']} target documents",
+        "learnt from": f"{found['n_source']} source and {found['n_target']} target documents",
         "parameters": visible(", ".join(f"{name}={value}" for name, value in found["parameters"].items())),
         "holds": inside if found["n_texts"] else "no texts",
         "safe to open": found["safe"],
@@ -67,7 +67,3 @@ def in_words(found: dict[str, Any]) -> list[str]:
         lines[f"round {number}"] = f"{joined}{labels or 'labels not recorded'}"
     width = max(map(len, lines))
     return [f"{name.ljust(width)}  {words}" for name, words in lines.items()]
-
-
-def _source(found: dict[str, Any]) -> str:
-    return "source documents, and " if found["n_source"] is None else f"{found['n_source']} source and "
