@@ -13,11 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.engine.memory import free_memory, give_back, human, parse_bytes
-from gramshift.engine.plan import plan_tiles, require
+from gramshift.engine.plan import Plan, plan_tiles, require
 from gramshift.engine.storage import npy_file
 from gramshift.engine.threads import Progress, count_threads, run_threads
 from gramshift.engine.tiles import tiles
 from gramshift.kernels.shared import SharedNGrams
+from gramshift.kernels.weighted import WeightedNGrams
+from gramshift.kernels.weighting import Weighting, weigh_ngrams
+from gramshift.ngrams.incidence import build_incidence
 from gramshift.ngrams.index import MAX_CHARS, build_index, estimate_index
 from gramshift.text.encode import Encoded, encode
 
@@ -31,15 +34,16 @@ def compute_gram(
     *,
     kind: str,
     ngram_range: tuple[int, int],
+    weighting: Weighting | None = None,
     normalize: bool = False,
     out: str | os.PathLike[str] | None = None,
     memory_limit: int | float | str | None = None,
     n_jobs: int | None = -1,
     progress: Progress | None = None,
 ) -> NDArray[Any]:
-    """The gram of prepared texts with each other or with ``others``: int64 counts, or float64 if normalised.
+    """The gram of prepared texts with each other or with ``others``: int64 counts, or float64 if normalised or weighted.
 
-    With ``out`` it is written tile by tile into that .npy file and comes back as a read-only memory map.
+    Weights of n-grams are those of the columns' documents. With ``out`` it is written tile by tile into that .npy file and comes back as a read-only memory map.
     """
     begun, n_threads = time.perf_counter(), count_threads(n_jobs)
     limit = free_memory() if memory_limit is None else parse_bytes(memory_limit)
@@ -51,7 +55,7 @@ def compute_gram(
     in_memory = 8 * shape[0] * shape[1] if out is None else 0
     require(what, in_memory, limit, advice)
     if 0 in shape:
-        return _empty_gram(shape, normalize, out)
+        return _empty_gram(shape, normalize or weighting is not None, out)
     encoded = encode([*others, *texts] if others is not None else texts)
     ngram_range = _clip_range(encoded, kind, ngram_range)
     require(f"{what}, with its index (estimated),", in_memory + estimate_index(encoded, kind, ngram_range), limit, advice)
@@ -62,40 +66,58 @@ def compute_gram(
     def check_size(n_bytes: int) -> None:
         require(f"{what}, with its index,", in_memory + n_bytes, limit, advice)
 
-    index = build_index(encoded, kind=kind, ngram_range=ngram_range, n_cols=n_cols, run=run, check_size=check_size)
-    kernel = SharedNGrams(index)
+    kernel: SharedNGrams | WeightedNGrams
+    if weighting is None:
+        index = build_index(encoded, kind=kind, ngram_range=ngram_range, n_cols=n_cols, run=run, check_size=check_size)
+        kernel = SharedNGrams(index)
+    else:
+        incidence = build_incidence(encoded, ngram_range=ngram_range, run=run, check_size=check_size)
+        kernel = weigh_ngrams(incidence, weighting, n_cols=n_cols)
     del encoded
     give_back()
     plan = plan_tiles(*shape, n_threads=n_threads, budget=limit - in_memory - kernel.nbytes)
     require(f"{what}, with its index,", in_memory + kernel.nbytes + plan.nbytes, limit, advice)
 
     target: AbstractContextManager[NDArray[Any]]
-    dtype = np.float64 if normalize else np.int64
+    dtype = np.float64 if normalize else kernel.dtype
     target = npy_file(out, shape, dtype) if out is not None else nullcontext(np.empty(shape, dtype))
     with target as gram:
-        work = list(tiles(*shape, plan.height, plan.width, symmetric=kernel.symmetric))
-        fill = partial(_fill_tile, kernel, np.asarray(gram), normalize)
-        run_threads(fill, work, n_threads=plan.n_threads, stage="gram", progress=progress)
+        n_tiles = fill_gram(kernel, np.asarray(gram), plan, normalize=normalize, progress=progress)
     log.info(
-        "%s %s: %s in %d tiles, %.2f s", what, kind, human(8 * shape[0] * shape[1]), len(work), time.perf_counter() - begun
+        "%s %s: %s in %d tiles, %.2f s", what, kind, human(8 * shape[0] * shape[1]), n_tiles, time.perf_counter() - begun
     )
     return gram if out is None else np.load(out, mmap_mode="r")
 
 
-def _empty_gram(shape: tuple[int, int], normalize: bool, out: str | os.PathLike[str] | None) -> NDArray[Any]:
-    gram = np.empty(shape, np.float64 if normalize else np.int64)
+def _empty_gram(shape: tuple[int, int], floats: bool, out: str | os.PathLike[str] | None) -> NDArray[Any]:
+    gram = np.empty(shape, np.float64 if floats else np.int64)
     if out is not None:
         with npy_file(out, shape, gram.dtype):
             pass
     return gram
 
 
-def _fill_tile(kernel: SharedNGrams, gram: NDArray[Any], normalize: bool, tile: tuple[slice, slice]) -> None:
+def fill_gram(
+    kernel: SharedNGrams | WeightedNGrams,
+    gram: NDArray[Any],
+    plan: Plan,
+    *,
+    normalize: bool = False,
+    progress: Progress | None = None,
+) -> int:
+    """Every tile once, on threads; return how many there are."""
+    work = list(tiles(*kernel.shape, plan.height, plan.width, symmetric=kernel.symmetric))
+    fill = partial(_fill_tile, kernel, gram, normalize)
+    run_threads(fill, work, n_threads=plan.n_threads, stage="gram", progress=progress)
+    return len(work)
+
+
+def _fill_tile(kernel: SharedNGrams | WeightedNGrams, gram: NDArray[Any], normalize: bool, tile: tuple[slice, slice]) -> None:
     """Fill one tile of the gram, and its mirror image in a symmetric one."""
     rows, cols = tile
-    kernel.fill(rows, cols, gram.view(np.int64))
+    kernel.fill(rows, cols, gram.view(kernel.dtype))
     if normalize:
-        kernel.normalize(rows, cols, gram.view(np.int64))
+        kernel.normalize(rows, cols, gram.view(kernel.dtype))
     if kernel.symmetric:
         for left in range(cols.start, min(cols.stop, rows.start), MIRROR):
             right = min(left + MIRROR, cols.stop, rows.start)

@@ -19,6 +19,8 @@ class SharedNGrams:
 
     index: NGramIndex
 
+    dtype = np.int64
+
     @property
     def shape(self) -> tuple[int, int]:
         return self.index.n_rows, self.index.n_cols
