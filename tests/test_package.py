@@ -56,9 +56,11 @@ def test_every_compiled_leaf_is_cached_on_disk_and_needs_no_gil():
         "ngrams.sorting",
         "ngrams.runs",
         "ngrams.placing",
+        "ngrams.turning",
         "kernels.bits",
         "kernels.lists",
         "kernels.normalize",
+        "kernels.weights",
         "learn.cells",
     ):
         module = import_module(f"gramshift.{name}")

@@ -43,7 +43,8 @@ def compute_gram(
 ) -> NDArray[Any]:
     """The gram of prepared texts with each other or with ``others``: int64 counts, or float64 if normalised or weighted.
 
-    Weights of n-grams are those of the columns' documents. With ``out`` it is written tile by tile into that .npy file and comes back as a read-only memory map.
+    Weights of n-grams come from the documents of the columns. With ``out`` it is written tile by tile into that .npy file and
+    comes back as a read-only memory map.
     """
     begun, n_threads = time.perf_counter(), count_threads(n_jobs)
     limit = free_memory() if memory_limit is None else parse_bytes(memory_limit)
@@ -57,7 +58,7 @@ def compute_gram(
     if 0 in shape:
         return _empty_gram(shape, normalize or weighting is not None, out)
     encoded = encode([*others, *texts] if others is not None else texts)
-    ngram_range = _clip_range(encoded, kind, ngram_range)
+    ngram_range = clip_range(encoded, kind, ngram_range)
     require(f"{what}, with its index (estimated),", in_memory + estimate_index(encoded, kind, ngram_range), limit, advice)
 
     run = partial(run_threads, n_threads=n_threads, stage="index", progress=progress)
@@ -83,9 +84,7 @@ def compute_gram(
     target = npy_file(out, shape, dtype) if out is not None else nullcontext(np.empty(shape, dtype))
     with target as gram:
         n_tiles = fill_gram(kernel, np.asarray(gram), plan, normalize=normalize, progress=progress)
-    log.info(
-        "%s %s: %s in %d tiles, %.2f s", what, kind, human(8 * shape[0] * shape[1]), n_tiles, time.perf_counter() - begun
-    )
+    log.info("%s %s: %s in %d tiles, %.2f s", what, kind, human(8 * shape[0] * shape[1]), n_tiles, time.perf_counter() - begun)
     return gram if out is None else np.load(out, mmap_mode="r")
 
 
@@ -124,7 +123,7 @@ def _fill_tile(kernel: SharedNGrams | WeightedNGrams, gram: NDArray[Any], normal
             gram[left:right, rows] = gram[rows, left:right].T
 
 
-def _clip_range(encoded: Encoded, kind: str, ngram_range: tuple[int, int]) -> tuple[int, int]:
+def clip_range(encoded: Encoded, kind: str, ngram_range: tuple[int, int]) -> tuple[int, int]:
     """No n-gram is longer than the longest document; also refuse what would not fit into the counters."""
     if encoded.codes.size > MAX_CHARS:
         raise ValueError(f"the documents have {encoded.codes.size} characters; one gram can hold {MAX_CHARS} at most")

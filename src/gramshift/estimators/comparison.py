@@ -1,6 +1,6 @@
 """Comparing documents by whatever the user named as kernel: always similarities, 1 for a document with itself."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from gramshift.engine.threads import count_threads
 from gramshift.estimators.inputs import check_gram, check_rows
 from gramshift.estimators.string_kernel import StringKernel
+from gramshift.kernels.weighting import as_powers
 from gramshift.learn.adapt import normalize_gram
 from gramshift.learn.described import Described, compact
 from gramshift.ngrams.index import KINDS
 from gramshift.text.documents import as_list
 
 Floats = NDArray[np.float64]
+WORDS, WORD_RANGE = "words", (1, 2)
 
 
 @dataclass(frozen=True)
@@ -26,11 +28,19 @@ class Comparison:
     n_jobs: int | None = -1
     selves: dict[int, Floats] = field(default_factory=dict, compare=False, repr=False)
     """k(x, x) of the documents of the fit, by the place of a kernel that is a function."""
+    groups: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """Domains and classes of the documents of the fit, for weights; None for no class."""
 
     @property
     def by_strings(self) -> bool:
         """Whether all kernels count n-grams."""
         return all(isinstance(kernel, StringKernel) for kernel in self.kernels)
+
+    @property
+    def by_classes(self) -> bool:
+        """Whether some n-grams are weighted by what the classes of documents say of them."""
+        powers = [as_powers(kernel.weighting) for kernel in self.kernels if isinstance(kernel, StringKernel)]
+        return any(one is not None and one.classes > 0 for one in powers)
 
     def takes_rows(self, X: Any) -> bool:
         """Whether X is to be read as rows of numbers: for functions of the user's, unless it holds texts."""
@@ -45,10 +55,35 @@ class Comparison:
         """Documents among themselves; of a single string kernel the counts are kept as they are."""
         n_threads = count_threads(self.n_jobs)
         if self.by_strings and len(self.kernels) == 1:
-            counts = compact(self.kernels[0].gram(documents, normalize=False))
+            counts = compact(self.kernels[0].gram(documents, normalize=False, **self.groups))
             return Described.from_gram(counts, adapt=adapt, n_threads=n_threads)
         ones = np.ones(len(documents))
         return Described(self._average(documents, None), ones, ones, adapt, n_threads)
+
+    def describe_again(self, documents: Sequence[Any], *, adapt: bool) -> Callable[[], Described]:
+        """What describes documents among themselves, again and again, as ``groups`` change; n-grams are found once."""
+        ones, finders, constant = np.ones(len(documents)), [], np.zeros((1, 1))
+        for kernel in self.kernels:
+            if isinstance(kernel, StringKernel) and as_powers(kernel.weighting) is not None:
+                finders.append((kernel, kernel.find_ngrams(list(documents))))
+        others = [one for one in self.kernels if all(one is not kernel for kernel, _ in finders)]
+        if others:
+            rest = Comparison(others, self.n_jobs, self.selves)
+            constant = rest._average(documents, None) * (len(others) / len(self.kernels))
+
+        def describe() -> Described:
+            total: Floats = np.zeros((0, 0))
+            for place, (kernel, found) in enumerate(finders):
+                weighting = kernel.make_weighting(len(documents), **self.groups)
+                assert weighting is not None
+                values = found.gram(weighting, normalize=True)
+                total = total + values if place else values
+            if len(self.kernels) > 1:
+                total /= len(self.kernels)
+                total += constant
+            return Described(total, ones, ones, adapt, count_threads(self.n_jobs))
+
+        return describe
 
     def describe(self, documents: Sequence[Any], others: Sequence[Any], *, adapt: bool) -> Described:
         """New documents by their similarity to others."""
@@ -59,7 +94,7 @@ class Comparison:
         total: Floats = np.zeros((0, 0))
         for place, kernel in enumerate(self.kernels):
             if isinstance(kernel, StringKernel):
-                values = kernel.gram(documents, others, normalize=True)
+                values = kernel.gram(documents, others, normalize=True, **self.groups)
             elif others is None:
                 gram = check_gram(_call(kernel, documents, documents), name="kernel", n_threads=count_threads(self.n_jobs))
                 self.selves[place] = np.diagonal(gram).astype(float)
@@ -73,18 +108,22 @@ class Comparison:
         return total
 
 
-def make_comparison(kernel: Any, ngram_range: tuple[int, int], **options: Any) -> Comparison:
+def make_comparison(kernel: Any, ngram_range: tuple[int, int], weighting: Any = None, **options: Any) -> Comparison:
     """From a name, a StringKernel, another callable, or a list of these."""
     named = kernel if isinstance(kernel, (list, tuple)) else [kernel]
     if not named:
         raise ValueError("kernel=[]: give at least one kernel, for example ['presence', 'spectrum']")
-    return Comparison([_make(one, ngram_range, options) for one in named], options.get("n_jobs", -1))
+    given = {"ngram_range": ngram_range, "weighting": weighting} | options
+    return Comparison([_make(one, given) for one in named], options.get("n_jobs", -1))
 
 
-def _make(kernel: Any, ngram_range: tuple[int, int], options: dict[str, Any]) -> Any:
+def _make(kernel: Any, options: dict[str, Any]) -> Any:
     """A kernel of our own: what the caller does to theirs later does not matter."""
-    if isinstance(kernel, str) and kernel in KINDS:
-        return StringKernel(kernel, ngram_range=ngram_range, **options)
+    if isinstance(kernel, str) and kernel in (*KINDS, WORDS):
+        words = {"kind": "presence", "unit": "word", "ngram_range": WORD_RANGE}
+        made = StringKernel(**options | (words if kernel == WORDS else {"kind": kernel}))
+        made.check_parameters()
+        return made
     if isinstance(kernel, StringKernel):
         kernel.check_parameters()
         return StringKernel(**kernel.get_params())
@@ -92,7 +131,7 @@ def _make(kernel: Any, ngram_range: tuple[int, int], options: dict[str, Any]) ->
         raise ValueError("kernel='precomputed' cannot stand in a list; add up the grams yourself, normalised")
     if callable(kernel) and not isinstance(kernel, type):
         return kernel
-    names = ", ".join(map(repr, [*KINDS, "precomputed"]))
+    names = ", ".join(map(repr, [*KINDS, WORDS, "precomputed"]))
     raise ValueError(f"kernel={kernel!r}: must be one of {names}, a StringKernel, another callable, or a list of kernels")
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from math import e
 from textwrap import shorten
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from gramshift.estimators.model import Model
 from gramshift.estimators.string_kernel import StringKernel
-from gramshift.text.align import align
+from gramshift.kernels.weighting import make_weights
 
 Floats = NDArray[np.float64]
 PART = 1024  # n-grams that are looked up at a time
@@ -112,9 +113,10 @@ def explain_text(model: Model, text: str, *, classes: list[Any], labels: list[An
     per_similarity = np.divide(gain, similarity, out=np.zeros_like(gain), where=similarity > 0)
     by_character = np.zeros((len(text), len(classes)))
     kernels = model.comparison.kernels if model.comparison is not None else []
+    groups = model.comparison.groups if model.comparison is not None else {}
     for kernel in kernels:
         worth = model.coefficients * (per_similarity / len(kernels))[:, None]
-        by_character += _share_by_character(kernel, text, model.documents, worth)
+        by_character += _share_by_character(kernel, text, model.documents, worth, groups)
     empty = base + model.intercepts
     by_document = model.coefficients * gain[:, None]
     score = empty + by_document.sum(axis=0)
@@ -134,14 +136,15 @@ def explain_text(model: Model, text: str, *, classes: list[Any], labels: list[An
     return Explanation(text, classes[chosen], name(score), name(empty), spans, neighbours)
 
 
-def _share_by_character(kernel: StringKernel, text: str, documents: Any, worth: Floats) -> Floats:
+def _share_by_character(kernel: StringKernel, text: str, documents: Any, worth: Floats, groups: dict[str, Any]) -> Floats:
     """What each character of the text adds to the scores; ``worth`` is that of one unit of similarity, by document and class.
 
     An n-gram's share is spread evenly over the places where it stands, and there over its characters.
     """
-    (low, high), steps = kernel.check_parameters()
-    aligned, prepared = align(text, steps), steps.apply(documents)
-    counted, normal = (kernel.gram([text], documents, normalize=normalize)[0] for normalize in (False, True))
+    (low, high), _ = kernel.check_parameters()
+    aligned, prepared = kernel.align(text, documents)
+    counted, normal = (kernel.gram([text], documents, normalize=normalize, **groups)[0] for normalize in (False, True))
+    weighting = kernel.make_weighting(len(documents), **groups)
     per_count = np.divide(normal, counted, out=np.zeros(len(counted)), where=counted > 0)
     worth = worth * per_count[:, None]
     shares = np.zeros((len(text), worth.shape[1]))
@@ -152,7 +155,10 @@ def _share_by_character(kernel: StringKernel, text: str, documents: Any, worth: 
         found: dict[str, Floats] = {}
         for start in range(0, len(names), PART):  # an n-gram is a document with one n-gram
             part = names[start : start + PART]
-            here = _combine(kernel.kind, exact.gram(part, prepared), np.array([[counts[name]] for name in part]))
+            theirs = exact.gram(part, prepared)
+            here = _combine(kernel.kind, theirs, np.array([[counts[name]] for name in part]))
+            if weighting is not None:
+                here *= make_weights(weighting, len(documents), partial(_count_groups, theirs > 0))[:, None]
             found |= dict(zip(part, here @ worth, strict=True))
         for i in range(len(aligned.text) - length + 1):
             ngram = aligned.text[i : i + length]
@@ -160,6 +166,11 @@ def _share_by_character(kernel: StringKernel, text: str, documents: Any, worth: 
                 start, stop = aligned.starts[k], aligned.stops[k]
                 shares[start:stop] += found[ngram] / (counts[ngram] * length * (stop - start))
     return shares
+
+
+def _count_groups(present: NDArray[np.bool_], groups: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
+    """How many documents of each group have each n-gram, by its row of ``present``."""
+    return np.array([present[:, groups == group].sum(axis=1) for group in range(n_groups)], np.int64).reshape(n_groups, -1)
 
 
 def _combine(kind: str, theirs: NDArray[Any], ours: NDArray[Any]) -> Floats:

@@ -10,11 +10,17 @@ from numpy.typing import NDArray
 from gramshift.engine.gram import compute_gram
 from gramshift.engine.memory import parse_bytes
 from gramshift.engine.threads import Progress, count_threads
+from gramshift.engine.weighted import WeightedGrams
 from gramshift.estimators.parameters import Parameters
 from gramshift.kernels.ranges import check_ngram_range
+from gramshift.kernels.weighting import Weighting, as_groups, as_powers
 from gramshift.ngrams.index import KINDS
+from gramshift.text.align import Aligned, align
 from gramshift.text.documents import as_documents
 from gramshift.text.steps import TextSteps
+from gramshift.text.words import align_words, write_as_words
+
+UNITS = ("character", "word")
 
 
 class StringKernel(Parameters):
@@ -26,6 +32,13 @@ class StringKernel(Parameters):
         What a shared n-gram counts: 1; the smaller of its two counts; the product of its two counts.
     ngram_range : (lo, hi)
         All lengths from lo to hi are summed. Any 1 <= lo <= hi.
+    unit : {"character", "word"}
+        What n-grams are made of. Words are what stands between white space and ``. , ; : ( ) "``; ! and ? are words too.
+    weighting : {None, "idf"} or dict
+        What a shared n-gram counts beyond that, for the presence kernel: a product of powers of what documents show of it,
+        such as ``{"idf": 2}``, which "idf" is short for. ``idf`` is log(documents / documents with the n-gram);
+        ``consistency`` its smallest over its largest share of a domain's documents; ``classes`` how much more common it
+        is in a class than elsewhere, as an absolute log. Weights come from the documents, or from ``others`` if given.
     normalize : bool
         Divide by sqrt(k(a, a) * k(b, b)): similarities from 0 to 1. A document without n-grams has similarity 0 to all,
         itself included.
@@ -53,6 +66,8 @@ class StringKernel(Parameters):
         kind: str = "presence",
         *,
         ngram_range: tuple[int, int] = (5, 8),
+        unit: str = "character",
+        weighting: Any = None,
         normalize: bool = False,
         strip: bool = True,
         lowercase: bool = True,
@@ -63,6 +78,8 @@ class StringKernel(Parameters):
     ) -> None:
         self.kind = kind
         self.ngram_range = ngram_range
+        self.unit = unit
+        self.weighting = weighting
         self.normalize = normalize
         self.strip = strip
         self.lowercase = lowercase
@@ -77,6 +94,8 @@ class StringKernel(Parameters):
         others: Any = None,
         *,
         normalize: bool | None = None,
+        domains: Any = None,
+        classes: Any = None,
         out: str | os.PathLike[str] | None = None,
         progress: Progress | None = None,
     ) -> NDArray[Any]:
@@ -87,6 +106,8 @@ class StringKernel(Parameters):
         documents, others : list of str, array, or column of a frame
         normalize : bool, optional
             Overrides the constructor's.
+        domains, classes : sequence, optional
+            For weightings by them: the domain or class of each document that weights come from, None for unknown.
         out : path, optional
             Write the gram into this .npy file, tile by tile, and return it memory-mapped: it need not fit into memory.
         progress : callable, optional
@@ -94,7 +115,7 @@ class StringKernel(Parameters):
 
         Returns
         -------
-        int64 counts, or float64 if normalised, of shape (documents, others).
+        int64 counts, or float64 if normalised or weighted, of shape (documents, others).
         """
         ngram_range, steps = self.check_parameters()
         if out is not None and not Path(out).absolute().parent.is_dir():
@@ -102,11 +123,13 @@ class StringKernel(Parameters):
         symmetric = others is None or others is documents
         rows = as_documents(documents)
         columns = None if symmetric else as_documents(others, name="others")
+        texts, n_rows = self._write(steps.apply([*rows, *(columns or [])])), len(rows)
         return compute_gram(
-            steps.apply(rows),
-            None if columns is None else steps.apply(columns),
+            texts[:n_rows],
+            None if columns is None else texts[n_rows:],
             kind=self.kind,
             ngram_range=ngram_range,
+            weighting=self.make_weighting(len(rows if columns is None else columns), domains, classes),
             normalize=self.normalize if normalize is None else normalize,
             out=out,
             memory_limit=self.memory_limit,
@@ -114,10 +137,40 @@ class StringKernel(Parameters):
             progress=progress,
         )
 
+    def find_ngrams(self, documents: list[str]) -> WeightedGrams:
+        """The n-grams of documents, for grams with one weighting after another."""
+        ngram_range, steps = self.check_parameters()
+        texts = self._write(steps.apply(documents))
+        return WeightedGrams(texts, ngram_range=ngram_range, memory_limit=self.memory_limit, n_jobs=self.n_jobs)
+
+    def make_weighting(self, n: int, domains: Any = None, classes: Any = None) -> Weighting | None:
+        """The weighting for n documents of these domains and classes; None if there is none."""
+        powers = as_powers(self.weighting)
+        if powers is None:
+            return None
+        return Weighting(
+            powers,
+            as_groups(domains, n, "domains") if powers.consistency else None,
+            as_groups(classes, n, "classes") if powers.classes else None,
+        )
+
+    def align(self, text: str, documents: list[str]) -> tuple[Aligned, list[str]]:
+        """A text and others as n-grams are taken from them, each character of the first with its origin."""
+        _, steps = self.check_parameters()
+        aligned, others = align(text, steps), steps.apply(documents)
+        return align_words(aligned, others) if self.unit == "word" else (aligned, others)
+
+    def _write(self, texts: list[str]) -> list[str]:
+        return write_as_words(texts) if self.unit == "word" else texts
+
     def check_parameters(self) -> tuple[tuple[int, int], TextSteps]:
         """Raise an error if a parameter is wrong; return the n-gram range and the text steps."""
         if self.kind not in KINDS:
             raise ValueError(f"kind={self.kind!r}: must be one of {', '.join(map(repr, KINDS))}")
+        if self.unit not in UNITS:
+            raise ValueError(f"unit={self.unit!r}: must be one of {', '.join(map(repr, UNITS))}")
+        if as_powers(self.weighting) is not None and self.kind != "presence":
+            raise ValueError(f"weighting={self.weighting!r}: only for kind='presence', not for {self.kind!r}")
         count_threads(self.n_jobs)
         if self.memory_limit is not None:
             parse_bytes(self.memory_limit)

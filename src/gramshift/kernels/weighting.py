@@ -1,6 +1,8 @@
 """How much each n-gram counts, worked out from the numbers of documents that have it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from gramshift.ngrams.incidence import Incidence
 
 Floats = NDArray[np.float64]
 Groups = NDArray[np.int64]
+LARGEST_POWER = 100
 SMOOTHING = 1.0  # documents that every n-gram is taken to have in every class
 
 
@@ -37,35 +40,47 @@ class Weighting:
     classes: Groups | None = None
 
 
+Count = Callable[[Groups, int], NDArray[np.int64]]
+"""(a group for each document that gives weights, number of groups) -> documents that have each n-gram, by group."""
+
+
 def weigh_ngrams(incidence: Incidence, weighting: Weighting, *, n_cols: int | None = None) -> WeightedNGrams:
-    """The kernel of all documents, or, with ``n_cols``, of those after the first n_cols with these, which give the weights.
-
-    An n-gram that none of them has weighs as much as one that a single one has; with classes or domains that is nothing.
-    """
+    """The kernel of all documents, or, with ``n_cols``, of those after the first n_cols with these, which give the weights."""
     n_fit = incidence.n_docs if n_cols is None else n_cols
-    everyone = np.zeros(n_fit, np.int64)
+    beyond = np.full(incidence.n_docs - n_fit, -1, np.int64)
 
-    def count(groups: Groups) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Documents by group, with each feature and at all."""
-        n_groups = int(groups.max(initial=-1)) + 1
-        padded = np.concatenate([groups, np.full(incidence.n_docs - n_fit, -1)]).astype(np.int64)
-        return incidence.count(padded, n_groups), np.bincount(groups[groups >= 0], minlength=n_groups)
+    def count(groups: Groups, n_groups: int) -> NDArray[np.int64]:
+        return incidence.count(np.concatenate([groups, beyond]), n_groups)
 
+    weights = make_weights(weighting, n_fit, count)
+    alone = make_weights(weighting, n_fit, lambda groups, n_groups: np.zeros((n_groups, 1), np.int64))
+    return WeightedNGrams(incidence, weights, float(alone[0]), n_cols=n_fit, first_row=0 if n_cols is None else n_cols)
+
+
+def make_weights(weighting: Weighting, n_documents: int, count: Count) -> Floats:
+    """A weight per n-gram.
+
+    One that no document has weighs as much as one that a single document has; with domains or classes that is nothing.
+    """
     powers = weighting.powers
-    (having,), (total,) = count(everyone)
-    weights, alone = np.ones(incidence.times.size), 1.0
+
+    def tell(groups: Groups | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Documents by group, with each n-gram and at all."""
+        assert groups is not None
+        n_groups = int(groups.max(initial=-1)) + 1
+        return count(groups, n_groups), np.bincount(groups[groups >= 0], minlength=n_groups)
+
+    (having,), (total,) = tell(np.zeros(n_documents, np.int64))
+    weights = np.ones(len(having))
     if powers.idf:
         weights *= inverse_frequency(having, total) ** powers.idf
-        alone = float(inverse_frequency(np.ones(1, np.int64), total)[0] ** powers.idf)
     if powers.consistency:
-        assert weighting.domains is not None
-        weights *= consistency(*count(weighting.domains)) ** powers.consistency
-        alone = 0.0
+        weights *= consistency(*tell(weighting.domains)) ** powers.consistency
     if powers.classes:
-        assert weighting.classes is not None
-        weights *= association(*count(weighting.classes)) ** powers.classes
-        weights[having < 2] = alone = 0.0  # one document says nothing of a class
-    return WeightedNGrams(incidence, weights, alone, n_cols=n_fit, first_row=0 if n_cols is None else n_cols)
+        weights *= association(*tell(weighting.classes)) ** powers.classes
+    if powers.consistency or powers.classes:
+        weights[having < 2] = 0.0  # one document says nothing of a domain or a class
+    return weights
 
 
 def inverse_frequency(having: NDArray[np.int64], total: int) -> Floats:
@@ -97,16 +112,26 @@ def association(having: NDArray[np.int64], totals: NDArray[np.int64]) -> Floats:
 
 
 def as_powers(value: Any) -> Powers | None:
-    """From what a user may give: None, "idf", a dict of powers or Powers."""
+    """From what a user may give: None or "none", "idf", or a dict of powers."""
     names = ", ".join(vars(Powers()))
-    rule = f"give None, 'idf', or a dict with powers from 0 on for some of {names}, for example {{'idf': 2}}"
-    if value is None or isinstance(value, Powers):
-        return value
+    rule = f"give 'none', 'idf', or a dict with powers from 0 on for some of {names}, for example {{'idf': 2}}"
+    if value is None or (isinstance(value, str) and value == "none"):
+        return None
     if isinstance(value, str) and value == "idf":
         return Powers(idf=2.0)
     if not isinstance(value, dict) or not value or not set(value) <= set(vars(Powers())):
         raise ValueError(f"weighting={value!r}: {rule}")
     for power in value.values():
-        if isinstance(power, bool) or not isinstance(power, (int, float)) or not 0 <= power <= 100:
-            raise ValueError(f"weighting={value!r}: {rule}")
+        if isinstance(power, bool) or not isinstance(power, Real) or not 0 <= float(power) <= LARGEST_POWER:
+            raise ValueError(f"weighting={value!r}: {rule}; powers go up to {LARGEST_POWER}")
     return Powers(**{name: float(power) for name, power in value.items()})
+
+
+def as_groups(values: Any, n: int, name: str) -> Groups:
+    """A number from 0 on for each of n documents, by the sorted values that a user gave; -1 for None."""
+    given = list(values) if values is not None else []
+    if values is None or len(given) != n:
+        found = "nothing was given" if values is None else f"{len(given)} were given"
+        raise ValueError(f"this weighting needs {name}, one for each of the {n} documents that weights come from; {found}")
+    places = {value: place for place, value in enumerate(sorted({value for value in given if value is not None}))}
+    return np.array([-1 if value is None else places[value] for value in given], np.int64)

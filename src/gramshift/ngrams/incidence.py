@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.ngrams.index import MAX_CHARS, Run, find_shared, run_serially
-from gramshift.ngrams.leaf import leaf
+from gramshift.ngrams.turning import count_groups, turn_round
 from gramshift.text.encode import Encoded
 
 Array = NDArray[Any]
@@ -43,28 +43,6 @@ class Incidence:
         counts = np.zeros((n_groups, self.times.size), np.int64)
         count_groups(self.starts, self.docs, groups, counts)
         return counts
-
-
-@leaf("void(int64[::1], uint32[::1], int64[::1], int64[:, ::1])")
-def count_groups(starts, docs, groups, counts):
-    """counts[g, f] += 1 for every document of group g that has feature f."""
-    for f in range(starts.size - 1):
-        for p in range(starts[f], starts[f + 1]):
-            group = groups[docs[p]]
-            if group >= 0:
-                counts[group, f] += 1
-
-
-@leaf("void(int64[::1], uint32[::1], int64[::1], int64[::1], uint32[::1], uint32[::1], int64[::1])")
-def turn_round(starts, docs, times, cursors, features, places, unshared):
-    """Write the features of every document from its cursor on and where it stands in each; take them off ``unshared``."""
-    for f in range(starts.size - 1):
-        for p in range(starts[f], starts[f + 1]):
-            doc = docs[p]
-            at = cursors[doc]
-            features[at], places[at] = f, p
-            cursors[doc] = at + 1
-            unshared[doc] -= times[f]
 
 
 def build_incidence(
