@@ -40,7 +40,7 @@ def normalized_gram(kind, texts, others, ngram_range):
 def ngram_weight(gram, others, powers, domains, classes):
     """``others`` are the sets of n-grams of the documents that give weights."""
     having = [gram in one for one in others]
-    if len(having) and sum(having) < 2 and ("consistency" in powers or "classes" in powers):
+    if sum(having) < 2 and ("consistency" in powers or "classes" in powers):
         return 0.0
     result = log(len(others) / max(1, sum(having))) ** powers.get("idf", 0)
     if "consistency" in powers:

@@ -1,17 +1,17 @@
 """Weighted n-grams against a definition that can be read off, cell by cell."""
 
-import naive
 import numpy as np
 import pytest
-from conftest import ngram_ranges, texts
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_best import words
 
 import gramshift as gs
+import naive
+from conftest import ngram_ranges, texts
 from gramshift.engine import gram as gram_module
 from gramshift.engine.plan import Plan
 from gramshift.kernels.weighting import association, consistency, inverse_frequency
+from naive_best import words
 
 AS_THEY_ARE = {"strip": False, "lowercase": False, "collapse_whitespace": False}
 WEIGHTINGS = [{"idf": 1}, {"idf": 2.5}, {"consistency": 0.5}, {"classes": 1}, {"idf": 2, "consistency": 0.25, "classes": 0.5}]
@@ -25,7 +25,10 @@ def require_close(ours, expected):
 
 
 def normalized(values, own, others):
-    return [[v / np.sqrt(r * c) if r and c else 0.0 for v, c in zip(row, others, strict=True)] for row, r in zip(values, own, strict=True)]
+    return [
+        [v / np.sqrt(r * c) if r and c else 0.0 for v, c in zip(row, others, strict=True)]
+        for row, r in zip(values, own, strict=True)
+    ]
 
 
 @given(texts, texts, ngram_ranges, st.sampled_from(WEIGHTINGS), st.data())

@@ -121,7 +121,8 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Transduc
     classifier._model = Model(
         comparison, texts, bool(settings["adapt"]), arrays["coefficients"], arrays["intercepts"], bool(head["normalized"])
     )
-    classifier._training = source, codes, source[:0], codes[:0]
+    added = np.flatnonzero((known >= 0) & (iteration != 0))
+    classifier._training = source, codes, added, known[added]
     classifier._calibration = Calibration(steepness)
     classifier.transduction_score_ = arrays["scores"]
     classifier.transduction_ = classes[arrays["scores"].argmax(axis=1)] if len(arrays["scores"]) else classes[:0]
