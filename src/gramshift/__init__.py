@@ -4,24 +4,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gramshift.estimators.files import load
+    from gramshift import baselines
+    from gramshift.baselines.saving import load
     from gramshift.estimators.string_kernel import StringKernel
     from gramshift.estimators.target import Target
     from gramshift.estimators.transductive import TransductiveClassifier
 
 __version__ = "0.1.0"
-__all__ = ["StringKernel", "Target", "TransductiveClassifier", "__version__", "load"]
+__all__ = ["StringKernel", "Target", "TransductiveClassifier", "__version__", "baselines", "load"]
 
 _HOMES = {
     "StringKernel": "gramshift.estimators.string_kernel",
     "Target": "gramshift.estimators.target",
     "TransductiveClassifier": "gramshift.estimators.transductive",
-    "load": "gramshift.estimators.files",
+    "load": "gramshift.baselines.saving",
 }
 
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for, when it is asked for: `gramshift --help` need not wait for compiled code."""
+    if name == "baselines":
+        return import_module("gramshift.baselines")
     if name not in _HOMES:
         raise AttributeError(f"module 'gramshift' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import zipfile
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -36,8 +37,11 @@ def write_archive(path: str | os.PathLike[str], head: dict[str, Any], arrays: di
         archive.comment = sha256(text).hexdigest().encode()
 
 
-def read_archive(path: str | os.PathLike[str], names: dict[str, str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The head and the arrays; ``names`` says which arrays there must be and of which dtype."""
+Names = Callable[[dict[str, Any]], dict[str, str]]
+
+
+def read_archive(path: str | os.PathLike[str], names: Names) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The head and the arrays; ``names`` says for a head which arrays there must be and of which dtype."""
     path = Path(path)
     with path.open("rb") as file:
         try:
@@ -49,10 +53,20 @@ def read_archive(path: str | os.PathLike[str], names: dict[str, str]) -> tuple[d
             raise ModelFileError(f"{path} is not a whole Gramshift model ({error}); save it again") from None
 
 
-def _read(archive: zipfile.ZipFile, names: dict[str, str], *, file_size: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    expected = [HEAD, *(f"{name}.npy" for name in names)]
+def _read(archive: zipfile.ZipFile, names_for: Names, *, file_size: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     infos = archive.infolist()
     found = [info.filename for info in infos]
+    if found.count(HEAD) != 1:
+        raise ModelFileError(f"it lacks {HEAD!r}")
+    _check_members(infos, file_size)
+    text = archive.read(HEAD)
+    if sha256(text).hexdigest().encode() != archive.comment:
+        raise ModelFileError(f"the checksum of {HEAD} is wrong: it was altered")
+    head = json.loads(text)
+    if not isinstance(head, dict) or not isinstance(head.get("checksums"), dict):
+        raise ModelFileError(f"{HEAD} is not what a model has")
+    names = names_for(head)
+    expected = [HEAD, *(f"{name}.npy" for name in names)]
     if sorted(found) != sorted(expected):
         strange = [name for name in found if name not in expected or found.count(name) > 1]
         missing = [name for name in expected if name not in found]
@@ -60,16 +74,6 @@ def _read(archive: zipfile.ZipFile, names: dict[str, str], *, file_size: int) ->
             f"{words} {', '.join(map(repr, names[:3]))}" for words, names in (("lacks", missing), ("holds", strange)) if names
         ]
         raise ModelFileError(f"it {' and '.join(faults)}")
-    if any(info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1 for info in infos):
-        raise ModelFileError("its members are compressed or encrypted, which a model's never are")
-    if sum(info.file_size for info in infos) > file_size:
-        raise ModelFileError("its members claim to be larger than the file")
-    text = archive.read(HEAD)
-    if sha256(text).hexdigest().encode() != archive.comment:
-        raise ModelFileError(f"the checksum of {HEAD} is wrong: it was altered")
-    head = json.loads(text)
-    if not isinstance(head, dict) or not isinstance(head.get("checksums"), dict):
-        raise ModelFileError(f"{HEAD} is not what a model has")
     arrays = {}
     for name, dtype in names.items():
         data = archive.read(f"{name}.npy")
@@ -77,6 +81,13 @@ def _read(archive: zipfile.ZipFile, names: dict[str, str], *, file_size: int) ->
             raise ModelFileError(f"the checksum of {name}.npy is wrong: it was altered")
         arrays[name] = _from_bytes(data, name, np.dtype(dtype))
     return head, arrays
+
+
+def _check_members(infos: list[zipfile.ZipInfo], file_size: int) -> None:
+    if any(info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1 for info in infos):
+        raise ModelFileError("its members are compressed or encrypted, which a model's never are")
+    if sum(info.file_size for info in infos) > file_size:
+        raise ModelFileError("its members claim to be larger than the file")
 
 
 def _plain(value: Any) -> Any:

@@ -2,6 +2,8 @@
 
 import os
 import platform
+from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -35,6 +37,10 @@ ARRAYS = {
 }
 
 
+def library_versions() -> dict[str, str]:
+    return {name: version(name) for name in LIBRARIES} | {"python": platform.python_version()}
+
+
 def save_classifier(classifier: "TransductiveClassifier", path: str | os.PathLike[str]) -> None:
     """Parameters and labels as JSON, the rest as arrays; probabilities are calibrated first."""
     model, parameters = classifier._model, classifier._parameters
@@ -42,10 +48,10 @@ def save_classifier(classifier: "TransductiveClassifier", path: str | os.PathLik
     head = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
-        "versions": {name: version(name) for name in LIBRARIES} | {"python": platform.python_version()},
+        "versions": library_versions(),
         "parameters": _parameters_to_json({name: value for name, value in parameters.items() if name != "settings"}),
         "settings": _parameters_to_json(parameters["settings"]),
-        "classes": _labels_to_json(classifier.classes_),
+        "classes": labels_to_json(classifier.classes_),
         "history": [step | {"added": list(step["added"].values())} for step in classifier.history_],
         "steepness": classifier._calibrate(),
         "normalized": model.normalized,
@@ -64,17 +70,32 @@ def save_classifier(classifier: "TransductiveClassifier", path: str | os.PathLik
     write_archive(path, head, {name: np.asarray(arrays[name], dtype) for name, dtype in ARRAYS.items()})
 
 
-def load(path: str | os.PathLike[str]) -> "TransductiveClassifier":
-    """The classifier that ``save`` wrote; it predicts the same, to the last bit."""
-    head, arrays = read_archive(path, ARRAYS)
-    if head.get("format") != FORMAT:
-        raise ModelFileError(f"{path} is not a Gramshift model")
-    if head.get("format_version") != FORMAT_VERSION:
-        found, versions = str(head.get("format_version"))[:20], head.get("versions")
-        made_by = str(versions.get("gramshift"))[:20] if isinstance(versions, dict) else "another version"
-        raise ModelFileError(f"{path} has format {found}, made by gramshift {made_by}; this one reads {FORMAT_VERSION}")
+@dataclass(frozen=True)
+class Kind:
+    """A kind of model file: how it calls itself, which arrays its head promises, what becomes of them."""
+
+    format: str
+    version: int
+    arrays: Callable[[dict[str, Any]], dict[str, str]]
+    rebuild: Callable[[dict[str, Any], dict[str, NDArray[Any]]], Any]
+
+
+def load_as(path: str | os.PathLike[str], *kinds: Kind) -> Any:
+    """What the file holds, if it is of one of these kinds and can be trusted."""
+
+    def kind_of(head: dict[str, Any]) -> Kind:
+        kind = next((one for one in kinds if one.format == head.get("format")), None)
+        if kind is None:
+            raise ModelFileError("it does not call itself a Gramshift model")
+        if head.get("format_version") != kind.version:
+            found, versions = str(head.get("format_version"))[:20], head.get("versions")
+            made_by = str(versions.get("gramshift"))[:20] if isinstance(versions, dict) else "another version"
+            raise ModelFileError(f"it has format {found}, made by gramshift {made_by}; this one reads {kind.version}")
+        return kind
+
+    head, arrays = read_archive(path, lambda head: kind_of(head).arrays(head))
     try:
-        return _rebuild(head, arrays)
+        return kind_of(head).rebuild(head, arrays)
     except Exception as error:  # whatever a made-up file leads to, it is the file's fault
         raise ModelFileError(f"{path} is not a Gramshift model that can be trusted: {error}") from None
 
@@ -91,7 +112,7 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Transduc
     count_threads(classifier.n_jobs)
     if classifier.memory_limit is not None:
         parse_bytes(classifier.memory_limit)
-    classes = _labels_from_json(head["classes"])
+    classes = labels_from_json(head["classes"])
     iteration, codes = arrays["labeled_iter"], arrays["source_codes"]
     n, n_classes = len(iteration), len(classes)
     source = np.flatnonzero(iteration == 0)
@@ -154,7 +175,7 @@ def _known_codes(classifier: "TransductiveClassifier") -> NDArray[np.int64]:
 def _parameters_to_json(parameters: dict[str, Any]) -> dict[str, Any]:
     result = dict(parameters)
     if "kernel" in result:
-        result["kernel"] = _kernel_to_json(result["kernel"])
+        result["kernel"] = kernel_to_json(result["kernel"])
     if isinstance(result["select"], dict):  # keys of JSON are strings, labels need not be
         result["select"] = [list(pair) for pair in result["select"].items()]
     return result
@@ -163,7 +184,7 @@ def _parameters_to_json(parameters: dict[str, Any]) -> dict[str, Any]:
 def _parameters_from_json(parameters: dict[str, Any]) -> dict[str, Any]:
     result = dict(parameters)
     if "kernel" in result:
-        result["kernel"] = _kernel_from_json(result["kernel"])
+        result["kernel"] = kernel_from_json(result["kernel"])
     if "ngram_range" in result:
         result["ngram_range"] = tuple(result["ngram_range"])
     if isinstance(result["select"], list):
@@ -187,29 +208,29 @@ def _texts(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> list[str]:
     return [whole[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]
 
 
-def _kernel_to_json(kernel: Any) -> Any:
+def kernel_to_json(kernel: Any) -> Any:
     if kernel is None or isinstance(kernel, str):
         return kernel
     if isinstance(kernel, StringKernel):
         return kernel.get_params()
     if isinstance(kernel, (list, tuple)):
-        return [_kernel_to_json(one) for one in kernel]
+        return [kernel_to_json(one) for one in kernel]
     raise TypeError(f"kernel={kernel!r} is a function and cannot be saved; use a StringKernel, or save the labels instead")
 
 
-def _kernel_from_json(kernel: Any) -> Any:
+def kernel_from_json(kernel: Any) -> Any:
     if isinstance(kernel, dict):
         return StringKernel(**kernel | {"ngram_range": tuple(kernel["ngram_range"])})
-    return [_kernel_from_json(one) for one in kernel] if isinstance(kernel, list) else kernel
+    return [kernel_from_json(one) for one in kernel] if isinstance(kernel, list) else kernel
 
 
-def _labels_to_json(classes: NDArray[Any]) -> dict[str, Any]:
+def labels_to_json(classes: NDArray[Any]) -> dict[str, Any]:
     if classes.dtype.kind not in "Uiufb":
         raise TypeError(f"labels of type {classes.dtype} cannot be saved; fit with labels that are str, int, float or bool")
     return {"dtype": classes.dtype.str, "values": classes.tolist()}
 
 
-def _labels_from_json(labels: dict[str, Any]) -> NDArray[Any]:
+def labels_from_json(labels: dict[str, Any]) -> NDArray[Any]:
     """Of a type that the values themselves need; what the file says may only widen it to eight bytes."""
     values, dtype = labels["values"], str(labels["dtype"])
     kinds = {"U": str, "b": bool, "i": int, "u": int, "f": float}
@@ -222,3 +243,6 @@ def _labels_from_json(labels: dict[str, Any]) -> NDArray[Any]:
     if classes.tolist() != values or np.unique(classes).tolist() != values or len(values) < 2:
         raise ValueError("its labels are not in order, or not different")
     return classes
+
+
+CLASSIFIERS = Kind(FORMAT, FORMAT_VERSION, lambda head: ARRAYS, _rebuild)

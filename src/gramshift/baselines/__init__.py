@@ -1,0 +1,48 @@
+"""The other systems of the paper's tables, behind the interface of our own classifier."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from gramshift.baselines.table import CLASSES, METHODS, Method
+
+if TYPE_CHECKING:
+    from gramshift.baselines.coral import CORAL
+    from gramshift.baselines.dci import DCI
+    from gramshift.baselines.discriminant import KernelDiscriminant
+    from gramshift.baselines.kemeta import KEMeta
+    from gramshift.baselines.scl import SCL
+    from gramshift.baselines.sfa import SFA
+    from gramshift.baselines.sst import SST
+    from gramshift.baselines.tfidf import SelfTraining, TfidfLogistic
+    from gramshift.baselines.tradaboost import TopicTrAdaBoost, TrAdaBoost
+    from gramshift.baselines.tsvm import TransductiveSVM
+
+__all__ = [
+    "CORAL",
+    "DCI",
+    "METHODS",
+    "SCL",
+    "SFA",
+    "SST",
+    "KEMeta",
+    "KernelDiscriminant",
+    "Method",
+    "SelfTraining",
+    "TfidfLogistic",
+    "TopicTrAdaBoost",
+    "TrAdaBoost",
+    "TransductiveSVM",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for, when it is asked for."""
+    if name not in CLASSES:
+        raise AttributeError(f"module 'gramshift.baselines' has no attribute {name!r}")
+    value = getattr(import_module(CLASSES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,137 @@
+"""What all baselines have in common: the interface of our own classifier over two functions of their own."""
+
+import os
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import StratifiedKFold
+
+from gramshift.baselines.saving import save_baseline
+from gramshift.estimators.inputs import gather
+from gramshift.estimators.labels import encode_labels, is_missing
+from gramshift.learn.calibrate import fit_steepness, softmax
+from gramshift.learn.targets import choose_classes
+from gramshift.text.documents import as_documents
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+State = dict[str, Any]
+N_FOLDS = 3  # for probabilities
+
+
+class Baseline(ClassifierMixin, BaseEstimator, ABC):
+    """``fit(X, y, target=...)``, then ``transduction_``, ``predict``, ``predict_proba``, ``save``.
+
+    A baseline says what it learns (``_learn``: arrays, numbers and strings by name, nothing else, so that it can be saved) and
+    how that scores texts (``_score_texts``).
+    """
+
+    two_classes: ClassVar[bool] = False
+    """Whether the method is defined for two classes only."""
+    needs_target: ClassVar[bool] = True
+
+    @abstractmethod
+    def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
+        """All that scoring needs; ``codes`` are the classes of the source documents."""
+
+    @abstractmethod
+    def _score_texts(self, state: State, texts: list[str]) -> Floats:
+        """A column per class."""
+
+    def _check_parameters(self) -> None:
+        """Raise an error if a parameter is wrong."""
+
+    def fit(self, X: Any, y: Any, *, target: Any = None) -> Self:
+        """Learn from X with labels y, adapt to the target documents and label them.
+
+        Documents of X whose label is missing (None, NaN, NA) are target documents too, before those of ``target``.
+        """
+        self._check_parameters()
+        documents, labels = gather(X, y, target, read=as_documents)
+        known = [not is_missing(label) for label in labels]
+        source = [text for text, is_source in zip(documents, known, strict=True) if is_source]
+        unlabelled = [text for text, is_source in zip(documents, known, strict=True) if not is_source]
+        classes, codes = encode_labels([label for label in labels if not is_missing(label)])
+        self._check_task(len(classes), len(unlabelled))
+        self._train(classes, source, codes, unlabelled)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Labels of documents, seen or not; no refit."""
+        scores = self._score(X)
+        labels: NDArray[Any] = self.classes_[choose_classes(scores)]
+        return labels
+
+    def decision_function(self, X: Any) -> Floats:
+        """For two classes the score of the second, else a column per class."""
+        scores = self._score(X)
+        return scores[:, 1] if len(self.classes_) == 2 else scores
+
+    def predict_proba(self, X: Any) -> Floats:
+        """A probability per class, calibrated on source documents that were held out; the predicted class has the largest."""
+        return softmax(self._score(X), self._calibrate())
+
+    @property
+    def transduction_proba_(self) -> Floats:
+        """Probabilities of the target documents."""
+        self._check_fitted()
+        return softmax(self.transduction_score_, self._calibrate())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted baseline into one file, for :func:`gramshift.load`."""
+        self._check_fitted()
+        save_baseline(self, path)
+
+    def _check_task(self, n_classes: int, n_target: int) -> None:
+        name = type(self).__name__
+        if self.two_classes and n_classes != 2:
+            raise ValueError(f"{name} is defined for two classes; y has {n_classes}")
+        if self.needs_target and not n_target and getattr(self, "adapt", True):
+            raise ValueError(f"{name} learns from target documents too: give them as target=, or leave gaps in y")
+
+    def _train(self, classes: NDArray[Any], source: list[str], codes: Codes, target: list[str]) -> None:
+        state = self._learn(source, codes, target, len(classes))
+        self._state, self._parameters = state, self.get_params(deep=False)
+        self._training: tuple[list[str], Codes, list[str]] | None = (source, codes, target)
+        self._steepness: float | None = None
+        self.classes_ = classes
+        self.transduction_score_ = self._score_texts(state, target) if target else np.zeros((0, len(classes)))
+        self.transduction_: NDArray[Any] = classes[choose_classes(self.transduction_score_)]
+
+    def _score(self, X: Any) -> Floats:
+        self._check_fitted()
+        texts = as_documents(X, name="X")
+        return self._score_texts(self._state, texts) if texts else np.zeros((0, len(self.classes_)))
+
+    def _calibrate(self) -> float:
+        """The steepness of the probabilities, when first asked for: it takes a training per fold of the source."""
+        self._check_fitted()
+        if self._steepness is None and self._training is not None:
+            source, codes, target = self._training
+            n_folds = min(N_FOLDS, int(np.bincount(codes).min()))
+            scores = np.zeros((len(source), len(self.classes_)))
+            if n_folds > 1:
+                for kept, held in StratifiedKFold(n_folds, shuffle=True, random_state=0).split(source, codes):
+                    state = self._learn([source[i] for i in kept], codes[kept], target, len(self.classes_))
+                    scores[held] = self._score_texts(state, [source[i] for i in held])
+            self._steepness = fit_steepness(scores, codes)
+        assert self._steepness is not None
+        return self._steepness
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "_state"):
+            raise NotFittedError(f"This {type(self).__name__} is not fitted yet: call fit first")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_state")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        tags.classifier_tags.multi_class = not self.two_classes
+        return tags

@@ -1,0 +1,48 @@
+"""String kernels with kernel discriminant analysis, without any target document."""
+
+from typing import Any
+
+from gramshift.baselines.base import Baseline, Codes, Floats, State
+from gramshift.estimators.comparison import make_comparison
+from gramshift.estimators.model import Model
+from gramshift.estimators.transductive import TransductiveClassifier
+
+
+class KernelDiscriminant(Baseline):
+    """String kernels and kernel discriminant analysis, as Giménez-Pérez, Franco-Salvador and Rosso (EACL 2017) have it.
+
+    For two classes of equal size it scores as ridge regression with an intercept does.
+
+    Parameters
+    ----------
+    kernel : {"presence", "intersection", "spectrum"}, StringKernel or list of these
+    ngram_range : (lo, hi)
+        For kernels given by name.
+    alpha : float
+        Added to the spread within classes.
+    """
+
+    needs_target = False
+
+    def __init__(self, kernel: Any = "presence", *, ngram_range: tuple[int, int] = (5, 8), alpha: float = 1e-5) -> None:
+        self.kernel = kernel
+        self.ngram_range = ngram_range
+        self.alpha = alpha
+
+    def _check_parameters(self) -> None:
+        if self.kernel == "precomputed":
+            raise ValueError("kernel='precomputed': give texts and a string kernel; TransductiveClassifier takes grams")
+        self._classifier()._check_parameters()
+
+    def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
+        model = self._classifier().fit(source, codes)._model
+        return {"texts": source, "coefficients": model.coefficients, "intercepts": model.intercepts}
+
+    def _score_texts(self, state: State, texts: list[str]) -> Floats:
+        comparison = make_comparison(self.kernel, self.ngram_range)
+        return Model(comparison, state["texts"], False, state["coefficients"], state["intercepts"]).score(texts)
+
+    def _classifier(self) -> TransductiveClassifier:
+        return TransductiveClassifier(
+            self.kernel, ngram_range=self.ngram_range, adapt=False, n_rounds=1, alpha=self.alpha, classifier="discriminant"
+        )

@@ -1,0 +1,81 @@
+"""Model files of baselines, and loading any model file."""
+
+import os
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift.baselines.table import CLASSES
+from gramshift.estimators import files
+from gramshift.estimators.archive import ModelFileError, write_archive
+
+if TYPE_CHECKING:
+    from gramshift.baselines.base import Baseline
+    from gramshift.estimators.transductive import TransductiveClassifier
+
+FORMAT = "gramshift-baseline"
+FORMAT_VERSION = 1
+DTYPES = ("<f8", "<i8")
+OWN = ("scores",)  # arrays that every baseline has
+
+
+def save_baseline(baseline: "Baseline", path: str | os.PathLike[str]) -> None:
+    """Parameters, labels, words and numbers as JSON, the rest as arrays; probabilities are calibrated first."""
+    arrays = {name: value for name, value in baseline._state.items() if isinstance(value, np.ndarray)}
+    arrays = {name: np.asarray(value, "<f8" if value.dtype.kind == "f" else "<i8") for name, value in arrays.items()}
+    parameters = baseline._parameters
+    if "kernel" in parameters:
+        parameters = parameters | {"kernel": files.kernel_to_json(parameters["kernel"])}
+    head = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "versions": files.library_versions(),
+        "class": type(baseline).__name__,
+        "parameters": parameters,
+        "classes": files.labels_to_json(baseline.classes_),
+        "steepness": baseline._calibrate(),
+        "state": {name: value for name, value in baseline._state.items() if name not in arrays},
+        "arrays": {name: value.dtype.str for name, value in arrays.items()},
+    }
+    write_archive(path, head, arrays | {"scores": np.asarray(baseline.transduction_score_, "<f8")})
+
+
+def load(path: str | os.PathLike[str]) -> "TransductiveClassifier | Baseline":
+    """What ``save`` wrote, a classifier or a baseline; it predicts the same, to the last bit."""
+    baselines = files.Kind(FORMAT, FORMAT_VERSION, _arrays, _rebuild)
+    loaded: TransductiveClassifier | Baseline = files.load_as(path, files.CLASSIFIERS, baselines)
+    return loaded
+
+
+def _arrays(head: dict[str, Any]) -> dict[str, str]:
+    arrays = head.get("arrays")
+    if not isinstance(arrays, dict) or not all(dtype in DTYPES for dtype in arrays.values()) or set(arrays) & set(OWN):
+        raise ModelFileError("its arrays are not those of a baseline")
+    return arrays | {"scores": "<f8"}
+
+
+def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Baseline":
+    """The baseline, after it has scored two texts as a trial: what does not fit together shows there."""
+    if head["class"] not in CLASSES:
+        raise ValueError(f"there is no baseline {str(head['class'])[:20]!r}")
+    parameters = {name: tuple(value) if name == "ngram_range" else value for name, value in head["parameters"].items()}
+    if "kernel" in parameters:
+        parameters["kernel"] = files.kernel_from_json(parameters["kernel"])
+    baseline: Baseline = getattr(import_module(CLASSES[head["class"]]), head["class"])(**parameters)
+    baseline._check_parameters()
+    scores = arrays.pop("scores")
+    classes, steepness = files.labels_from_json(head["classes"]), float(head["steepness"])
+    if not all(np.isfinite(array).all() for array in (scores, *arrays.values())) or not 0 < steepness < np.inf:
+        raise ValueError("it has numbers that are not finite")
+    if scores.ndim != 2 or scores.shape[1] != len(classes):
+        raise ValueError(f"its scores have shape {scores.shape} for {len(classes)} classes")
+    baseline._state = head["state"] | arrays
+    trial = baseline._score_texts(baseline._state, ["a trial of what it holds", ""])
+    if trial.shape != (2, len(classes)) or not np.isfinite(trial).all():
+        raise ValueError("it does not score texts")
+    baseline._parameters, baseline._training, baseline._steepness = baseline.get_params(deep=False), None, steepness
+    baseline.classes_, baseline.transduction_score_ = classes, scores
+    baseline.transduction_ = classes[scores.argmax(axis=1)] if len(scores) else classes[:0]
+    return baseline

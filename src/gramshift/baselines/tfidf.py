@@ -1,0 +1,88 @@
+"""What a user of scikit-learn would reach for: weighted words, logistic regression, self-training on top."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.semi_supervised import SelfTrainingClassifier
+
+from gramshift.baselines.base import Baseline, Codes, Floats, State
+from gramshift.baselines.checks import check_flag, check_number
+from gramshift.baselines.linear import columns, fit_logistic, score
+from gramshift.baselines.words import count_words, find_words, inverse_frequency, weigh
+
+
+class TfidfLogistic(Baseline):
+    """Logistic regression on weighted words and pairs of words. It looks at no target document.
+
+    Parameters
+    ----------
+    C : float
+        Inverse of the penalty.
+
+    Examples
+    --------
+    >>> from gramshift.baselines import TfidfLogistic
+    >>> source = ["a great pan", "it broke at once", "great knife", "broke, sadly"]
+    >>> clf = TfidfLogistic().fit(source, ["good", "bad", "good", "bad"], target=["a great film", "the disc broke"])
+    >>> clf.transduction_.tolist()
+    ['good', 'bad']
+    """
+
+    needs_target = False
+
+    def __init__(self, *, C: float = 1.0) -> None:
+        self.C = C
+
+    def _check_parameters(self) -> None:
+        check_number("C", self.C)
+
+    def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
+        words, counts = find_words(source)
+        inverse = inverse_frequency(counts)
+        coefficients, intercepts = fit_logistic(weigh(counts, inverse), codes, C=self.C)
+        return {"words": words, "inverse": inverse, "coefficients": coefficients, "intercepts": intercepts}
+
+    def _score_texts(self, state: State, texts: list[str]) -> Floats:
+        features = weigh(count_words(texts, state["words"]), state["inverse"])
+        return score(features, (state["coefficients"], state["intercepts"]))
+
+
+class SelfTraining(TfidfLogistic):
+    """scikit-learn's SelfTrainingClassifier over the above: target documents that it is sure of join the training set.
+
+    Parameters
+    ----------
+    C : float
+        Inverse of the penalty.
+    threshold : float
+        From which probability on a document joins.
+    adapt : bool
+        False for the logistic regression alone, on the same words.
+    """
+
+    needs_target = True
+
+    def __init__(self, *, C: float = 1.0, threshold: float = 0.75, adapt: bool = True) -> None:
+        super().__init__(C=C)
+        self.threshold = threshold
+        self.adapt = adapt
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("threshold", self.threshold, most=1.0)
+        check_flag("adapt", self.adapt)
+
+    def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
+        words, counts = find_words(source + target)
+        inverse = inverse_frequency(counts)
+        features = weigh(counts, inverse)
+        if self.adapt:
+            coefficients, intercepts = self._train_itself(features, np.concatenate([codes, np.full(len(target), -1)]))
+        else:
+            coefficients, intercepts = fit_logistic(features[: len(source)], codes, C=self.C)
+        return {"words": words, "inverse": inverse, "coefficients": coefficients, "intercepts": intercepts}
+
+    def _train_itself(self, features: Any, codes: Codes) -> tuple[Floats, Floats]:
+        model = SelfTrainingClassifier(LogisticRegression(C=self.C, max_iter=5000), threshold=self.threshold)
+        return columns(model.fit(features, codes).estimator_)

@@ -1,0 +1,190 @@
+"""TrAdaBoost: boosting that trusts source documents less and target documents more, wherever they are in the way."""
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from gramshift.baselines.base import Baseline, Codes, Floats, State
+from gramshift.baselines.checks import check_count, check_flag, check_number
+from gramshift.baselines.linear import fit_logistic, score
+from gramshift.baselines.topics import fit_topics, share_topics
+from gramshift.baselines.words import count_words, find_words, inverse_frequency, weigh
+from gramshift.estimators.labels import as_labels, is_missing
+from gramshift.estimators.target import Target
+from gramshift.text.documents import as_documents
+
+SMALLEST, LARGEST = 1e-3, 0.499  # of the weighted error on the target
+COMMON = 0.5  # words of more than this share of the documents tell nothing of topics
+
+
+class TrAdaBoost(Baseline):
+    """TrAdaBoost of Dai, Yang, Xue and Yu (ICML 2007), with logistic regression on weighted words.
+
+    As published it needs some target documents with their true labels: ``fit(X, y, target=texts, target_labels=labels)`` with
+    gaps where none is known; ``scored_`` marks the gaps, which are what it may be judged by. Without ``target_labels`` the
+    surest answers of a logistic regression on the source take their place, as many of each class as in the source. That mode
+    is ours, not the paper's.
+
+    Parameters
+    ----------
+    n_rounds : int
+        Of boosting; the second half of them votes.
+    pseudo_labelled : float
+        Share of the target that gets pseudo-labels if there are no ``target_labels``.
+    C : float
+        Inverse of the logistic regression's penalty.
+    adapt : bool
+        False for the logistic regression trained on the source alone.
+    """
+
+    two_classes = True
+
+    def __init__(self, *, n_rounds: int = 20, pseudo_labelled: float = 0.2, C: float = 1.0, adapt: bool = True) -> None:
+        self.n_rounds = n_rounds
+        self.pseudo_labelled = pseudo_labelled
+        self.C = C
+        self.adapt = adapt
+
+    def _check_parameters(self) -> None:
+        check_count("n_rounds", self.n_rounds)
+        check_number("pseudo_labelled", self.pseudo_labelled, most=1.0)
+        check_number("C", self.C)
+        check_flag("adapt", self.adapt)
+
+    def fit(self, X: Any, y: Any, *, target: Any = None, target_labels: Any = None) -> Self:
+        """As for the others; ``target_labels`` has a label or a gap per document of ``target``."""
+        self._given: list[Any] | None = None
+        if target_labels is not None:
+            documents = target.documents if isinstance(target, Target) else target
+            if documents is None:
+                raise ValueError("target_labels are those of the documents in target=; give both")
+            self._given = as_labels(target_labels, n_documents=len(as_documents(documents, name="target")))
+            if all(map(is_missing, self._given)):
+                raise ValueError("target_labels has gaps only; leave it out to learn from pseudo-labels")
+        return super().fit(X, y, target=target)
+
+    def _train(self, classes: Any, source: list[str], codes: Codes, target: list[str]) -> None:
+        given = [None] * len(target) if self._given is None else [None] * (len(target) - len(self._given)) + self._given
+        names = classes.tolist()
+        strange = next((label for label in given if not is_missing(label) and label not in names), None)
+        if strange is not None:
+            raise ValueError(f"target_labels has {strange!r}, which y does not have; it has {names}")
+        self._codes = np.array([-1 if is_missing(label) else names.index(label) for label in given], np.intp)
+        self.scored_ = self._codes < 0
+        super()._train(classes, source, codes, target)
+
+    def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
+        state = self._learn_features(source, target)
+        features = self._features(state, source)
+        first = fit_logistic(features, codes, C=self.C)
+        if not self.adapt:
+            return state | {"coefficients": first[0][:, 1:], "intercepts": first[1][1:], "votes": np.zeros(0)}
+        theirs = self._features(state, target)
+        known = self._codes
+        if self._given is None:
+            known = surest_by_share(score(theirs, first)[:, 1], codes, self.pseudo_labelled)
+        chosen = np.flatnonzero(known >= 0)
+        together = sparse.vstack([features, theirs[chosen]], format="csr")
+        return state | boost(together, np.concatenate([codes, known[chosen]]), len(source), self.n_rounds, self.C)
+
+    def _score_texts(self, state: State, texts: list[str]) -> Floats:
+        guesses = self._features(state, texts) @ state["coefficients"] + state["intercepts"]
+        if len(state["votes"]):
+            second = ((guesses > 0) - 0.5) @ state["votes"]
+            second = np.where(second == 0, np.finfo(float).tiny, second)  # a tie is the second class
+        else:
+            second = guesses[:, 0]
+        return np.column_stack([-second, second])
+
+    def _learn_features(self, source: list[str], target: list[str]) -> State:
+        words, counts = find_words(source + target, longest=1)
+        return {"words": words, "inverse": inverse_frequency(counts)}
+
+    def _features(self, state: State, texts: list[str]) -> Any:
+        return weigh(count_words(texts, state["words"]), state["inverse"])
+
+
+class TopicTrAdaBoost(TrAdaBoost):
+    """TR-TrAdaBoost of Huang, Rao, Xie, Wong and Wang (AAAI 2017): TrAdaBoost on words and topics.
+
+    The topics are those of latent Dirichlet allocation on source and target; a document's shares of them stand beside its
+    words.
+
+    Parameters
+    ----------
+    n_topics : int
+    random_state : int
+        Of the topics.
+    n_rounds, pseudo_labelled, C, adapt
+        As in :class:`TrAdaBoost`.
+    """
+
+    def __init__(
+        self,
+        *,
+        n_topics: int = 50,
+        random_state: int = 0,
+        n_rounds: int = 20,
+        pseudo_labelled: float = 0.2,
+        C: float = 1.0,
+        adapt: bool = True,
+    ) -> None:
+        super().__init__(n_rounds=n_rounds, pseudo_labelled=pseudo_labelled, C=C, adapt=adapt)
+        self.n_topics = n_topics
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_count("n_topics", self.n_topics)
+        check_count("random_state", self.random_state, least=0)
+
+    def _learn_features(self, source: list[str], target: list[str]) -> State:
+        state = super()._learn_features(source, target)
+        words, counts = find_words(source + target, longest=1, least=min(3, len(source)))
+        frequency = np.bincount(counts.indices, minlength=len(words))
+        kept = np.flatnonzero(frequency <= max(COMMON * counts.shape[0], frequency.min()))
+        topics = fit_topics(counts[:, kept], self.n_topics, self.random_state)
+        return state | {"topic_words": [words[i] for i in kept], "topics": topics}
+
+    def _features(self, state: State, texts: list[str]) -> Any:
+        shares = share_topics(count_words(texts, state["topic_words"]), state["topics"])
+        return sparse.hstack([super()._features(state, texts), sparse.csr_matrix(shares)], format="csr")
+
+
+def surest_by_share(scores: Floats, codes: Codes, share: float) -> Codes:
+    """The class of the highest and lowest scores, so many of each that the source's shares hold; -1 for all others."""
+    n_second = round(share * len(scores) * float(np.mean(codes == 1)))
+    n_first = round(share * len(scores)) - n_second
+    order, known = np.argsort(-scores, kind="stable"), np.full(len(scores), -1, np.intp)
+    known[order[: max(n_second, 1)]] = 1
+    known[order[-max(n_first, 1) :]] = 0
+    return known
+
+
+def boost(features: Any, codes: Codes, n_source: int, n_rounds: int, C: float) -> State:
+    """Models of the second half of the rounds and their votes; source documents stand first.
+
+    A source document that a round gets wrong loses weight, by the same factor in every round; a target document gains weight,
+    the more the better the round was on the target. In each round the weights add up to the number of documents.
+    """
+    n = len(codes)
+    weights = np.ones(n)
+    loss_of_trust = 1 / (1 + np.sqrt(2 * np.log(n_source) / n_rounds))
+    kept: list[tuple[Floats, float, float]] = []
+    for _ in range(n_rounds):
+        weights *= n / weights.sum()
+        coefficients, intercepts = fit_logistic(features, codes, C=C, weights=weights)
+        wrong = (score(features, (coefficients, intercepts))[:, 1] > 0) != (codes == 1)
+        error = float(weights[n_source:] @ wrong[n_source:] / weights[n_source:].sum())
+        error = min(max(error, SMALLEST), LARGEST)
+        ratio = error / (1 - error)
+        weights[:n_source] *= loss_of_trust ** wrong[:n_source]
+        weights[n_source:] *= ratio ** -wrong[n_source:].astype(float)
+        kept.append((coefficients[:, 1], float(intercepts[1]), -float(np.log(ratio))))
+    half = kept[max(-(-n_rounds // 2) - 1, 0) :]  # rounds are counted from 1, and round N/2, rounded up, is the first
+    return {
+        "coefficients": np.column_stack([one[0] for one in half]),
+        "intercepts": np.array([one[1] for one in half]),
+        "votes": np.array([one[2] for one in half]),
+    }

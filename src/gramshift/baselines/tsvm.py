@@ -1,0 +1,168 @@
+"""The transductive support vector machine: target documents get the labels that leave the widest margin."""
+
+from typing import Any
+
+import numpy as np
+
+from gramshift.baselines.ascent import ascend
+from gramshift.baselines.base import Baseline, Codes, Floats, State
+from gramshift.baselines.checks import check_flag, check_number
+from gramshift.baselines.linear import score
+from gramshift.baselines.words import count_words, find_words, inverse_frequency, weigh
+from gramshift.estimators.comparison import make_comparison
+from gramshift.estimators.string_kernel import StringKernel
+from gramshift.kernels.ranges import check_ngram_range
+from gramshift.ngrams.index import KINDS
+
+FIRST = 1e-5  # of the target documents' penalties, doubled from there
+TOLERANCE = 1e-3
+MOST_SWEEPS = 2000
+MOST_SWAPS = 100  # rounds of swaps per penalty; each one lowers the loss, so that it ends by itself
+
+
+class TransductiveSVM(Baseline):
+    """The transductive support vector machine of Joachims (ICML 1999), on words or on any string kernel.
+
+    It labels the target with the classes' shares of the source, learns from all documents, swaps pairs of target labels as
+    long as both are on the wrong side by enough, and lets target documents count more and more. The labels that it holds in
+    the end keep the shares and are in ``assigned_``; ``transduction_`` and ``predict`` are by the side of the plane.
+
+    Parameters
+    ----------
+    kernel : "words", the name of a string kernel, or StringKernel
+        "words" are weighted words and pairs of words.
+    ngram_range : (lo, hi)
+        For string kernels given by name.
+    C, target_C : float
+        Inverse of the penalty, for source and for target documents.
+    adapt : bool
+        False for the machine trained on the source alone.
+    """
+
+    two_classes = True
+
+    def __init__(
+        self,
+        kernel: Any = "words",
+        *,
+        ngram_range: tuple[int, int] = (5, 8),
+        C: float = 1.0,
+        target_C: float = 1.0,
+        adapt: bool = True,
+    ) -> None:
+        self.kernel = kernel
+        self.ngram_range = ngram_range
+        self.C = C
+        self.target_C = target_C
+        self.adapt = adapt
+
+    def _check_parameters(self) -> None:
+        if not isinstance(self.kernel, StringKernel) and self.kernel not in ("words", *KINDS):
+            names = ", ".join(map(repr, ("words", *KINDS)))
+            raise ValueError(f"kernel={self.kernel!r}: must be one of {names}, or a StringKernel")
+        check_ngram_range(self.ngram_range)
+        check_number("C", self.C)
+        check_number("target_C", self.target_C)
+        check_flag("adapt", self.adapt)
+
+    def fit(self, X: Any, y: Any, *, target: Any = None) -> "TransductiveSVM":
+        super().fit(X, y, target=target)
+        if self.adapt:
+            self.assigned_ = self.classes_[self._state["assigned"]]
+        return self
+
+    def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
+        signs = np.where(codes == 1, 1.0, -1.0)
+        texts = source + target if self.adapt else source
+        words: list[str] = []
+        inverse, features = np.zeros(0), None
+        if self.kernel == "words":
+            words, counts = find_words(source + target)
+            inverse = inverse_frequency(counts)
+            features = weigh(counts, inverse)[: len(texts)]
+            gram = (features @ features.T).toarray()
+        else:
+            gram = self._compare(texts, None)
+        gram = np.ascontiguousarray(gram + 1.0)  # a constant feature is the threshold
+        if self.adapt:
+            weights, assigned = fit_transductive(gram, signs, self.C, self.target_C)
+        else:
+            weights, assigned = signs * Machine(gram).solve(signs, np.full(len(signs), float(self.C))), np.zeros(0)
+        state: State = {"assigned": (assigned > 0).astype(np.int64), "intercepts": np.array([-1, 1]) * weights.sum()}
+        if features is not None:
+            own = np.asarray(features.T @ weights)
+            return state | {"words": words, "inverse": inverse, "coefficients": np.column_stack([-own, own])}
+        kept = np.flatnonzero(weights)
+        return state | {"texts": [texts[i] for i in kept], "coefficients": np.column_stack([-weights[kept], weights[kept]])}
+
+    def _score_texts(self, state: State, texts: list[str]) -> Floats:
+        if "words" in state:
+            features = weigh(count_words(texts, state["words"]), state["inverse"])
+        else:
+            features = self._compare(texts, state["texts"])
+        return score(features, (state["coefficients"], state["intercepts"]))
+
+    def _compare(self, texts: list[str], others: list[str] | None) -> Floats:
+        kernel: StringKernel = make_comparison(self.kernel, self.ngram_range).kernels[0]
+        gram: Floats = kernel.gram(texts, others, normalize=True)
+        return gram
+
+
+class Machine:
+    """Support vectors with hinge loss on a gram; each solution starts from the one before."""
+
+    def __init__(self, gram: Floats) -> None:
+        self.gram, self.weights = gram, np.zeros(len(gram))
+
+    def solve(self, signs: Floats, most: Floats) -> Floats:
+        """The weights, from 0 to ``most``, without their signs; ``signs`` may be those of the first documents only."""
+        n = len(signs)
+        gram = np.ascontiguousarray(self.gram[:n, :n])
+        weights = np.minimum(self.weights[:n], most)
+        ascend(gram, signs, most, weights, gram @ (signs * weights), TOLERANCE, MOST_SWEEPS)
+        self.weights[:n] = weights
+        return weights
+
+
+def fit_transductive(gram: Floats, signs: Floats, C: float, target_C: float) -> tuple[Floats, Floats]:
+    """Signed weights of source and target documents, and the target's signs; source documents stand first."""
+    n, n_target = len(signs), len(gram) - len(signs)
+    machine = Machine(gram)
+    first = signs * machine.solve(signs, np.full(n, float(C)))
+    n_positive = min(max(round(float(np.mean(signs > 0)) * n_target), 1), max(n_target - 1, 1))
+    assigned = label_by_share(gram[n:, :n] @ first, n_positive)
+    penalty = min(FIRST, target_C)
+    while True:
+        ratio = n_positive / max(n_target - n_positive, 1)
+        for _ in range(MOST_SWAPS):
+            together = np.concatenate([signs, assigned])
+            above, below = min(penalty * ratio, target_C), min(penalty, target_C)  # so that both sides pull alike
+            most = np.concatenate([np.full(n, float(C)), np.where(assigned > 0, below, above)])
+            weights = together * machine.solve(together, most)
+            if not swap(assigned, gram[n:] @ weights):
+                break
+        if penalty >= target_C:
+            return weights, assigned
+        penalty = min(2 * penalty, target_C)
+
+
+def label_by_share(scores: Floats, n_positive: int) -> Floats:
+    """1 for so many of the highest scores, -1 for the others."""
+    assigned = -np.ones(len(scores))
+    assigned[np.argsort(-scores, kind="stable")[:n_positive]] = 1
+    return assigned
+
+
+def swap(assigned: Floats, scores: Floats) -> bool:
+    """Swap signs, in place, of the pairs of a 1 and a -1 that are farthest on the wrong side; whether there was one.
+
+    A pair is swapped if both violate the margin, together by more than 2: that lowers the loss, whatever the other pairs.
+    """
+    slack = np.maximum(0, 1 - assigned * scores)
+    sides = [np.flatnonzero((assigned == sign) & (slack > 0)) for sign in (1, -1)]
+    above, below = (side[np.argsort(-slack[side], kind="stable")] for side in sides)
+    n = min(len(above), len(below))
+    pairs = slack[above[:n]] + slack[below[:n]] > 2
+    assigned[above[:n][pairs]] = -1
+    assigned[below[:n][pairs]] = 1
+    return bool(pairs.any())
