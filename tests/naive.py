@@ -54,7 +54,7 @@ def ngram_weight(gram, others, powers, domains, classes):
             if inside and outside:
                 half = len(known) / 2
                 best = max(best, abs(log((sum(inside) * half / len(inside) + 1) / (sum(outside) * half / len(outside) + 1))))
-        result *= best ** powers["classes"]
+        result *= best ** powers["classes"] if best >= 0.2 else 0.0
     return result
 
 

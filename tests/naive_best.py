@@ -26,7 +26,7 @@ def weight(gram, sets, classes, idf, by_class):
             if inside and outside:
                 half = len(known) / 2
                 best = max(best, abs(log((sum(inside) * half / len(inside) + 1) / (sum(outside) * half / len(outside) + 1))))
-        result *= best**by_class
+        result *= best**by_class if best >= 0.2 else 0.0
     return result
 
 
@@ -83,6 +83,8 @@ def best(source, labels, target, *, ngram_range, alpha, added, idf, by_class, fi
     before = [labels.count(c) / m for c in range(n_classes)]
     steepness = fit_steepness(held_out, np.array(labels))
     shares = em([softmax(row, steepness) for row in scores], before)
+    if all(abs(share - b) <= 0.1 for share, b in zip(shares, before, strict=True)):
+        shares = before
 
     for share in added:
         count = max(1, round(share * n))

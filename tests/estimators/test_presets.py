@@ -23,13 +23,12 @@ def fitted():
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_it_is_the_recipe_line_by_line(n_classes):
     names = ["bad", "good", "so-so"][:n_classes]
-    codes = [i % n_classes if i < 24 else 0 for i in range(30)]  # not the same number of each
-    clf = gs.TransductiveClassifier(preset="best", ngram_range=(3, 5)).fit(
-        X[:30], [names[c] for c in codes], target=TARGET[:20]
-    )
+    codes = [i % n_classes if i < 16 else 0 for i in range(20)]  # not the same number of each
+    source, target = [text[:60] for text in X[:20]], [text[:60] for text in TARGET[:12]]
+    clf = gs.TransductiveClassifier(preset="best", ngram_range=(3, 4)).fit(source, [names[c] for c in codes], target=target)
     held = PRESETS["best"]
     labels, scores, shares = best(
-        X[:30], codes, TARGET[:20], ngram_range=(3, 5), alpha=held["alpha"], added=held["n_added"],
+        source, codes, target, ngram_range=(3, 4), alpha=held["alpha"], added=held["n_added"],
         idf=held["weighting"]["idf"], by_class=held["weighting"]["classes"], fit_steepness=fit_steepness,
     )  # fmt: skip
     assert clf.transduction_.tolist() == [names[label] for label in labels]

@@ -4,7 +4,7 @@ import numpy as np
 
 from gramshift.learn.adapt import adapted_kernel, exponential, normalize_gram
 from gramshift.learn.calibrate import fit_steepness, softmax
-from gramshift.learn.shares import estimate_shares
+from gramshift.learn.shares import estimate_shares, settle_shares
 from gramshift.learn.targets import choose_by_shares, choose_classes, one_versus_all, quotas, surest
 
 RNG = np.random.default_rng(0)
@@ -76,3 +76,9 @@ def test_shares_are_estimated():
     skewed = odds / odds.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(estimate_shares(skewed, np.array([0.9, 0.1])), [0.75, 0.25], atol=1e-6)
     assert estimate_shares(np.empty((0, 2)), np.array([0.4, 0.6])).tolist() == [0.4, 0.6]
+
+
+def test_small_differences_of_shares_do_not_count():
+    half = np.array([0.5, 0.5])
+    assert settle_shares(np.array([0.42, 0.58]), half).tolist() == [0.5, 0.5]
+    assert settle_shares(np.array([0.38, 0.62]), half).tolist() == [0.38, 0.62]

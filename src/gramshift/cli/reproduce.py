@@ -15,6 +15,7 @@ def reproduce_command(
     methods: Annotated[str, typer.Option(help="all, or some of plain,adapted,tkc.")] = "all",
     kernels: Annotated[str, typer.Option(help="Some of presence,intersection,spectrum.")] = "presence,intersection",
     fields: Annotated[str, typer.Option(help="text, or title+text.")] = "title+text",
+    preset: Annotated[str, typer.Option(help="paper, or best: our best recipe beside the paper's methods.")] = "paper",
     resume: Annotated[bool, typer.Option("--resume", help="Go on where an earlier run into this folder was stopped.")] = False,
     plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw the plots (needs matplotlib).")] = True,
     jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = -1,
@@ -34,8 +35,9 @@ def reproduce_command(
     kinds = _split(kernels)
     if output.exists() and not output.is_dir():
         raise NotADirectoryError(f"{output} is a file; give a folder for the results")
-    total = len(chosen) * len(kinds) * len(names)
-    _say(f"{len(chosen)} settings, {len(kinds)} kernels, {len(names)} methods: {total} results; {_needs(chosen)}")
+    total = len(chosen) * len(kinds) * len(names) + (len(chosen) if preset == "best" else 0)
+    beside = " and our best" if preset == "best" else ""
+    _say(f"{len(chosen)} settings, {len(kinds)} kernels, {len(names)} methods{beside}: {total} results; {_needs(chosen)}")
     with progress_bar() as progress:
         result = reproduce(
             data,
@@ -44,6 +46,7 @@ def reproduce_command(
             methods=names,
             kernels=kinds,
             fields=fields,
+            preset=preset,
             resume=resume,
             n_jobs=jobs,
             progress=progress,

@@ -62,26 +62,24 @@ class Comparison:
 
     def describe_again(self, documents: Sequence[Any], *, adapt: bool) -> Callable[[], Described]:
         """What describes documents among themselves, again and again, as ``groups`` change; n-grams are found once."""
-        ones, finders, constant = np.ones(len(documents)), [], np.zeros((1, 1))
+        finders, constant = [], None
         for kernel in self.kernels:
             if isinstance(kernel, StringKernel) and as_powers(kernel.weighting) is not None:
                 finders.append((kernel, kernel.find_ngrams(list(documents))))
         others = [one for one in self.kernels if all(one is not kernel for kernel, _ in finders)]
         if others:
-            rest = Comparison(others, self.n_jobs, self.selves)
-            constant = rest._average(documents, None) * (len(others) / len(self.kernels))
+            constant = Comparison(others, self.n_jobs, self.selves)._average(documents, None) * len(others)
+        scale = np.full(len(documents), 1 / np.sqrt(len(self.kernels)))
 
         def describe() -> Described:
-            total: Floats = np.zeros((0, 0))
-            for place, (kernel, found) in enumerate(finders):
+            total = None if constant is None else constant.copy()
+            for kernel, found in finders:
                 weighting = kernel.make_weighting(len(documents), **self.groups)
                 assert weighting is not None
                 values = found.gram(weighting, normalize=True)
-                total = total + values if place else values
-            if len(self.kernels) > 1:
-                total /= len(self.kernels)
-                total += constant
-            return Described(total, ones, ones, adapt, count_threads(self.n_jobs))
+                total = values if total is None else np.add(total, values, out=total)
+            assert total is not None
+            return Described(total, scale, scale, adapt, count_threads(self.n_jobs))
 
         return describe
 

@@ -15,7 +15,7 @@ from gramshift.engine.memory import parse_bytes
 from gramshift.engine.threads import count_threads
 from gramshift.estimators.archive import ModelFileError, read_archive, write_archive
 from gramshift.estimators.model import Model
-from gramshift.estimators.presets import PRESETS, fill_in
+from gramshift.estimators.presets import PRESETS
 from gramshift.estimators.string_kernel import StringKernel
 
 if TYPE_CHECKING:
@@ -107,8 +107,8 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Transduc
     if set(held) != set(PRESETS["paper"]):
         raise ValueError("its settings are not those that it needs")
     classifier = TransductiveClassifier(**parameters)
+    classifier._check_parameters()
     settings, comparison = TransductiveClassifier(**parameters | held)._check_parameters()
-    fill_in(classifier.get_params(deep=False))
     count_threads(classifier.n_jobs)
     if classifier.memory_limit is not None:
         parse_bytes(classifier.memory_limit)
@@ -187,9 +187,9 @@ def _parameters_from_json(parameters: dict[str, Any]) -> dict[str, Any]:
         result["kernel"] = kernel_from_json(result["kernel"])
     if "ngram_range" in result:
         result["ngram_range"] = tuple(result["ngram_range"])
-    if isinstance(result["select"], list):
+    if isinstance(result.get("select"), list):
         result["select"] = dict(result["select"])
-    if isinstance(result["n_added"], list):
+    if isinstance(result.get("n_added"), list):
         result["n_added"] = tuple(result["n_added"])
     return result
 

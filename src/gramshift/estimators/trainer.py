@@ -12,7 +12,7 @@ from gramshift.estimators.presets import count_added, given_shares
 from gramshift.learn.calibrate import fit_steepness, softmax
 from gramshift.learn.described import Described, Rows
 from gramshift.learn.rounds import Codes, Round, Solve, transduce_prepared
-from gramshift.learn.shares import estimate_shares
+from gramshift.learn.shares import estimate_shares, settle_shares
 from gramshift.learn.solvers import SOLVERS, Solver
 from gramshift.learn.targets import choose_by_shares, choose_surest, one_versus_all
 
@@ -56,7 +56,7 @@ class Trainer:
                 described = solver = None  # free them before the next ones are made
                 described = self._describe() if self._describe else describe_all(self.comparison, self.documents, settings)
                 solver = make_solver(described, self.source, settings)
-            self.normalized = bool(np.isclose(described.scale[described.scale > 0], 1).all())
+            self.normalized = self.comparison is not None or bool(np.isclose(described.scale[described.scale > 0], 1).all())
             return described, solver.solve
 
         n_rounds, n_added = int(settings["n_rounds"]), count_added(settings["n_added"], self.n_target)
@@ -81,7 +81,7 @@ class Trainer:
         if select == "source shares":
             return shares
         held_out = self.held_out(self.source[:0], self.codes[:0])
-        return estimate_shares(softmax(scores, fit_steepness(held_out, self.codes)), shares)
+        return settle_shares(estimate_shares(softmax(scores, fit_steepness(held_out, self.codes)), shares), shares)
 
     def held_out(self, added: Rows, added_codes: Codes) -> Floats:
         """Scores of the source documents by classifiers that have not seen them, but target documents with their classes.

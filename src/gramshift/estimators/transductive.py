@@ -63,7 +63,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         them if there are fewer. A list has a number for each round after the first.
     select : {"surest", "source shares", "estimated shares"} or dict
         Which ones: the surest, as in the paper; or of each class its share of them, the surest first, where the shares are
-        those of the source, estimated from the target's scores after the first round, or given by class.
+        those of the source, given by class, or estimated from the target's scores after the first round: then they are
+        the source's unless some class seems to differ by more than 0.1.
     alpha : float
         Regularisation of the ridge regression and of the discriminant analysis.
     classifier : {"ridge", "discriminant", "svm"}

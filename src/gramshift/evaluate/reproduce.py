@@ -15,9 +15,10 @@ import numpy as np
 
 from gramshift.datasets.sentiment import FIELDS, Sentiment, digest, load_sentiment
 from gramshift.engine.storage import replaced_file
+from gramshift.estimators.presets import PRESETS
 from gramshift.estimators.string_kernel import StringKernel
 from gramshift.evaluate import experiment
-from gramshift.evaluate.experiment import ALPHA, METHODS, Documents, Outcome, run_settings
+from gramshift.evaluate.experiment import ALPHA, BEST, BEST_KERNEL, METHODS, Documents, Outcome, run_best, run_settings
 from gramshift.evaluate.parts import Parts
 from gramshift.evaluate.results import make_rows, to_csv
 from gramshift.evaluate.settings import LETTERS, Setting
@@ -40,12 +41,17 @@ def reproduce(
     methods: list[str],
     kernels: list[str],
     fields: str = "title+text",
+    preset: str = "paper",
     resume: bool = False,
     n_jobs: int | None = -1,
     progress: Report | None = None,
     say: Callable[[str], None] = lambda words: None,
 ) -> dict[str, Any]:
-    """Run, write results.json, results.csv, tables.md and predictions.csv.gz into ``output``, and return the results."""
+    """Run, write results.json, results.csv, tables.md and predictions.csv.gz into ``output``, and return the results.
+
+    With the preset "best" the classifier's own comes beside the paper's methods.
+    """
+    check_choice("preset", [preset], tuple(PRESETS))
     check_choice("method", methods, METHODS)
     check_choice("kernel", kernels, tuple(KINDS))
     check_choice("fields", [fields], FIELDS)
@@ -63,11 +69,13 @@ def reproduce(
     digests = {letter: digest(domain.reviews) for letter, domain in sentiment.domains.items()}
     versions = {name: version(name) for name in LIBRARIES} | {"python": platform.python_version()}
     parameters = {"ngram_range": list(NGRAM_RANGE), "alpha": ALPHA, "n_added": experiment.N_ADDED, "seed": None}
+    if preset == BEST:
+        parameters["best"] = PRESETS[BEST]
     parts = Parts(output / "parts", {"fields": fields, "parameters": parameters, "versions": versions}, digests)
     documents = Documents(letters, np.concatenate([sentiment.domains[letter].codes for letter in letters]).astype(np.intp))
     texts = [text for letter in letters for text in sentiment.domains[letter].texts(fields)]
     outcomes: Outcomes = {setting.name: {} for setting in settings}
-    done, total = 0, len(settings) * len(kernels)
+    done, total = 0, len(settings) * (len(kernels) + (preset == BEST))
     for kernel in kernels:
         missing = []
         for setting in settings:
@@ -86,6 +94,15 @@ def reproduce(
                 if progress is not None:
                     progress("settings", done, total)
             del gram
+    for setting in settings if preset == BEST else []:
+        known = parts.load(BEST_KERNEL, setting, [BEST]) if resume else None
+        several = known or [run_best(texts, documents, setting, n_jobs=n_jobs)]
+        outcomes[setting.name][BEST_KERNEL] = several
+        if known is None:
+            parts.save(BEST_KERNEL, setting, several)
+        done += 1
+        if progress is not None:
+            progress("settings", done, total)
     rows = []
     for setting in settings:
         rows += make_rows(outcomes[setting.name], documents.codes[documents.rows(setting.target)], fields=fields)

@@ -7,7 +7,7 @@ from gramshift.evaluate.published import PUBLISHED, RIVALS
 from gramshift.evaluate.results import means
 from gramshift.evaluate.settings import MULTI, SINGLE, Setting
 
-SYMBOLS = {"presence": "0/1", "intersection": "∩", "spectrum": "spectrum"}
+SYMBOLS = {"presence": "0/1", "intersection": "∩", "spectrum": "spectrum", "presence+words": "0/1 + words"}
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,10 @@ def _in_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 STAR = "\\*"  # in Markdown
-NOTE = "*: better than the better plain kernel of this run, McNemar's test at 0.01. Bold: our best in the column."
+NOTE = (
+    "*: better than the better plain kernel of this run (best: than tkc 0/1, if it ran), McNemar's test at 0.01. "
+    "Bold: our best in the column."
+)
 
 
 def to_markdown(tables: list[Table]) -> str:

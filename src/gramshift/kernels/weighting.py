@@ -14,6 +14,7 @@ from gramshift.ngrams.incidence import Incidence
 Floats = NDArray[np.float64]
 Groups = NDArray[np.int64]
 LARGEST_POWER = 100
+WEAK = 0.2  # an association below this is taken for none: few n-grams, but the common ones that take most of the time
 SMOOTHING = 1.0  # documents that every n-gram is taken to have in every class
 
 
@@ -23,7 +24,7 @@ class Powers:
 
     ``idf``: log(documents / documents with the n-gram). ``consistency``: the n-gram's share of the documents of the domain
     where it is rarest, over that where it is commonest. ``classes``: the absolute log of how much more common it is in a class
-    than in the others, for the class where that is largest; 0 if fewer than two documents have it.
+    than in the others, for the class where that is largest; 0 if that is below 0.2 or fewer than two documents have it.
     """
 
     idf: float = 0.0
@@ -100,7 +101,7 @@ def consistency(having: NDArray[np.int64], totals: NDArray[np.int64]) -> Floats:
 def association(having: NDArray[np.int64], totals: NDArray[np.int64]) -> Floats:
     """The largest |log(a / b)| over classes: a of its documents, b of all others, as if both were equally many; 0 if unseen.
 
-    Both are counted as if classes and their complements had half of the documents each, plus SMOOTHING.
+    Both are counted as if classes and their complements had half of the documents each, plus SMOOTHING. Below WEAK it is 0.
     """
     n, everywhere = int(totals.sum()), having.sum(axis=0)
     best = np.zeros(having.shape[1])
@@ -108,6 +109,7 @@ def association(having: NDArray[np.int64], totals: NDArray[np.int64]) -> Floats:
         if 0 < size < n:
             inside, outside = here * (n / 2 / size), (everywhere - here) * (n / 2 / (n - size))
             np.maximum(best, np.abs(np.log((inside + SMOOTHING) / (outside + SMOOTHING))), out=best)
+    best[best < WEAK] = 0.0
     return best
 
 
