@@ -40,7 +40,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "growing, 3-6-grams": CHARACTERS | {"ngram_range": (3, 6)},
     "growing, words alone": GROWING | {"kernel": "words"},
     "growing, words too": GROWING,
-    "growing to 0.8, words too": GROWING | {"n_added": (0.2, 0.4, 0.6, 0.8)},
+    "growing to 0.75, words too": GROWING | {"n_added": (0.25, 0.5, 0.75)},
     "growing, words too, alpha 0.3": GROWING | {"alpha": 0.3},
     "best: estimated shares": {"preset": "best"},
 }

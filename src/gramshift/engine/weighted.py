@@ -41,9 +41,11 @@ class WeightedGrams:
         run = partial(run_threads, n_threads=self.n_threads)
         self._incidence = build_incidence(encoded, ngram_range=ngram_range, run=run, check_size=check_size)
 
-    def gram(self, weighting: Weighting, *, normalize: bool = False) -> Floats:
-        """All values, or similarities."""
+    def gram(self, weighting: Weighting, *, n: int | None = None, normalize: bool = False) -> Floats:
+        """All values, or similarities; of the first n documents only, if that is given, with weights that come from all."""
         kernel = weigh_ngrams(self._incidence, weighting)
+        if n is not None:
+            kernel.n_cols = n
         gram = np.empty(kernel.shape)
         budget = self._limit - gram.nbytes - kernel.nbytes
         fill_gram(kernel, gram, plan_tiles(*kernel.shape, n_threads=self.n_threads, budget=budget), normalize=normalize)

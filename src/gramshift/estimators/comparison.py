@@ -60,8 +60,11 @@ class Comparison:
         ones = np.ones(len(documents))
         return Described(self._average(documents, None), ones, ones, adapt, n_threads)
 
-    def describe_again(self, documents: Sequence[Any], *, adapt: bool) -> Callable[[], Described]:
-        """What describes documents among themselves, again and again, as ``groups`` change; n-grams are found once."""
+    def describe_again(self, documents: Sequence[Any], *, adapt: bool) -> Callable[..., Described]:
+        """What describes documents among themselves, again and again, as ``groups`` change; n-grams are found once.
+
+        It takes a number n, to describe the first n alone, by each other.
+        """
         finders, constant = [], None
         for kernel in self.kernels:
             if isinstance(kernel, StringKernel) and as_powers(kernel.weighting) is not None:
@@ -71,15 +74,15 @@ class Comparison:
             constant = Comparison(others, self.n_jobs, self.selves)._average(documents, None) * len(others)
         scale = np.full(len(documents), 1 / np.sqrt(len(self.kernels)))
 
-        def describe() -> Described:
-            total = None if constant is None else constant.copy()
+        def describe(n: int | None = None) -> Described:
+            total = None if constant is None else constant[:n, :n].copy()
             for kernel, found in finders:
                 weighting = kernel.make_weighting(len(documents), **self.groups)
                 assert weighting is not None
-                values = found.gram(weighting, normalize=True)
+                values = found.gram(weighting, n=n, normalize=True)
                 total = values if total is None else np.add(total, values, out=total)
             assert total is not None
-            return Described(total, scale, scale, adapt, count_threads(self.n_jobs))
+            return Described(total, scale[:n], scale[:n], adapt, count_threads(self.n_jobs))
 
         return describe
 

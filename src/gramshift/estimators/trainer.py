@@ -35,7 +35,7 @@ class Trainer:
         self.source, self.codes, self.classes, self.n = np.flatnonzero(is_source), codes, classes, len(is_source)
         self.n_target = self.n - len(self.source)
         self.normalized = True
-        self._describe: Callable[[], Described] | None = None
+        self._describe: Callable[..., Described] | None = None
         self._shares: Floats | None = None
         if comparison is not None:
             comparison.groups["domains"] = np.where(is_source, 0, 1).tolist()
@@ -96,6 +96,7 @@ class Trainer:
         if self._describe is None:
             self._describe = self.comparison.describe_again(self.documents, adapt=adapt)
         scores, before = np.empty((len(self.source), n_classes)), self.comparison.groups.get("classes")
+        n_needed = 1 + int(max(self.source.max(), added.max(initial=0)))
         fold = np.empty(len(self.source), np.intp)
         for code in range(n_classes):  # each class is spread over both
             fold[self.codes == code] = np.arange(np.sum(self.codes == code)) % 2
@@ -103,7 +104,7 @@ class Trainer:
             training = np.concatenate([self.source[~held], added])
             codes = np.concatenate([self.codes[~held], added_codes])
             self._set_classes(training, codes)
-            described = self._describe()
+            described = self._describe(None if adapt else n_needed)
             fitted = make_solver(described, self.source[~held], self.settings).solve(training, one_versus_all(codes, n_classes))
             scores[held] = fitted.score(described, self.source[held])
         self.comparison.groups["classes"] = before

@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 
 
 class WeightedNGrams:
-    """Fills tiles: rows are the documents from ``first_row`` on, columns the first ``n_cols``.
+    """Fills tiles: columns are the first ``n_cols`` documents, rows those from ``first_row`` on, or the same if that is 0.
 
     An n-gram of feature f weighs weights[f]; one that a single document has weighs ``unshared_weight``.
     """
@@ -29,7 +29,7 @@ class WeightedNGrams:
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.incidence.n_docs - self.first_row, self.n_cols
+        return self.n_cols if self.symmetric else self.incidence.n_docs - self.first_row, self.n_cols
 
     @property
     def symmetric(self) -> bool:
@@ -46,7 +46,7 @@ class WeightedNGrams:
         cut = cols.start > 0 or not self.symmetric or cols.stop < rows.stop
         area = rows.start, rows.stop, cols.start, cols.stop
         add_weighted(
-            found.bounds, found.features, found.places, found.starts, found.docs, self._sums,
+            found.bounds, found.features, found.places, found.n_before, found.docs, self._sums,
             self.first_row, *area, cut, gram,
         )  # fmt: skip
         if self.symmetric and cols.stop > rows.start:
