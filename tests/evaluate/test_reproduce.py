@@ -91,6 +91,25 @@ def test_true_labels_of_the_target_are_never_used(folder, tmp_path):
     assert (scores[0] == scores[1]).all()
 
 
+def test_the_preset_best_stands_beside_the_paper(folder, tmp_path):
+    options = {"settings": parse_settings("D-B"), "kernels": ["presence"], "preset": "best"}
+    result = run(folder, tmp_path, **options)
+    assert [row["method"] for row in result["rows"]] == ["plain", "adapted", "tkc", "best"]
+    best = result["rows"][-1]
+    assert (best["kernel"], best["against"], best["published"]) == ("presence+words", "tkc presence", None)
+    texts, codes = result["texts"], result["codes"]
+    clf = gs.TransductiveClassifier(preset="best").fit(texts[2 * N :], codes[2 * N :], target=gs.Target(texts[: 2 * N]))
+    assert (result["outcomes"]["D-B"]["presence+words"][0].scores == clf.transduction_score_[:, 1]).all()
+    assert best["correct"] == int(np.sum(clf.transduction_ == codes[: 2 * N]))
+    assert "best 0/1 + words" in (tmp_path / "tables.md").read_text()
+    again = run(folder, tmp_path, resume=True, **options)
+    assert again["rows"] == result["rows"]
+    alone = run(folder, tmp_path / "alone", methods=["plain"], **options)["rows"]
+    assert alone[-1]["against"] == "plain presence"
+    with pytest.raises(ValueError, match="preset 'worst' is not known; there are paper, best"):
+        run(folder, tmp_path, preset="worst")
+
+
 def test_files_tables_and_plots(folder, tmp_path):
     result = run(folder, tmp_path)
     assert len(result["rows"]) == 96

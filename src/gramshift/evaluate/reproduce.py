@@ -69,9 +69,9 @@ def reproduce(
     digests = {letter: digest(domain.reviews) for letter, domain in sentiment.domains.items()}
     versions = {name: version(name) for name in LIBRARIES} | {"python": platform.python_version()}
     parameters = {"ngram_range": list(NGRAM_RANGE), "alpha": ALPHA, "n_added": experiment.N_ADDED, "seed": None}
-    if preset == BEST:
-        parameters["best"] = PRESETS[BEST]
-    parts = Parts(output / "parts", {"fields": fields, "parameters": parameters, "versions": versions}, digests)
+    key = {"fields": fields, "parameters": parameters, "versions": versions}
+    parts = Parts(output / "parts", key, digests)
+    ours = Parts(output / "parts", key | {"parameters": json.loads(json.dumps(PRESETS[BEST]))}, digests)
     documents = Documents(letters, np.concatenate([sentiment.domains[letter].codes for letter in letters]).astype(np.intp))
     texts = [text for letter in letters for text in sentiment.domains[letter].texts(fields)]
     outcomes: Outcomes = {setting.name: {} for setting in settings}
@@ -95,11 +95,11 @@ def reproduce(
                     progress("settings", done, total)
             del gram
     for setting in settings if preset == BEST else []:
-        known = parts.load(BEST_KERNEL, setting, [BEST]) if resume else None
+        known = ours.load(BEST_KERNEL, setting, [BEST]) if resume else None
         several = known or [run_best(texts, documents, setting, n_jobs=n_jobs)]
         outcomes[setting.name][BEST_KERNEL] = several
         if known is None:
-            parts.save(BEST_KERNEL, setting, several)
+            ours.save(BEST_KERNEL, setting, several)
         done += 1
         if progress is not None:
             progress("settings", done, total)
@@ -109,7 +109,7 @@ def reproduce(
     result = {
         "rows": rows,
         "data": digests,
-        "parameters": parameters,
+        "parameters": parameters | ({BEST: PRESETS[BEST]} if preset == BEST else {}),
         "versions": versions,
         "notes": sentiment.notes,
         "seconds": round(time.perf_counter() - begun, 2),
