@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 
-@pytest.mark.parametrize("name", ["kernel", "weighted", "pairs", "classifier", "reproduce", "experiments"])
+@pytest.mark.parametrize("name", ["kernel", "weighted", "pairs", "classifier", "reproduce", "experiments", "unbalanced"])
 def test_the_benchmark_runs(name):
     command = [sys.executable, "-m", "bench", name, "--smoke", "--json"]
     result = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, timeout=300, check=False)

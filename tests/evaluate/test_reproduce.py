@@ -242,6 +242,8 @@ def test_best_stands_beside_the_papers_methods(folder, tmp_path):
     done = []
     run(folder, tmp_path, methods=names, settings=settings, resume=True, progress=lambda *step: done.append(step))
     assert done == []  # nothing was run again
+    alone = run(folder, tmp_path / "alone", methods=["plain", "best"], settings=settings[:1], kernels=["presence"])["rows"]
+    assert (alone[-1]["against"], alone[-1]["correct"]) == ("plain presence", best["correct"])
 
 
 def test_names_of_methods():

@@ -1,6 +1,7 @@
 """Grams of the same texts with weights that change: their n-grams are found once."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -43,9 +44,13 @@ class WeightedGrams:
         run = partial(run_threads, n_threads=self.n_threads, stage=KERNELS["presence"].stage, progress=progress)
         self._incidence = build_incidence(encoded, ngram_range=ngram_range, run=run, check_size=check_size)
 
-    def gram(self, weighting: Weighting, *, normalize: bool = False, progress: Progress | None = None) -> Floats:
-        """All values, or similarities."""
+    def gram(
+        self, weighting: Weighting, *, n: int | None = None, normalize: bool = False, progress: Progress | None = None
+    ) -> Floats:
+        """All values, or similarities; of the first n documents only, if that is given, with weights that come from all."""
         kernel = weigh_ngrams(self._incidence, weighting)
+        if n is not None:
+            kernel = replace(kernel, n_cols=n)
         gram = np.empty(kernel.shape)
         budget = self._limit - gram.nbytes - kernel.nbytes
         plan = plan_tiles(*kernel.shape, n_threads=self.n_threads, budget=budget)

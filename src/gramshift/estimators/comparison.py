@@ -71,8 +71,11 @@ class Comparison:
 
     def describe_again(
         self, documents: Sequence[Any], *, adapt: bool, progress: Progress | None = None
-    ) -> Callable[[], Described]:
-        """What describes documents among themselves, again and again, as ``groups`` change; n-grams are found once."""
+    ) -> Callable[..., Described]:
+        """What describes documents among themselves, again and again, as ``groups`` change; n-grams are found once.
+
+        It takes a number n, to describe the first n alone, by each other.
+        """
         weighted, constant = [kernel for kernel, _ in self._weighted()], None
         finders = [(kernel, kernel.find_ngrams(list(documents), progress=progress)) for kernel in weighted]
         others = [one for one in self.kernels if all(one is not kernel for kernel in weighted)]
@@ -80,15 +83,15 @@ class Comparison:
             constant = Comparison(others, self.n_jobs, self.selves)._average(documents, None, progress) * len(others)
         scale = np.full(len(documents), 1 / np.sqrt(len(self.kernels)))
 
-        def describe() -> Described:
-            total = None if constant is None else constant.copy()
+        def describe(n: int | None = None) -> Described:
+            total = None if constant is None else constant[:n, :n].copy()
             for kernel, found in finders:
                 weighting = kernel.make_weighting(len(documents), **self.groups)
                 assert weighting is not None
-                values = found.gram(weighting, normalize=True, progress=progress)
+                values = found.gram(weighting, n=n, normalize=True, progress=progress)
                 total = values if total is None else np.add(total, values, out=total)
             assert total is not None
-            return Described(total, scale, scale, adapt, count_threads(self.n_jobs))
+            return Described(total, scale[:n], scale[:n], adapt, count_threads(self.n_jobs))
 
         return describe
 

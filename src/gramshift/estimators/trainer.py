@@ -43,7 +43,7 @@ class Trainer:
         self.normalized = True
         self._gram, self._progress = documents if comparison is None else gram, progress
         self._changing = comparison is not None and comparison.by_classes
-        self._again: Callable[[], Described] | None = None
+        self._again: Callable[..., Described] | None = None
         self._ready: tuple[Described, Solver] | None = None
         self._shares: Floats | None = None
         if comparison is not None:
@@ -84,7 +84,8 @@ class Trainer:
             self._ready = described, self._make_solver(described, self.source)
         return self._ready
 
-    def _describe(self) -> Described:
+    def _describe(self, n: int | None = None) -> Described:
+        """All documents as labels have it now; with ``n`` no more than the first n need be there, if they say all."""
         adapt = bool(self.settings["adapt"])
         if self._gram is not None:
             return Described.from_gram(self._gram, adapt=adapt, n_threads=count_threads(self.settings["n_jobs"]))
@@ -93,7 +94,7 @@ class Trainer:
             return self.comparison.describe_all(self.documents, adapt=adapt, progress=self._progress)
         if self._again is None:
             self._again = self.comparison.describe_again(self.documents, adapt=adapt, progress=self._progress)
-        return self._again()
+        return self._again(None if adapt else n)
 
     def _make_solver(self, documents: Described, source: Rows) -> Solver:
         held = self.settings
@@ -129,6 +130,7 @@ class Trainer:
             return solver.held_out(training, one_versus_all(codes, n_classes))[: len(self.source)]
         self._ready = None
         scores, before = np.empty((len(self.source), n_classes)), self.comparison.groups.get("classes")
+        n_needed = 1 + int(max(self.source.max(), added.max(initial=0)))
         fold = np.empty(len(self.source), np.intp)
         for code in range(n_classes):  # each class is spread over both
             fold[self.codes == code] = np.arange(np.sum(self.codes == code)) % 2
@@ -137,7 +139,7 @@ class Trainer:
                 training = np.concatenate([self.source[~held], added])
                 codes = np.concatenate([self.codes[~held], added_codes])
                 self._set_classes(training, codes)
-                described = self._describe()
+                described = self._describe(n_needed)
                 solver = self._make_solver(described, self.source[~held])
                 fitted = solver.solve(training, one_versus_all(codes, n_classes))
                 scores[held] = fitted.score(described, self.source[held])

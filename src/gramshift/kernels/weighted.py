@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class WeightedNGrams:
-    """Fills tiles: rows are the documents from ``first_row`` on, columns the first ``n_cols``.
+    """Fills tiles: columns are the first ``n_cols`` documents, rows those from ``first_row`` on, or the same if that is 0.
 
     Feature f adds sums[f] to the kernel of two documents that have it; ``self_values`` is each document with itself.
     """
@@ -31,11 +31,11 @@ class WeightedNGrams:
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.incidence.n_docs - self.first_row, self.n_cols
+        return self.n_cols if self.symmetric else self.incidence.n_docs - self.first_row, self.n_cols
 
     @property
     def symmetric(self) -> bool:
-        return self.first_row == 0 and self.n_cols == self.incidence.n_docs
+        return self.first_row == 0
 
     @property
     def nbytes(self) -> int:
@@ -47,7 +47,7 @@ class WeightedNGrams:
         cut = cols.start > 0 or not self.symmetric or cols.stop < rows.stop
         area = rows.start, rows.stop, cols.start, cols.stop
         add_weighted(
-            found.bounds, found.features, found.places, found.starts, found.docs, self.sums,
+            found.bounds, found.features, found.places, found.n_before, found.docs, self.sums,
             self.first_row, *area, cut, gram,
         )  # fmt: skip
         if self.symmetric and cols.stop > rows.start:

@@ -19,7 +19,8 @@ class Incidence:
     """Feature f stands for ``times[f]`` n-grams, all in the documents ``docs[starts[f]:starts[f + 1]]`` and no others.
 
     These are two documents or more, ascending. Document d has the features ``features[bounds[d]:bounds[d + 1]]``, ascending,
-    and itself stands at ``places`` of the same range in docs. ``unshared[d]`` n-grams are in no other document.
+    and itself stands at ``places`` of the same range in docs, after ``n_before`` others. ``unshared[d]`` n-grams are in no
+    other document.
     """
 
     starts: Array
@@ -28,6 +29,7 @@ class Incidence:
     bounds: Array
     features: Array
     places: Array
+    n_before: Array
     unshared: Array
 
     @property
@@ -57,7 +59,7 @@ def build_incidence(
     n_members = sum(part.members.size for part in parts)
     if n_members > MAX_CHARS:
         raise ValueError(f"the documents share {n_members} n-grams; one index can hold {MAX_CHARS}: compare fewer at a time")
-    check_size(12 * n_members + 16 * sum(part.times.size for part in parts))
+    check_size(16 * n_members + 16 * sum(part.times.size for part in parts))
     empty = np.zeros(0, np.int64)
     ends = np.cumsum([0, *(part.members.size for part in parts)])
     starts = np.concatenate([*(part.starts[:-1] + end for part, end in zip(parts, ends, strict=False)), [n_members]])
@@ -66,6 +68,6 @@ def build_incidence(
     n_ngrams = sum((part.self_values for part in parts), start=np.zeros(texts.n_docs, np.int64))
     del parts
     bounds = np.concatenate([[0], np.cumsum(np.bincount(docs, minlength=texts.n_docs))])
-    features, places = np.empty(n_members, np.uint32), np.empty(n_members, np.uint32)
-    turn_round(starts, docs, times, bounds[:-1].copy(), features, places, n_ngrams)
-    return Incidence(starts, docs, times, bounds, features, places, n_ngrams)
+    features, places, n_before = (np.empty(n_members, np.uint32) for _ in range(3))
+    turn_round(starts, docs, times, bounds[:-1].copy(), features, places, n_before, n_ngrams)
+    return Incidence(starts, docs, times, bounds, features, places, n_before, n_ngrams)

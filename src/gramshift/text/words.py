@@ -1,6 +1,7 @@
 """Words in the place of characters: each distinct word becomes one, so that whatever compares characters compares words."""
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 
 from gramshift.text.align import Aligned
@@ -11,8 +12,9 @@ MOST_WORDS = 0x110000  # characters that Unicode has room for
 
 def write_as_words(texts: Sequence[str]) -> list[str]:
     """Each text with a character per word, numbered as they come; equal words are equal characters in all of these texts."""
-    numbers: dict[str, int] = {}
-    found = [[numbers.setdefault(word, len(numbers)) for word in WORD.findall(text)] for text in texts]
+    numbers: defaultdict[str, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    found = [[numbers[word] for word in WORD.findall(text)] for text in texts]
     if len(numbers) > MOST_WORDS:
         raise ValueError(f"the documents have {len(numbers)} different words; {MOST_WORDS} can be told apart: compare fewer")
     return ["".join(map(chr, words)) for words in found]
