@@ -27,6 +27,7 @@ def test_what_is_left_out_needs_less():
         < estimate(**SIZES).seconds
         < estimate(**SIZES | {"n_explained": 2000}).seconds
     )
+    assert estimate(**SIZES).n_bytes < estimate(**SIZES | {"n_explained": 2000}).n_bytes
     assert estimate(**SIZES | {"jobs": 1}).seconds > estimate(**SIZES).seconds
 
 
