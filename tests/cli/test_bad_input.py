@@ -190,6 +190,31 @@ def test_an_interrupt_while_writing_leaves_the_old_file(gramshift, folder, monke
     assert not [name for name in os.listdir() if "partial" in name]
 
 
+def test_a_fault_of_ours_is_one_line_and_exit_code_1(gramshift, folder, monkeypatch):
+    def fault(*_, **__):
+        raise KeyError("oops")
+
+    monkeypatch.setattr("gramshift.tasks.classify.read_inputs", fault)
+    answer = gramshift(*RUN)
+    assert (answer.code, len(answer.err.splitlines())) == (1, 1)
+    assert "KeyError: 'oops'; this should not happen" in answer.err
+    monkeypatch.setenv("GRAMSHIFT_TRACEBACK", "1")
+    with pytest.raises(KeyError):
+        gramshift(*RUN)
+
+
+def test_what_a_file_brings_along_does_not_reach_the_terminal_as_it_is(gramshift, folder):
+    (folder / "pans.csv").write_text("text,label\na,\x1b[31mred\nb,good\n")
+    answer = gramshift(*RUN)
+    assert answer.code == 0
+    assert "\x1b" not in answer.err
+    assert "[31mred" in answer.err
+    (folder / "pans.csv").write_text("text,\x1b[2Jname\na,b\n")
+    answer = gramshift(*RUN, "--force")
+    assert (answer.code, len(answer.err.splitlines())) == (2, 1)
+    assert "\x1b" not in answer.err
+
+
 def test_a_label_that_the_encoding_of_the_output_lacks(gramshift, folder):
     for label in ("gut", "плохо"):
         (folder / "kinds" / label).mkdir(parents=True)

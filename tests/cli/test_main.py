@@ -6,8 +6,11 @@ import sys
 
 import pytest
 
+from gramshift.cli import classify
 from gramshift.cli.main import app
-from gramshift.tasks.options import parse_ngrams
+from gramshift.datasets.formats import READERS
+from gramshift.ngrams.index import KINDS
+from gramshift.tasks import options
 
 COMMANDS = [one.name for one in app.registered_commands]
 
@@ -67,6 +70,12 @@ def test_the_shell_completes(words, expected):
     assert set(result.stdout.split()) == expected
 
 
+def test_there_is_one_list_of_each():
+    """The command line has copies of what would take long to import."""
+    assert classify.KERNELS == options.KINDS == tuple(KINDS)
+    assert tuple(READERS) == classify.FORMATS
+
+
 def test_lengths():
-    assert parse_ngrams("5-8") == (5, 8)
-    assert parse_ngrams("4") == (4, 4)
+    assert options.parse_ngrams("5-8") == (5, 8)
+    assert options.parse_ngrams("4") == (4, 4)

@@ -4,7 +4,8 @@ from typing import Annotated, Any
 
 import typer
 
-METHODS = ("plain", "adapted", "tkc")
+from gramshift.evaluate.methods import METHODS
+
 KERNELS = ("presence", "intersection", "spectrum")
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
 FILES, COLUMNS, METHOD, RUN = "Files", "Columns", "Method", "Run"

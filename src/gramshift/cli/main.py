@@ -21,8 +21,10 @@ from gramshift.cli.kernel import kernel_command
 from gramshift.cli.predict import predict_command
 from gramshift.cli.reproduce import reproduce_command
 from gramshift.cli.several import SeveralValues
+from gramshift.cli.words import say
 
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "14")  # its idle threads sleep soon instead of taking our cores; before NumPy
+TRACEBACK = "GRAMSHIFT_TRACEBACK"
 USERS_MISTAKES = (
     ValueError,
     TypeError,
@@ -92,10 +94,15 @@ def main() -> None:
         _stop(_describe(error), 2)
     except OSError as error:
         _stop(_describe(error), 1)
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        advice = f"this should not happen: please report it, with what {TRACEBACK}=1 shows"
+        _stop(f"{type(error).__name__}: {error}; {advice}", 1)
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"gramshift: {message}", file=sys.stderr)
+    say(f"gramshift: {message}")
 
 
 def _describe(error: BaseException) -> str:
@@ -105,7 +112,7 @@ def _describe(error: BaseException) -> str:
 
 
 def _stop(message: str, code: int) -> None:
-    print(f"gramshift: {message}", file=sys.stderr)
+    say(f"gramshift: {message}")
     sys.exit(code)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gramshift.engine.threads import Progress
 from gramshift.estimators.comparison import Comparison
 from gramshift.estimators.files import LIBRARIES
+from gramshift.estimators.model import Model
 from gramshift.estimators.shares import CELLS, find_shares
 from gramshift.estimators.transductive import TransductiveClassifier
 from gramshift.report.contents import DocumentEntry, Neighbour, ReportContents, Span
@@ -73,45 +74,31 @@ def gather_contents(
     report("report", 0, 1)
     classes = [str(label) for label in classifier.classes_]
     rows = _find_rows(classifier, ids, texts, corrected)
-    given = dict(corrected) if isinstance(corrected, Mapping) else {}
-    found, probabilities = classifier.transduction_, classifier.transduction_proba_
-    plain_rows = _find_rows(plain, ids, texts, corrected) if plain is not None else None
-    joined = classifier.labeled_iter_[classifier.labeled_iter_ != 0]
-
-    labels: list[str] = []
-    sure = np.zeros((len(texts), len(classes)))
-    for i, row in enumerate(rows):
-        labels.append(str(given[ids[i]]) if ids[i] in given else str(found[row]))
-        sure[i] = np.array([float(name == labels[-1]) for name in classes]) if ids[i] in given else probabilities[row]
+    labels, sure = _read_labels(classifier, ids, rows, corrected, classes)
+    plain_labels: list[str | None] = [None] * len(texts)
+    if plain is not None:
+        found = list(map(str, plain.transduction_))
+        plain_labels = [None if row is None else found[row] for row in _find_rows(plain, ids, texts, corrected)]
+    joined = np.maximum(classifier.labeled_iter_[classifier.labeled_iter_ != 0], 0).tolist()
     confidence = sure.max(axis=1)
-    doubtful = np.argsort(confidence, kind="stable")[:max_explained]
-    spans: dict[int, list[Span]] = {}
-    place = {text: number for number, text in reversed(list(enumerate(model.documents)))}
-    asked = [texts[i] for i in doubtful]
-    shares = find_shares(model, asked, own=[place[text] for text in asked], progress=progress)
-    for i, one in zip(doubtful.tolist(), shares, strict=True):
-        spans[i] = strongest_spans(one.by_character)
-    near = find_nearest(model.comparison, texts, source_texts, progress=progress)
+    doubtful = np.argsort(confidence, kind="stable")[:max_explained].tolist()
+    spans = dict(zip(doubtful, _find_spans(model, [texts[i] for i in doubtful], progress), strict=True))
     documents = []
-    for i, (text, row, nearest) in enumerate(zip(texts, rows, near, strict=True)):
-        plain_label = None
-        if plain is not None and plain_rows is not None and plain_rows[i] is not None:
-            plain_label = str(plain.transduction_[plain_rows[i]])
+    for i, near in enumerate(find_nearest(model.comparison, texts, source_texts, progress=progress)):
+        row = rows[i]
         documents.append(
             DocumentEntry(
                 id=str(ids[i]),
-                text=text,
+                text=texts[i],
                 label=labels[i],
                 confidence=float(confidence[i]),
                 probabilities=sure[i].tolist(),
-                round=max(0, int(joined[row])) if row is not None else 0,
-                plain_label=plain_label,
+                round=0 if row is None else joined[row],
+                plain_label=plain_labels[i],
                 truth=str(truth[i]) if truth is not None and truth[i] is not None else None,
                 corrected=ids[i] in corrected,
                 spans=spans.get(i, []),
-                neighbours=[
-                    Neighbour(str(source_ids[j]), str(source_labels[j]), value, source_texts[j]) for j, value in nearest
-                ],
+                neighbours=[Neighbour(str(source_ids[j]), str(source_labels[j]), value, source_texts[j]) for j, value in near],
                 explained=i in spans,
                 abstained=bool(confidence[i] < abstain_below),
             )
@@ -146,6 +133,31 @@ def gather_contents(
         notes=_notes(len(texts), len(doubtful), classifier.labeled_iter_ == 0),
         target_name=target_name,
     )
+
+
+def _read_labels(
+    classifier: TransductiveClassifier,
+    ids: Sequence[str],
+    rows: Sequence[int | None],
+    corrected: Mapping[str, Any] | Collection[str],
+    classes: Sequence[str],
+) -> tuple[list[str], NDArray[np.float64]]:
+    """The label and the probabilities of each document: those of the fit, or a person's, who is sure."""
+    given = dict(corrected) if isinstance(corrected, Mapping) else {}
+    found, probabilities = classifier.transduction_, classifier.transduction_proba_
+    labels = [str(given[one] if one in given else found[row]) for one, row in zip(ids, rows, strict=True)]
+    sure = np.array([[float(name == label) for name in classes] for label in labels]).reshape(-1, len(classes))
+    for i, (one, row) in enumerate(zip(ids, rows, strict=True)):
+        if one not in given:
+            sure[i] = probabilities[row]
+    return labels, sure
+
+
+def _find_spans(model: Model, texts: Sequence[str], progress: Progress | None) -> Iterator[list[Span]]:
+    """Of documents of the fit."""
+    place = {text: number for number, text in reversed(list(enumerate(model.documents)))}
+    for one in find_shares(model, texts, own=[place[text] for text in texts], progress=progress):
+        yield strongest_spans(one.by_character)
 
 
 def find_nearest(
