@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types clean
+.PHONY: demo test lint types docs clean
 
 demo: $(VENV)/.installed
 	$(BIN)/gramshift demo
@@ -17,6 +17,9 @@ lint: $(VENV)/.installed-test
 types: $(VENV)/.installed-test
 	$(BIN)/mypy
 
+docs: $(VENV)/.installed-docs  # never --quiet: it keeps --strict from seeing warnings
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
@@ -28,6 +31,10 @@ $(VENV)/.installed-test: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	touch $@ $(VENV)/.installed
 
+$(VENV)/.installed-docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	touch $@ $(VENV)/.installed
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name '*.nb[ic]' -delete

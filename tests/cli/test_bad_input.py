@@ -203,6 +203,18 @@ def test_a_fault_of_ours_is_one_line_and_exit_code_1(gramshift, folder, monkeypa
         gramshift(*RUN)
 
 
+def test_what_a_file_brings_along_does_not_reach_the_terminal_as_it_is(gramshift, folder):
+    (folder / "pans.csv").write_text("text,label\na,\x1b[31mred\nb,good\n")
+    answer = gramshift(*RUN)
+    assert answer.code == 0
+    assert "\x1b" not in answer.err
+    assert "[31mred" in answer.err
+    (folder / "pans.csv").write_text("text,\x1b[2Jname\na,b\n")
+    answer = gramshift(*RUN, "--force")
+    assert (answer.code, len(answer.err.splitlines())) == (2, 1)
+    assert "\x1b" not in answer.err
+
+
 def test_a_label_that_the_encoding_of_the_output_lacks(gramshift, folder):
     for label in ("gut", "плохо"):
         (folder / "kinds" / label).mkdir(parents=True)

@@ -222,6 +222,9 @@ def test_corrections_are_learnt_from_and_what_changed_is_told(gramshift, folder)
     assert {change["id"] for change in told["changes"]} == {"f3", "f9", *others}
     clf = gs.load("m.gramshift")
     assert (clf.labeled_iter_ == 0).sum() == 123
+    run = [part if part != "films.csv" else "truth.csv" for part in RUN]
+    answer = gramshift(*run, "--output", "x.csv", "--truth", "label", "--corrections", "corrections.csv", "--json")
+    assert json.loads(answer.out)["scores"]["n"] == 117  # a person has labelled the others
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_limits
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -14,8 +15,12 @@ Linear = tuple[Floats, Floats]
 
 
 def fit_logistic(X: Any, codes: Codes, *, C: float, weights: Floats | None = None) -> Linear:
-    """Logistic regression with a quadratic penalty; ``weights`` of the rows."""
-    return columns(LogisticRegression(C=C, max_iter=5000).fit(X, codes, sample_weight=weights))
+    """Logistic regression with a quadratic penalty; ``weights`` of the rows.
+
+    On one thread: its steps on vectors are so short that waiting threads of BLAS take several times the time of the work.
+    """
+    with threadpool_limits(1, user_api="blas"):
+        return columns(LogisticRegression(C=C, max_iter=5000).fit(X, codes, sample_weight=weights))
 
 
 def fit_machine(X: Any, codes: Codes, *, C: float, weights: Floats | None = None) -> Linear:

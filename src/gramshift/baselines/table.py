@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
+
+from gramshift.baselines.extras import require
 
 CLASSES = {  # where each class of gs.baselines lives
     "SFA": "gramshift.baselines.sfa",
@@ -54,11 +55,7 @@ class Method:
 
     def check(self) -> None:
         """Raise an error that says what to install if something is missing."""
-        missing = [name for name in self.needs if find_spec(name) is None]
-        if missing:
-            raise ModuleNotFoundError(
-                f"{self.title} needs {', '.join(missing)}: pip install 'gramshift[baselines]'", name=missing[0]
-            )
+        require(self.title, self.needs)
 
     def make(self, **options: Any) -> Any:
         """An estimator that is not fitted yet."""

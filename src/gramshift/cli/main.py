@@ -21,6 +21,7 @@ from gramshift.cli.kernel import kernel_command
 from gramshift.cli.predict import predict_command
 from gramshift.cli.reproduce import reproduce_command
 from gramshift.cli.several import SeveralValues
+from gramshift.cli.words import say
 
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "14")  # its idle threads sleep soon instead of taking our cores; before NumPy
 TRACEBACK = "GRAMSHIFT_TRACEBACK"
@@ -101,7 +102,7 @@ def main() -> None:
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"gramshift: {message}", file=sys.stderr)
+    say(f"gramshift: {message}")
 
 
 def _describe(error: BaseException) -> str:
@@ -111,7 +112,7 @@ def _describe(error: BaseException) -> str:
 
 
 def _stop(message: str, code: int) -> None:
-    print(f"gramshift: {message}", file=sys.stderr)
+    say(f"gramshift: {message}")
     sys.exit(code)
 
 

@@ -69,18 +69,23 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     alpha : float
         Regularisation of the ridge regression and of the discriminant analysis.
     classifier : {"ridge", "discriminant", "svm"}
+        What learns on the kernel: ridge regression, kernel discriminant analysis, a support vector machine.
     bias : bool
         An unpenalised intercept for "ridge". The paper has none.
     memory_limit, n_jobs
-        As in :class:`StringKernel`.
+        As in ``StringKernel``.
 
     Attributes
     ----------
-    classes_ : the labels, sorted
-    transduction_, transduction_score_ : for each target document its label and the scores of all classes
-    labeled_iter_ : for source then target documents: 0 given, k added for round k + 1, -1 never
-    history_ : for each round how many documents of each class were added before it, how many target documents it gave each
-        label, how many labels changed, seconds
+    classes_ : array
+        The labels, sorted.
+    transduction_, transduction_score_ : arrays
+        For each target document its label, and the scores of all classes.
+    labeled_iter_ : array of int
+        For source then target documents: 0 given, k added for round k + 1, -1 never.
+    history_ : list of dict
+        For each round how many documents of each class were added before it, how many target documents it gave each label,
+        how many labels changed, seconds.
 
     Examples
     --------
@@ -193,7 +198,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         return explain_text(self._model, text, classes=self.classes_.tolist(), labels=self._fit_labels(), roles=roles)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted classifier into one file, for :func:`gramshift.load`; it holds all texts of the fit."""
+        """Write the fitted classifier into one file, for ``gramshift.load``; it holds all texts of the fit."""
         self._check_fitted()
         save_classifier(self, path)
 

@@ -9,6 +9,8 @@ from gramshift.engine.threads import count_threads
 BASE = 250 << 20  # Python and its libraries
 PER_CELL = 12  # bytes: the gram as it is computed and as it is kept
 PER_NGRAM = 20  # bytes: the index while it is built
+PER_PAIR, PAIRS = 48, 1 << 24  # bytes: documents that are explained and those of the fit, as many as are held at a time
+PER_EXPLAINED_NGRAM = 30  # bytes
 START = 2.0  # seconds: loading compiled code
 NGRAM_SECONDS = 1e-7  # of one core: sorting and placing an n-gram
 CELL_SECONDS = 1.5e-7  # filling a cell of the gram, and all passes over it
@@ -38,7 +40,10 @@ def estimate(
     n_training = n_source + (min(n_added, n_target) if adapts else 0)
     flops = n_training**3 + (2 * n_training**2 * n if adapts else 0)
     of_one_core = NGRAM_SECONDS * n_ngrams + CELL_SECONDS * n * n + FLOP_SECONDS * flops + REPORT_SECONDS * n_explained * n
-    return Needs(BASE + PER_CELL * n * n + PER_NGRAM * n_ngrams, START + of_one_core / count_threads(jobs))
+    training, page = PER_CELL * n * n + PER_NGRAM * n_ngrams, 0
+    if n_explained:
+        page = PER_PAIR * min(n_explained * n, PAIRS) + PER_EXPLAINED_NGRAM * n_ngrams
+    return Needs(BASE + max(training, page), START + of_one_core / count_threads(jobs))
 
 
 def check_needs(needs: Needs, memory: str | None) -> None:

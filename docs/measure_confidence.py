@@ -1,0 +1,56 @@
+"""The table of docs/confidence.md: how many answers are right, by confidence, in the paper's twelve settings with one source.
+
+python docs/measure_confidence.py DATA, where DATA is what gramshift fetch sentiment has written; about two minutes, 1 GB.
+"""
+
+import sys
+from collections import defaultdict
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import gramshift as gs
+from gramshift.baselines.table import METHODS, OWN
+from gramshift.datasets.sentiment import load_sentiment
+from gramshift.estimators.transductive import fit_on_gram
+from gramshift.evaluate.settings import SINGLE
+
+LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+def measure(data: Path) -> dict[str, list[tuple[Any, Any]]]:
+    """For each stage the confidence of every answer and whether it is right, setting by setting."""
+    domains = load_sentiment(data).domains
+    found = defaultdict(list)
+    for setting in SINGLE:
+        source, target = domains[setting.source], domains[setting.target]
+        texts = source.texts("title+text") + target.texts("title+text")
+        gram = gs.StringKernel().gram(texts)
+        labels = [*source.codes, *[None] * len(target.codes)]
+        for name in OWN:
+            classifier = METHODS[name].make()
+            fit_on_gram(classifier, texts, labels, gram)
+            right = classifier.transduction_ == np.array(target.codes)
+            found[name].append((classifier.transduction_proba_.max(axis=1), right))
+        print(setting.name, file=sys.stderr)
+    return found
+
+
+def tabulate(found: dict[str, list[tuple[Any, Any]]]) -> str:
+    """A row for each step of confidence: which share of the answers it has, and how many of these are right."""
+    pooled = {name: [np.concatenate(part) for part in zip(*pairs, strict=True)] for name, pairs in found.items()}
+    lines = ["| confidence |" + "".join(f" {name}: answers | right |" for name in pooled), "|---" * (1 + 2 * len(pooled)) + "|"]
+    for low, high in pairwise(LEVELS):
+        cells = ""
+        for confidence, right in pooled.values():
+            inside = (confidence >= low) & ((confidence < high) | (high == LEVELS[-1]))
+            cells += f" {inside.mean():.0%} | {f'{right[inside].mean():.0%}' if inside.any() else '-'} |"
+        lines.append(f"| {low:.0%} to {high:.0%} |{cells}")
+    means = "".join(f" {confidence.mean():.0%} sure | {right.mean():.0%} |" for confidence, right in pooled.values())
+    return "\n".join([*lines, f"| all |{means}"])
+
+
+if __name__ == "__main__":
+    print(tabulate(measure(Path(sys.argv[1]))))

@@ -1,0 +1,114 @@
+"""A substitute for KE-Meta: five views of a document, stacked."""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.preprocessing import normalize
+
+from gramshift.baselines.base import Baseline, Codes, Floats, State
+from gramshift.baselines.checks import check_number
+from gramshift.baselines.extras import require
+from gramshift.baselines.lexicon import describe_polarity, load_lexicon
+from gramshift.baselines.senses import expand_senses, senses_of_text
+from gramshift.baselines.stacking import fit_stack, score_stack
+from gramshift.baselines.tagging import N_TEXTS, tag_text
+from gramshift.baselines.wordnet import load_wordnet
+from gramshift.baselines.words import count_words, find_words, inverse_frequency, weigh
+
+LENGTHS = {"words": 1, "phrases": 3}
+NEEDS = ("HanTa", "pattern")
+N_VIEWS = 5
+Bag = dict[str, float]
+
+
+class KEMeta(Baseline):
+    """A substitute for KE-Meta (Franco-Salvador, Cruz, Troyano and Rosso), for English texts. It looks at no target document.
+
+    It is not the published system: how that one works inside is not public, and the semantic network it is built on, BabelNet,
+    may not be passed on. Known is that it stacks five kinds of features, and this class does the same: words; one to three
+    words; polarity in a sentiment lexicon, turned round by negations; senses of words in WordNet 3.0, by simplified Lesk;
+    those and their neighbours in WordNet. A logistic regression each, and one on the probabilities that these give to documents
+    they were not trained on. Needs HanTa and PatternLite: ``pip install 'gramshift[baselines]'``.
+
+    Parameters
+    ----------
+    C : float
+        Inverse of the penalty of all logistic regressions.
+
+    Examples
+    --------
+    >>> from gramshift.baselines import KEMeta
+    >>> source = ["A great pan.", "It broke at once.", "Great knives!", "Bad: the knife broke."]
+    >>> clf = KEMeta().fit(source, ["good", "bad", "good", "bad"], target=["A great film.", "The disc broke."])
+    >>> clf.transduction_.tolist()
+    ['good', 'bad']
+    """
+
+    needs_target = False
+
+    def __init__(self, *, C: float = 1.0) -> None:
+        self.C = C
+
+    def _check_parameters(self) -> None:
+        check_number("C", self.C)
+        require("KE-Meta", NEEDS)
+
+    def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
+        state: State = {}
+        for name, longest in LENGTHS.items():
+            state[name], counts = find_words(source, longest=longest)
+            state[f"{name}_inverse"] = inverse_frequency(counts)
+        for name, bags in _sense_bags(source).items():
+            state[name] = sorted(set().union(*bags))
+            state[f"{name}_inverse"] = inverse_frequency(_values(bags, state[name]))
+        polarity = _polarity(source)
+        deviation = polarity.std(axis=0)
+        state["polarity_mean"], state["polarity_scale"] = polarity.mean(axis=0), np.where(deviation > 0, deviation, 1.0)
+        linears, upper = fit_stack(_views(state, source), codes, n_classes, C=self.C)
+        for place, (coefficients, intercepts) in enumerate([*linears, upper]):
+            state |= {f"coefficients_{place}": coefficients, f"intercepts_{place}": intercepts}
+        return state
+
+    def _score_texts(self, state: State, texts: list[str]) -> Floats:
+        *linears, upper = [(state[f"coefficients_{i}"], state[f"intercepts_{i}"]) for i in range(N_VIEWS + 1)]
+        return score_stack(_views(state, texts), linears, upper)
+
+
+def _views(state: State, texts: list[str]) -> list[Any]:
+    """Words, phrases, polarity, senses, senses with their neighbours: a row per text."""
+    views = [weigh(count_words(texts, state[name]), state[f"{name}_inverse"]) for name in LENGTHS]
+    views.append((_polarity(texts) - state["polarity_mean"]) / state["polarity_scale"])
+    for name, bags in _sense_bags(texts).items():
+        views.append(normalize(_values(bags, state[name]) @ sparse.diags(state[f"{name}_inverse"])).tocsr())
+    return views
+
+
+def _polarity(texts: list[str]) -> Floats:
+    return np.array([_polarity_of_text(text) for text in texts])
+
+
+@lru_cache(maxsize=N_TEXTS)
+def _polarity_of_text(text: str) -> tuple[float, ...]:
+    return tuple(describe_polarity(tag_text(text), senses_of_text(text), load_lexicon()))
+
+
+def _sense_bags(texts: list[str]) -> dict[str, list[Bag]]:
+    """The senses that a text has, and what they expand to."""
+    wordnet = load_wordnet()
+    found = [{sense for sentence in senses_of_text(text) for sense in sentence if sense} for text in texts]
+    return {
+        "senses": [dict.fromkeys(senses, 1.0) for senses in found],
+        "expanded": [expand_senses(senses, wordnet) for senses in found],
+    }
+
+
+def _values(bags: list[Bag], keys: list[str]) -> Any:
+    """A sparse row per bag, a column per key."""
+    places = {key: place for place, key in enumerate(keys)}
+    rows = [sorted((places[key], value) for key, value in bag.items() if key in places) for bag in bags]
+    ends = np.cumsum([0, *map(len, rows)])
+    indices = np.array([place for row in rows for place, _ in row], np.intp)
+    data = np.array([value for row in rows for _, value in row], np.float64)
+    return sparse.csr_matrix((data, indices, ends), shape=(len(bags), len(keys)))
