@@ -28,6 +28,8 @@ def test_what_is_left_out_needs_less():
         < estimate(**SIZES | {"n_explained": 2000}).seconds
     )
     assert estimate(**SIZES).n_bytes < estimate(**SIZES | {"n_explained": 2000}).n_bytes
+    assert estimate(**SIZES | {"n_grams": 5}).seconds > estimate(**SIZES).seconds
+    assert estimate(**SIZES | {"n_grams": 5}).n_bytes > estimate(**SIZES).n_bytes
     assert estimate(**SIZES | {"jobs": 1}).seconds > estimate(**SIZES).seconds
 
 

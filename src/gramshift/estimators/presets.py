@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.estimators.comparison import can_be_weighted
 from gramshift.kernels.weighting import as_powers
 
 Floats = NDArray[np.float64]
@@ -37,6 +36,8 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 def fill_in(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters with the preset's value for each that is None; wrong ones are an error."""
+    from gramshift.estimators.comparison import can_be_weighted  # brings compiled code along
+
     preset = parameters["preset"]
     if not isinstance(preset, str) or preset not in PRESETS:
         raise ValueError(f"preset={preset!r}: must be one of {', '.join(map(repr, PRESETS))}")

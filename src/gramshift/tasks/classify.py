@@ -3,10 +3,12 @@
 import time
 from typing import Any
 
+from gramshift.baselines.table import BEST
 from gramshift.datasets.documents import Progress
 from gramshift.datasets.formats import format_of
 from gramshift.datasets.opening import TableError
 from gramshift.datasets.writing import open_writer, output_style
+from gramshift.estimators.presets import PRESETS
 from gramshift.tasks.corrections import read_corrections
 from gramshift.tasks.inputs import Inputs, Say, check_names, read_inputs
 from gramshift.tasks.labelled import LabelColumns, label_columns, renamed_in_words
@@ -117,6 +119,7 @@ def _sizes(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any]
         adapts=options.method != "plain",
         n_explained=min(n_target, 2000) if options.report else 0,
         jobs=options.jobs,
+        n_grams=PRESETS[BEST]["n_rounds"] if options.method == BEST else 1,
     )
     check_needs(needs, options.memory)
     return {
