@@ -14,6 +14,9 @@ from bench.rivals import MismatchError
 BENCHMARKS = {
     "kernel": "grams of n-gram kernels against scikit-learn: time, memory, growth, distance from the machine",
     "pairs": "kernels that look at every pair of documents: pairs a second by length",
+    "weighted": "grams with a weight per n-gram against scikit-learn",
+    "experiments": 'what the preset "best" was chosen by: variants of the classifier on the development data (half an hour)',
+    "unbalanced": 'the preset "best" on targets whose classes are not balanced',
     "reproduce": "all results of the paper's tables against the straightforward script on a part of them",
     "classifier": "the transductive classifier against Algorithm 1 in NumPy: time, memory, growth, share of each stage",
 }
@@ -60,7 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
     benchmark = importlib.import_module(f"bench.{args.benchmark}")
     try:
         result = benchmark.run(texts, smoke=args.smoke, repeat=args.repeat or (1 if args.smoke else 9))
-    except (MismatchError, CalledProcessError) as error:
+    except (MismatchError, CorpusError, CalledProcessError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
     print(json.dumps(result, indent=2) if args.json else benchmark.show(result))

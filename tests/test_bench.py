@@ -10,7 +10,7 @@ import pytest
 from bench.development import read_development
 
 
-@pytest.mark.parametrize("name", ["kernel", "pairs", "classifier", "reproduce"])
+@pytest.mark.parametrize("name", ["kernel", "weighted", "pairs", "classifier", "reproduce", "experiments", "unbalanced"])
 def test_the_benchmark_runs(name):
     command = [sys.executable, "-m", "bench", name, "--smoke", "--json"]
     result = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, timeout=300, check=False)

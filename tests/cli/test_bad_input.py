@@ -50,7 +50,7 @@ def changed(*options, without=()):
         (changed("--text", "words"), "--text words: pans.csv has no such column"),
         (changed("--truth", "label"), "--truth label: films.csv has no such column; it has the columns id, text"),
         (changed("--id", "text2"), "--id text2"),
-        (changed("--method", "magic"), "method 'magic' is not known; there are plain, adapted, tkc"),
+        (changed("--method", "magic"), "--method magic: there are plain, adapted, tkc, best"),
         (
             changed("--kernel", "presense"),
             "--kernel presense: there are presence, intersection, spectrum; did you mean presence?",

@@ -10,6 +10,7 @@ import pytest
 import gramshift as gs
 from gramshift.cli.several import repeat_option
 from gramshift.datasets.demo import load_demo
+from gramshift.estimators.presets import PRESETS
 from small_tables import read_csv, write_csv
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
@@ -345,3 +346,49 @@ def test_a_method_that_there_is_not(gramshift, folder):
     assert answer.code == 2
     assert "--method tkk: there are plain, adapted, tkc" in answer.err
     assert "did you mean tkc?" in answer.err
+
+
+def test_the_preset_best_is_a_method(gramshift, folder):
+    """With a page, a model, corrections; --preset best and --method best are the same."""
+    (folder / "right.csv").write_text("id,label\nf0,positive\nf1,negative\n")
+    run = ("classify", "--source", "pans.csv", "knives.csv", "--target", "films.csv")
+    options = ("--corrections", "right.csv", "--report", "r.html", "--save", "m.gramshift")
+    answer = gramshift(*run, *options, "--preset", "best", "--output", "labels.csv", "--json")
+    assert answer.code == 0, answer.err
+    found = json.loads(answer.out)
+    assert found["method"] == "best"
+    assert found["options"].count('method = "best"') == 1
+    assert len(found["history"]) == PRESETS["best"]["n_rounds"]
+    y = [*KITCHEN.labels, "positive", "negative", *[None] * 118]
+    clf = gs.TransductiveClassifier(preset="best").fit(KITCHEN.texts + FILMS.texts, y)
+    labels = ["positive", "negative", *clf.transduction_.tolist()]
+    assert [row["label"] for row in read_csv(folder / "labels.csv")] == labels
+    assert gs.load("m.gramshift").predict(FILMS.texts[2:]).tolist() == labels[2:]
+    assert "no text has highlights" not in (folder / "r.html").read_text()
+    answer = gramshift(*run, "--corrections", "right.csv", "--method", "best", "--output", "again.csv")
+    assert answer.code == 0, answer.err
+    assert (folder / "again.csv").read_bytes() == (folder / "labels.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--preset", "better"), "--preset better: there are paper and best"),
+        (("--preset", "best", "--method", "plain"), "--preset best and --method plain do not go together"),
+        (("--preset", "paper", "--method", "best"), "--preset paper and --method best do not go together"),
+        (("--method", "best", "--added", "5"), "--added goes with plain, adapted and tkc; best has its own"),
+        (("--method", "best", "--kernel", "spectrum"), "--kernel goes with plain, adapted and tkc; best has its own"),
+    ],
+)
+def test_what_does_not_go_with_a_preset_is_said(gramshift, folder, options, message):
+    answer = gramshift(*RUN, "--output", "labels.csv", *options)
+    assert answer.code == 2
+    assert message in answer.err
+
+
+def test_what_is_typed_wins_over_the_preset_of_a_file(gramshift, folder):
+    (folder / "run.toml").write_text('preset = "best"\n')
+    told = json.loads(gramshift(*RUN, "--config", "run.toml", "--dry-run", "--json").out)
+    assert told["method"] == "best"
+    told = json.loads(gramshift(*RUN, "--config", "run.toml", "--method", "plain", "--dry-run", "--json").out)
+    assert told["method"] == "plain"

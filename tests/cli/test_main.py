@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from gramshift.baselines.table import METHODS
 from gramshift.cli import classify
 from gramshift.cli.main import app
 from gramshift.datasets.formats import READERS
@@ -53,7 +54,7 @@ assert not loaded, loaded
     [
         ("gramshift cl", {"classify"}),
         ("gramshift classify --source a.csv --met", {"--method"}),
-        ("gramshift classify --method ", {"plain", "adapted", "tkc"}),
+        ("gramshift classify --method t", {name for name in METHODS if name.startswith("t")}),
         ("gramshift classify --kernel in", {"intersection"}),
     ],
 )

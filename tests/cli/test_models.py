@@ -11,6 +11,7 @@ import pytest
 
 import gramshift as gs
 from gramshift.datasets.demo import load_demo
+from gramshift.estimators.presets import PRESETS
 from small_tables import read_csv
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
@@ -148,3 +149,27 @@ def test_standard_input_is_explained(gramshift, folder, model, monkeypatch):
     monkeypatch.setattr(sys, "stdin", stdin)
     assert gramshift("explain", "--model", model, "--input", "-").out == gs.load(model).explain("very good").text() + "\n"
     stdin.detach()
+
+
+@pytest.fixture(scope="module")
+def best(tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "best.gramshift"
+    gs.TransductiveClassifier(preset="best").fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts).save(path)
+    return path
+
+
+def test_a_model_of_the_preset_best_predicts_explains_and_tells_of_itself(gramshift, folder, best):
+    answer = gramshift("predict", "--model", best, "--input", "films.csv", "--output", "out.csv")
+    assert answer.code == 0, answer.err
+    clf = gs.load(best)
+    assert [row["label"] for row in read_csv(folder / "out.csv")] == clf.transduction_.tolist()
+    answer = gramshift("explain", "--model", best, "A great, great pan!", "--json")
+    (found,) = json.loads(answer.out)
+    score = clf.decision_function(["A great, great pan!"])[0]
+    assert found["score"]["positive"] == pytest.approx(score)
+    total = found["empty"]["positive"] + sum(span["shares"]["positive"] for span in found["spans"])
+    assert total == pytest.approx(score)
+    told = json.loads(gramshift("info", best, "--json").out)
+    assert told["parameters"]["preset"] == "best"
+    assert told["parameters"]["weighting"] == {"idf": 2, "classes": 1}  # what held, though it was not given
+    assert len(told["rounds"]) == PRESETS["best"]["n_rounds"]

@@ -192,13 +192,13 @@ def test_a_range_too_long_for_every_document_is_all_zeros_and_one_warning():
 @pytest.mark.parametrize("kind", KINDS)
 def test_counts_that_could_overflow_are_refused_and_others_are_not(kind):
     long = Encoded(np.empty(0, np.uint32), np.array([0, 100_000]), 2)
-    assert gram_module._clip_range(long, kind, (1, 10**9)) == (1, 100_000)
+    assert gram_module.clip_range(long, kind, (1, 10**9)) == (1, 100_000)
     huge = Encoded(np.empty(0, np.uint32), np.array([0, 4_000_000_000]), 2)
     if kind == "spectrum":
         with pytest.raises(ValueError, match="a document of 4000000000 characters has too many n-grams"):
-            gram_module._clip_range(huge, kind, (5, 8))
+            gram_module.clip_range(huge, kind, (5, 8))
     else:
-        assert gram_module._clip_range(huge, kind, (5, 8)) == (5, 8)
+        assert gram_module.clip_range(huge, kind, (5, 8)) == (5, 8)
 
 
 def test_a_range_far_longer_than_all_documents_costs_nothing_more():

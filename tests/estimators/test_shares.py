@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gramshift as gs
+import naive
 from conftest import KINDS, texts
 from gramshift.datasets.demo import load_demo
 from gramshift.estimators import shares
@@ -21,8 +22,8 @@ from gramshift.text.steps import TextSteps
 SOURCE, FILMS = load_demo("kitchen"), load_demo("films")
 
 
-def naive_by_character(text, documents, coefficients, ngram_range, kind, adapt):
-    """Of texts as they are, without any steps before."""
+def naive_by_character(text, documents, coefficients, ngram_range, kind, adapt, weigh=lambda gram: 1):
+    """Of texts as they are, without any steps before; ``weigh`` says what an n-gram counts beside what the kind says."""
 
     def ngrams(one):
         lengths = range(ngram_range[0], ngram_range[1] + 1)
@@ -30,13 +31,13 @@ def naive_by_character(text, documents, coefficients, ngram_range, kind, adapt):
 
     def kernel(a, b):
         together = {"presence": lambda x, y: 1, "intersection": min, "spectrum": lambda x, y: x * y}[kind]
-        return {g: together(a[g], b[g]) for g in a if g in b}
+        return {g: together(a[g], b[g]) * weigh(g) for g in a if g in b}
 
     mine, result = ngrams(text), np.zeros((len(text), coefficients.shape[1]))
     for document, worth in zip(documents, coefficients, strict=True):
         theirs = ngrams(document)
         common = kernel(mine, theirs)
-        if not common:
+        if not any(common.values()):
             continue
         norm = sqrt(sum(kernel(mine, mine).values()) * sum(kernel(theirs, theirs).values()))
         s = sum(common.values()) / norm
@@ -96,6 +97,36 @@ def test_shares_go_to_where_characters_come_from(text, form):
     for value, start, stop in zip(values, aligned.starts, aligned.stops, strict=True):
         expected[start:stop] += value / (stop - start)
     np.testing.assert_allclose(shares._at_origins(values, aligned, len(text)), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:ngram_range")
+@given(texts, texts, st.sampled_from([(1, 2), (2, 5)]), st.booleans(), st.data())
+def test_weights_of_ngrams_are_in_the_shares(documents, new, ngram_range, adapt, data):
+    powers = {"idf": 2, "classes": 1}
+    classes = data.draw(st.lists(st.sampled_from([0, 1, None]), min_size=len(documents), max_size=len(documents)))
+    steps = {"strip": False, "lowercase": False, "collapse_whitespace": False}
+    kernel = gs.StringKernel(ngram_range=ngram_range, weighting=powers, **steps)
+    coefficients = np.random.default_rng(0).normal(size=(len(documents), 2))
+    comparison = Comparison([kernel], groups={"classes": classes})
+    model = Model(comparison, documents, adapt, coefficients, np.zeros(2))
+    sets = [set(naive.ngrams(one, ngram_range)) for one in documents]
+
+    def weigh(gram):
+        return naive.ngram_weight(gram, sets, powers, None, classes)
+
+    for text, share in zip(new, shares.find_shares(model, new), strict=True):
+        expected = naive_by_character(text, documents, coefficients, ngram_range, "presence", adapt, weigh)
+        np.testing.assert_allclose(share.by_character, expected, atol=1e-12)
+
+
+def test_shares_of_words_lie_on_their_characters():
+    kernel = gs.StringKernel(ngram_range=(1, 1), unit="word")
+    model = Model(Comparison([kernel]), ["good pan", "Bad, bad knife"], False, np.array([[1.0], [-3.0]]), np.zeros(1))
+    (share,) = shares.find_shares(model, ["A  GOOD (bad) day"])
+    good, bad = 1 / np.sqrt(4 * 2), -3 / np.sqrt(4 * 2)  # four words here, two different ones there
+    expected = np.zeros(17)
+    expected[3:7], expected[9:12] = good / 4, bad / 3
+    np.testing.assert_allclose(share.by_character[:, 0], expected)
 
 
 def test_what_a_document_shares_with_itself_can_be_left_out():

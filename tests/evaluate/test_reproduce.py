@@ -19,12 +19,13 @@ from gramshift.baselines.table import METHODS, parse_methods
 from gramshift.cli.reproduce import show_tables
 from gramshift.datasets import sentiment
 from gramshift.datasets.demo import load_demo
+from gramshift.estimators.presets import PRESETS
 from gramshift.evaluate import experiment
 from gramshift.evaluate.experiment import Documents, Outcome, run_settings
 from gramshift.evaluate.parts import Parts
 from gramshift.evaluate.reproduce import reproduce
 from gramshift.evaluate.results import make_rows, means, to_csv
-from gramshift.evaluate.rivals import run_rivals
+from gramshift.evaluate.rivals import run_on_texts
 from gramshift.evaluate.settings import Setting, parse_settings
 from gramshift.evaluate.tables import make_tables, to_markdown
 from gramshift.report.plots import write_plots
@@ -200,7 +201,7 @@ def test_rivals_run_resume_and_stand_in_the_tables(folder, tmp_path):
         resume=True,
         progress=lambda *step: done.append(step),
     )
-    assert [step[1:] for step in done if step[0] == "rivals"] == [(9, 10), (10, 10)]  # kda alone was missing
+    assert [step[1:] for step in done if step[0] == "others"] == [(9, 10), (10, 10)]  # kda alone was missing
     kept = [row for row in again["rows"] if row["method"] != "kda"]
     assert [row["correct"] for row in kept] == [row["correct"] for row in result["rows"]]
 
@@ -211,7 +212,7 @@ def test_rivals_get_no_true_labels_of_the_target(folder, tmp_path, monkeypatch):
     wrong = codes.copy()
     wrong[: 2 * N] = 1 - codes[: 2 * N]  # those of B
     tasks = [("tsvm", Setting("D", "B")), ("tradaboost", Setting("D", "B"))]
-    found = [{one.method: one.scores for one in run_rivals(texts, Documents("BD", c), tasks)} for c in (codes, wrong)]
+    found = [{one.method: one.scores for one in run_on_texts(texts, Documents("BD", c), tasks)} for c in (codes, wrong)]
     for name, _ in tasks:
         assert (found[0][name] == found[1][name]).all()
 
@@ -221,11 +222,35 @@ def test_rivals_without_a_run_of_our_own(folder, tmp_path):
     assert [(row["method"], row["p_value"]) for row in result["rows"]] == [("tfidf", None)]
 
 
+def test_best_stands_beside_the_papers_methods(folder, tmp_path):
+    """Its scores are those of the preset, from texts and source labels alone; a second run finds them again."""
+    names, settings = ["plain", "tkc", "best", "tfidf"], parse_settings("D-B,E-B")
+    result = run(folder, tmp_path, methods=names, settings=settings, kernels=["presence", "intersection"])
+    first = [(row["method"], row["kernel"]) for row in result["rows"] if row["setting"] == "D-B"]
+    assert first[4:] == [("best", None), ("tfidf", None)]
+    best, tfidf = (row for row in result["rows"] if row["setting"] == "D-B" and row["kernel"] is None)
+    assert best["against"] == "tkc presence"
+    assert tfidf["against"] in ("plain presence", "plain intersection")
+    assert result["parameters"]["best"] == PRESETS["best"]
+    documents, texts = result["documents"], result["texts"]
+    source, target = documents.rows("D"), documents.rows("B")
+    clf = gs.TransductiveClassifier(preset="best")
+    clf.fit([texts[i] for i in source], result["codes"][source], target=gs.Target([texts[i] for i in target]))
+    np.testing.assert_allclose(result["outcomes"]["D-B"][None][0].scores, clf.transduction_score_[:, 1], atol=1e-9)
+    lines = [line.split("|")[1].strip() for line in (tmp_path / "tables.md").read_text().splitlines() if line.startswith("| ")]
+    assert lines[4:10] == ["plain 0/1", "plain ∩", "tkc 0/1", "tkc ∩", "best", "tf-idf + logistic regression"]
+    done = []
+    run(folder, tmp_path, methods=names, settings=settings, resume=True, progress=lambda *step: done.append(step))
+    assert done == []  # nothing was run again
+    alone = run(folder, tmp_path / "alone", methods=["plain", "best"], settings=settings[:1], kernels=["presence"])["rows"]
+    assert (alone[-1]["against"], alone[-1]["correct"]) == ("plain presence", best["correct"])
+
+
 def test_names_of_methods():
     assert parse_methods("own") == ["plain", "adapted", "tkc"]
-    assert parse_methods("sfa, TKC") == ["tkc", "sfa"]
+    assert parse_methods("sfa, best, TKC") == ["tkc", "best", "sfa"]
     assert set(parse_methods("all")) == set(METHODS)
-    assert set(parse_methods("rivals")) == set(METHODS) - {"plain", "adapted", "tkc"}
+    assert set(parse_methods("rivals")) == set(METHODS) - {"plain", "adapted", "tkc", "best"}
     with pytest.raises(ValueError, match="method 'sfo' is not known; there are own, rivals, all, plain"):
         parse_methods("sfo")
     with pytest.raises(ValueError, match="no method is named"):
@@ -287,7 +312,8 @@ def command(*arguments):
     [
         (("--data", "/nowhere"), "/nowhere: no such folder; get the data with"),
         (("--data", ".", "--settings", "D-X"), "setting 'D-X' is not known; there are all, single"),
-        (("--data", ".", "--methods", "best,magic"), "method 'best' is not known; there are plain, adapted, tkc"),
+        (("--data", ".", "--methods", "magic,best"), "method 'magic' is not known; there are own, rivals, all, plain"),
+        (("--data", ".", "--preset", "magic"), "--preset magic: there are paper and best"),
         (("--data", ".", "--kernels", "words"), "kernel 'words' is not known; there are presence"),
         (("--data", ".", "--fields", "body"), "fields 'body' is not known; there are text, title+text"),
     ],

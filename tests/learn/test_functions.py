@@ -4,7 +4,8 @@ import numpy as np
 
 from gramshift.learn.adapt import adapted_kernel, exponential, normalize_gram
 from gramshift.learn.calibrate import fit_steepness, softmax
-from gramshift.learn.targets import choose_classes, one_versus_all, surest
+from gramshift.learn.shares import estimate_shares, settle_shares
+from gramshift.learn.targets import choose_by_shares, choose_classes, one_versus_all, quotas, surest
 
 RNG = np.random.default_rng(0)
 
@@ -41,3 +42,43 @@ def test_perfect_and_empty_scores_have_a_finite_steepness():
     perfect = np.array([[1.0, -1.0], [-1.0, 1.0]])
     assert 0 < fit_steepness(perfect, np.array([0, 1])) < 100
     assert fit_steepness(np.zeros((2, 2)), np.array([0, 1])) == 1.0
+
+
+def test_documents_are_chosen_by_the_shares_of_classes():
+    scores = np.array([[-0.9, 0.9], [-0.5, 0.5], [-0.4, 0.4], [0.1, -0.1], [0.2, -0.2], [-0.3, 0.3]])
+    rows, codes = choose_by_shares(scores, 4, np.array([0.5, 0.5]))
+    assert dict(zip(rows.tolist(), codes.tolist(), strict=True)) == {0: 1, 1: 1, 4: 0, 3: 0}
+    rows, codes = choose_by_shares(scores, 6, np.array([0.5, 0.5]))  # all: the least sure positive one becomes negative
+    assert rows[codes == 1].tolist() == [0, 1, 2]
+    assert rows[codes == 0].tolist() == [4, 3, 5]
+    assert choose_by_shares(scores, 99, np.array([0.0, 1.0]))[1].tolist() == [1] * 6
+    three = np.array([[0.9, 0.8, 0.0], [0.7, 0.1, 0.2], [0.6, 0.5, 0.4]])
+    rows, codes = choose_by_shares(three, 3, np.full(3, 1 / 3))
+    assert dict(zip(rows.tolist(), codes.tolist(), strict=True)) == {0: 0, 2: 1, 1: 2}
+
+
+def test_quotas_add_up():
+    assert quotas(10, np.array([0.25, 0.75])) == [3, 7]  # 2.5 and 7.5: the first gets what is left
+    assert quotas(10, np.array([0.1, 0.2, 0.7])) == [1, 2, 7]
+    assert quotas(1, np.array([0.4, 0.6])) == [0, 1]
+    for n in range(20):
+        assert sum(quotas(n, np.array([0.21, 0.33, 0.46]))) == n
+
+
+def test_shares_are_estimated():
+    certain = np.array([[1.0, 0.0]] * 3 + [[0.0, 1.0]] * 9)
+    np.testing.assert_allclose(estimate_shares(certain, np.array([0.5, 0.5])), [0.25, 0.75], atol=1e-6)
+    # two kinds of documents, 0.8 and 0.2: with share s of class 0 there are 0.8 s + 0.2 (1 - s) of the first kind
+    mixed = np.array([[0.8, 0.2]] * 65 + [[0.2, 0.8]] * 35)
+    np.testing.assert_allclose(estimate_shares(mixed, np.array([0.5, 0.5])), [0.75, 0.25], atol=1e-6)
+    # a classifier that was calibrated with 0.9 of class 0 says 36 / 37 and 0.6923 where one with halves says 0.8 and 0.2
+    odds = np.array([[0.8 * 0.9, 0.2 * 0.1]] * 65 + [[0.2 * 0.9, 0.8 * 0.1]] * 35)
+    skewed = odds / odds.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(estimate_shares(skewed, np.array([0.9, 0.1])), [0.75, 0.25], atol=1e-6)
+    assert estimate_shares(np.empty((0, 2)), np.array([0.4, 0.6])).tolist() == [0.4, 0.6]
+
+
+def test_small_differences_of_shares_do_not_count():
+    half = np.array([0.5, 0.5])
+    assert settle_shares(np.array([0.42, 0.58]), half).tolist() == [0.5, 0.5]
+    assert settle_shares(np.array([0.38, 0.62]), half).tolist() == [0.38, 0.62]

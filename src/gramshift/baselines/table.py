@@ -20,6 +20,7 @@ CLASSES = {  # where each class of gs.baselines lives
     "TfidfLogistic": "gramshift.baselines.tfidf",
     "SelfTraining": "gramshift.baselines.tfidf",
 }
+BEST = "best"  # our best recipe: a preset, and the method that has it
 SOURCE_ONLY = "-source"  # ends the name of a method's own classifier, trained on the source alone
 
 
@@ -44,8 +45,13 @@ class Method:
 
     @property
     def is_own(self) -> bool:
-        """Whether it is one of the paper's three stages, which run on a shared gram."""
+        """Whether it is a way to run our own classifier."""
         return self.class_name == "TransductiveClassifier"
+
+    @property
+    def is_stage(self) -> bool:
+        """Whether it is one of the paper's three stages, which run on one gram of any kernel."""
+        return self.is_own and "preset" not in self.options
 
     def check(self) -> None:
         """Raise an error that says what to install if something is missing."""
@@ -67,6 +73,7 @@ _ROWS = (
     Method("plain", "plain", "TransductiveClassifier", PAPER, {"adapt": False, "n_rounds": 1}, adapts=False),
     Method("adapted", "adapted", "TransductiveClassifier", PAPER, {"n_rounds": 1}),
     Method("tkc", "tkc", "TransductiveClassifier", PAPER),
+    Method(BEST, "best", "TransductiveClassifier", "docs/experiments.md", {"preset": BEST}),
     Method(
         "kda",
         "string kernels + KDA",
@@ -163,11 +170,19 @@ METHODS = {method.name: method for method in _ROWS} | {
     twin.name: twin for twin in (_twin(method) for method in _ROWS if method.adapts and not method.is_own)
 }
 OWN = [name for name, method in METHODS.items() if method.is_own]
+STAGES = [name for name in OWN if METHODS[name].is_stage]
+RIVALS = [name for name in METHODS if name not in OWN]
+
+
+def check_preset(name: str) -> None:
+    """Raise an error if there is no such preset: the paper's, or the best."""
+    if name not in ("paper", BEST):
+        raise ValueError(f"--preset {name}: there are paper and {BEST}")
 
 
 def parse_methods(value: str) -> list[str]:
     """ "own", "rivals", "all", or names such as "tkc,sfa"; each once, in the order of the table."""
-    groups = {"own": OWN, "rivals": [name for name in METHODS if name not in OWN], "all": list(METHODS)}
+    groups = {"own": STAGES, "rivals": RIVALS, "all": list(METHODS)}
     chosen: set[str] = set()
     for name in filter(None, (part.strip().lower() for part in value.split(","))):
         if name not in groups and name not in METHODS:

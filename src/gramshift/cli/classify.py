@@ -4,11 +4,11 @@ from typing import Annotated, Any
 
 import typer
 
-from gramshift.baselines.table import METHODS, OWN
+from gramshift.baselines.table import METHODS, OWN, RIVALS
 
 KERNELS = ("presence", "intersection", "spectrum")
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
-METHOD_HELP = f"plain, adapted, tkc, or a rival: {', '.join(name for name in METHODS if name not in OWN)}."
+METHOD_HELP = f"{', '.join(OWN)}, or a rival: {', '.join(RIVALS)}."
 FILES, COLUMNS, METHOD, RUN = "Files", "Columns", "Method", "Run"
 
 
@@ -48,6 +48,10 @@ def classify_command(
     encoding: Annotated[str | None, _option("--encoding", help="Of the inputs.", panel=COLUMNS, default="utf-8")] = None,
     method: Annotated[
         str | None, _option("--method", help=METHOD_HELP, panel=METHOD, default="tkc", values=tuple(METHODS))
+    ] = None,
+    preset: Annotated[
+        str | None,
+        _option("--preset", help="paper, or best: the same as --method best.", panel=METHOD, values=("paper", "best")),
     ] = None,
     kernel: Annotated[
         str | None,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gramshift.baselines.table import METHODS, OWN
+from gramshift.baselines.table import METHODS, STAGES
 
 NGRAMS = "3-5"  # the reviews are short
 SHARE_ADDED = 0.5  # of the target, as in the paper: 1000 of 2000
@@ -38,7 +38,7 @@ def run_demo() -> dict[str, Any]:
     for source_name, target_name in (("kitchen", "films"), ("films", "kitchen")):
         source, target = load_demo(source_name), load_demo(target_name)
         correct = {}
-        for name in OWN:
+        for name in STAGES:
             classifier = METHODS[name].make(ngram_range=parse_ngrams(NGRAMS), n_added=SHARE_ADDED)
             classifier.fit(source.texts, source.labels, target=target.texts)
             correct[name] = int((classifier.transduction_ == target.labels).sum())
@@ -86,7 +86,7 @@ def describe(result: dict[str, Any]) -> str:
     lines = [
         f"Trained on one domain, tested on the other: 3- to 5-grams, {result['seconds']:.2f} s for all six.",
         "",
-        "accuracy (%)".ljust(20) + "".join(f"{name:>10}" for name in OWN),
+        "accuracy (%)".ljust(20) + "".join(f"{name:>10}" for name in STAGES),
     ]
     for one in result["settings"]:
         figures = "".join(f"{value:10.1f}" for value in one["accuracy"].values())

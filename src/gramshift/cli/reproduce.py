@@ -7,16 +7,19 @@ from typing import Annotated, Any
 
 import typer
 
-from gramshift.baselines.table import METHODS, parse_methods
+from gramshift.baselines.table import BEST, METHODS, STAGES, check_preset, parse_methods
 
 
 def reproduce_command(
     data: Annotated[Path, typer.Option("--data", help="Folder of the data set: it, or its parent, holds books, dvd, ...")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for results, tables and plots.")] = Path("results"),
     settings: Annotated[str, typer.Option(help="all, single, multi, or names such as D-B,DEK-B.")] = "all",
-    methods: Annotated[str, typer.Option(help=f"own, rivals, all, or some of {','.join(METHODS)}.")] = "own",
+    methods: Annotated[
+        str, typer.Option(help=f"own ({','.join(STAGES)}), rivals, all, or some of {','.join(METHODS)}.")
+    ] = "own",
     kernels: Annotated[str, typer.Option(help="Some of presence,intersection,spectrum.")] = "presence,intersection",
     fields: Annotated[str, typer.Option(help="text, or title+text.")] = "title+text",
+    preset: Annotated[str, typer.Option(help="paper, or best: adds our best recipe to the methods.")] = "paper",
     resume: Annotated[bool, typer.Option("--resume", help="Go on where an earlier run into this folder was stopped.")] = False,
     plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw the plots (needs matplotlib).")] = True,
     jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = -1,
@@ -31,12 +34,13 @@ def reproduce_command(
     from gramshift.evaluate.settings import parse_settings
 
     chosen = parse_settings(settings)
-    names = parse_methods(methods)
+    check_preset(preset)
+    names = parse_methods(f"{methods},{BEST}" if preset == BEST else methods)
     kinds = _split(kernels)
     if output.exists() and not output.is_dir():
         raise NotADirectoryError(f"{output} is a file; give a folder for the results")
-    n_own = sum(METHODS[name].is_own for name in names)
-    total = len(chosen) * (len(kinds) * n_own + len(names) - n_own)
+    n_stages = sum(METHODS[name].is_stage for name in names)
+    total = len(chosen) * (len(kinds) * n_stages + len(names) - n_stages)
     _say(f"{len(chosen)} settings, {len(kinds)} kernels, {len(names)} methods: {total} results; {_needs(chosen)}")
     with progress_bar() as progress:
         result = reproduce(
@@ -51,7 +55,7 @@ def reproduce_command(
             progress=progress,
             say=_say,
         )
-    drawn = _draw(result, output, kinds[0]) if plots and n_own else []
+    drawn = _draw(result, output, kinds[0]) if plots and n_stages else []
     if as_json:
         print(json.dumps(result["rows"], ensure_ascii=False))
     else:

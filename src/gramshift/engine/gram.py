@@ -20,6 +20,7 @@ from gramshift.engine.tiles import tiles
 from gramshift.kernels.kernel import Job, Kernel
 from gramshift.kernels.kinds import KERNELS
 from gramshift.kernels.pairs import PairKernel
+from gramshift.kernels.weighting import Weighting
 from gramshift.ngrams.index import MAX_CHARS
 from gramshift.text.encode import Encoded, encode
 
@@ -35,16 +36,17 @@ def compute_gram(
     kind: str,
     ngram_range: tuple[int, int],
     parameters: Mapping[str, Any] | None = None,
+    weighting: Weighting | None = None,
     normalize: bool = False,
     out: str | os.PathLike[str] | None = None,
     memory_limit: int | float | str | None = None,
     n_jobs: int | None = -1,
     progress: Progress | None = None,
 ) -> NDArray[Any]:
-    """The gram of prepared texts with each other or with ``others``: int64 counts, or float64 if normalised or no counts.
+    """The gram of prepared texts with each other or with ``others``: int64 counts, else float64 if normalised or no counts.
 
-    ``parameters`` are those that only this kind of kernel has. With ``out`` the gram is written tile by tile into that .npy
-    file and comes back as a read-only memory map.
+    ``parameters`` are those that only this kind of kernel has; weights of n-grams come from the documents of the columns.
+    With ``out`` the gram is written tile by tile into that .npy file and comes back as a read-only memory map.
     """
     begun, n_threads = time.perf_counter(), count_threads(n_jobs)
     limit = free_memory() if memory_limit is None else parse_bytes(memory_limit)
@@ -55,11 +57,11 @@ def compute_gram(
         advice = "raise memory_limit, write it to disk with out='gram.npy', or compare with fewer documents: gram(docs, others)"
     in_memory = 8 * shape[0] * shape[1] if out is None else 0
     require(what, in_memory, limit, advice)
-    dtype = np.int64 if KERNELS[kind].counts and not normalize else np.float64
+    dtype = np.int64 if KERNELS[kind].counts and weighting is None and not normalize else np.float64
     if 0 in shape:
         return _empty_gram(shape, dtype, out)
     encoded = encode([*others, *texts] if others is not None else texts)
-    ngram_range = _clip_range(encoded, kind, ngram_range)
+    ngram_range = clip_range(encoded, kind, ngram_range)
     estimated = KERNELS[kind].estimate(encoded, ngram_range)
     require(f"{what}, with its index (estimated),", in_memory + estimated, limit, advice)
 
@@ -70,7 +72,7 @@ def compute_gram(
 
     n_cols = None if others is None else shape[1]
     parameters = KERNELS[kind].defaults if parameters is None else parameters
-    kernel = KERNELS[kind].prepare(Job(encoded, n_cols, ngram_range, normalize, parameters, run, check_size))
+    kernel = KERNELS[kind].make_ready(Job(encoded, n_cols, ngram_range, normalize, parameters, run, check_size, weighting))
     del encoded
     give_back()
     plan = _plan(kernel, n_threads, limit - in_memory - kernel.nbytes)
@@ -82,12 +84,8 @@ def compute_gram(
     target: AbstractContextManager[NDArray[Any]]
     target = npy_file(out, shape, dtype) if out is not None else nullcontext(np.empty(shape, dtype))
     with target as gram:
-        work = list(tiles(*shape, plan.height, plan.width, symmetric=kernel.symmetric))
-        fill = partial(_fill_tile, kernel, np.asarray(gram), normalize)
-        run_threads(fill, work, n_threads=plan.n_threads, stage="gram", progress=progress)
-    log.info(
-        "%s %s: %s in %d tiles, %.2f s", what, kind, human(8 * shape[0] * shape[1]), len(work), time.perf_counter() - begun
-    )
+        n_tiles = fill_gram(kernel, np.asarray(gram), plan, normalize=normalize, progress=progress)
+    log.info("%s %s: %s in %d tiles, %.2f s", what, kind, human(8 * shape[0] * shape[1]), n_tiles, time.perf_counter() - begun)
     return gram if out is None else np.load(out, mmap_mode="r")
 
 
@@ -122,6 +120,16 @@ def _empty_gram(shape: tuple[int, int], dtype: Any, out: str | os.PathLike[str] 
     return gram
 
 
+def fill_gram(
+    kernel: Kernel, gram: NDArray[Any], plan: Plan, *, normalize: bool = False, progress: Progress | None = None
+) -> int:
+    """Every tile once, on threads; return how many there are."""
+    work = list(tiles(*kernel.shape, plan.height, plan.width, symmetric=kernel.symmetric))
+    fill = partial(_fill_tile, kernel, gram, normalize)
+    run_threads(fill, work, n_threads=plan.n_threads, stage="gram", progress=progress)
+    return len(work)
+
+
 def _fill_tile(kernel: Kernel, gram: NDArray[Any], normalize: bool, tile: tuple[slice, slice]) -> None:
     """Fill one tile of the gram, and its mirror image in a symmetric one."""
     rows, cols = tile
@@ -135,7 +143,7 @@ def _fill_tile(kernel: Kernel, gram: NDArray[Any], normalize: bool, tile: tuple[
             gram[left:right, rows] = gram[rows, left:right].T
 
 
-def _clip_range(encoded: Encoded, kind: str, ngram_range: tuple[int, int]) -> tuple[int, int]:
+def clip_range(encoded: Encoded, kind: str, ngram_range: tuple[int, int]) -> tuple[int, int]:
     """No n-gram is longer than the longest document; also refuse what would not fit into the counters."""
     if encoded.codes.size > MAX_CHARS:
         raise ValueError(f"the documents have {encoded.codes.size} characters; one gram can hold {MAX_CHARS} at most")

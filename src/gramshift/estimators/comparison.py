@@ -1,6 +1,6 @@
 """Comparing documents by whatever the user named as kernel: always similarities, 1 for a document with itself."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,11 +11,13 @@ from gramshift.engine.threads import Progress, count_threads
 from gramshift.estimators.inputs import check_gram, check_rows
 from gramshift.estimators.string_kernel import StringKernel
 from gramshift.kernels.kinds import KERNELS
+from gramshift.kernels.weighting import Powers
 from gramshift.learn.adapt import normalize_gram
 from gramshift.learn.described import Described, compact
 from gramshift.text.documents import as_list
 
 Floats = NDArray[np.float64]
+WORDS, WORD_RANGE = "words", (1, 2)
 
 
 @dataclass(frozen=True)
@@ -26,11 +28,28 @@ class Comparison:
     n_jobs: int | None = -1
     selves: dict[int, Floats] = field(default_factory=dict, compare=False, repr=False)
     """k(x, x) of the documents of the fit, by the place of a kernel that is a function."""
+    groups: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """Domains and classes of the documents of the fit, for weights; None for no class."""
 
     @property
     def by_counts(self) -> bool:
-        """Whether all kernels count n-grams."""
+        """Whether all kernels are sums over shared n-grams."""
         return all(isinstance(kernel, StringKernel) and kernel.counts for kernel in self.kernels)
+
+    @property
+    def by_classes(self) -> bool:
+        """Whether some n-grams are weighted by what the classes of documents say of them."""
+        return any(powers.classes > 0 for _, powers in self._weighted())
+
+    @property
+    def by_weights(self) -> bool:
+        """Whether what documents are compared with decides how much some n-grams count."""
+        return bool(self._weighted())
+
+    def _weighted(self) -> list[tuple[StringKernel, Powers]]:
+        """The kernels whose n-grams have weights, and what these are made of."""
+        ours = [kernel for kernel in self.kernels if isinstance(kernel, StringKernel)]
+        return [(kernel, powers) for kernel in ours if (powers := kernel.powers) is not None]
 
     def takes_rows(self, X: Any) -> bool:
         """Whether X is to be read as rows of numbers: for functions of the user's, unless it holds texts."""
@@ -45,10 +64,36 @@ class Comparison:
         """Documents among themselves; of a single kernel that counts n-grams the counts are kept as they are."""
         n_threads = count_threads(self.n_jobs)
         if self.by_counts and len(self.kernels) == 1:
-            counts = compact(self.kernels[0].gram(documents, normalize=False, progress=progress))
+            counts = compact(self.kernels[0].gram(documents, normalize=False, progress=progress, **self.groups))
             return Described.from_gram(counts, adapt=adapt, n_threads=n_threads)
         ones = np.ones(len(documents))
         return Described(self._average(documents, None, progress), ones, ones, adapt, n_threads)
+
+    def describe_again(
+        self, documents: Sequence[Any], *, adapt: bool, progress: Progress | None = None
+    ) -> Callable[..., Described]:
+        """What describes documents among themselves, again and again, as ``groups`` change; n-grams are found once.
+
+        It takes a number n, to describe the first n alone, by each other.
+        """
+        weighted, constant = [kernel for kernel, _ in self._weighted()], None
+        finders = [(kernel, kernel.find_ngrams(list(documents), progress=progress)) for kernel in weighted]
+        others = [one for one in self.kernels if all(one is not kernel for kernel in weighted)]
+        if others:
+            constant = Comparison(others, self.n_jobs, self.selves)._average(documents, None, progress) * len(others)
+        scale = np.full(len(documents), 1 / np.sqrt(len(self.kernels)))
+
+        def describe(n: int | None = None) -> Described:
+            total = None if constant is None else constant[:n, :n].copy()
+            for kernel, found in finders:
+                weighting = kernel.make_weighting(len(documents), **self.groups)
+                assert weighting is not None
+                values = found.gram(weighting, n=n, normalize=True, progress=progress)
+                total = values if total is None else np.add(total, values, out=total)
+            assert total is not None
+            return Described(total, scale[:n], scale[:n], adapt, count_threads(self.n_jobs))
+
+        return describe
 
     def describe(self, documents: Sequence[Any], others: Sequence[Any], *, adapt: bool) -> Described:
         """New documents by their similarity to others."""
@@ -59,7 +104,7 @@ class Comparison:
         total: Floats = np.zeros((0, 0))
         for place, kernel in enumerate(self.kernels):
             if isinstance(kernel, StringKernel):
-                values = kernel.gram(documents, others, normalize=True, progress=progress)
+                values = kernel.gram(documents, others, normalize=True, progress=progress, **self.groups)
             elif others is None:
                 gram = check_gram(_call(kernel, documents, documents), name="kernel", n_threads=count_threads(self.n_jobs))
                 self.selves[place] = np.diagonal(gram).astype(float)
@@ -73,18 +118,27 @@ class Comparison:
         return total
 
 
-def make_comparison(kernel: Any, ngram_range: tuple[int, int], **options: Any) -> Comparison:
+def make_comparison(kernel: Any, ngram_range: tuple[int, int], weighting: Any = None, **options: Any) -> Comparison:
     """From a name, a StringKernel, another callable, or a list of these."""
     named = kernel if isinstance(kernel, (list, tuple)) else [kernel]
     if not named:
         raise ValueError("kernel=[]: give at least one kernel, for example ['presence', 'spectrum']")
-    return Comparison([_make(one, ngram_range, options) for one in named], options.get("n_jobs", -1))
+    given = {"ngram_range": ngram_range, "weighting": weighting} | options
+    return Comparison([_make(one, given) for one in named], options.get("n_jobs", -1))
 
 
-def _make(kernel: Any, ngram_range: tuple[int, int], options: dict[str, Any]) -> Any:
+def can_be_weighted(kernel: Any) -> bool:
+    """Whether a kernel is given by a name, and can have weights."""
+    return isinstance(kernel, str) and (kernel == WORDS or (kernel in KERNELS and KERNELS[kernel].weigh is not None))
+
+
+def _make(kernel: Any, options: dict[str, Any]) -> Any:
     """A kernel of our own: what the caller does to theirs later does not matter."""
-    if isinstance(kernel, str) and kernel in KERNELS:
-        return StringKernel(kernel, ngram_range=ngram_range, **options)
+    if isinstance(kernel, str) and kernel in (*KERNELS, WORDS):
+        words = {"kind": "presence", "unit": "word", "ngram_range": WORD_RANGE}
+        made = StringKernel(**options | (words if kernel == WORDS else {"kind": kernel}))
+        made.check_parameters()
+        return made
     if isinstance(kernel, StringKernel):
         kernel.check_parameters()
         return StringKernel(**kernel.get_params())
@@ -92,7 +146,7 @@ def _make(kernel: Any, ngram_range: tuple[int, int], options: dict[str, Any]) ->
         raise ValueError("kernel='precomputed' cannot stand in a list; add up the grams yourself, normalised")
     if callable(kernel) and not isinstance(kernel, type):
         return kernel
-    names = ", ".join(map(repr, [*KERNELS, "precomputed"]))
+    names = ", ".join(map(repr, [*KERNELS, WORDS, "precomputed"]))
     raise ValueError(f"kernel={kernel!r}: must be one of {names}, a StringKernel, another callable, or a list of kernels")
 
 

@@ -16,13 +16,14 @@ from gramshift.engine.memory import parse_bytes
 from gramshift.engine.threads import count_threads
 from gramshift.estimators.archive import ModelFileError, read_archive, write_archive
 from gramshift.estimators.model import Model
+from gramshift.estimators.presets import PRESETS
 from gramshift.estimators.string_kernel import StringKernel
 
 if TYPE_CHECKING:
     from gramshift.estimators.transductive import TransductiveClassifier
 
 FORMAT = "gramshift-model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
 COUNTS = ("added", "labels")  # of the history, by class
 NUMBERS = {f"<{kind}{size}" for kind in "iuf" for size in (2, 4, 8)} | {"|i1", "|u1", "|b1"}
@@ -34,6 +35,7 @@ ARRAYS = {
     "scores": "<f8",
     "labeled_iter": "<i8",
     "source_codes": "<i8",
+    "known_codes": "<i8",
 }
 
 
@@ -53,7 +55,8 @@ def save_classifier(classifier: "TransductiveClassifier", path: str | os.PathLik
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "versions": library_versions(),
-        "parameters": parameters | {"kernel": kernel_to_json(parameters["kernel"])},
+        "parameters": _parameters_to_json({name: value for name, value in parameters.items() if name != "settings"}),
+        "settings": _parameters_to_json(parameters["settings"]),
         "classes": labels_to_json(classifier.classes_),
         "saved": now(),
         "history": [
@@ -71,6 +74,7 @@ def save_classifier(classifier: "TransductiveClassifier", path: str | os.PathLik
         "scores": classifier.transduction_score_,
         "labeled_iter": classifier.labeled_iter_,
         "source_codes": classifier._training[1],
+        "known_codes": _known_codes(classifier),
     }
     write_archive(path, head, {name: np.asarray(arrays[name], dtype) for name, dtype in ARRAYS.items()})
 
@@ -108,11 +112,12 @@ def load_as(path: str | os.PathLike[str], *kinds: Kind) -> tuple[Any, dict[str, 
 def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "TransductiveClassifier":
     from gramshift.estimators.transductive import Calibration, TransductiveClassifier
 
-    parameters = dict(head["parameters"])
-    parameters["kernel"] = kernel_from_json(parameters["kernel"])
-    parameters["ngram_range"] = tuple(parameters["ngram_range"])
+    parameters, held = (_parameters_from_json(head[name]) for name in ("parameters", "settings"))
+    if set(held) != set(PRESETS["paper"]):
+        raise ValueError("its settings are not those that it needs")
     classifier = TransductiveClassifier(**parameters)
-    comparison = classifier._check_parameters()
+    classifier._check_parameters()
+    settings, comparison = TransductiveClassifier(**parameters | held)._check_parameters()
     count_threads(classifier.n_jobs)
     if classifier.memory_limit is not None:
         parse_bytes(classifier.memory_limit)
@@ -128,11 +133,13 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Transduc
         "scores": (n - len(source), n_classes),
         "source_codes": (len(source),),
         "text_ends": (n if comparison is not None else 0,),
+        "known_codes": (n,),
     }
     for name, shape in shapes.items():
         if arrays[name].shape != shape:
             raise ValueError(f"{name} has shape {arrays[name].shape} where {shape} fits the rest")
-    if ((codes < 0) | (codes >= n_classes)).any() or (iteration < -1).any():
+    known = arrays["known_codes"]
+    if ((codes < 0) | (codes >= n_classes)).any() or (iteration < -1).any() or ((known < -1) | (known >= n_classes)).any():
         raise ValueError("it names classes or rounds that there are not")
     if not all(np.isfinite(arrays[name]).all() for name in ("coefficients", "intercepts", "scores")):
         raise ValueError("it has numbers that are not finite")
@@ -142,16 +149,20 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Transduc
     texts = _texts(arrays["text_bytes"], arrays["text_ends"])
     classifier.classes_ = classes
     classifier._model = Model(
-        comparison, texts, bool(classifier.adapt), arrays["coefficients"], arrays["intercepts"], bool(head["normalized"])
+        comparison, texts, bool(settings["adapt"]), arrays["coefficients"], arrays["intercepts"], bool(head["normalized"])
     )
-    classifier._training = source, codes, source[:0], codes[:0]
+    added = np.flatnonzero((known >= 0) & (iteration != 0))
+    classifier._training = source, codes, added, known[added]
     classifier._calibration = Calibration(steepness)
     classifier.transduction_score_ = arrays["scores"]
     classifier.transduction_ = classes[arrays["scores"].argmax(axis=1)] if len(arrays["scores"]) else classes[:0]
     classifier.labeled_iter_ = iteration
     names = classes.tolist()
     classifier.history_ = [read_step(step, names) for step in head["history"]]
-    classifier._parameters = classifier.get_params(deep=False)
+    classifier._parameters = classifier.get_params(deep=False) | {"settings": held}
+    if comparison is not None:
+        comparison.groups["domains"] = (iteration != 0).astype(int).tolist()
+        comparison.groups["classes"] = [None if code < 0 else code for code in known.tolist()]
     return classifier
 
 
@@ -170,6 +181,36 @@ def read_step(step: dict[str, Any], names: list[Any]) -> dict[str, Any]:
     }
 
 
+def _known_codes(classifier: "TransductiveClassifier") -> NDArray[np.int64]:
+    """The classes of the documents that the last round learnt from, -1 for others."""
+    source, codes, added, added_codes = classifier._training
+    known = np.full(len(classifier.labeled_iter_), -1)
+    known[source], known[added] = codes, added_codes
+    return known
+
+
+def _parameters_to_json(parameters: dict[str, Any]) -> dict[str, Any]:
+    result = dict(parameters)
+    if "kernel" in result:
+        result["kernel"] = kernel_to_json(result["kernel"])
+    if isinstance(result["select"], dict):  # keys of JSON are strings, labels need not be
+        result["select"] = [list(pair) for pair in result["select"].items()]
+    return result
+
+
+def _parameters_from_json(parameters: dict[str, Any]) -> dict[str, Any]:
+    result = dict(parameters)
+    if "kernel" in result:
+        result["kernel"] = kernel_from_json(result["kernel"])
+    if "ngram_range" in result:
+        result["ngram_range"] = tuple(result["ngram_range"])
+    if isinstance(result.get("select"), list):
+        result["select"] = dict(result["select"])
+    if isinstance(result.get("n_added"), list):
+        result["n_added"] = tuple(result["n_added"])
+    return result
+
+
 def _whole(value: Any) -> int:
     if type(value) is not int:
         raise ValueError(f"its history has {value!r} where a number is due")
@@ -185,7 +226,7 @@ def _texts(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> list[str]:
 
 
 def kernel_to_json(kernel: Any) -> Any:
-    if isinstance(kernel, str):
+    if kernel is None or isinstance(kernel, str):
         return kernel
     if isinstance(kernel, StringKernel):
         return kernel.get_params()

@@ -47,5 +47,14 @@ class Model:
         check_rows(gram)
         return Described(gram, np.ones(len(gram)), np.ones(n), self.adapt)
 
+    def compare(self, X: Sequence[str], others: Sequence[str]) -> Floats:
+        """The similarities of texts to some documents of the fit, before anything is adapted."""
+        assert self.comparison is not None
+        if not self.comparison.by_weights:
+            return self.comparison.describe(X, others, adapt=False).gram
+        place = {text: number for number, text in enumerate(self.documents)}  # weights come from all of them
+        columns = [place[text] for text in others]
+        return self.comparison.describe(X, self.documents, adapt=False).gram[:, columns]
+
     def _score(self, X: Any) -> Floats:
         return self.describe(X).multiply(self.coefficients) + self.intercepts

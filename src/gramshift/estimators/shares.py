@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from gramshift.engine.threads import Progress, count_threads, run_threads
 from gramshift.estimators.model import Model
 from gramshift.estimators.string_kernel import StringKernel
-from gramshift.kernels.spread import spread_runs
+from gramshift.kernels.spread import count_members, spread_runs
+from gramshift.kernels.weighting import Groups, Weighting, make_weights
 from gramshift.ngrams.index import KINDS
 from gramshift.ngrams.places import Places, find_places
-from gramshift.text.align import Aligned, align
+from gramshift.text.align import Aligned
 from gramshift.text.encode import encode
 
 Floats = NDArray[np.float64]
@@ -54,7 +55,8 @@ def _move(progress: Progress, start: int, total: int, stage: str, done: int, _: 
 
 def _find(model: Model, texts: Sequence[str], own: Sequence[int] | None, progress: Progress | None) -> Iterator[Shares]:
     kernels: list[StringKernel] = model.comparison.kernels if model.comparison is not None else []
-    normal = [kernel.gram(texts, model.documents, normalize=True) for kernel in kernels]
+    groups = model.comparison.groups if model.comparison is not None else {}
+    normal = [kernel.gram(texts, model.documents, normalize=True, **groups) for kernel in kernels]
     similarity = np.mean(normal, axis=0)
     if own is not None:
         similarity[np.arange(len(texts)), own] = 0
@@ -62,36 +64,43 @@ def _find(model: Model, texts: Sequence[str], own: Sequence[int] | None, progres
     per_similarity = np.divide(gain, similarity, out=np.zeros_like(gain), where=similarity > 0)
     shares = [np.zeros((len(text), model.coefficients.shape[1])) for text in texts]
     for kernel, values in zip(kernels, normal, strict=True):
-        counted = kernel.gram(texts, model.documents, normalize=False)
+        counted = kernel.gram(texts, model.documents, normalize=False, **groups)
         factor = np.divide(values, counted, out=values, where=counted > 0)  # of no use where nothing is counted
         factor *= per_similarity
         factor /= len(kernels)
-        for row, more in enumerate(_spread(kernel, texts, model, factor, progress)):
+        weighting = kernel.make_weighting(len(model.documents), **groups)
+        for row, more in enumerate(_spread(kernel, texts, model, weighting, factor, progress)):
             shares[row] += more
     for row, by_character in enumerate(shares):
         yield Shares(similarity[row], gain[row], by_character)
 
 
 def _spread(
-    kernel: StringKernel, texts: Sequence[str], model: Model, factor: Floats, progress: Progress | None
+    kernel: StringKernel,
+    texts: Sequence[str],
+    model: Model,
+    weighting: Weighting | None,
+    factor: Floats,
+    progress: Progress | None,
 ) -> Iterator[Floats]:
-    (low, high), steps = kernel.check_parameters()
-    aligned = [align(text, steps) for text in texts]
-    n_known, n_threads = len(model.documents), count_threads(kernel.n_jobs)
-    encoded = encode([*steps.apply(model.documents), *(one.text for one in aligned)])
+    (low, high), _ = kernel.check_parameters()
+    aligned, known = kernel.align(texts, model.documents)
+    n_known, n_threads = len(known), count_threads(kernel.n_jobs)
+    encoded = encode([*known, *(one.text for one in aligned)])
     first_character = encoded.bounds[n_known]
     out = np.zeros((encoded.codes.size - first_character, model.coefficients.shape[1]))
     longest = max(len(one.text) for one in aligned)
     run = partial(run_threads, n_threads=n_threads)
     found = find_places(encoded, (low, min(high, longest)), run=run) if longest >= low else []
-    parts = [(part, _mixed(part, n_known)) for part in found]
+    mixed = [(part, _mixed(part, n_known)) for part in found]
+    parts = [(part, runs, _weigh(part, runs, weighting, n_known, encoded.n_docs)) for part, runs in mixed]
 
     def work(start: int) -> None:
         first, last = n_known + start, n_known + min(start + BLOCK, len(texts))
         here = out[encoded.bounds[first] - first_character : encoded.bounds[last] - first_character]
-        for part, runs in parts:
+        for part, runs, weights in parts:
             spread_runs(
-                part.docs, part.positions, part.common, runs, KINDS[kernel.kind], encoded.bounds,
+                part.docs, part.positions, part.common, runs, weights, KINDS[kernel.kind], encoded.bounds,
                 n_known, first, factor[start : start + BLOCK], model.coefficients, here,
             )  # fmt: skip
 
@@ -106,6 +115,19 @@ def _mixed(part: Places, n_known: int) -> NDArray[np.int64]:
     before = np.concatenate([[0], np.cumsum(part.docs < n_known)])
     known, size = before[part.runs[:, 1]] - before[part.runs[:, 0]], part.runs[:, 1] - part.runs[:, 0]
     return np.ascontiguousarray(part.runs[(known > 0) & (known < size)])
+
+
+def _weigh(part: Places, runs: NDArray[np.int64], weighting: Weighting | None, n_known: int, n_docs: int) -> Floats:
+    """What the n-grams of each run weigh, by the known documents that have them."""
+    if weighting is None:
+        return np.ones(len(runs))
+
+    def count(groups: Groups, n_groups: int) -> NDArray[np.int64]:
+        counts = np.zeros((n_groups, len(runs)), np.int64)
+        count_members(part.docs, runs, np.concatenate([groups, np.full(n_docs - n_known, -1)]), counts)
+        return counts
+
+    return make_weights(weighting, n_known, count)
 
 
 def _at_origins(shares: Floats, aligned: Aligned, length: int) -> Floats:

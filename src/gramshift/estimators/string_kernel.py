@@ -1,8 +1,9 @@
 """The string kernel as users see it: a function of documents, a scikit-learn kernel and a transformer."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,18 @@ from gramshift.engine.gram import compute_gram
 from gramshift.engine.memory import parse_bytes
 from gramshift.engine.threads import Progress, count_threads
 from gramshift.estimators.parameters import Parameters
-from gramshift.kernels.kinds import KERNELS, PARAMETERS, check_parameters
+from gramshift.kernels.kinds import KERNELS, PARAMETERS, check_parameters, check_weighting
 from gramshift.kernels.ranges import check_ngram_range
+from gramshift.kernels.weighting import Powers, Weighting, as_groups
+from gramshift.text.align import Aligned, align
 from gramshift.text.documents import as_documents
 from gramshift.text.steps import TextSteps
+from gramshift.text.words import align_words, write_as_words
+
+if TYPE_CHECKING:
+    from gramshift.engine.weighted import WeightedGrams
+
+UNITS = ("character", "word")
 
 
 class StringKernel(Parameters):
@@ -28,6 +37,13 @@ class StringKernel(Parameters):
         pair of documents and take far longer.
     ngram_range : (lo, hi)
         All lengths from lo to hi are summed. Any 1 <= lo <= hi.
+    unit : {"character", "word"}
+        What n-grams are made of. Words are what stands between white space and ``. , ; : ( ) "``; ! and ? are words too.
+    weighting : {None, "idf"} or dict
+        What a shared n-gram counts beyond that, for the presence kernel: a product of powers of what documents show of it,
+        such as ``{"idf": 2}``, which "idf" is short for. ``idf`` is log(documents / documents with the n-gram);
+        ``consistency`` its smallest over its largest share of a domain's documents; ``classes`` how much more common it
+        is in a class than elsewhere, as an absolute log. Weights come from the documents, or from ``others`` if given.
     decay : float
         For "subsequence": a shared sequence counts decay to the power of the characters that it spans in both documents.
     max_offset : int
@@ -61,6 +77,8 @@ class StringKernel(Parameters):
         kind: str = "presence",
         *,
         ngram_range: tuple[int, int] = (5, 8),
+        unit: str = "character",
+        weighting: Any = None,
         decay: float = PARAMETERS["decay"].default,
         max_offset: int = PARAMETERS["max_offset"].default,
         sigma: float = PARAMETERS["sigma"].default,
@@ -74,6 +92,8 @@ class StringKernel(Parameters):
     ) -> None:
         self.kind = kind
         self.ngram_range = ngram_range
+        self.unit = unit
+        self.weighting = weighting
         self.decay = decay
         self.max_offset = max_offset
         self.sigma = sigma
@@ -91,6 +111,8 @@ class StringKernel(Parameters):
         others: Any = None,
         *,
         normalize: bool | None = None,
+        domains: Any = None,
+        classes: Any = None,
         out: str | os.PathLike[str] | None = None,
         progress: Progress | None = None,
     ) -> NDArray[Any]:
@@ -101,6 +123,8 @@ class StringKernel(Parameters):
         documents, others : list of str, array, or column of a frame
         normalize : bool, optional
             Overrides the constructor's.
+        domains, classes : sequence, optional
+            For weightings by them: the domain or class of each document that weights come from, None for unknown.
         out : path, optional
             Write the gram into this .npy file, tile by tile, and return it memory-mapped: it need not fit into memory.
         progress : callable, optional
@@ -108,7 +132,7 @@ class StringKernel(Parameters):
 
         Returns
         -------
-        int64 counts, or float64 if normalised and for "subsequence" and "local_rank", of shape (documents, others).
+        int64 counts, or float64 if normalised or weighted and for "subsequence" and "local_rank", of shape (documents, others).
         """
         ngram_range, steps = self.check_parameters()
         if out is not None and not Path(out).absolute().parent.is_dir():
@@ -116,12 +140,14 @@ class StringKernel(Parameters):
         symmetric = others is None or others is documents
         rows = as_documents(documents)
         columns = None if symmetric else as_documents(others, name="others")
+        texts, n_rows = self._write(steps.apply([*rows, *(columns or [])])), len(rows)
         return compute_gram(
-            steps.apply(rows),
-            None if columns is None else steps.apply(columns),
+            texts[:n_rows],
+            None if columns is None else texts[n_rows:],
             kind=self.kind,
             ngram_range=ngram_range,
             parameters=self._own_parameters(),
+            weighting=self.make_weighting(len(rows if columns is None else columns), domains, classes),
             normalize=self.normalize if normalize is None else normalize,
             out=out,
             memory_limit=self.memory_limit,
@@ -129,9 +155,42 @@ class StringKernel(Parameters):
             progress=progress,
         )
 
+    def find_ngrams(self, documents: list[str], *, progress: Progress | None = None) -> "WeightedGrams":
+        """The n-grams of documents, for grams with one weighting after another."""
+        from gramshift.engine.weighted import WeightedGrams  # compiled code that few need
+
+        ngram_range, steps = self.check_parameters()
+        texts = self._write(steps.apply(documents))
+        return WeightedGrams(
+            texts, ngram_range=ngram_range, memory_limit=self.memory_limit, n_jobs=self.n_jobs, progress=progress
+        )
+
+    def make_weighting(self, n: int, domains: Any = None, classes: Any = None) -> Weighting | None:
+        """The weighting for n documents of these domains and classes; None if there is none."""
+        powers = self.powers
+        if powers is None:
+            return None
+        return Weighting(
+            powers,
+            as_groups(domains, n, "domains") if powers.consistency else None,
+            as_groups(classes, n, "classes") if powers.classes else None,
+        )
+
+    def align(self, texts: Sequence[str], documents: Sequence[str]) -> tuple[list[Aligned], list[str]]:
+        """Texts and documents as n-grams are taken from them, each character of the texts with its origin."""
+        _, steps = self.check_parameters()
+        aligned, others = [align(text, steps) for text in texts], steps.apply(documents)
+        return align_words(aligned, others) if self.unit == "word" else (aligned, others)
+
+    def _write(self, texts: list[str]) -> list[str]:
+        return write_as_words(texts) if self.unit == "word" else texts
+
     def check_parameters(self) -> tuple[tuple[int, int], TextSteps]:
         """Raise an error if a parameter is wrong; return the n-gram range and the text steps."""
         self._own_parameters()
+        check_weighting(self.kind, self.weighting)
+        if self.unit not in UNITS:
+            raise ValueError(f"unit={self.unit!r}: must be one of {', '.join(map(repr, UNITS))}")
         count_threads(self.n_jobs)
         if self.memory_limit is not None:
             parse_bytes(self.memory_limit)
@@ -140,8 +199,13 @@ class StringKernel(Parameters):
 
     @property
     def counts(self) -> bool:
-        """Whether the kernel is a sum over shared n-grams, in whole numbers."""
+        """Whether the kernel is a sum over shared n-grams."""
         return KERNELS[self.kind].counts
+
+    @property
+    def powers(self) -> Powers | None:
+        """What the weights of n-grams are made of; None if they have none."""
+        return check_weighting(self.kind, self.weighting)
 
     def _own_parameters(self) -> dict[str, Any]:
         """Those that only this kind has."""

@@ -1,9 +1,8 @@
 """The transductive classifier: the paper's method behind scikit-learn's interface."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -19,18 +18,18 @@ from gramshift.estimators.files import save_classifier
 from gramshift.estimators.inputs import check_gram, check_memory, gather
 from gramshift.estimators.labels import encode_labels, is_missing
 from gramshift.estimators.model import Model
+from gramshift.estimators.presets import PRESETS, fill_in, given_shares, in_effect
 from gramshift.estimators.string_kernel import StringKernel
+from gramshift.estimators.trainer import Trainer
 from gramshift.kernels.kinds import KERNELS
 from gramshift.kernels.ranges import check_ngram_range
 from gramshift.learn.calibrate import fit_steepness, softmax
-from gramshift.learn.described import Described
-from gramshift.learn.rounds import Round, transduce
-from gramshift.learn.solvers import SOLVERS, Solver
-from gramshift.learn.targets import choose_classes, one_versus_all
+from gramshift.learn.rounds import Round
+from gramshift.learn.solvers import SOLVERS
+from gramshift.learn.targets import choose_classes
 from gramshift.text.documents import as_documents
 
 Floats = NDArray[np.float64]
-LARGEST_ALPHA = 1e12  # beyond it all scores are the same to rounding
 
 
 @dataclass
@@ -45,19 +44,28 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    kernel : a kind of StringKernel by its name, "precomputed", a StringKernel, a callable, or a list of these
-        How documents are compared. Values are normalised; several kernels are averaged after that. With "precomputed", X
-        is the square gram of source and target documents, and gaps in y mark the target. A callable k(A, B) gets lists of
-        texts, or arrays where X has rows of numbers.
+    preset : {"paper", "best"}
+        What holds for all parameters below that are None: the paper's choices, or the best that we know.
+    kernel : a kind of StringKernel by its name, "words", "precomputed", a StringKernel, a callable, or a list of these
+        How documents are compared; "words" is the presence of words and pairs of words. Values are normalised; several
+        kernels are averaged after that. With "precomputed", X is the square gram of source and target documents, and gaps in
+        y mark the target. A callable k(A, B) gets lists of texts, or arrays where X has rows of numbers.
     ngram_range : (lo, hi)
         For kernels given by name.
+    weighting : {"none", "idf"} or dict
+        For the kernels "presence" and "words" given by name: as in :class:`StringKernel`. Domains are source and target;
+        classes are those of the documents that a round learns from, so the kernel changes from round to round.
     adapt : bool
         Describe every document by its similarity to all source and target documents (the paper's transductive kernel).
     n_rounds : int
-        2 as in the paper: the second round also learns from the surest answers of the first. More are allowed.
-    n_added : int or float
+        2 as in the paper: the second round also learns from answers of the first. More are allowed.
+    n_added : int, float or list of these
         How many target documents join the training set after a round; a float up to 1.0 is a share of the target. All of
-        them if there are fewer.
+        them if there are fewer. A list has a number for each round after the first.
+    select : {"surest", "source shares", "estimated shares"} or dict
+        Which ones: the surest, as in the paper; or of each class its share of them, the surest first, where the shares are
+        those of the source, given by class, or estimated from the target's scores after the first round: then they are
+        the source's unless some class seems to differ by more than 0.1.
     alpha : float
         Regularisation of the ridge regression and of the discriminant analysis.
     classifier : {"ridge", "discriminant", "svm"}
@@ -91,23 +99,29 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        kernel: Any = "presence",
+        kernel: Any = None,
         *,
+        preset: str = "paper",
         ngram_range: tuple[int, int] = (5, 8),
-        adapt: bool = True,
-        n_rounds: int = 2,
-        n_added: int | float = 1000,
-        alpha: float = 1e-5,
+        weighting: Any = None,
+        adapt: bool | None = None,
+        n_rounds: int | None = None,
+        n_added: Any = None,
+        select: Any = None,
+        alpha: float | None = None,
         classifier: str = "ridge",
         bias: bool = False,
         memory_limit: int | float | str | None = None,
         n_jobs: int | None = -1,
     ) -> None:
         self.kernel = kernel
+        self.preset = preset
         self.ngram_range = ngram_range
+        self.weighting = weighting
         self.adapt = adapt
         self.n_rounds = n_rounds
         self.n_added = n_added
+        self.select = select
         self.alpha = alpha
         self.classifier = classifier
         self.bias = bias
@@ -123,32 +137,29 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         self._fit(X, y, target, progress)
         return self
 
-    def _fit(self, X: Any, y: Any, target: Any, progress: Progress | None, gram: NDArray[Any] | None = None) -> Solver:
+    def _fit(self, X: Any, y: Any, target: Any, progress: Progress | None, gram: NDArray[Any] | None = None) -> Trainer:
         """``gram`` holds the counts of all documents, if they are known already."""
-        comparison = self._check_parameters()
+        settings, comparison = self._check_parameters()
         documents, labels = gather(X, y, target, read=self._reader(X, target, comparison, reset=True))
         is_source = np.array([not is_missing(label) for label in labels], bool)
         source = np.flatnonzero(is_source)
         classes, codes = encode_labels([labels[i] for i in source])
+        if isinstance(settings["select"], Mapping):
+            given_shares(settings["select"], classes.tolist())
         check_memory(len(labels), len(source), self.memory_limit)
-        parameters = self._snapshot()
-        if gram is not None:
-            described = Described.from_gram(gram, adapt=bool(self.adapt), n_threads=count_threads(self.n_jobs))
-        else:
-            described = _describe_all(comparison, documents, parameters, progress)
-        solver = SOLVERS[self.classifier](described, source, float(self.alpha), bool(self.bias), progress)
-        n_added = int(self.n_added) if isinstance(self.n_added, Integral) else max(1, round(self.n_added * sum(~is_source)))
-        rounds = transduce(described, source, codes, len(classes), solve=solver.solve, n_rounds=self.n_rounds, n_added=n_added)
+        trainer = Trainer(comparison, documents, is_source, codes, classes.tolist(), settings, gram=gram, progress=progress)
+        rounds = trainer.run()
         last = rounds[-1]
-        normalized = bool(np.isclose(described.scale[described.scale > 0], 1).all())
         coefficients = np.ascontiguousarray(last.fitted.coefficients)  # sums are the same after loading
-        self._model = Model(comparison, documents, bool(self.adapt), coefficients, last.fitted.intercepts, normalized)
-        self._parameters = parameters
+        self._model = Model(
+            comparison, documents, bool(settings["adapt"]), coefficients, last.fitted.intercepts, trainer.normalized
+        )
+        self._parameters = self._snapshot(settings)
         self._training = source, codes, np.flatnonzero(~is_source)[last.added], last.added_codes
         self._calibration = Calibration()
         self.classes_ = classes
         self._tell(rounds, is_source)
-        return solver
+        return trainer
 
     def decision_function(self, X: Any) -> Floats:
         """Scores of documents never seen, no refit: for two classes that of the second, else a column per class."""
@@ -191,29 +202,16 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         self._check_fitted()
         save_classifier(self, path)
 
-    def _check_parameters(self) -> Comparison | None:
-        """Raise an error if a parameter is wrong; return how documents are compared, None if that is given."""
-        if not (self._is("n_rounds", Integral) and self.n_rounds >= 1):
-            raise ValueError(f"n_rounds={self.n_rounds!r}: give a whole number from 1 on; 2 is the paper's")
-        share = self._is("n_added", Real) and not isinstance(self.n_added, Integral)
-        if not self._is("n_added", Real) or not self.n_added > 0 or (share and self.n_added > 1):
-            advice = "to add none, use n_rounds=1"
-            raise ValueError(f"n_added={self.n_added!r}: give a count from 1 on, or a share of the target up to 1.0; {advice}")
-        if not self._is("alpha", Real) or not 0 < self.alpha <= LARGEST_ALPHA:
-            raise ValueError(f"alpha={self.alpha!r}: give a number above 0, up to {LARGEST_ALPHA:g}; 1e-5 is the paper's")
-        for name in ("adapt", "bias"):
-            if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise ValueError(f"{name}={getattr(self, name)!r}: give True or False")
+    def _check_parameters(self) -> tuple[dict[str, Any], Comparison | None]:
+        """Raise an error if a parameter is wrong; else all of them and how documents are compared, None if that is given."""
+        settings = fill_in(self.get_params(deep=False))
         if not isinstance(self.classifier, str) or self.classifier not in SOLVERS:
             raise ValueError(f"classifier={self.classifier!r}: must be one of {', '.join(map(repr, SOLVERS))}")
         check_ngram_range(self.ngram_range)
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
-            return None
-        return make_comparison(self.kernel, self.ngram_range, memory_limit=self.memory_limit, n_jobs=self.n_jobs)
-
-    def _is(self, name: str, kind: type) -> bool:
-        value = getattr(self, name)
-        return isinstance(value, kind) and not isinstance(value, bool)
+            return settings, None
+        options = {"memory_limit": self.memory_limit, "n_jobs": self.n_jobs}
+        return settings, make_comparison(settings["kernel"], self.ngram_range, settings["weighting"], **options)
 
     def _reader(self, X: Any, target: Any, comparison: Comparison | None, *, reset: bool) -> Callable[..., Any]:
         """How X becomes documents: a gram, rows of numbers, or texts."""
@@ -225,13 +223,12 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
             return lambda X, name: validate_data(self, X, reset=reset and name == "X", dtype=float, copy=True)
         return as_documents
 
-    def _snapshot(self) -> dict[str, Any]:
-        """The parameters of this fit, whatever is set later."""
-        kernels = self.kernel if isinstance(self.kernel, (list, tuple)) else [self.kernel]
-        copies = [StringKernel(**one.get_params()) if isinstance(one, StringKernel) else one for one in kernels]
-        kernel = copies if isinstance(self.kernel, (list, tuple)) else copies[0]
+    def _snapshot(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """The parameters of this fit, whatever is set later; ``settings`` are those that hold."""
+        held = {name: settings[name] for name in PRESETS["paper"]} | {"kernel": _copy_kernel(settings["kernel"])}
         parameters: dict[str, Any] = self.get_params(deep=False)
-        return parameters | {"kernel": kernel, "ngram_range": tuple(map(int, self.ngram_range))}
+        named = {"kernel": _copy_kernel(self.kernel), "ngram_range": tuple(map(int, self.ngram_range))}
+        return parameters | named | {"settings": held}
 
     def _tell(self, rounds: list[Round], is_source: NDArray[np.bool_]) -> None:
         """The fitted attributes that tell the story."""
@@ -255,17 +252,16 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         """The steepness of the probabilities, when first asked for: it takes another training."""
         self._check_fitted()
         if self._calibration.steepness is None:
-            fitted = self._parameters
-            described = _describe_all(self._model.comparison, self._model.documents, fitted)
-            options = float(fitted["alpha"]), bool(fitted["bias"]), None
-            return self._calibrate_with(SOLVERS[fitted["classifier"]](described, self._training[0], *options))
+            model, is_source, codes = self._model, self.labeled_iter_ == 0, self._training[1]
+            held = in_effect(self._parameters)
+            return self._calibrate_with(
+                Trainer(model.comparison, model.documents, is_source, codes, self.classes_.tolist(), held)
+            )
         return self._calibration.steepness
 
-    def _calibrate_with(self, solver: Solver) -> float:
-        source, codes, added, added_codes = self._training
-        targets = one_versus_all(np.concatenate([codes, added_codes]), len(self.classes_))
-        scores = solver.held_out(np.concatenate([source, added]), targets)[: len(source)]
-        self._calibration.steepness = fit_steepness(scores, codes)
+    def _calibrate_with(self, trainer: Trainer) -> float:
+        _, codes, added, added_codes = self._training
+        self._calibration.steepness = fit_steepness(trainer.held_out(added, added_codes), codes)
         return self._calibration.steepness
 
     def _score(self, X: Any) -> Floats:
@@ -319,24 +315,23 @@ def fit_on_gram(
     classifier: TransductiveClassifier,
     documents: list[str],
     labels: list[Any],
-    gram: NDArray[Any],
+    gram: NDArray[Any] | None,
     *,
     progress: Progress | None = None,
     calibrate: bool = True,
 ) -> None:
-    """Fit one of several classifiers on the same documents, whose counts ``gram`` holds; gaps in the labels mark the target.
+    """Fit one of several classifiers on the same documents; gaps in the labels mark the target.
 
-    Probabilities are calibrated at once, while what they need is there.
+    ``gram`` holds the counts that its kernel finds, None for a classifier that compares in ways of its own. Probabilities are
+    calibrated at once, while what they need is there.
     """
-    solver = classifier._fit(documents, labels, None, progress, gram)
+    trainer = classifier._fit(documents, labels, None, progress, gram)
     if calibrate:
-        classifier._calibrate_with(solver)
+        classifier._calibrate_with(trainer)
 
 
-def _describe_all(
-    comparison: Comparison | None, documents: Any, parameters: dict[str, Any], progress: Progress | None = None
-) -> Described:
-    adapt = bool(parameters["adapt"])
-    if comparison is None:
-        return Described.from_gram(documents, adapt=adapt, n_threads=count_threads(parameters["n_jobs"]))
-    return comparison.describe_all(documents, adapt=adapt, progress=progress)
+def _copy_kernel(kernel: Any) -> Any:
+    """One that does not change with the user's."""
+    if isinstance(kernel, (list, tuple)):
+        return [_copy_kernel(one) for one in kernel]
+    return StringKernel(**kernel.get_params()) if isinstance(kernel, StringKernel) else kernel

@@ -13,7 +13,7 @@ from gramshift.evaluate.settings import Setting
 
 
 class Parts:
-    """A folder with a file per kernel and setting, rivals in one of their own.
+    """A folder with a file per kernel and setting, methods without a given kernel in one of their own.
 
     Each file says what it depends on: ``key`` and the data of its domains.
     """
@@ -54,7 +54,9 @@ class Parts:
             return {}
 
     def _key(self, setting: Setting) -> dict[str, Any]:
-        return self.key | {"data": {letter: self.data[letter] for letter in setting.letters}}
+        key = self.key | {"data": {letter: self.data[letter] for letter in setting.letters}}
+        as_read: dict[str, Any] = json.loads(json.dumps(key))  # where there are no tuples
+        return as_read
 
     def _path(self, kernel: str | None, setting: Setting) -> Path:
         return self.folder / f"{self.key['fields'].replace('+', '-')}-{kernel or 'rivals'}-{setting.name}.json"

@@ -13,15 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from gramshift.baselines.table import METHODS
+from gramshift.baselines.table import BEST, METHODS
 from gramshift.datasets.sentiment import FIELDS, Sentiment, digest, load_sentiment
 from gramshift.engine.storage import replaced_file
+from gramshift.estimators.presets import PRESETS
 from gramshift.estimators.string_kernel import StringKernel
 from gramshift.evaluate import experiment
 from gramshift.evaluate.experiment import ALPHA, Documents, Outcome, run_settings
 from gramshift.evaluate.parts import Parts
 from gramshift.evaluate.results import make_rows, to_csv
-from gramshift.evaluate.rivals import run_rivals
+from gramshift.evaluate.rivals import run_on_texts
 from gramshift.evaluate.settings import LETTERS, Setting
 from gramshift.evaluate.tables import differences, make_tables, to_markdown
 from gramshift.learn.described import compact
@@ -31,7 +32,7 @@ NGRAM_RANGE = (5, 8)
 LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
 Report = Callable[[str, int, int], None]
 Outcomes = dict[str, dict[str | None, list[Outcome]]]
-"""By setting, then by kernel; None for rivals."""
+"""By setting, then by kernel; None for methods that have kernels of their own, or none."""
 
 
 def reproduce(
@@ -53,7 +54,9 @@ def reproduce(
     check_choice("fields", [fields], FIELDS)
     for name in methods:
         METHODS[name].check()
-    own, rivals = ([name for name in METHODS if name in methods and METHODS[name].is_own is kind] for kind in (True, False))
+    stages, others = (
+        [name for name in METHODS if name in methods and METHODS[name].is_stage is kind] for kind in (True, False)
+    )
     begun = time.perf_counter()
     letters = "".join(letter for letter in LETTERS if any(letter in setting.letters for setting in settings))
     sentiment = load_sentiment(data, letters=letters)
@@ -67,15 +70,16 @@ def reproduce(
     digests = {letter: digest(domain.reviews) for letter, domain in sentiment.domains.items()}
     versions = {name: version(name) for name in LIBRARIES} | {"python": platform.python_version()}
     parameters = {"ngram_range": list(NGRAM_RANGE), "alpha": ALPHA, "n_added": experiment.N_ADDED, "seed": None}
-    parts = Parts(output / "parts", {"fields": fields, "parameters": parameters, "versions": versions}, digests)
+    key = {"fields": fields, "parameters": parameters | {BEST: PRESETS[BEST]}, "versions": versions}
+    parts = Parts(output / "parts", key, digests)
     documents = Documents(letters, np.concatenate([sentiment.domains[letter].codes for letter in letters]).astype(np.intp))
     texts = [text for letter in letters for text in sentiment.domains[letter].texts(fields)]
     outcomes: Outcomes = {setting.name: {} for setting in settings}
     done, total = 0, len(settings) * len(kernels)
-    for kernel in kernels if own else []:
+    for kernel in kernels if stages else []:
         missing = []
         for setting in settings:
-            found = parts.load(kernel, setting, own) if resume else None
+            found = parts.load(kernel, setting, stages) if resume else None
             if found is None:
                 missing.append(setting)
             else:
@@ -83,24 +87,24 @@ def reproduce(
         done += len(settings) - len(missing)
         if missing:
             gram = compact(StringKernel(kernel, ngram_range=NGRAM_RANGE, n_jobs=n_jobs).gram(texts, progress=progress))
-            for several in run_settings(gram, documents, missing, own, n_jobs=n_jobs):
+            for several in run_settings(gram, documents, missing, stages, n_jobs=n_jobs):
                 outcomes[several[0].setting.name][kernel] = several
                 parts.save(kernel, several[0].setting, several)
                 done += 1
                 if progress is not None:
                     progress("settings", done, total)
             del gram
-    if rivals:
-        found_all = _run_rivals(texts, documents, settings, rivals, parts, resume=resume, n_jobs=n_jobs, progress=progress)
+    if others:
+        found_all = _run_others(texts, documents, settings, others, parts, resume=resume, n_jobs=n_jobs, progress=progress)
         for setting in settings:
-            outcomes[setting.name][None] = [found_all[name, setting] for name in rivals]
+            outcomes[setting.name][None] = [found_all[name, setting] for name in others]
     rows = []
     for setting in settings:
         rows += make_rows(outcomes[setting.name], documents.codes[documents.rows(setting.target)], fields=fields)
     result = {
         "rows": rows,
         "data": digests,
-        "parameters": parameters,
+        "parameters": parameters | ({BEST: PRESETS[BEST]} if BEST in others else {}),
         "versions": versions,
         "notes": sentiment.notes,
         "seconds": round(time.perf_counter() - begun, 2),
@@ -109,11 +113,11 @@ def reproduce(
     return result | {"outcomes": outcomes, "codes": documents.codes, "documents": documents, "texts": texts}
 
 
-def _run_rivals(
+def _run_others(
     texts: list[str],
     documents: Documents,
     settings: list[Setting],
-    rivals: list[str],
+    methods: list[str],
     parts: Parts,
     *,
     resume: bool,
@@ -122,16 +126,16 @@ def _run_rivals(
 ) -> dict[tuple[str, Setting], Outcome]:
     """All of them on all settings; what an earlier run found is taken from its parts."""
     found: dict[tuple[str, Setting], Outcome] = {}
-    tasks = [(name, setting) for name in rivals for setting in settings]
+    tasks = [(name, setting) for name in methods for setting in settings]
     for name, setting in tasks if resume else []:
         kept = parts.load(None, setting, [name])
         if kept is not None:
             found[name, setting] = kept[0]
-    for outcome in run_rivals(texts, documents, [task for task in tasks if task not in found], n_jobs=n_jobs):
+    for outcome in run_on_texts(texts, documents, [task for task in tasks if task not in found], n_jobs=n_jobs):
         found[outcome.method, outcome.setting] = outcome
         parts.save(None, outcome.setting, [outcome])
         if progress is not None:
-            progress("rivals", len(found), len(tasks))
+            progress("others", len(found), len(tasks))
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.baselines.table import METHODS
+from gramshift.baselines.table import BEST, METHODS
 from gramshift.evaluate.experiment import Outcome
 from gramshift.evaluate.published import PUBLISHED
 from gramshift.evaluate.significance import LEVEL, interval, mcnemar
@@ -33,7 +33,8 @@ Right = NDArray[np.bool_]
 def make_rows(outcomes: dict[str | None, list[Outcome]], codes: NDArray[np.intp], *, fields: str) -> list[dict[str, Any]]:
     """The figures of one setting, for every kernel and method; here, and here only, true labels are looked at.
 
-    The p-value is that of McNemar's test against the better plain kernel of these; that kernel itself has none.
+    The p-value is that of McNemar's test against the better plain kernel of these; that kernel itself has none. The method
+    "best" is tested against tkc with the presence kernel, if that is there.
     """
     right = {(kernel, one.method): (one.scores > 0) == (codes == 1) for kernel, several in outcomes.items() for one in several}
     plain = {kernel: answers for (kernel, method), answers in right.items() if method == "plain"}
@@ -44,9 +45,10 @@ def make_rows(outcomes: dict[str | None, list[Outcome]], codes: NDArray[np.intp]
             answers = right[kernel, one.method]
             n, correct = len(answers), int(answers.sum())
             low, high = interval(correct, n)
-            tested = best is not None and (kernel, one.method) != (best, "plain")
-            p_value = mcnemar(answers, plain[best]) if tested and best is not None else None
-            better = best is not None and correct > int(plain[best].sum())
+            rival = ("presence", "tkc") if one.method == BEST and ("presence", "tkc") in right else (best or "", "plain")
+            tested = rival in right and (kernel, one.method) != rival
+            p_value = mcnemar(answers, right[rival]) if tested else None
+            better = tested and correct > int(right[rival].sum())
             rows.append(
                 {
                     "setting": one.setting.name,
@@ -60,7 +62,7 @@ def make_rows(outcomes: dict[str | None, list[Outcome]], codes: NDArray[np.intp]
                     "low": round(low, 2),
                     "high": round(high, 2),
                     "p_value": p_value,
-                    "against": f"plain {best}" if p_value is not None else None,
+                    "against": f"{rival[1]} {rival[0]}" if p_value is not None else None,
                     "significant": bool(better and p_value is not None and p_value < LEVEL),
                     "seconds": round(one.seconds, 3),
                 }

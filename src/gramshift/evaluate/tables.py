@@ -108,7 +108,10 @@ def _in_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 STAR = "\\*"  # in Markdown
 MARK = "†"
-NOTE = "*: better than the better plain kernel of this run, McNemar's test at 0.01. Bold: our best in the column."
+NOTE = (
+    "*: better than the better plain kernel of this run (best: than tkc 0/1, if it ran), McNemar's test at 0.01. "
+    "Bold: our best in the column."
+)
 
 
 def to_markdown(tables: list[Table], notes: Sequence[str] = ()) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.kernels.weighting import Weighting
 from gramshift.ngrams.index import Run
 from gramshift.text.encode import Encoded
 
@@ -25,6 +26,8 @@ class Job:
     parameters: Mapping[str, Any]
     run: Run
     check_size: Callable[[int], None]
+    weighting: Weighting | None = None
+    """What n-grams weigh, by the documents of the columns; only for kinds that can be weighted."""
 
     @property
     def columns(self) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 from gramshift.kernels.kernel import Job, Kernel
 from gramshift.kernels.shared import SharedNGrams
+from gramshift.kernels.weighting import Powers, as_powers
 from gramshift.ngrams.index import KINDS, build_index, estimate_index
 from gramshift.text.encode import Encoded
 
@@ -31,11 +32,20 @@ class Kind:
     estimate: Callable[[Encoded, tuple[int, int]], int]
     """About how many bytes it takes to make it ready."""
     prepare: Callable[[Job], Kernel]
+    weigh: Callable[[Job], Kernel] | None = None
+    """Makes it ready with a weight for every n-gram, if it can have them."""
     own: tuple[str, ...] = ()
     counts: bool = False
-    """Whether its values are sums over shared n-grams, in whole numbers."""
+    """Whether its values are sums over shared n-grams, in whole numbers where these have no weights."""
     stage: str = "index"
     """What making it ready is called in a progress bar."""
+
+    def make_ready(self, job: Job) -> Kernel:
+        """With weights if the job has them."""
+        if job.weighting is None:
+            return self.prepare(job)
+        assert self.weigh is not None, "check_weighting comes first"
+        return self.weigh(job)
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -55,14 +65,23 @@ def check_parameters(kind: str, given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in KERNELS[kind].own}
 
 
-def _count(kind: str) -> Kind:
+def check_weighting(kind: str, value: Any) -> Powers | None:
+    """What a user gave as weights, or an error if it is wrong or this kernel cannot have any."""
+    powers = as_powers(value)
+    if powers is not None and KERNELS[kind].weigh is None:
+        able = ", ".join(repr(name) for name, one in KERNELS.items() if one.weigh is not None)
+        raise ValueError(f"weighting={value!r}: only for kind={able}, not for {kind!r}")
+    return powers
+
+
+def _count(kind: str, weigh: Callable[[Job], Kernel] | None = None) -> Kind:
     def prepare(job: Job) -> Kernel:
         index = build_index(
             job.texts, kind=kind, ngram_range=job.ngram_range, n_cols=job.n_cols, run=job.run, check_size=job.check_size
         )
         return SharedNGrams(index)
 
-    return Kind(lambda texts, ngram_range: estimate_index(texts, kind, ngram_range), prepare, counts=True)
+    return Kind(lambda texts, ngram_range: estimate_index(texts, kind, ngram_range), prepare, weigh, counts=True)
 
 
 def _load(module: str, name: str) -> Callable[..., Any]:
@@ -86,6 +105,7 @@ PARAMETERS = {
     "sigma": Parameter(1.0, lambda value: isfinite(value) and value > 0, "give a number above 0"),
 }
 KERNELS = {kind: _count(kind) for kind in KINDS} | {
+    "presence": _count("presence", _load("kernels.weighted", "prepare_weighted")),
     "subsequence": Kind(
         _load("kernels.subsequence", "estimate_subsequence"),
         _load("kernels.subsequence", "prepare_subsequence"),

@@ -17,6 +17,38 @@ def choose_classes(scores: Floats) -> NDArray[np.intp]:
     return chosen
 
 
+def choose_surest(scores: Floats, n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The n surest rows and their classes: the paper's choice."""
+    rows = surest(scores, n)
+    return rows, choose_classes(scores)[rows]
+
+
+def choose_by_shares(scores: Floats, n: int, shares: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """n rows, of each class its share of them: the surest pair of row and class first, until the class has its share.
+
+    Of equal scores the earlier row comes first, then the earlier class.
+    """
+    left = quotas(min(n, len(scores)), shares)
+    taken, rows, codes = np.zeros(len(scores), bool), [], []
+    for pair in np.argsort(-scores, axis=None, kind="stable").tolist():
+        row, code = divmod(pair, scores.shape[1])
+        if left[code] and not taken[row]:
+            taken[row] = True
+            left[code] -= 1
+            rows.append(row)
+            codes.append(code)
+    return np.array(rows, np.intp), np.array(codes, np.intp)
+
+
+def quotas(n: int, shares: Floats) -> list[int]:
+    """n split by shares that add up to 1: rounded down, what is left goes to the largest remainders."""
+    exact = n * shares
+    whole = np.floor(exact + 1e-9)
+    order = np.argsort(-(exact - whole), kind="stable")
+    whole[order[: n - int(whole.sum())]] += 1
+    return [int(quota) for quota in whole]
+
+
 def surest(scores: Floats, n: int) -> NDArray[np.intp]:
     """The n rows with the largest score of their chosen class, surest first; of equal ones the earlier row."""
     return np.argsort(-scores.max(axis=1), kind="stable")[:n]

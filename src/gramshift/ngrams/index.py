@@ -63,7 +63,7 @@ class NGramIndex:
 
 
 @dataclass(frozen=True)
-class _Features:
+class Features:
     """What one shard found: feature f is shared by ``members[starts[f]:starts[f + 1]]``, columns first."""
 
     starts: Array
@@ -93,17 +93,36 @@ def build_index(
     n_cols = texts.n_docs if n_cols is None else n_cols
     if dense_at is None:
         dense_at = max(32, 8 * n_blocks(n_cols))
-    doc_of = np.repeat(np.arange(texts.n_docs, dtype=np.uint32), texts.lengths)
+    features = find_shared(
+        texts, kind=kind, ngram_range=ngram_range, n_cols=n_cols, first_row=first_row, dense_at=dense_at, run=run
+    )
+    return _lay_out(features, n_cols, first_row, dense_at, texts.n_docs, run, check_size)
 
+
+def find_shared(
+    texts: Encoded,
+    *,
+    kind: str,
+    ngram_range: tuple[int, int],
+    n_cols: int | None = None,
+    first_row: int = 0,
+    dense_at: int | None = None,
+    run: Run = run_serially,
+) -> list[Features]:
+    """The features that rows share with columns, by default all documents with each other, shard by shard.
+
+    The columns of a feature ascend if they are fewer than ``dense_at``, by default always.
+    """
+    n_cols = texts.n_docs if n_cols is None else n_cols
+    dense_at = n_cols + 1 if dense_at is None else dense_at
+    doc_of = np.repeat(np.arange(texts.n_docs, dtype=np.uint32), texts.lengths)
     shards = shard_positions(texts, ngram_range, run)
 
-    def find_features(shard: tuple[Array, Array]) -> _Features:
+    def find_features(shard: tuple[Array, Array]) -> Features:
         positions, keys = shard
         return _find_features(texts, doc_of, positions, keys, kind, ngram_range, n_cols, first_row, dense_at)
 
-    features = run(find_features, shards)
-    del shards
-    return _lay_out(features, n_cols, first_row, dense_at, texts.n_docs, run, check_size)
+    return run(find_features, shards)
 
 
 def estimate_index(texts: Encoded, kind: str, ngram_range: tuple[int, int]) -> int:
@@ -160,7 +179,7 @@ def _find_features(
     n_cols: int,
     first_row: int,
     dense_at: int,
-) -> _Features:
+) -> Features:
     lo, hi = ngram_range
     positions, common = sort_positions(texts, doc_of, positions, keys, hi)
     docs = doc_of[positions]
@@ -184,7 +203,7 @@ def _find_features(
         starts, n_columns, times, members, counts, sizes,
     )  # fmt: skip
     f, m = sizes.tolist()
-    return _Features(
+    return Features(
         starts[: f + 1].copy(), n_columns[:f].copy(), times[:f].copy(), members[:m].copy(), counts[:m].copy(), self_values
     )
 
@@ -215,7 +234,7 @@ def sort_positions(texts: Encoded, doc_of: Array, positions: Array, keys: Array,
 
 
 def _lay_out(
-    features: list[_Features],
+    features: list[Features],
     n_cols: int,
     first_row: int,
     dense_at: int,

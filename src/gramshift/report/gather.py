@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.engine.threads import Progress
-from gramshift.estimators.comparison import Comparison
 from gramshift.estimators.files import LIBRARIES
 from gramshift.estimators.model import Model
+from gramshift.estimators.presets import in_effect
 from gramshift.estimators.shares import CELLS, find_shares
 from gramshift.estimators.transductive import TransductiveClassifier
 from gramshift.report.contents import DocumentEntry, Neighbour, ReportContents, Span
@@ -89,7 +89,7 @@ def gather_contents(
     doubtful = np.argsort(confidence, kind="stable")[:max_explained].tolist()
     spans = dict(zip(doubtful, _find_spans(model, [texts[i] for i in doubtful], progress), strict=True))
     documents = []
-    for i, near in enumerate(find_nearest(model.comparison, texts, source_texts, progress=progress)):
+    for i, near in enumerate(find_nearest(model, texts, source_texts, progress=progress)):
         row = rows[i]
         documents.append(
             DocumentEntry(
@@ -133,7 +133,7 @@ def gather_contents(
         diagnostics=diagnostics or {},
         scores=scores,
         changes=list(changes),
-        model_parameters={name: str(value) for name, value in classifier._parameters.items()},
+        model_parameters={name: str(value) for name, value in in_effect(classifier._parameters).items()},
         share_names=list(stages),
         notes=_notes(len(texts), len(doubtful), classifier.labeled_iter_ == 0),
         target_name=target_name,
@@ -166,13 +166,12 @@ def _find_spans(model: Model, texts: Sequence[str], progress: Progress | None) -
 
 
 def find_nearest(
-    comparison: Comparison, texts: Sequence[str], others: Sequence[str], *, progress: Progress | None = None
+    model: Model, texts: Sequence[str], others: Sequence[str], *, progress: Progress | None = None
 ) -> Iterator[list[tuple[int, float]]]:
-    """For each text the most similar of the others and how similar they are, by the plain kernel; of equal ones the earlier."""
-    step = max(1, CELLS // max(1, len(others)))
+    """For each text the most similar of others, documents of the fit, and how similar they are; of equal ones the earlier."""
+    step = max(1, CELLS // max(1, len(model.documents)))
     for start in range(0, len(texts), step):
-        similarity = comparison.describe(texts[start : start + step], others, adapt=False).gram
-        for row in similarity:
+        for row in model.compare(texts[start : start + step], others):
             least = np.partition(row, -N_NEIGHBOURS)[-N_NEIGHBOURS] if len(row) > N_NEIGHBOURS else 0.0
             able = np.flatnonzero((row >= least) & (row > 0))
             nearest = able[np.argsort(-row[able], kind="stable")][:N_NEIGHBOURS]

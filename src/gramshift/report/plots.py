@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.baselines.table import OWN
+from gramshift.baselines.table import STAGES
 from gramshift.engine.storage import replaced_file
 from gramshift.estimators.string_kernel import StringKernel
 from gramshift.evaluate.experiment import N_ADDED
@@ -47,7 +47,7 @@ def plot_accuracy(result: Result, kernel: str) -> Any:
     rows = [row for row in result["rows"] if row["kernel"] == kernel]
     names = list(dict.fromkeys(row["setting"] for row in rows))
     figure, axes = pyplot.subplots(figsize=(max(6, 0.75 * len(names) + 2), 4.8), layout="constrained")
-    methods = [method for method in OWN if any(row["method"] == method for row in rows)]
+    methods = [method for method in STAGES if any(row["method"] == method for row in rows)]
     for place, method in enumerate(methods):
         shift = 0.22 * (place - (len(methods) - 1) / 2)
         for row in rows:
@@ -75,7 +75,7 @@ def plot_stages(result: Result, kernel: str) -> Any:
     from matplotlib import pyplot
 
     rows = [row for row in result["rows"] if row["kernel"] == kernel]
-    stages = [method for method in OWN if any(row["method"] == method for row in rows)]
+    stages = [method for method in STAGES if any(row["method"] == method for row in rows)]
     if len(stages) < 2:
         return None
     groups = {"one source": SINGLE, "several sources": MULTI}

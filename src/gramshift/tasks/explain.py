@@ -46,11 +46,14 @@ def explain(
             texts = read_documents(table, find_columns(table, text=column), progress=progress).texts
 
     from gramshift.baselines.saving import load
+    from gramshift.baselines.table import OWN
     from gramshift.estimators.transductive import TransductiveClassifier
 
     classifier = load(model)
     if not isinstance(classifier, TransductiveClassifier):
-        raise ValueError(f"{model} holds a {type(classifier).__name__}, which cannot be explained; plain, adapted and tkc can")
+        raise ValueError(
+            f"{model} holds a {type(classifier).__name__}, which cannot be explained; those of {', '.join(OWN)} can"
+        )
     explanations = []
     for number, one in enumerate(texts):
         if progress is not None:

@@ -50,13 +50,14 @@ def fit_all(inputs: Inputs, corrections: dict[str, Any], options: ClassifyOption
     gram = compact(kernel.gram(texts, progress=progress))
 
     def fit(method: str, known: list[Any], stage: str, *, calibrate: bool) -> Any:
-        if not METHODS[method].is_own:
-            return METHODS[method].make().fit(texts, inputs.labels + known)
-        n_added = options.n_added(known.count(None))
-        classifier = METHODS[method].make(
-            kernel=options.kernel, ngram_range=parse_ngrams(options.ngrams), n_added=n_added, **limits
-        )
-        fit_on_gram(classifier, texts, inputs.labels + known, gram, progress=_renamed(progress, stage), calibrate=calibrate)
+        labels, chosen = inputs.labels + known, METHODS[method]
+        if not chosen.is_own:
+            return chosen.make().fit(texts, labels)
+        given = {"ngram_range": parse_ngrams(options.ngrams)} | limits
+        if chosen.is_stage:
+            given |= {"kernel": options.kernel, "n_added": options.n_added(known.count(None))}
+        classifier, shared = chosen.make(**given), gram if chosen.is_stage else None
+        fit_on_gram(classifier, texts, labels, shared, progress=_renamed(progress, stage), calibrate=calibrate)
         return classifier
 
     classifier = fit(options.method, known, "training", calibrate=True)

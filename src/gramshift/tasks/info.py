@@ -9,13 +9,14 @@ SAFE = "every checksum fits; nothing in the file is run when it is opened"
 def describe_model(path: str) -> dict[str, Any]:
     """The file is read and checked as a whole, as it is for predictions."""
     from gramshift.baselines.saving import load_with_head
+    from gramshift.estimators.presets import in_effect
     from gramshift.estimators.transductive import TransductiveClassifier
 
     classifier, head = load_with_head(path)
     is_own = isinstance(classifier, TransductiveClassifier)
     texts = _texts(classifier) if is_own else classifier._state.get("texts", [])
     n_source = int((classifier.labeled_iter_ == 0).sum())
-    parameters = dict(head["parameters"])
+    parameters = in_effect(head["parameters"] | {"settings": head.get("settings", {})})
     return {
         "path": path,
         "class": type(classifier).__name__,

@@ -8,10 +8,11 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from gramshift.baselines.table import METHODS
+from gramshift.baselines.table import BEST, METHODS, check_preset
 
 KINDS = ("presence", "intersection", "spectrum")
 LISTS = ("source",)
+PRESET = "preset"  # another way to name a method
 SWITCHES = ("dry_run", "force")
 NUMBERS = ("abstain_below",)
 WHOLE = ("jobs",)
@@ -57,6 +58,9 @@ class ClassifyOptions:
         METHODS[self.method].check()
         if self.kernel not in KINDS:
             raise ValueError(f"--kernel {self.kernel}: there are {', '.join(KINDS)}{suggest(self.kernel, KINDS)}")
+        if self.method == BEST and (self.kernel != "presence" or self.added is not None):
+            given = "--kernel" if self.added is None else "--added"
+            raise ValueError(f"{given} goes with plain, adapted and tkc; {BEST} has its own, leave it out")
         if self.abstain_below is not None and not 0 < self.abstain_below <= 1:
             raise ValueError(f"--abstain-below {self.abstain_below:g}: give a confidence between 0 and 1, such as 0.7")
         if self.jobs == 0 or self.jobs < -1:
@@ -65,7 +69,9 @@ class ClassifyOptions:
         self.n_added(1)
 
     def n_added(self, n_target: int) -> int:
-        """How many target documents join: 1000 as in the paper, but no more than half of the target."""
+        """How many target documents join: 1000 as in the paper, but no more than half of the target; at best all of them."""
+        if self.method == BEST:
+            return n_target
         if self.added is None:
             return max(1, min(1000, n_target // 2))
         try:
@@ -99,7 +105,20 @@ def parse_ngrams(value: str) -> tuple[int, int]:
 def gather_options(given: Mapping[str, Any], config: str | None) -> ClassifyOptions:
     """What was typed goes before what the file says."""
     values = read_config(config) if config is not None else {}
-    return ClassifyOptions(**values | {name: value for name, value in given.items() if value is not None})
+    typed = {name: value for name, value in given.items() if value is not None}
+    return ClassifyOptions(**_name_method(values) | _name_method(typed))
+
+
+def _name_method(values: dict[str, Any]) -> dict[str, Any]:
+    """With the method that a preset stands for in its place."""
+    rest = {name: value for name, value in values.items() if name != PRESET}
+    if PRESET not in values:
+        return rest
+    check_preset(values[PRESET])
+    method = values.get("method", BEST if values[PRESET] == BEST else "tkc")
+    if (method == BEST) != (values[PRESET] == BEST):
+        raise ValueError(f"--preset {values[PRESET]} and --method {method} do not go together; give one of them")
+    return rest | {"method": method}
 
 
 def read_config(path: str) -> dict[str, Any]:
@@ -108,7 +127,7 @@ def read_config(path: str) -> dict[str, Any]:
         content = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f'{path} is not TOML: {error}; a line is for example method = "tkc"') from None
-    known = [one.name for one in fields(ClassifyOptions)]
+    known = [*(one.name for one in fields(ClassifyOptions)), PRESET]
     values = {}
     for key, value in content.items():
         name = key.replace("-", "_")

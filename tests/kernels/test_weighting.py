@@ -1,0 +1,105 @@
+"""Weighted n-grams against a definition that can be read off, cell by cell."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gramshift as gs
+import naive
+from conftest import ngram_ranges, texts
+from gramshift.engine import gram as gram_module
+from gramshift.engine.plan import Plan
+from gramshift.kernels.weighting import association, consistency, inverse_frequency
+from naive_best import words
+
+AS_THEY_ARE = {"strip": False, "lowercase": False, "collapse_whitespace": False}
+WEIGHTINGS = [{"idf": 1}, {"idf": 2.5}, {"consistency": 0.5}, {"classes": 1}, {"idf": 2, "consistency": 0.25, "classes": 0.5}]
+RNG = np.random.default_rng(0)
+TEXTS = ["".join(RNG.choice(list("abcd é"), size)) for size in RNG.integers(0, 120, 45)]
+DOMAINS, CLASSES = [0] * 20 + [1] * 25, [[0, 1, 2, None][i % 4] for i in range(45)]
+
+
+def require_close(ours, expected):
+    np.testing.assert_allclose(ours, np.array(expected).reshape(ours.shape), rtol=1e-12, atol=1e-12)
+
+
+def normalized(values, own, others):
+    return [
+        [v / np.sqrt(r * c) if r and c else 0.0 for v, c in zip(row, others, strict=True)]
+        for row, r in zip(values, own, strict=True)
+    ]
+
+
+@given(texts, texts, ngram_ranges, st.sampled_from(WEIGHTINGS), st.data())
+def test_grams_are_weighted_sums_over_shared_ngrams(documents, others, ngram_range, powers, data):
+    kernel = gs.StringKernel(ngram_range=ngram_range, weighting=powers, **AS_THEY_ARE)
+    domains = [i % 2 for i in range(len(others))]
+    classes = data.draw(st.lists(st.sampled_from([0, 1, 2, None]), min_size=len(others), max_size=len(others)))
+    groups = {"domains": domains, "classes": classes}
+    expected = naive.weighted_gram(others, others, ngram_range, powers, **groups)
+    rows = naive.weighted_gram(documents, others, ngram_range, powers, **groups)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("warnings.warn", lambda *_, **__: None)  # that no document is long enough
+        require_close(kernel.gram(others, **groups), expected)
+        require_close(kernel.gram(documents, others, **groups), rows)
+        own = np.diagonal(expected)
+        require_close(kernel.gram(others, normalize=True, **groups), normalized(expected, own, own))
+        new = [naive.weighted_self(text, others, ngram_range, powers, **groups) for text in documents]
+        require_close(kernel.gram(documents, others, normalize=True, **groups), normalized(rows, new, own))
+
+
+@pytest.mark.parametrize("powers", WEIGHTINGS)
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("rectangular", [False, True])
+def test_the_bits_do_not_depend_on_threads_or_tiles(powers, normalize, rectangular, monkeypatch):
+    given = (TEXTS[30:], TEXTS) if rectangular else (TEXTS,)
+    options = {"normalize": normalize, "domains": DOMAINS, "classes": CLASSES}
+    kernel = gs.StringKernel(ngram_range=(2, 4), weighting=powers, n_jobs=1)
+    expected = kernel.gram(*given, **options)
+    for n_threads in (1, 3):
+        for height, width in [(1, 1), (3, 7), (64, 1), (8, 16), (45, 45)]:
+            monkeypatch.setattr(gram_module, "plan_tiles", lambda *_, h=height, w=width, n=n_threads, **__: Plan(h, w, n))
+            assert kernel.set_params(n_jobs=n_threads).gram(*given, **options).tobytes() == expected.tobytes()
+
+
+def test_copies_are_exactly_alike_and_weightless_documents_like_nothing():
+    kernel = gs.StringKernel(ngram_range=(1, 2), weighting="idf", normalize=True)
+    gram = kernel.gram(["abab", "abab", "cd", "cd", ""])
+    assert gram.tolist() == [[1, 1, 0, 0, 0], [1, 1, 0, 0, 0], [0, 0, 1, 1, 0], [0, 0, 1, 1, 0], [0] * 5]
+    assert kernel.gram(["ab", "ab"]).tolist() == [[0, 0], [0, 0]]  # what all documents have weighs nothing
+
+
+def test_factors_by_hand():
+    assert inverse_frequency(np.array([0, 1, 2, 4]), 4).tolist() == [np.log(4), np.log(4), np.log(2), 0]
+    having, totals = np.array([[2, 0, 0], [1, 3, 0]]), np.array([4, 10])
+    assert consistency(having, totals).tolist() == pytest.approx([0.1 / 0.5, 0, 0])
+    assert association(np.array([[3, 0, 1], [0, 0, 1]]), np.array([5, 5])).tolist() == pytest.approx([np.log(4), 0, 0])
+    few = association(np.array([[1], [4]]), np.array([2, 8]))  # as common in both, though one is four times as large
+    assert few.tolist() == pytest.approx([0])
+
+
+def test_words_are_units_too():
+    kernel = gs.StringKernel(ngram_range=(1, 2), unit="word")
+    documents = ["Not bad, not bad at all!", "bad (very bad)", "not at all... why?", ""]
+    sets = [{tuple(words(d.lower())[i : i + n]) for n in (1, 2) for i in range(len(words(d)) - n + 1)} for d in documents]
+    assert kernel.gram(documents).tolist() == [[len(a & b) for b in sets] for a in sets]
+    assert kernel.gram(documents[:2], documents).tolist() == [[len(a & b) for b in sets] for a in sets[:2]]
+
+
+@pytest.mark.parametrize(
+    ("options", "groups", "message"),
+    [
+        ({"weighting": "tfidf"}, {}, "weighting='tfidf': give 'none', 'idf', or a dict"),
+        ({"weighting": {"idf": -1}}, {}, "weighting={'idf': -1}: give"),
+        ({"weighting": {"idf": True}}, {}, "weighting={'idf': True}: give"),
+        ({"weighting": {"power": 1}}, {}, "idf, consistency, classes"),
+        ({"kind": "spectrum", "weighting": "idf"}, {}, "only for kind='presence', not for 'spectrum'"),
+        ({"weighting": {"consistency": 1}}, {}, "needs domains, one for each of the 2 documents .* nothing was given"),
+        ({"weighting": {"classes": 1}}, {"classes": [1]}, "needs classes, one for each of the 2 documents .* 1 were given"),
+        ({"unit": "syllable"}, {}, "unit='syllable': must be one of 'character', 'word'"),
+    ],
+)
+def test_errors_say_what_to_type(options, groups, message):
+    with pytest.raises(ValueError, match=message):
+        gs.StringKernel(**options).gram(["abcdefg", "abcdefg"], **groups)
