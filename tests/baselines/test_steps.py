@@ -9,11 +9,13 @@ from sklearn.decomposition import LatentDirichletAllocation
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
+from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.svm import SVC
 
 import gramshift as gs
 from gramshift.baselines import coral, dci, scl, sfa, topics, tradaboost, tsvm, words
 from gramshift.baselines.information import largest, mutual_information
+from gramshift.baselines.projecting import join, rescale
 from gramshift.datasets.demo import load_demo
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
@@ -60,6 +62,7 @@ def test_sfa_takes_words_that_both_domains_use_alike_as_the_bridge():
     #           alike  alike  source  target  rare
     source = [[1, 0, 1, 0, 1], [1, 1, 1, 0, 0], [0, 1, 1, 0, 0]]
     target = [[1, 1, 0, 1, 0], [1, 0, 1, 1, 0], [0, 1, 0, 1, 0]]
+    assert sfa.choose_bridge(matrix(source + target), 3, 2, 1).tolist() == [0, 1]  # word 2 stands in both, but not alike
     assert sfa.choose_bridge(matrix(source + target), 3, 2, 2).tolist() == [0, 1]
     assert sfa.choose_bridge(matrix(source + target), 3, 5, 2).tolist() == [0, 1]  # no other stands in 2 of both
     assert sfa.choose_bridge(matrix(source + target), 3, 5, 1).tolist() == [0, 1, 2]
@@ -119,8 +122,12 @@ def test_scl_predictors_minimise_the_modified_huber_loss():
     chance = np.random.default_rng(3)
     features = (chance.random((30, 8)) < 0.4).astype(float)
     signs = np.where(chance.random((30, 3)) < 0.3, 1.0, -1.0)
+    features[3:10], signs[3:10] = features[2], signs[2]  # many agree, on either side ...
+    features[10:18], signs[10:18] = -features[2], -signs[2]
+    features[0], signs[0] = features[2] * 2, -signs[2]  # ... and one far out does not: there the loss is a straight line
     extended = np.hstack([features, np.ones((30, 1))])
     ours = extended.T @ scl.predict_pivots(features @ features.T, signs, penalty=0.05, tolerance=1e-12)
+    assert (signs * (extended @ ours) < -1).any()
     for column in range(3):
 
         def loss(weights, column=column):
@@ -146,10 +153,10 @@ def test_scl_directions_are_the_singular_vectors_of_the_predictors():
 def test_dci_pivots_tell_of_labels_and_are_alike_in_both_domains():
     codes = np.array([1, 1, 0, 0])
     source = matrix([[1, 1, 0], [1, 1, 1], [0, 0, 1], [0, 0, 0]])  # words 0 and 1 tell all, word 2 nothing
-    target = matrix([[1, 0, 0], [1, 1, 1], [0, 0, 0], [0, 0, 1]])  # word 1 is half as frequent here
-    assert dci.choose_pivots(source, target, codes, 1, 1).tolist() == [0]
+    target = matrix([[0, 1, 0], [1, 1, 1], [0, 0, 0], [0, 0, 1]])  # word 0 is half as frequent here
+    assert dci.choose_pivots(source, target, codes, 1, 1).tolist() == [1]
     assert dci.choose_pivots(source, target, codes, 2, 1).tolist() == [0, 1]
-    assert dci.choose_pivots(source, target, codes, 3, 2).tolist() == [0, 2]
+    assert dci.choose_pivots(source, target, codes, 3, 2).tolist() == [1, 2]
 
 
 def test_dci_profiles_by_hand():
@@ -167,6 +174,17 @@ def test_dci_profiles_by_hand():
     standard = (cosines - cosines.mean(axis=0)) / cosines.std(axis=0)
     expected = standard / np.linalg.norm(standard, axis=1, keepdims=True)
     np.testing.assert_allclose(dci.describe_words(present, np.array([2, 3])), [*expected, [0, 0]], atol=1e-12)
+
+
+def test_dci_profiles_of_pivots_are_the_mean_of_both_domains():
+    clf = gs.baselines.DCI(n_pivots=20).fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
+    parts = [words.binary(words.count_words(texts, clf._state["words"])) for texts in (KITCHEN.texts, FILMS.texts)]
+    codes = np.array([clf.classes_.tolist().index(label) for label in KITCHEN.labels])
+    pivots = dci.choose_pivots(*parts, codes, 20, 2)
+    ours, theirs = (dci.describe_words(part, pivots) for part in parts)
+    np.testing.assert_allclose(clf._state["profiles"][pivots], (ours[pivots] + theirs[pivots]) / 2)
+    others = np.setdiff1d(np.arange(len(theirs)), pivots)
+    np.testing.assert_allclose(clf._state["profiles"][others], theirs[others])  # new documents are of the target
 
 
 def test_dci_standardises_new_documents_with_the_target():
@@ -333,3 +351,23 @@ def test_kernel_discriminant_scores_as_ridge_with_an_intercept():
     assert np.corrcoef(ours, theirs)[0, 1] > 0.999999
     with pytest.raises(ValueError, match="give texts and a string kernel"):
         gs.baselines.KernelDiscriminant("precomputed").fit([[1, 0], [0, 1]], [0, 1])
+
+
+def test_projected_features_are_gamma_times_as_long_as_the_words():
+    present, projection = matrix([[1, 1, 0, 0], [1, 1, 1, 1]]), np.array([[3.0], [0], [0], [1]])
+    scaled = rescale(present, projection, 0.5)
+    lengths = np.abs(present @ scaled).mean(), (np.sqrt(2) + 2) / 2
+    assert np.isclose(lengths[0], 0.5 * lengths[1])
+    assert join(present, scaled).shape == (2, 5)
+
+
+def test_self_training_is_that_of_scikit_learn():
+    features = TfidfVectorizer(token_pattern=words.TOKEN, ngram_range=(1, 2), sublinear_tf=True)
+    rows = features.fit_transform(KITCHEN.texts + FILMS.texts)
+    codes = [["negative", "positive"].index(label) for label in KITCHEN.labels] + [-1] * len(FILMS.texts)
+    theirs = SelfTrainingClassifier(LogisticRegression(C=30.0, max_iter=5000), threshold=0.6).fit(rows, codes)
+    ours = gs.baselines.SelfTraining(C=30.0, threshold=0.6).fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
+    expected = theirs.decision_function(rows[len(KITCHEN.texts) :])
+    np.testing.assert_allclose(ours.transduction_score_[:, 1], expected, atol=1e-3)
+    without = gs.baselines.SelfTraining(C=30.0, adapt=False).fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
+    assert np.abs(ours.transduction_score_ - without.transduction_score_).max() > 0.1
