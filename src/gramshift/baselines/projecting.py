@@ -1,13 +1,48 @@
 """Features beside the words: the words' documents projected into a few dimensions."""
 
-from typing import Any
+from abc import abstractmethod
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import svds
 
-Floats = NDArray[np.float64]
+from gramshift.baselines.base import Baseline, Codes, Floats, State
+from gramshift.baselines.checks import check_flag, check_number
+from gramshift.baselines.linear import fit_logistic, score
+from gramshift.baselines.words import binary, count_words, find_words
+
+
+class Projected(Baseline):
+    """Logistic regression on the words that occur and on what a projection makes of them, if it adapts."""
+
+    least: ClassVar[int]
+    """Documents that a word must stand in."""
+    gamma: float
+    C: float
+    adapt: bool
+
+    @abstractmethod
+    def _project(self, present: Any, codes: Codes) -> Floats:
+        """A row per word; source documents, whose classes are known, stand first."""
+
+    def _check_parameters(self) -> None:
+        check_number("gamma", self.gamma)
+        check_number("C", self.C)
+        check_flag("adapt", self.adapt)
+
+    def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
+        words, counts = find_words(source + target, least=min(self.least, len(source)))
+        present = binary(counts)
+        projection = np.zeros((len(words), 0))
+        if self.adapt:
+            projection = rescale(present, self._project(present, codes), self.gamma)
+        coefficients, intercepts = fit_logistic(join(present[: len(source)], projection), codes, C=self.C)
+        return {"words": words, "projection": projection, "coefficients": coefficients, "intercepts": intercepts}
+
+    def _score_texts(self, state: State, texts: list[str]) -> Floats:
+        features = join(binary(count_words(texts, state["words"])), state["projection"])
+        return score(features, (state["coefficients"], state["intercepts"]))
 
 
 def leading(matrix: Any, n: int) -> Floats:

@@ -5,20 +5,18 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from gramshift.baselines.base import Baseline, Codes, Floats, State
-from gramshift.baselines.checks import check_choice, check_count, check_flag, check_number
+from gramshift.baselines.base import Codes, Floats
+from gramshift.baselines.checks import check_choice, check_count
 from gramshift.baselines.information import largest, mutual_information
-from gramshift.baselines.linear import fit_logistic, score
-from gramshift.baselines.projecting import join, rescale, upright
-from gramshift.baselines.words import binary, count_words, document_frequency, find_words
+from gramshift.baselines.projecting import Projected, upright
+from gramshift.baselines.words import document_frequency
 
-LEAST = 5  # documents that a word must stand in
 PENALTY = 0.1  # of the pivot predictors, beside their mean loss: the best of 0.01, 0.1 and 1 on the development data
 MOST_STEPS = 200
 PIVOTS = ("frequency", "mutual_information")
 
 
-class SCL(Baseline):
+class SCL(Projected):
     """Structural correspondence learning of Blitzer, McDonald and Pereira (EMNLP 2006; with Dredze, ACL 2007: SCL-MI).
 
     From all other words a linear predictor guesses whether a pivot occurs. The main directions of the predictors' weights
@@ -41,6 +39,8 @@ class SCL(Baseline):
         False for the logistic regression on words alone, trained on the source.
     """
 
+    least = 5
+
     def __init__(
         self,
         *,
@@ -61,27 +61,15 @@ class SCL(Baseline):
         self.adapt = adapt
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_choice("pivots", self.pivots, PIVOTS)
         for name in ("n_pivots", "n_directions", "least_in_both"):
             check_count(name, getattr(self, name))
-        check_number("gamma", self.gamma)
-        check_number("C", self.C)
-        check_flag("adapt", self.adapt)
 
-    def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
-        words, counts = find_words(source + target, least=min(LEAST, len(source)))
-        present = binary(counts)
-        projection = np.zeros((len(words), 0))
-        if self.adapt:
-            by_label = codes if self.pivots == "mutual_information" else None
-            pivots = choose_pivots(present, len(source), by_label, self.n_pivots, self.least_in_both)
-            projection = rescale(present, correspond(present, pivots, self.n_directions), self.gamma)
-        coefficients, intercepts = fit_logistic(join(present[: len(source)], projection), codes, C=self.C)
-        return {"words": words, "projection": projection, "coefficients": coefficients, "intercepts": intercepts}
-
-    def _score_texts(self, state: State, texts: list[str]) -> Floats:
-        features = join(binary(count_words(texts, state["words"])), state["projection"])
-        return score(features, (state["coefficients"], state["intercepts"]))
+    def _project(self, present: Any, codes: Codes) -> Floats:
+        by_label = codes if self.pivots == "mutual_information" else None
+        pivots = choose_pivots(present, len(codes), by_label, self.n_pivots, self.least_in_both)
+        return correspond(present, pivots, self.n_directions)
 
 
 def choose_pivots(present: Any, n_source: int, codes: Codes | None, n_pivots: int, least: int) -> Codes:

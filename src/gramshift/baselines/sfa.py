@@ -5,17 +5,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from gramshift.baselines.base import Baseline, Codes, Floats, State
-from gramshift.baselines.checks import check_count, check_flag, check_number
+from gramshift.baselines.base import Codes, Floats
+from gramshift.baselines.checks import check_count
 from gramshift.baselines.information import largest, mutual_information
-from gramshift.baselines.linear import fit_logistic, score
-from gramshift.baselines.projecting import join, leading, rescale
-from gramshift.baselines.words import binary, count_words, document_frequency, find_words
-
-LEAST = 3  # documents that a word must stand in
+from gramshift.baselines.projecting import Projected, leading
+from gramshift.baselines.words import document_frequency
 
 
-class SFA(Baseline):
+class SFA(Projected):
     """Spectral feature alignment of Pan, Ni, Sun, Yang and Chen (WWW 2010).
 
     Words and pairs of words that both domains use alike are the bridge. All others are clustered by the words of the bridge
@@ -37,6 +34,8 @@ class SFA(Baseline):
         False for the logistic regression on words alone, trained on the source.
     """
 
+    least = 3
+
     def __init__(
         self,
         *,
@@ -55,27 +54,12 @@ class SFA(Baseline):
         self.adapt = adapt
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         for name in ("n_bridge", "n_clusters", "least_in_both"):
             check_count(name, getattr(self, name))
-        check_number("gamma", self.gamma)
-        check_number("C", self.C)
-        check_flag("adapt", self.adapt)
 
-    def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
-        words, counts = find_words(source + target, least=min(LEAST, len(source)))
-        present = binary(counts)
-        projection = np.zeros((len(words), 0))
-        if self.adapt:
-            bridge = choose_bridge(present, len(source), self.n_bridge, self.least_in_both)
-            projection = align(present, bridge, self.n_clusters)
-            projection = rescale(present, projection, self.gamma)
-        features = join(present[: len(source)], projection)
-        coefficients, intercepts = fit_logistic(features, codes, C=self.C)
-        return {"words": words, "projection": projection, "coefficients": coefficients, "intercepts": intercepts}
-
-    def _score_texts(self, state: State, texts: list[str]) -> Floats:
-        features = join(binary(count_words(texts, state["words"])), state["projection"])
-        return score(features, (state["coefficients"], state["intercepts"]))
+    def _project(self, present: Any, codes: Codes) -> Floats:
+        return align(present, choose_bridge(present, len(codes), self.n_bridge, self.least_in_both), self.n_clusters)
 
 
 def choose_bridge(present: Any, n_source: int, n_bridge: int, least: int) -> Codes:
