@@ -41,7 +41,7 @@ def reproduce_command(
         raise NotADirectoryError(f"{output} is a file; give a folder for the results")
     n_stages = sum(METHODS[name].is_stage for name in names)
     total = len(chosen) * (len(kinds) * n_stages + len(names) - n_stages)
-    _say(f"{len(chosen)} settings, {len(kinds)} kernels, {len(names)} methods: {total} results; {_needs(chosen)}")
+    _say(f"{len(chosen)} settings, {len(kinds)} kernels, {len(names)} methods: {total} results; {_needs(chosen, names)}")
     with progress_bar() as progress:
         result = reproduce(
             data,
@@ -96,9 +96,10 @@ def _draw(result: dict[str, Any], output: Path, kernel: str) -> list[Path]:
         return []
 
 
-def _needs(settings: list[Any]) -> str:
+def _needs(settings: list[Any], methods: list[str]) -> str:
     n = 2000 * len({letter for setting in settings for letter in setting.letters})
-    return f"about {28 * n * n / 1e9 + 0.3:.1f} GB of memory"
+    kept = 110_000 * n if BEST in methods else 0  # it keeps the index of all n-grams
+    return f"about {(28 * n * n + kept) / 1e9 + 0.3:.1f} GB of memory"
 
 
 def _split(value: str) -> list[str]:
