@@ -1,6 +1,7 @@
 """Running methods from the texts on: rivals, and ours that compare in ways of their own."""
 
 import time
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,7 +33,9 @@ def run_on_texts(texts: list[str], documents: Documents, tasks: list[Task], *, n
     rivals = [task for task in tasks if task not in own]
     n_workers = max(min(count_threads(n_jobs), len(rivals)), 1)
     parallel = Parallel(n_jobs=n_workers, return_as="generator_unordered", pre_dispatch="all" if n_workers == 1 else "n_jobs")
-    yield from parallel(delayed(run_method)(*arguments(name, setting)) for name, setting in rivals)
+    with warnings.catch_warnings():  # a worker that remembers many tagged texts is replaced by a new one
+        warnings.filterwarnings("ignore", message="A worker stopped", category=UserWarning)
+        yield from parallel(delayed(run_method)(*arguments(name, setting)) for name, setting in rivals)
 
 
 def run_method(
