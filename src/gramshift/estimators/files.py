@@ -33,6 +33,7 @@ ARRAYS = {
     "coefficients": "<f8",
     "intercepts": "<f8",
     "scores": "<f8",
+    "held_out_scores": "<f8",
     "labeled_iter": "<i8",
     "source_codes": "<i8",
     "known_codes": "<i8",
@@ -50,6 +51,7 @@ def now() -> str:
 def save_classifier(classifier: "TransductiveClassifier", path: str | os.PathLike[str]) -> None:
     """Parameters and labels as JSON, the rest as arrays; probabilities are calibrated first."""
     model, parameters = classifier._model, classifier._parameters
+    steepness, held_out_scores = classifier._calibrate()
     texts = list(model.documents) if model.comparison is not None else []
     head = {
         "format": FORMAT,
@@ -62,7 +64,7 @@ def save_classifier(classifier: "TransductiveClassifier", path: str | os.PathLik
         "history": [
             step | {key: list(step[key].values()) for key in COUNTS if step[key] is not None} for step in classifier.history_
         ],
-        "steepness": classifier._calibrate(),
+        "steepness": steepness,
         "normalized": model.normalized,
     }
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
@@ -72,6 +74,7 @@ def save_classifier(classifier: "TransductiveClassifier", path: str | os.PathLik
         "coefficients": model.coefficients,
         "intercepts": model.intercepts,
         "scores": classifier.transduction_score_,
+        "held_out_scores": held_out_scores,
         "labeled_iter": classifier.labeled_iter_,
         "source_codes": classifier._training[1],
         "known_codes": _known_codes(classifier),
@@ -131,6 +134,7 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Transduc
         "coefficients": (n, n_classes),
         "intercepts": (n_classes,),
         "scores": (n - len(source), n_classes),
+        "held_out_scores": (n - len(source), n_classes),
         "source_codes": (len(source),),
         "text_ends": (n if comparison is not None else 0,),
         "known_codes": (n,),
@@ -141,7 +145,7 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Transduc
     known = arrays["known_codes"]
     if ((codes < 0) | (codes >= n_classes)).any() or (iteration < -1).any() or ((known < -1) | (known >= n_classes)).any():
         raise ValueError("it names classes or rounds that there are not")
-    if not all(np.isfinite(arrays[name]).all() for name in ("coefficients", "intercepts", "scores")):
+    if not all(np.isfinite(arrays[name]).all() for name in ("coefficients", "intercepts", "scores", "held_out_scores")):
         raise ValueError("it has numbers that are not finite")
     steepness = float(head["steepness"])
     if not 0 < steepness < np.inf or not isinstance(head["normalized"], bool):
@@ -153,7 +157,7 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Transduc
     )
     added = np.flatnonzero((known >= 0) & (iteration != 0))
     classifier._training = source, codes, added, known[added]
-    classifier._calibration = Calibration(steepness)
+    classifier._calibration = Calibration(steepness, arrays["held_out_scores"])
     classifier.transduction_score_ = arrays["scores"]
     classifier.transduction_ = classes[arrays["scores"].argmax(axis=1)] if len(arrays["scores"]) else classes[:0]
     classifier.labeled_iter_ = iteration

@@ -115,34 +115,34 @@ class Trainer:
         shares = np.bincount(self.codes, minlength=len(self.classes)) / len(self.codes)
         if select == "source shares":
             return shares
-        held_out = self.held_out(self.source[:0], self.codes[:0])
+        held_out = self.held_out(self.source[:0], self.codes[:0])  # nothing has joined yet
         return settle_shares(estimate_shares(softmax(scores, fit_steepness(held_out, self.codes)), shares), shares)
 
     def held_out(self, added: Rows, added_codes: Codes) -> Floats:
-        """Scores of the source documents by classifiers that have not seen them, but target documents with their classes.
+        """Scores of the source documents, then of the added ones, each by a classifier that has not seen its class.
 
-        In closed form, unless labels shape the kernel too: then half of the source is scored by what the other half teaches.
+        In closed form, unless labels shape the kernel too: then half of them is scored by what the other half teaches.
         """
         n_classes = len(self.classes)
+        training, codes = np.concatenate([self.source, added]), np.concatenate([self.codes, added_codes])
         if self.comparison is None or not self._changing:
-            training, codes = np.concatenate([self.source, added]), np.concatenate([self.codes, added_codes])
             _, solver = self._make_ready()
-            return solver.held_out(training, one_versus_all(codes, n_classes))[: len(self.source)]
+            return solver.held_out(training, one_versus_all(codes, n_classes))
         self._ready = None
-        scores, before = np.empty((len(self.source), n_classes)), self.comparison.groups.get("classes")
-        n_needed = 1 + int(max(self.source.max(), added.max(initial=0)))
-        fold = np.empty(len(self.source), np.intp)
-        for code in range(n_classes):  # each class is spread over both
-            fold[self.codes == code] = np.arange(np.sum(self.codes == code)) % 2
+        scores, before = np.empty((len(training), n_classes)), self.comparison.groups.get("classes")
+        n_needed = 1 + int(training.max())
+        is_source = np.arange(len(training)) < len(self.source)
+        fold = np.empty(len(training), np.intp)
+        for code in range(n_classes):  # source and target documents of each class are spread over both
+            for rows in (np.flatnonzero(is_source & (codes == code)), np.flatnonzero(~is_source & (codes == code))):
+                fold[rows] = np.arange(len(rows)) % 2
         try:
             for held in (fold == 0, fold == 1):
-                training = np.concatenate([self.source[~held], added])
-                codes = np.concatenate([self.codes[~held], added_codes])
-                self._set_classes(training, codes)
+                self._set_classes(training[~held], codes[~held])
                 described = self._describe(n_needed)
-                solver = self._make_solver(described, self.source[~held])
-                fitted = solver.solve(training, one_versus_all(codes, n_classes))
-                scores[held] = fitted.score(described, self.source[held])
+                solver = self._make_solver(described, training[~held & is_source])
+                fitted = solver.solve(training[~held], one_versus_all(codes[~held], n_classes))
+                scores[held] = fitted.score(described, training[held])
                 del described, solver, fitted
         finally:  # interrupted too: the weights of the fit depend on it
             self.comparison.groups["classes"] = before

@@ -23,7 +23,7 @@ from gramshift.estimators.string_kernel import StringKernel
 from gramshift.estimators.trainer import Trainer
 from gramshift.kernels.kinds import KERNELS
 from gramshift.kernels.ranges import check_ngram_range
-from gramshift.learn.calibrate import fit_steepness, softmax
+from gramshift.learn.calibrate import agree, fit_steepness, softmax
 from gramshift.learn.rounds import Round
 from gramshift.learn.solvers import SOLVERS
 from gramshift.learn.targets import choose_classes
@@ -32,11 +32,13 @@ from gramshift.text.documents import as_documents
 Floats = NDArray[np.float64]
 
 
-@dataclass
+@dataclass(eq=False)
 class Calibration:
-    """Of the probabilities; worked out when first asked for."""
+    """Of the probabilities; filled when first asked for."""
 
-    steepness: float | None = None
+    steepness: float = 0.0
+    scores: Floats | None = None
+    """Of the target documents; those that joined the training are scored by classifiers that did not learn from them."""
 
 
 class TransductiveClassifier(ClassifierMixin, BaseEstimator):
@@ -174,13 +176,26 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> Floats:
         """A probability per class, calibrated on held-out scores of the source; the predicted class has the largest."""
-        return softmax(self._score(X), self._calibrate())
+        X = self._read(X)
+        steepness, _ = self._calibrate()
+        probabilities = softmax(self._score(X), steepness)
+        known = self._find_known(X)
+        if known:
+            ours = self.transduction_proba_
+            for row, place in known:
+                probabilities[row] = ours[place]
+        return probabilities
 
     @property
     def transduction_proba_(self) -> Floats:
-        """Probabilities of the target documents."""
+        """Probabilities of the target documents.
+
+        A document that joined the training is judged by what the others teach, not by the answer that it joined with; if these
+        would answer otherwise, it gets its label with the least certainty that there is.
+        """
         self._check_fitted()
-        return softmax(self.transduction_score_, self._calibrate())
+        steepness, scores = self._calibrate()
+        return agree(softmax(scores, steepness), choose_classes(self.transduction_score_))
 
     def explain(self, text: str) -> Explanation:
         """The parts of one document that pushed towards each class, and the documents of the fit that counted most.
@@ -248,40 +263,45 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
             for step in rounds
         ]
 
-    def _calibrate(self) -> float:
-        """The steepness of the probabilities, when first asked for: it takes another training."""
+    def _calibrate(self) -> tuple[float, Floats]:
+        """The steepness and the target's scores that probabilities need; when first asked for it takes another training."""
         self._check_fitted()
-        if self._calibration.steepness is None:
+        if self._calibration.scores is None:
             model, is_source, codes = self._model, self.labeled_iter_ == 0, self._training[1]
             held = in_effect(self._parameters)
             return self._calibrate_with(
                 Trainer(model.comparison, model.documents, is_source, codes, self.classes_.tolist(), held)
             )
-        return self._calibration.steepness
+        return self._calibration.steepness, self._calibration.scores
 
-    def _calibrate_with(self, trainer: Trainer) -> float:
-        _, codes, added, added_codes = self._training
-        self._calibration.steepness = fit_steepness(trainer.held_out(added, added_codes), codes)
-        return self._calibration.steepness
+    def _calibrate_with(self, trainer: Trainer) -> tuple[float, Floats]:
+        source, codes, added, added_codes = self._training
+        held_out, scores = trainer.held_out(added, added_codes), self.transduction_score_.copy()
+        scores[np.searchsorted(np.flatnonzero(self.labeled_iter_ != 0), added)] = held_out[len(source) :]
+        self._calibration.steepness = fit_steepness(held_out[: len(source)], codes)
+        self._calibration.scores = scores
+        return self._calibration.steepness, scores
 
-    def _score(self, X: Any) -> Floats:
+    def _read(self, X: Any) -> Any:
+        """New documents, as those of the fit."""
         self._check_fitted()
         comparison = self._model.comparison
-        if comparison is None:
-            return self._model.score(np.asarray(X))
-        X = self._reader(X, None, comparison, reset=False)(X, name="X")
+        return np.asarray(X) if comparison is None else self._reader(X, None, comparison, reset=False)(X, name="X")
+
+    def _score(self, X: Any) -> Floats:
+        X = self._read(X)
         scores = self._model.score(X)
-        if isinstance(X, list):  # a target document keeps the very score that fit gave it
-            known = self._target_rows()
-            for row, text in enumerate(X):
-                if text in known:
-                    scores[row] = self.transduction_score_[known[text]]
+        for row, place in self._find_known(X):  # a target document keeps the very score that fit gave it
+            scores[row] = self.transduction_score_[place]
         return scores
 
-    def _target_rows(self) -> dict[str, int]:
-        """Texts of the target, and which of its documents they are; of equal ones the first."""
+    def _find_known(self, X: Any) -> list[tuple[int, int]]:
+        """Which of these texts are of the target, and which of its documents they are; of equal ones the first."""
+        if not isinstance(X, list):
+            return []
         target = np.flatnonzero(self.labeled_iter_ != 0)
-        return {self._model.documents[i]: row for row, i in reversed(list(enumerate(target.tolist())))}
+        places = {self._model.documents[i]: row for row, i in reversed(list(enumerate(target.tolist())))}
+        return [(row, places[text]) for row, text in enumerate(X) if text in places]
 
     def _fit_labels(self) -> list[Any]:
         """Of all documents of the fit: those given, and those found for the target."""
