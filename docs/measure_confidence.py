@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import gramshift as gs
-from gramshift.baselines.table import METHODS, OWN
+from gramshift.baselines.table import METHODS, STAGES
 from gramshift.datasets.sentiment import load_sentiment
 from gramshift.estimators.transductive import fit_on_gram
 from gramshift.evaluate.settings import SINGLE
@@ -29,7 +29,7 @@ def measure(data: Path) -> dict[str, list[tuple[Any, Any]]]:
         texts = source.texts("title+text") + target.texts("title+text")
         gram = gs.StringKernel().gram(texts)
         labels = [*source.codes, *[None] * len(target.codes)]
-        for name in OWN:
+        for name in STAGES:
             classifier = METHODS[name].make()
             fit_on_gram(classifier, texts, labels, gram)
             right = classifier.transduction_ == np.array(target.codes)
