@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gramshift.estimators.model import Model
 from gramshift.estimators.shares import find_shares
+from gramshift.text.visible import visible
 
 Floats = NDArray[np.float64]
 
@@ -87,11 +88,6 @@ class Explanation:
             f'<p dir="auto" style="white-space: pre-wrap; unicode-bidi: isolate">{"".join(parts)}</p></figure>'
         )
         return page.encode("utf-8", "replace").decode()  # half a surrogate pair cannot stand in a page
-
-
-def visible(text: str) -> str:
-    """Without characters that would rearrange a terminal's line or hide."""
-    return "".join(char if char.isprintable() else " " if char.isspace() else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
 def explain_text(model: Model, text: str, *, classes: list[Any], labels: list[Any], roles: list[str]) -> Explanation:

@@ -42,7 +42,7 @@ def _texts(classifier: Any) -> list[str]:
 def in_words(found: dict[str, Any]) -> list[str]:
     """For a terminal."""
     from gramshift.engine.memory import human
-    from gramshift.estimators.explanation import visible
+    from gramshift.text.visible import visible
 
     classes = [visible(str(one)) for one in found["classes"]]
     shown = ", ".join(classes[:10]) + (f" and {len(classes) - 10} more" if len(classes) > 10 else "")

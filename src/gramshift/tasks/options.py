@@ -4,11 +4,11 @@ import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from gramshift.baselines.table import BEST, METHODS, check_preset
+from gramshift.datasets.columns import suggest
 
 KINDS = ("presence", "intersection", "spectrum")
 LISTS = ("source",)
@@ -136,12 +136,6 @@ def read_config(path: str) -> dict[str, Any]:
             raise ValueError(f"{path}: there is no option {key!r}{suggest(key, shown)}; there are {', '.join(shown)}")
         values[name] = _checked(path, key, name, value)
     return values
-
-
-def suggest(name: str, known: list[str] | tuple[str, ...]) -> str:
-    """ "; did you mean ...?", or nothing."""
-    close = get_close_matches(name.lower(), known, n=1)
-    return f"; did you mean {close[0]}?" if close else ""
 
 
 def _checked(path: str, key: str, name: str, value: Any) -> Any:
