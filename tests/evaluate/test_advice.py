@@ -106,3 +106,10 @@ def test_the_verdict(labels, plain, apart, verdict):
 def test_without_plain_there_is_no_verdict():
     found, _ = diagnose(labels=["good"], plain=None, source=EVEN, stages=[shares(1.0)], apart=0.7)
     assert set(found) == {"separability"}
+
+
+def test_all_labels_that_plain_gives_too_are_called_all():
+    for same, word in ((20, "All of"), (19, "Nearly all of"), (16, "Most of"), (10, "Only part of")):
+        plain = ["good"] * same + ["bad"] * (20 - same)
+        found, _ = diagnose(labels=["good"] * 20, plain=plain, source=EVEN, stages=[shares(0.9)], apart=0.7)
+        assert found["agreement with plain"]["sentence"].startswith(word)

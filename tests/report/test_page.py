@@ -194,3 +194,10 @@ def test_contrast_is_enough(scheme):
             share = int(named[f"m{level}"][:-1]) / 100
             mixed = [share * a + (1 - share) * b for a, b in zip(mine, value["card"], strict=True)]
             assert contrast(value["ink"], mixed) >= 4.5, (number, level)
+
+
+def test_shares_among_the_diagnostics_are_percentages():
+    found = {"separability": {"value": 0.8625, "sentence": "Told apart."}, "size": {"value": 120, "sentence": "Few."}}
+    page = render_page(make_contents(diagnostics=found))
+    assert "separability <b>86\u202f%</b>" in page
+    assert "size <b>120</b>" in page

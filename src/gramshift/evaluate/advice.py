@@ -119,7 +119,7 @@ def _apart_in_words(apart: float) -> str:
 
 
 def _agreement_in_words(same: float, n: int) -> str:
-    how = "Nearly all" if same >= AGREED else "Only part" if same < DISAGREED else "Most"
+    how = "All" if same == 1 else "Nearly all" if same >= AGREED else "Only part" if same < DISAGREED else "Most"
     return f"{how} of the labels are those that plain gives too: {round(same * n)} of {n} ({same:.0%})."
 
 

@@ -99,11 +99,12 @@ def _facts(contents: ReportContents) -> list[tuple[str, str]]:
 
 
 def _diagnostics(contents: ReportContents) -> list[tuple[str, str, str]]:
-    """Name, value, sentence."""
+    """Name, value, sentence; fractions are shares."""
     rows = []
     for name, one in contents.diagnostics.items():
         value, sentence = (one.get("value"), one.get("sentence", "")) if isinstance(one, dict) else (None, one)
-        rows.append((name.replace("_", " "), _shown(value), str(sentence)))
+        shown = f"{100 * value:.0f}\N{NARROW NO-BREAK SPACE}%" if isinstance(value, float) else _shown(value)
+        rows.append((name.replace("_", " "), shown, str(sentence)))
     return rows
 
 
