@@ -16,6 +16,9 @@ class Store(Protocol):
 
     def save(self, name: str, **arrays: Any) -> None: ...
 
+    def drop(self, name: str) -> None:
+        """It is not needed any more, in this run or in one that goes on with it."""
+
 
 class Memory(dict[str, Arrays]):
     """A store that is gone when nobody refers to it any more."""
@@ -25,6 +28,9 @@ class Memory(dict[str, Arrays]):
 
     def save(self, name: str, **arrays: Any) -> None:
         self[name] = arrays
+
+    def drop(self, name: str) -> None:
+        self.pop(name, None)
 
 
 class Pieces(Protocol):
@@ -40,7 +46,7 @@ class StoredPieces:
     """Pieces of a store, worked on by threads; each is loaded when it is needed and not held."""
 
     def __init__(self, store: Store, name: str, n_threads: int) -> None:
-        self._store, self._name, self._n_threads = store, name, n_threads
+        self._store, self._name, self._n_threads, self._n = store, name, n_threads, 0
 
     def fill(
         self,
@@ -48,18 +54,25 @@ class StoredPieces:
         items: Iterable[Any],
         total: int,
         *,
+        n_threads: int | None = None,
         stage: str = "",
         progress: Progress | None = None,
     ) -> None:
-        """Make the pieces that are not there yet, each from its item."""
+        """Make the pieces that are not there yet, each from its item, on fewer threads if ``make`` has its own."""
+        n_threads, self._n = n_threads or self._n_threads, total
 
         def work(numbered: tuple[int, Any]) -> None:
             number, item = numbered
             if self._store.load(self._called(number)) is None:
                 self._store.save(self._called(number), **make(item))
 
-        for _ in iterate_threads(work, enumerate(items), total, n_threads=self._n_threads, stage=stage, progress=progress):
+        for _ in iterate_threads(work, enumerate(items), total, n_threads=n_threads, ahead=2, stage=stage, progress=progress):
             pass
+
+    def drop(self) -> None:
+        """They are not needed any more."""
+        for number in range(self._n):
+            self._store.drop(self._called(number))
 
     def map(
         self, function: Callable[[Any, Any], T], arguments: Mapping[int, Any], *, stage: str = "", progress: Progress | None = None
@@ -71,7 +84,8 @@ class StoredPieces:
             return number, function(piece, arguments[number])
 
         numbers = sorted(arguments)
-        yield from iterate_threads(work, numbers, len(numbers), n_threads=self._n_threads, stage=stage, progress=progress)
+        options: dict[str, Any] = {"n_threads": self._n_threads, "stage": stage, "progress": progress}
+        yield from iterate_threads(work, numbers, len(numbers), ahead=1, **options)
 
     def _called(self, number: int) -> str:
         return f"{self._name}-{number}"

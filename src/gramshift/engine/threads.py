@@ -43,10 +43,11 @@ def iterate_threads(
     total: int,
     *,
     n_threads: int,
+    ahead: int = AHEAD,
     stage: str = "",
     progress: Progress | None = None,
 ) -> Iterator[T]:
-    """The same, one result after another: no more than a few items are taken ahead and few results wait."""
+    """The same, one result after another: items are taken and results wait no more than ``ahead`` for each thread."""
     report = progress or (lambda *_: None)
     stop = threading.Event()
 
@@ -70,7 +71,7 @@ def iterate_threads(
         done, left = 0, iter(items)
         try:
             while True:
-                waiting.extend(pool.submit(guarded, item) for item in islice(left, AHEAD * n_threads - len(waiting)))
+                waiting.extend(pool.submit(guarded, item) for item in islice(left, ahead * n_threads - len(waiting)))
                 if not waiting:
                     return
                 result = waiting.popleft().result()
