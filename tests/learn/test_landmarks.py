@@ -104,7 +104,9 @@ def test_with_all_documents_it_is_the_exact_solver(adapt, alpha, bias):
 def test_pieces_of_any_size_give_the_same(adapt, size, n_threads):
     documents, solver = make_solver(FEW, adapt, 1e-3, False, size=size, n_threads=n_threads)
     rows = RNG.permutation(90)[:60]
-    np.testing.assert_allclose(documents.cells(rows), np.exp(SIMILARITY - 1)[rows][:, FEW] if adapt else SIMILARITY[rows][:, FEW])
+    np.testing.assert_allclose(
+        documents.cells(rows), np.exp(SIMILARITY - 1)[rows][:, FEW] if adapt else SIMILARITY[rows][:, FEW]
+    )
     expected = naive_fit(naive_features(FEW, adapt), TRAINING, TARGETS, 1e-3, False)
     np.testing.assert_allclose(solver.solve(TRAINING, TARGETS).score(documents, rows), expected[rows], atol=1e-9)
 

@@ -40,6 +40,7 @@ class Checkpoint:
     def __init__(self, folder: Path, run: Mapping[str, Any], *, locked: bool) -> None:
         """Of a folder that is known to be of this run: use ``open``."""
         self.folder = folder
+        self.drops = False
         self.kept = 0
         """Pieces that load() has given back."""
         self.redone = 0
@@ -131,6 +132,13 @@ class Checkpoint:
             file.write(checksum.to_bytes(CHECKSUM, "little"))
         with self._guard:
             self._names.add(name)
+
+    def drop(self, name: str) -> None:
+        """A piece is not needed any more; a run that goes on may need it again, so that it is removed on request only."""
+        if self.drops:
+            self._path(name).unlink(missing_ok=True)
+            with self._guard:
+                self._names.discard(name)
 
     def _path(self, name: str) -> Path:
         if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name):

@@ -14,7 +14,7 @@ class Store(Protocol):
 
     def load(self, name: str) -> Arrays | None: ...
 
-    def save(self, name: str, **arrays: Any) -> None: ...
+    def save(self, name: str, /, **arrays: Any) -> None: ...
 
     def drop(self, name: str) -> None:
         """It is not needed any more, in this run or in one that goes on with it."""
@@ -26,7 +26,7 @@ class Memory(dict[str, Arrays]):
     def load(self, name: str) -> Arrays | None:
         return self.get(name)
 
-    def save(self, name: str, **arrays: Any) -> None:
+    def save(self, name: str, /, **arrays: Any) -> None:
         self[name] = arrays
 
     def drop(self, name: str) -> None:
@@ -37,7 +37,12 @@ class Pieces(Protocol):
     """Numbered pieces, wherever they are."""
 
     def map(
-        self, function: Callable[[Any, Any], T], arguments: Mapping[int, Any], *, stage: str = "", progress: Progress | None = None
+        self,
+        function: Callable[[Any, Any], T],
+        arguments: Mapping[int, Any],
+        *,
+        stage: str = "",
+        progress: Progress | None = None,
     ) -> Iterator[tuple[int, T]]:
         """(number, function(piece, argument)) for the pieces that have an argument, in order."""
 
@@ -75,7 +80,12 @@ class StoredPieces:
             self._store.drop(self._called(number))
 
     def map(
-        self, function: Callable[[Any, Any], T], arguments: Mapping[int, Any], *, stage: str = "", progress: Progress | None = None
+        self,
+        function: Callable[[Any, Any], T],
+        arguments: Mapping[int, Any],
+        *,
+        stage: str = "",
+        progress: Progress | None = None,
     ) -> Iterator[tuple[int, T]]:
         def work(number: int) -> tuple[int, T]:
             piece = self._store.load(self._called(number))

@@ -21,6 +21,7 @@ class Encoder:
         self._comparison, self._landmarks = comparison, landmarks
         self._kernel: StringKernel | None = None
         self.scale = np.ones(len(landmarks))
+        comparison.remember(landmarks)
         if counts_simply(comparison):
             from gramshift.ngrams.lookup import build_lookup  # compiled code that few need
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import blake2b, sha256
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,10 @@ from gramshift.learn.described import Rows
 from gramshift.learn.landmarks import LandmarkRidge
 from gramshift.learn.parts import DescribedParts
 from gramshift.learn.rounds import Codes
-from gramshift.text.parts import InParts, in_lists
+from gramshift.text.parts import DIGEST, InParts, digest_of, in_lists
 
 Floats = NDArray[np.float64]
 CELLS = 1 << 22  # of a piece: enough to be worth a start, little enough to be held by every thread
-DIGEST = 16  # bytes by which a document of the target is known again
 
 
 @dataclass(frozen=True)
@@ -34,10 +33,6 @@ class Seen:
     digests: NDArray[np.uint8]
     """Of the target documents."""
     n_characters: int
-
-
-def digest_of(text: str) -> bytes:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=DIGEST).digest()
 
 
 def look_through(documents: InParts, rows: Rows, is_source: NDArray[np.bool_], progress: Progress | None) -> Seen:
@@ -73,7 +68,9 @@ def choose_landmarks(
         return draw(is_source, n, generator)
     candidates = draw(is_source, CANDIDATES * n, generator)
     texts = look_through(documents, candidates, is_source, None).landmarks
-    similarity = comparison.describe(texts, texts, adapt=False).gram
+    unweighted = comparison.without_weights()  # those of classes are not known yet
+    unweighted.remember(texts)
+    similarity = unweighted.describe(texts, texts, adapt=False).gram
     return candidates[spread(similarity.__getitem__, n, np.diagonal(similarity), generator)]
 
 

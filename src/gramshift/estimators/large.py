@@ -1,10 +1,12 @@
 """A fit with landmarks from beginning to end: which documents are landmarks, where pieces are kept, the rounds."""
 
+import json
 import logging
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,8 @@ from gramshift.estimators.comparison import Comparison
 from gramshift.estimators.encoding import counts_simply
 from gramshift.estimators.files import kernel_to_json
 from gramshift.estimators.labels import as_labels, is_missing
-from gramshift.estimators.landmarks import LandmarkTrainer, Seen, choose_landmarks, look_through, piece_size
+from gramshift.estimators.landmarks import Seen, choose_landmarks, look_through, piece_size
+from gramshift.estimators.string_kernel import StringKernel
 from gramshift.estimators.target import Target
 from gramshift.learn.described import Rows
 from gramshift.text.parts import InParts, Joined, as_parts
@@ -38,8 +41,10 @@ class Given:
         return np.array([not is_missing(label) for label in self.labels], bool)
 
 
-def gather_parts(X: Any, y: Any, target: Any) -> Given:
+def gather_parts(X: Any, y: Any, target: Any, comparison: Comparison) -> Given:
     """What fit was given, without reading any document that comes in parts."""
+    if not isinstance(X, InParts) and comparison.takes_rows(X):
+        raise TypeError("landmarks are for texts, and X has rows of numbers; leave landmarks out")
     target = target.documents if isinstance(target, Target) else target
     source = as_parts(X, name="X")
     labels = as_labels(y, n_documents=len(source))
@@ -49,6 +54,14 @@ def gather_parts(X: Any, y: Any, target: Any) -> Given:
     if not len(more):
         raise ValueError("target is an empty list; leave it out for an ordinary classifier")
     return Given(Joined([source, more]), labels + [None] * len(more))
+
+
+def count_landmarks(given: Given, settings: Mapping[str, Any]) -> int:
+    """As many as the user wants, or as memory allows; no more than there are documents."""
+    n = len(given.labels)
+    if settings["landmarks"] != "auto":
+        return min(n, int(settings["landmarks"]))
+    raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -78,16 +91,15 @@ def open_store(
         return
     from gramshift.engine.checkpoint import Checkpoint
 
-    key = _describe(chosen, comparison, settings, given)
     if resume is not None:
-        store = Checkpoint.open(resume, key)
-        try:
-            yield store
-        finally:
-            store.close()
+        with Checkpoint.open(resume, _describe(chosen, comparison, settings, given)) as kept:
+            if kept.n_done:
+                log.info("gramshift: %s has %d finished pieces", resume, kept.n_done)
+            yield kept
         return
-    with tempfile.TemporaryDirectory(prefix="gramshift-") as folder:
-        yield Checkpoint.open(folder, key)
+    with tempfile.TemporaryDirectory(prefix="gramshift-") as folder, Checkpoint.open(folder, {}) as scratch:
+        scratch.drops = True
+        yield scratch
 
 
 def _describe(chosen: Chosen, comparison: Comparison, settings: Mapping[str, Any], given: Given) -> dict[str, Any]:
@@ -107,3 +119,12 @@ def _describe(chosen: Chosen, comparison: Comparison, settings: Mapping[str, Any
         rounds = ("adapt", "n_rounds", "n_added", "select", "alpha", "bias")
         key |= {name: str(settings[name]) for name in rounds} | {"labels": _digest_labels(given.labels)}
     return key
+
+
+def _without_machine(kernel: Any) -> Any:
+    """The kernel as far as it decides values."""
+    return StringKernel(**kernel.get_params() | {"memory_limit": None, "n_jobs": -1})
+
+
+def _digest_labels(labels: list[Any]) -> str:
+    return sha256(json.dumps([None if is_missing(label) else str(label) for label in labels]).encode()).hexdigest()

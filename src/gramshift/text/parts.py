@@ -2,9 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any, Protocol, runtime_checkable
 
 from gramshift.text.documents import as_documents
+
+DIGEST = 16  # bytes by which a document is known again
 
 
 @runtime_checkable
@@ -67,3 +70,7 @@ def in_lists(parts: Iterable[list[str]], size: int) -> Iterator[list[str]]:
                 waiting = []
     if waiting:
         yield waiting
+
+
+def digest_of(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=DIGEST).digest()
