@@ -121,6 +121,30 @@ def settings(texts: list[str]) -> dict[str, float]:
     return {"seconds": time.perf_counter() - begun, "peak_mb": peak_bytes() / 1e6}
 
 
+def landmarks(texts: list[str], n: str, n_landmarks: str, setting: str, limit: str, smoke: str) -> dict[str, float]:
+    """Seconds and peak memory of a fit with landmarks on grown documents, which are made meanwhile, both times that it reads them.
+
+    A small fit comes first: it loads compiled code.
+    """
+    import gramshift
+    from bench.grown import grow, load_reviews
+
+    reviews = load_reviews(smoke=bool(int(smoke)))
+
+    def fit(n: int, n_landmarks: int) -> gramshift.TransductiveClassifier:
+        source, target = grow(reviews, n, setting)
+        classifier = gramshift.TransductiveClassifier(landmarks=n_landmarks, memory_limit=limit)
+        return classifier.fit(source, source.labels, target=target)
+
+    fit(200, 20)
+    begun = time.perf_counter()
+    classifier = fit(int(n), int(n_landmarks))
+    seconds = time.perf_counter() - begun
+    n_training = int((classifier.labeled_iter_ >= 0).sum())
+    n_characters = sum(len(text) for half in grow(reviews, int(n), setting) for part in half.parts() for text in part)
+    return {"seconds": seconds, "peak_mb": peak_bytes() / 1e6, "training": n_training, "characters": n_characters}
+
+
 def peak_bytes() -> int:
     """The peak of resident memory since this program was loaded.
 
@@ -142,6 +166,7 @@ TASKS: dict[str, Callable[..., dict[str, float]]] = {
     "algebra": algebra,
     "reproduce": reproduce,
     "settings": settings,
+    "landmarks": landmarks,
 }
 
 if __name__ == "__main__":

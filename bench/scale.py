@@ -1,0 +1,88 @@
+"""How far it goes: time and memory of fits with landmarks as documents grow, their accuracy beside the exact fit, a cost model."""
+
+from typing import Any
+
+from bench.child import run_child
+from bench.corpus import Texts
+from bench.cost import model
+from bench.grown import load_reviews, resemble
+from bench.landmarks import compare
+from bench.machine import describe_machine, describe_versions, say, source_state
+from bench.scale_tables import show
+from gramshift.engine.memory import parse_bytes
+from gramshift.estimators.large import IN_MEMORY
+
+__all__ = ["run", "show"]
+
+FOLDERS = ("text", "ngrams", "kernels", "engine", "learn", "estimators")
+LARGEST = 80_000
+LANDMARKS = 2000
+LIMIT = "3 GB"
+SETTING = "BD-EK"
+FLAT_PERCENT, PEAK_MB = 15, 3000
+
+
+def run(texts: Texts, *, smoke: bool, repeat: int, docs: int | None) -> dict[str, Any]:
+    """All measurements; ``texts`` are not used, ``docs`` is the largest number of documents."""
+    largest, n_landmarks = docs or (800 if smoke else LARGEST), 40 if smoke else LANDMARKS
+    few = 1 if smoke else min(repeat, 2)
+    reviews, source = load_reviews(smoke=smoke), source_state(FOLDERS)
+    result: dict[str, Any] = {
+        "benchmark": "scale",
+        "machine": describe_machine(),
+        "versions": describe_versions(),
+        "source": source,
+        "landmarks": n_landmarks,
+        "setting": SETTING,
+        "memory_limit": LIMIT,
+        "repeat": few,
+        "resemblance": resemble(reviews, (50, 200) if smoke else (250, 1000, 4000)),
+    }
+    sizes = [largest // 2, largest] if smoke else [largest // 8, largest // 4, largest // 2, largest]
+    result["growth"] = [measure(n, n_landmarks, repeat=few, smoke=smoke) for n in sizes]
+    result["goals"] = judge(result["growth"])
+    fewer, more = [n_landmarks // 4, n_landmarks // 2], [2 * n_landmarks]
+    result["others"] = [measure(n, k, smoke=smoke) for n in sizes[:2] for k in fewer[: 0 if smoke else None] + more]
+    shorter = [] if smoke else [measure(sizes[0], n_landmarks, setting=setting, smoke=smoke) for setting in ("B-D", "E-K")]
+    result["others"] += shorter
+    result["on_disk"] = measure(sizes[-2], n_landmarks, limit=str(8 * sizes[-2] * n_landmarks), smoke=smoke)
+    result["unseen"] = [measure(3 * largest // 8, 3 * n_landmarks // 4, setting="BE-DK", smoke=smoke)]
+    result["workers"] = None
+    result["model"] = model([*result["growth"], *result["others"], result["on_disk"]], result["unseen"])
+    result["accuracy"] = compare(reviews, smoke=smoke)
+    result["source_changed"] = source_state(FOLDERS) != source
+    return result
+
+
+def measure(
+    n: int, n_landmarks: int, *, smoke: bool, setting: str = SETTING, limit: str = LIMIT, repeat: int = 1
+) -> dict[str, Any]:
+    """A fit in a process of its own; of several the fastest, with the largest peak."""
+    runs = []
+    for _ in range(repeat):
+        say(f"{n} documents of {setting}, {n_landmarks} landmarks, memory limit {limit}")
+        runs.append(run_child("landmarks", str(n), str(n_landmarks), setting, limit, str(int(smoke)), texts=[]))
+    best = min(runs, key=lambda one: one["seconds"])
+    return best | {
+        "documents": n,
+        "landmarks": n_landmarks,
+        "setting": setting,
+        "memory_limit": limit,
+        "on_disk": 4 * n * n_landmarks > parse_bytes(limit) // IN_MEMORY,
+        "peak_mb": max(one["peak_mb"] for one in runs),
+        "all_seconds": [one["seconds"] for one in runs],
+        "ms_per_document": 1000 * best["seconds"] / n,
+    }
+
+
+def judge(growth: list[dict[str, Any]]) -> dict[str, Any]:
+    """What was to be reached."""
+    each = [row["ms_per_document"] for row in growth]
+    change, peak = 100 * (each[-1] / each[0] - 1), max(row["peak_mb"] for row in growth)
+    return {
+        "change_percent": change,
+        "spread_percent": 100 * (max(each) / min(each) - 1),
+        "flat": abs(change) <= FLAT_PERCENT,
+        "peak_mb": peak,
+        "bounded": peak <= PEAK_MB,
+    }

@@ -1,0 +1,109 @@
+"""What the benchmark of landmarks found, in tables."""
+
+from typing import Any
+
+import numpy as np
+
+from bench.kernel_tables import machine_lines
+from bench.table import table
+
+Result = dict[str, Any]
+GROUPS = {"one source": 1, "several sources": 3}
+
+
+def show(result: Result) -> str:
+    """All tables, one below the other."""
+    parts = [machine_lines(result), resemblance(result), growth(result), goals(result), others(result)]
+    return "\n\n".join([*parts, workers(result), costs(result), accuracy(result), seeds(result)])
+
+
+def resemblance(result: Result) -> str:
+    """Real and grown documents."""
+    columns = ("length, real", "grown", "n-grams, real", "grown")
+    keys = ("documents", "length_real", "length_grown", "ngrams_real", "ngrams_grown")
+    return table("documents", columns, [[row[key] for key in keys] for row in result["resemblance"]])
+
+
+def growth(result: Result) -> str:
+    """Time and memory."""
+    rows = [[row["documents"], row["seconds"], row["ms_per_document"], row["peak_mb"]] for row in result["growth"]]
+    return table(f"documents, {result['landmarks']} landmarks", ("seconds", "ms/document", "peak MB"), rows)
+
+
+def goals(result: Result) -> str:
+    """What was to be reached, and whether it was."""
+    found = result["goals"]
+    lines = [
+        (found["flat"], f"time per document changes by {found['change_percent']:+.1f} % from first to last (at most 15)"),
+        (found["bounded"], f"peak memory is {found['peak_mb']:.0f} MB (at most 3000)"),
+    ]
+    if result["workers"] is not None:
+        ratio = result["workers"]["ratio"]
+        lines.append((result["workers"]["reached"], f"2 workers are {ratio:.2f} times as fast as 1 (at least 1.7)"))
+    return "\n".join(f"{'reached' if reached else 'missed '}  {words}" for reached, words in lines)
+
+
+def others(result: Result) -> str:
+    """The runs that the cost model is fitted on beside those above, and one that it has not seen, with its estimates."""
+    model, rows = result["model"], []
+    runs = [*result["growth"], *result["others"], result["on_disk"], *result["unseen"]]
+    off = zip(*(sum(model[name]["off_percent"], []) for name in ("seconds", "bytes")), strict=True)
+    for run, (seconds, memory) in zip(runs, off, strict=True):
+        kept = "disk" if run["on_disk"] else "memory"
+        name = f"{run['documents']:,} of {run['setting']}{'' if run not in result['unseen'] else ', not fitted on'}"
+        rows.append([name, run["landmarks"], kept, run["seconds"], f"{seconds:+.0f}", run["peak_mb"], f"{memory:+.0f}"])
+    columns = ("landmarks", "kept in", "seconds", "estimate off by (%)", "peak MB", "estimate off by (%)")
+    return table("documents", columns, rows)
+
+
+def workers(result: Result) -> str:
+    """One and two workers under Dask."""
+    found = result["workers"]
+    rows = [] if found is None else [[n, seconds] for n, seconds in zip((1, 2), found["seconds"], strict=True)]
+    title = "Dask workers" if found is None else f"Dask workers, {found['documents']:,} documents"
+    return table(title, ("seconds",), rows)
+
+
+def costs(result: Result) -> str:
+    """The cost model."""
+    parts = []
+    for name in ("seconds", "bytes"):
+        found = result["model"][name]["costs"]
+        parts.append(table(f"{name} per", ("",), [[term, f"{value:.3g}"] for term, value in found.items()]))
+    return "\n\n".join(parts)
+
+
+def accuracy(result: Result) -> str:
+    """Means over settings, exact last."""
+    found, lines = result["accuracy"], []
+    counts = sorted({row["landmarks"] for row in found["landmarks"]})
+    for group, n_sources in GROUPS.items():
+        exact = [value for name, value in found["exact"].items() if len(name.split("-")[0]) == n_sources]
+        for choice in dict.fromkeys(row["choice"] for row in found["landmarks"]) if exact else ():
+            means = [
+                np.mean(
+                    [
+                        row["accuracy"]
+                        for row in found["landmarks"]
+                        if (row["choice"], row["landmarks"]) == (choice, n) and len(row["setting"].split("-")[0]) == n_sources
+                    ]
+                )
+                for n in counts
+            ]
+            lines.append([f"{group}, {choice}", *(f"{mean:.2f}" for mean in means), f"{np.mean(exact):.2f}"])
+    return table("accuracy (%), landmarks", [*map(str, counts), "exact"], lines)
+
+
+def seeds(result: Result) -> str:
+    """Least, mean and largest of several seeds."""
+    found, lines = result["accuracy"]["seeds"], []
+    counts = sorted({row["landmarks"] for row in found})
+    for setting, choice in dict.fromkeys((row["setting"], row["choice"]) for row in found):
+        cells = []
+        for n in counts:
+            values = [
+                row["accuracy"] for row in found if (row["setting"], row["choice"], row["landmarks"]) == (setting, choice, n)
+            ]
+            cells.append(f"{np.mean(values):.1f} ({min(values):.1f} to {max(values):.1f})")
+        lines.append([f"{setting}, {choice}", *cells, f"{result['accuracy']['exact'][setting]:.1f}"])
+    return table("accuracy (%), 5 seeds", [*map(str, counts), "exact"], lines)
