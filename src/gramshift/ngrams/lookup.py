@@ -148,7 +148,9 @@ def _join(
     n_bytes = int(sizes.sum(axis=0) @ [24, 8, 16, 8 if kind == "spectrum" else 4])
     check_size(n_bytes + 12 * n_slots + 8 * (texts.codes.size + texts.n_docs) + n_blocks_ * (n_dense + 1) * BLOCK // 8)
     if sizes.sum(axis=0).max() >= tree.NOWHERE:
-        raise ValueError(f"the landmarks have {sizes[:, 3].sum()} shared n-grams; one lookup can hold {tree.NOWHERE}: take fewer")
+        raise ValueError(
+            f"the landmarks have {sizes[:, 3].sum()} shared n-grams; one lookup can hold {tree.NOWHERE}: take fewer"
+        )
     for branch, (nodes, edges, items, members) in zip(branches, np.cumsum(sizes, axis=0), strict=False):
         for targets in (branch.top_targets, branch.edges[:, 1]):
             targets[targets < tree.ALONE] += np.uint32(nodes)
