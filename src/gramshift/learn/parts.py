@@ -76,6 +76,11 @@ class DescribedParts:
             out[places[number]] = result
         return out
 
+    def count_empty(self, rows: Rows) -> int:
+        """How many of ``rows`` have nothing in common with any landmark."""
+        arguments = {number: (rows[at],) for number, at in self._split(rows).items()}
+        return sum(result for _, result in self._map(count_empty_rows, arguments))
+
     def cells(self, rows: Rows) -> Floats:
         """The descriptions themselves, of a few documents."""
         out = np.empty((len(rows), self.n_landmarks))
@@ -112,6 +117,10 @@ def cells_of_piece(piece: Arrays, argument: tuple[Any, ...]) -> Floats:
     scale, adapt, rows = argument[:3]
     similarity: Floats = piece["gram"][rows] * np.multiply.outer(piece["row_scale"][rows], scale)
     return exponential(similarity) if adapt else similarity
+
+
+def count_empty_rows(piece: Arrays, argument: tuple[Any, ...]) -> int:
+    return int(np.sum(~piece["gram"][argument[2]].any(axis=1)))
 
 
 def multiply_by_itself(piece: Arrays, argument: tuple[Any, ...]) -> Floats:
