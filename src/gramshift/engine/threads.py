@@ -24,14 +24,19 @@ def count_threads(n_jobs: int | None) -> int:
 
 
 def run_threads(
-    function: Callable[[Any], T], items: Iterable[Any], *, n_threads: int, stage: str = "", progress: Progress | None = None
+    function: Callable[[Any], T],
+    items: Iterable[Any],
+    *,
+    n_threads: int,
+    stage: str = "",
+    progress: Progress | None = None,
+    n_before: int = 0,
 ) -> list[T]:
     """[function(item) for item in items] on a pool of its own, so that calls from many threads or forks do not meet.
 
-    An error or Ctrl-C lets the pieces under way finish, starts no other and is raised.
+    An error or Ctrl-C lets the pieces under way finish, starts no other and is raised. Progress begins at ``n_before``.
     """
     work = list(items)
-    report = progress or (lambda *_: None)
     stop = threading.Event()
 
     def guarded(item: Any) -> T | None:
@@ -43,18 +48,22 @@ def run_threads(
             stop.set()
             raise
 
-    report(stage, 0, len(work))
+    def report(n_done: int) -> None:
+        if progress is not None:
+            progress(stage, n_before + n_done, n_before + len(work))
+
+    report(0)
     results: list[Any] = []
     if n_threads == 1 or len(work) <= 1:
         for item in work:
             results.append(function(item))
-            report(stage, len(results), len(work))
+            report(len(results))
         return results
     with ThreadPoolExecutor(min(n_threads, len(work)), thread_name_prefix="gramshift") as pool:
         try:
             for future in [pool.submit(guarded, item) for item in work]:
                 results.append(future.result())
-                report(stage, len(results), len(work))
+                report(len(results))
         except BaseException:
             stop.set()
             raise
