@@ -262,16 +262,17 @@ def test_a_lock_is_taken_over_from_a_process_that_was_killed(folder):
 
 
 def test_a_fork_that_outlives_the_process_does_not_keep_the_lock(folder):
-    """The child waits until its parent's end of a pipe is gone, then until nobody reads what it holds."""
+    """The child tells its parent that it is there, and lives on until the test closes its standard input."""
     script = f"""
 import os, signal, sys
 from gramshift.engine.checkpoint import Checkpoint
 checkpoint = Checkpoint.open(sys.argv[1], {KEY!r})
+reading, writing = os.pipe()
 if os.fork() == 0:
-    os.close(1)
-    os.close(2)
+    os.write(writing, b"here")
     sys.stdin.read()
     os._exit(0)
+os.read(reading, 4)
 os.kill(os.getpid(), signal.SIGKILL)
 """
     reading, writing = os.pipe()
