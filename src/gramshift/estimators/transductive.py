@@ -379,6 +379,12 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         places = {self._model.documents[i]: row for row, i in reversed(list(enumerate(target.tolist())))}
         return [(row, places[text]) for row, text in enumerate(X) if text in places]
 
+    def target_digests(self) -> list[bytes]:
+        """By what the target documents are known again, in order."""
+        if self._digests is not None:
+            return [one.tobytes() for one in self._digests]
+        return [digest_of(self._model.documents[row]) for row in np.flatnonzero(self.labeled_iter_ != 0).tolist()]
+
     def _fit_labels(self) -> list[Any]:
         """Of all documents of the fit: those given, and those found for the target."""
         labels: list[Any] = [None] * len(self.labeled_iter_)

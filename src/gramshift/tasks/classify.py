@@ -16,6 +16,8 @@ from gramshift.tasks.needs import check_needs, estimate
 from gramshift.tasks.options import ClassifyOptions, parse_ngrams
 from gramshift.tasks.outputs import STANDARD, check_outputs, open_output
 
+MOST_SHOWN = 20_000  # documents on a page: a browser holds no more of them with ease
+
 
 def classify(options: ClassifyOptions, *, progress: Progress | None = None, say: Say = print) -> dict[str, Any]:
     """Run it; what can be refused is refused before the work. Returns what happened, fit for JSON."""
@@ -26,6 +28,9 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
     columns = _columns(options, inputs, say)
     sizes = _sizes(options, inputs, corrections)
     say(sizes["sentence"])
+    if options.report is not None and len(inputs.rows) > MOST_SHOWN:
+        advice = "leave --report out; the least sure rows of --output have the lowest confidence"
+        raise ValueError(f"--report shows {MOST_SHOWN} documents at most, and the target has {len(inputs.rows)}: {advice}")
     if options.dry_run:
         return sizes | {"dry_run": True}
 
