@@ -5,7 +5,18 @@ import numpy as np
 from gramshift.ngrams.leaf import leaf
 from gramshift.ngrams.runs import INTERSECTION, PRESENCE, SPECTRUM
 from gramshift.ngrams.tree import (
-    ALONE, DEPTH, END_ITEM, FIRST_ITEM, NOWHERE, PLACE, ROW, START, STEP, STOP, find_child, find_top,
+    ALONE,
+    DEPTH,
+    END_ITEM,
+    FIRST_ITEM,
+    NOWHERE,
+    PLACE,
+    ROW,
+    START,
+    STEP,
+    STOP,
+    find_child,
+    find_top,
 )  # fmt: skip
 
 REPEAT = 16  # a document refers to a row of bits at most this often; what counts more is added from the list
