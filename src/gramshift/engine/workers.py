@@ -1,0 +1,91 @@
+"""Finding Dask workers: those of a scheduler with an address, or processes on this machine that end with the work."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from gramshift.engine.storage import UNDER_WAY
+from gramshift.engine.versions import check_versions
+
+CONNECT = 5  # seconds in which a scheduler must answer
+START = 120  # seconds in which local workers must be there
+
+
+@contextmanager
+def local_workers(n_workers: int, memory_limit: int) -> Iterator[Any]:
+    """A client of workers that end with it, and with this process however it ends."""
+    import distributed
+
+    with TemporaryDirectory(prefix="gramshift-dask-", ignore_cleanup_errors=True) as folder:
+        UNDER_WAY.add(Path(folder))
+        try:
+            with (
+                distributed.LocalCluster(
+                    n_workers=0,  # they come below, where an interrupt closes what has been started
+                    threads_per_worker=1,
+                    processes=True,
+                    memory_limit=memory_limit,
+                    dashboard_address="127.0.0.1:0",
+                    local_directory=folder,
+                    scheduler_kwargs={"local_directory": folder},
+                    silence_logs=logging.CRITICAL,
+                ) as cluster,
+                distributed.Client(cluster, set_as_default=False, direct_to_workers=True) as client,
+            ):
+                cluster.scale(n_workers)
+                try:
+                    client.wait_for_workers(n_workers, timeout=START)
+                except TimeoutError:
+                    raise ConnectionError(
+                        f"{n_workers} local Dask workers did not start within {START} seconds; in a script, "
+                        "work must stand below: if __name__ == '__main__':"
+                    ) from None
+                yield client
+        finally:
+            UNDER_WAY.discard(Path(folder))
+
+
+@contextmanager
+def connect(scheduler: str) -> Iterator[Any]:
+    """A client of workers that are there already, all with our versions."""
+    import distributed
+
+    try:
+        client = distributed.Client(scheduler, timeout=CONNECT, set_as_default=False)
+    except (OSError, TimeoutError):
+        raise ConnectionError(
+            f"scheduler={scheduler!r}: no Dask scheduler answers there; start one with 'dask scheduler', or leave the "
+            "address out for workers on this machine"
+        ) from None
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            f"scheduler={scheduler!r}: give the address of a Dask scheduler, such as 'tcp://127.0.0.1:8786' ({error})"
+        ) from None
+    try:
+        try:
+            client.wait_for_workers(1, timeout=CONNECT)
+        except TimeoutError:
+            raise ConnectionError(
+                f"scheduler={scheduler!r}: it has no workers; start some with 'dask worker {scheduler}'"
+            ) from None
+        check_versions(client)
+        yield client
+    finally:
+        client.close(timeout=CONNECT)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Dask writes about lost workers and connections by itself; we say what matters in an error."""
+    handlers = logging.getLogger("distributed").handlers
+    levels = [handler.level for handler in handlers]
+    for handler in handlers:
+        handler.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for handler, level in zip(handlers, levels, strict=False):
+            handler.setLevel(level)
