@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from gramshift.engine.handles import Handle, find_handles, with_futures
 from gramshift.engine.memory import free_memory, human, parse_bytes
+from gramshift.engine.plan import require
 from gramshift.engine.threads import Progress, count_threads
 from gramshift.engine.versions import call_checked, check_versions, own_versions
 from gramshift.engine.workers import connect, local_workers, quiet
@@ -24,6 +25,7 @@ PER_THREAD = 2  # tasks sent out for each thread of the workers: one under way, 
 LOSSES = 3  # times in a row that shared values may be lost with the worker that held them, as often as Dask lets a task try
 ROOM = 0.6  # of a worker's memory: beyond it Dask moves values to disk, and later ends the worker
 UNLIMITED = 2**62
+LEAST = 300 * 10**6  # bytes for a worker: it takes two thirds of that before it does anything
 
 
 class Cluster:
@@ -93,16 +95,17 @@ class Cluster:
         stage: str = "",
         progress: Progress | None = None,
         receive: Callable[[Any, T], Any] | None = None,
+        n_before: int = 0,
     ) -> list[Any]:
         """[function(item) for item in items] on the workers, which find the values of handles in their places.
 
         ``name`` begins the names of the tasks in Dask's dashboard; as a function it names the task of an item. With ``receive``
         the calling thread hands over every item and its result, as they come, and what that returns is kept instead.
-        An error or Ctrl-C starts no other task and is raised.
+        An error or Ctrl-C starts no other task and is raised. Progress begins at ``n_before``.
         """
         work = list(items)
         report = progress or (lambda *_: None)
-        report(stage, 0, len(work))
+        report(stage, n_before, n_before + len(work))
         waiting, losses = deque(range(len(work))), 0
         under_way: dict[int, Any] = {}
         results: dict[int, Any] = {}
@@ -129,7 +132,7 @@ class Cluster:
                     results[number] = result if receive is None else receive(work[number], result)
                     del result, future  # the next one needs the room
                     losses = 0
-                    report(stage, len(results), len(work))
+                    report(stage, n_before + len(results), n_before + len(work))
         except BaseException:
             self._abandon(list(under_way.values()))
             raise
@@ -155,17 +158,14 @@ class Cluster:
 
     def _settled(self, under_way: dict[int, Any]) -> list[int]:
         """Wait until some are no longer under way; return which."""
-        begun = looked = time.monotonic()
+        peopled = looked = time.monotonic()
         while not (settled := [number for number, future in under_way.items() if future.status != "pending"]):
             time.sleep(LOOK)
             if time.monotonic() - looked > 1:
                 looked = time.monotonic()
-                if self.n_workers:
-                    begun = looked
-                elif looked - begun > DESERTED:
-                    raise ConnectionError(
-                        f"the Dask scheduler at {self.address} has no workers any more: start some and try again"
-                    )
+                peopled = looked if self.n_workers else peopled
+                if looked - peopled > DESERTED:
+                    raise ConnectionError(f"the Dask scheduler at {self.address} has no workers left: start some and try again")
         return settled
 
     def _result(self, future: Any) -> Any:
@@ -236,6 +236,7 @@ def open_cluster(
         if scheduler is None:
             n_workers = count_threads(-1) if n_workers is None else n_workers
             limit = free_memory() // n_workers if memory_limit is None else parse_bytes(memory_limit)
+            require("a Dask worker", LEAST, limit, "raise memory_limit, or have fewer workers")
             with local_workers(n_workers, limit) as client:
                 yield Cluster(client)
         else:

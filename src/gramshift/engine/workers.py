@@ -1,10 +1,14 @@
 """Finding Dask workers: those of a scheduler with an address, or processes on this machine that end with the work."""
 
 import logging
+import multiprocessing
+import os
+import sys
+import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from gramshift.engine.storage import UNDER_WAY
@@ -12,6 +16,8 @@ from gramshift.engine.versions import check_versions
 
 CONNECT = 5  # seconds in which a scheduler must answer
 START = 120  # seconds in which local workers must be there
+PREFIX = "gramshift-dask-"
+UNGUARDED = "unguarded"
 
 
 @contextmanager
@@ -19,7 +25,9 @@ def local_workers(n_workers: int, memory_limit: int) -> Iterator[Any]:
     """A client of workers that end with it, and with this process however it ends."""
     import distributed
 
-    with TemporaryDirectory(prefix="gramshift-dask-", ignore_cleanup_errors=True) as folder:
+    _refuse_to_start_from_a_worker()
+    prefix = f"{PREFIX}{os.getpid()}-"
+    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
         UNDER_WAY.add(Path(folder))
         try:
             with (
@@ -36,16 +44,31 @@ def local_workers(n_workers: int, memory_limit: int) -> Iterator[Any]:
                 distributed.Client(cluster, set_as_default=False, direct_to_workers=True) as client,
             ):
                 cluster.scale(n_workers)
-                try:
-                    client.wait_for_workers(n_workers, timeout=START)
-                except TimeoutError:
-                    raise ConnectionError(
-                        f"{n_workers} local Dask workers did not start within {START} seconds; in a script, "
-                        "work must stand below: if __name__ == '__main__':"
-                    ) from None
+                _wait_for_workers(client, n_workers, Path(folder) / UNGUARDED)
                 yield client
         finally:
             UNDER_WAY.discard(Path(folder))
+
+
+def _wait_for_workers(client: Any, n_workers: int, unguarded: Path) -> None:
+    begun = time.monotonic()
+    while len(client.nthreads()) < n_workers:
+        time.sleep(0.02)
+        if unguarded.exists():
+            raise RuntimeError(
+                "each Dask worker begins by running this script, up to here, and would start workers of its own: put the "
+                "work of the script below a line: if __name__ == '__main__':"
+            )
+        if time.monotonic() - begun > START:
+            raise ConnectionError(f"{n_workers} Dask workers on this machine did not start within {START} seconds")
+
+
+def _refuse_to_start_from_a_worker() -> None:
+    """A worker that is being started runs the user's script first: if that comes here, tell the process that started it."""
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}{os.getppid()}-*"):
+            (folder / UNGUARDED).touch()
+        sys.exit(1)
 
 
 @contextmanager
