@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.engine.cluster import Cluster
+from gramshift.engine.filling import fill_on_workers, fill_values, fit_workers, mirror
 from gramshift.engine.memory import free_memory, give_back, human, parse_bytes
 from gramshift.engine.plan import Plan, plan_pairs, plan_tiles, require
 from gramshift.engine.storage import npy_file
@@ -25,7 +27,6 @@ from gramshift.ngrams.index import MAX_CHARS
 from gramshift.text.encode import Encoded, encode
 
 log = logging.getLogger("gramshift")
-MIRROR = 128  # a piece that is transposed within the cache
 LONG = 20  # seconds that are worth a word beforehand
 
 
@@ -42,11 +43,13 @@ def compute_gram(
     memory_limit: int | float | str | None = None,
     n_jobs: int | None = -1,
     progress: Progress | None = None,
+    cluster: Cluster | None = None,
 ) -> NDArray[Any]:
     """The gram of prepared texts with each other or with ``others``: int64 counts, else float64 if normalised or no counts.
 
     ``parameters`` are those that only this kind of kernel has; weights of n-grams come from the documents of the columns.
     With ``out`` the gram is written tile by tile into that .npy file and comes back as a read-only memory map.
+    With a ``cluster`` its workers fill the tiles, and this process puts them together.
     """
     begun, n_threads = time.perf_counter(), count_threads(n_jobs)
     limit = free_memory() if memory_limit is None else parse_bytes(memory_limit)
@@ -77,6 +80,8 @@ def compute_gram(
     give_back()
     plan = _plan(kernel, n_threads, limit - in_memory - kernel.nbytes)
     require(f"{what}, with its index,", in_memory + kernel.nbytes + plan.nbytes, limit, advice)
+    if cluster is not None:
+        plan = fit_workers(cluster, kernel, _plan(kernel, n_threads := cluster.n_threads, limit), what)
     if isinstance(kernel, PairKernel):
         _announce(kernel, f"{what} by {kind}", n_threads)
         kernel.begin(run)
@@ -84,7 +89,7 @@ def compute_gram(
     target: AbstractContextManager[NDArray[Any]]
     target = npy_file(out, shape, dtype) if out is not None else nullcontext(np.empty(shape, dtype))
     with target as gram:
-        n_tiles = fill_gram(kernel, np.asarray(gram), plan, normalize=normalize, progress=progress)
+        n_tiles = fill_gram(kernel, np.asarray(gram), plan, normalize=normalize, progress=progress, cluster=cluster)
     log.info("%s %s: %s in %d tiles, %.2f s", what, kind, human(8 * shape[0] * shape[1]), n_tiles, time.perf_counter() - begun)
     return gram if out is None else np.load(out, mmap_mode="r")
 
@@ -121,26 +126,28 @@ def _empty_gram(shape: tuple[int, int], dtype: Any, out: str | os.PathLike[str] 
 
 
 def fill_gram(
-    kernel: Kernel, gram: NDArray[Any], plan: Plan, *, normalize: bool = False, progress: Progress | None = None
+    kernel: Kernel,
+    gram: NDArray[Any],
+    plan: Plan,
+    *,
+    normalize: bool = False,
+    progress: Progress | None = None,
+    cluster: Cluster | None = None,
 ) -> int:
-    """Every tile once, on threads; return how many there are."""
+    """Every tile once, on threads or on the workers of a cluster; return how many there are."""
     work = list(tiles(*kernel.shape, plan.height, plan.width, symmetric=kernel.symmetric))
-    fill = partial(_fill_tile, kernel, gram, normalize)
-    run_threads(fill, work, n_threads=plan.n_threads, stage="gram", progress=progress)
+    if cluster is not None:
+        fill_on_workers(cluster, kernel, gram, normalize, work, progress)
+    else:
+        fill = partial(_fill_tile, kernel, gram, normalize)
+        run_threads(fill, work, n_threads=plan.n_threads, stage="gram", progress=progress)
     return len(work)
 
 
 def _fill_tile(kernel: Kernel, gram: NDArray[Any], normalize: bool, tile: tuple[slice, slice]) -> None:
     """Fill one tile of the gram, and its mirror image in a symmetric one."""
-    rows, cols = tile
-    raw = gram.view(kernel.dtype)
-    kernel.fill(rows, cols, raw)
-    if normalize:
-        kernel.normalize(rows, cols, raw)
-    if kernel.symmetric:
-        for left in range(cols.start, min(cols.stop, rows.start), MIRROR):
-            right = min(left + MIRROR, cols.stop, rows.start)
-            gram[left:right, rows] = gram[rows, left:right].T
+    fill_values(kernel, gram, normalize, tile)
+    mirror(kernel, gram, tile)
 
 
 def clip_range(encoded: Encoded, kind: str, ngram_range: tuple[int, int]) -> tuple[int, int]:
