@@ -142,14 +142,14 @@ class StringKernel(Parameters):
         -------
         int64 counts, or float64 if normalised or weighted and for "subsequence" and "local_rank", of shape (documents, others).
         """
-        ngram_range, steps = self.check_parameters()
+        ngram_range, _ = self.check_parameters()
         if out is not None and not Path(out).absolute().parent.is_dir():
             raise FileNotFoundError(f"{Path(out).absolute().parent}: no such folder for out={str(out)!r}; make it first")
         check_engine(engine, scheduler)
         symmetric = others is None or others is documents
         rows = as_documents(documents)
         columns = None if symmetric else as_documents(others, name="others")
-        texts, n_rows = self._write(steps.apply([*rows, *(columns or [])])), len(rows)
+        texts, n_rows = self.prepare([*rows, *(columns or [])]), len(rows)
         n_cols = n_rows if columns is None else len(columns)
         weighting = self.make_weighting(n_cols, domains, classes)
         own = 8 * n_rows * n_cols if out is None else 0
@@ -173,8 +173,8 @@ class StringKernel(Parameters):
         """The n-grams of documents, for grams with one weighting after another."""
         from gramshift.engine.weighted import WeightedGrams  # compiled code that few need
 
-        ngram_range, steps = self.check_parameters()
-        texts = self._write(steps.apply(documents))
+        ngram_range, _ = self.check_parameters()
+        texts = self.prepare(documents)
         return WeightedGrams(
             texts, ngram_range=ngram_range, memory_limit=self.memory_limit, n_jobs=self.n_jobs, progress=progress
         )
@@ -196,7 +196,10 @@ class StringKernel(Parameters):
         aligned, others = [align(text, steps) for text in texts], steps.apply(documents)
         return align_words(aligned, others) if self.unit == "word" else (aligned, others)
 
-    def _write(self, texts: list[str]) -> list[str]:
+    def prepare(self, documents: Sequence[str]) -> list[str]:
+        """Texts as n-grams are taken from them; words are numbered as they come in all of these documents."""
+        _, steps = self.check_parameters()
+        texts = steps.apply(documents)
         return write_as_words(texts) if self.unit == "word" else texts
 
     def check_parameters(self) -> tuple[tuple[int, int], TextSteps]:

@@ -17,17 +17,20 @@ from gramshift.estimators.explanation import Explanation, explain_text
 from gramshift.estimators.files import save_classifier
 from gramshift.estimators.inputs import check_gram, check_memory, gather
 from gramshift.estimators.labels import encode_labels, is_missing
+from gramshift.estimators.landmarks import LandmarkTrainer
+from gramshift.estimators.large import choose, count_landmarks, gather_parts, open_store
 from gramshift.estimators.model import Model
-from gramshift.estimators.presets import PRESETS, fill_in, given_shares, in_effect
+from gramshift.estimators.presets import PRESETS, check_landmarks, fill_in, given_shares, in_effect
 from gramshift.estimators.string_kernel import StringKernel
 from gramshift.estimators.trainer import Trainer
 from gramshift.kernels.kinds import KERNELS
 from gramshift.kernels.ranges import check_ngram_range
 from gramshift.learn.calibrate import agree, fit_steepness, softmax
-from gramshift.learn.rounds import Round
+from gramshift.learn.rounds import Codes, Round
 from gramshift.learn.solvers import SOLVERS
 from gramshift.learn.targets import choose_classes
 from gramshift.text.documents import as_documents
+from gramshift.text.parts import digest_of
 
 Floats = NDArray[np.float64]
 
@@ -39,6 +42,15 @@ class Calibration:
     steepness: float = 0.0
     scores: Floats | None = None
     """Of the target documents; those that joined the training are scored by classifiers that did not learn from them."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of the documents of a fit: which are source, and the classes of these."""
+
+    is_source: NDArray[np.bool_]
+    classes: NDArray[Any]
+    codes: Codes
 
 
 class TransductiveClassifier(ClassifierMixin, BaseEstimator):
@@ -74,6 +86,14 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         What learns on the kernel: ridge regression, kernel discriminant analysis, a support vector machine.
     bias : bool
         An unpenalised intercept for "ridge". The paper has none.
+    landmarks : int or "auto", optional
+        Describe documents by their similarity to so many of them, drawn from source and target, instead of to all: memory
+        then does not grow with the square of the documents, and X and target may come in parts (:func:`open_parts`).
+        "auto": as many as the memory limit allows, up to 10,000. Only for "ridge".
+    landmark_choice : {"uniform", "spread"}
+        How they are drawn: each document with the same chance, or those far from the ones before with a larger one.
+    random_state : int
+        Of that drawing.
     memory_limit, n_jobs
         As in ``StringKernel``.
 
@@ -85,6 +105,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         For each target document its label, and the scores of all classes.
     labeled_iter_ : array of int
         For source then target documents: 0 given, k added for round k + 1, -1 never.
+    landmarks_ : array of int or None
+        The numbers of the documents that were landmarks, source before target.
     history_ : list of dict
         For each round how many documents of each class were added before it, how many target documents it gave each label,
         how many labels changed, seconds.
@@ -113,6 +135,9 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         alpha: float | None = None,
         classifier: str = "ridge",
         bias: bool = False,
+        landmarks: int | str | None = None,
+        landmark_choice: str = "uniform",
+        random_state: int = 0,
         memory_limit: int | float | str | None = None,
         n_jobs: int | None = -1,
     ) -> None:
@@ -127,41 +152,78 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         self.alpha = alpha
         self.classifier = classifier
         self.bias = bias
+        self.landmarks = landmarks
+        self.landmark_choice = landmark_choice
+        self.random_state = random_state
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, *, target: Any = None, progress: Progress | None = None) -> Self:
+    def fit(self, X: Any, y: Any, *, target: Any = None, resume: Any = None, progress: Progress | None = None) -> Self:
         """Learn from X with labels y, adapt to the target documents and label them.
 
         Documents of X whose label is missing (None, NaN, NA) are target documents too, before those of ``target``.
-        ``progress`` is called as progress(stage, done, total), from this thread.
+        With ``resume``, the name of a folder, finished pieces of the work are kept there: a fit that was interrupted goes on
+        with them. ``progress`` is called as progress(stage, done, total), from this thread.
         """
-        self._fit(X, y, target, progress)
+        if self.landmarks is None:
+            self._fit(X, y, target, progress, resume=resume)
+        else:
+            self._fit_landmarks(X, y, target, progress, resume)
         return self
 
-    def _fit(self, X: Any, y: Any, target: Any, progress: Progress | None, gram: NDArray[Any] | None = None) -> Trainer:
+    def _fit(
+        self, X: Any, y: Any, target: Any, progress: Progress | None, gram: NDArray[Any] | None = None, resume: Any = None
+    ) -> Trainer:
         """``gram`` holds the counts of all documents, if they are known already."""
         settings, comparison = self._check_parameters()
         documents, labels = gather(X, y, target, read=self._reader(X, target, comparison, reset=True))
+        known = self._encode(labels, settings)
+        check_memory(len(labels), int(known.is_source.sum()), self.memory_limit)
+        trainer = Trainer(
+            comparison, documents, known.is_source, known.codes, known.classes.tolist(), settings, gram=gram, progress=progress
+        )
+        self._keep(trainer.run(), trainer, documents, known, settings)
+        return trainer
+
+    def _fit_landmarks(self, X: Any, y: Any, target: Any, progress: Progress | None, resume: Any) -> None:
+        """Probabilities are calibrated at once, while the documents are there."""
+        settings, comparison = self._check_parameters()
+        assert comparison is not None, "checked before"
+        given = gather_parts(X, y, target, comparison)
+        known = self._encode(given.labels, settings)
+        chosen = choose(given, comparison, settings, count_landmarks(given, settings), progress)
+        with open_store(chosen, comparison, settings, given, resume) as store:
+            trainer = LandmarkTrainer(
+                comparison, given.documents, known.is_source, known.codes, known.classes.tolist(), settings,
+                landmarks=chosen.rows, texts=chosen.seen.landmarks, store=store, progress=progress,
+            )  # fmt: skip
+            self._keep(trainer.run(), trainer, chosen.seen.landmarks, known, settings)
+            self._set_landmarks(chosen.rows, chosen.seen.digests)
+            self._calibrate_with(trainer)
+
+    def _encode(self, labels: list[Any], settings: Mapping[str, Any]) -> Known:
         is_source = np.array([not is_missing(label) for label in labels], bool)
-        source = np.flatnonzero(is_source)
-        classes, codes = encode_labels([labels[i] for i in source])
+        classes, codes = encode_labels([label for label in labels if not is_missing(label)])
         if isinstance(settings["select"], Mapping):
             given_shares(settings["select"], classes.tolist())
-        check_memory(len(labels), len(source), self.memory_limit)
-        trainer = Trainer(comparison, documents, is_source, codes, classes.tolist(), settings, gram=gram, progress=progress)
-        rounds = trainer.run()
+        return Known(is_source, classes, codes)
+
+    def _keep(self, rounds: list[Round], trainer: Trainer, documents: Any, known: Known, settings: dict[str, Any]) -> None:
+        """All that a fit leaves behind; ``documents`` are those that others are compared with."""
         last = rounds[-1]
         coefficients = np.ascontiguousarray(last.fitted.coefficients)  # sums are the same after loading
-        self._model = Model(
-            comparison, documents, bool(settings["adapt"]), coefficients, last.fitted.intercepts, trainer.normalized
-        )
+        adapt, intercepts = bool(settings["adapt"]), last.fitted.intercepts
+        self._model = Model(trainer.comparison, documents, adapt, coefficients, intercepts, trainer.normalized)
         self._parameters = self._snapshot(settings)
-        self._training = source, codes, np.flatnonzero(~is_source)[last.added], last.added_codes
+        source, target = np.flatnonzero(known.is_source), np.flatnonzero(~known.is_source)
+        self._training = source, known.codes, target[last.added], last.added_codes
         self._calibration = Calibration()
-        self.classes_ = classes
-        self._tell(rounds, is_source)
-        return trainer
+        self.classes_ = known.classes
+        self._set_landmarks(None, None)
+        self._tell(rounds, known.is_source)
+
+    def _set_landmarks(self, rows: NDArray[np.intp] | None, digests: NDArray[np.uint8] | None) -> None:
+        self.landmarks_, self._digests = rows, digests
 
     def decision_function(self, X: Any) -> Floats:
         """Scores of documents never seen, no refit: for two classes that of the second, else a column per class."""
@@ -209,8 +271,17 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         if comparison is None or not comparison.by_counts:
             counting = ", ".join(repr(name) for name, kind in KERNELS.items() if kind.counts)
             raise ValueError(f"explain needs string kernels that count n-grams ({counting}): of others the parts are not known")
-        roles = ["target" if number else "source" for number in self.labeled_iter_]
-        return explain_text(self._model, text, classes=self.classes_.tolist(), labels=self._fit_labels(), roles=roles)
+        rows = np.arange(len(self.labeled_iter_)) if self.landmarks_ is None else self.landmarks_
+        roles = ["target" if number else "source" for number in self.labeled_iter_[rows]]
+        labels = self._fit_labels()
+        return explain_text(
+            self._model,
+            text,
+            classes=self.classes_.tolist(),
+            labels=[labels[row] for row in rows.tolist()],
+            roles=roles,
+            numbers=rows.tolist(),
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted classifier into one file, for ``gramshift.load``; it holds all texts of the fit."""
@@ -223,6 +294,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         if not isinstance(self.classifier, str) or self.classifier not in SOLVERS:
             raise ValueError(f"classifier={self.classifier!r}: must be one of {', '.join(map(repr, SOLVERS))}")
         check_ngram_range(self.ngram_range)
+        if self.landmarks is not None:
+            check_landmarks(settings)
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             return settings, None
         options = {"memory_limit": self.memory_limit, "n_jobs": self.n_jobs}
@@ -299,6 +372,9 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         """Which of these texts are of the target, and which of its documents they are; of equal ones the first."""
         if not isinstance(X, list):
             return []
+        if self._digests is not None:
+            seen: dict[Any, int] = {one.tobytes(): row for row, one in reversed(list(enumerate(self._digests)))}
+            return [(row, seen[one]) for row, one in enumerate(map(digest_of, X)) if one in seen]
         target = np.flatnonzero(self.labeled_iter_ != 0)
         places = {self._model.documents[i]: row for row, i in reversed(list(enumerate(target.tolist())))}
         return [(row, places[text]) for row, text in enumerate(X) if text in places]

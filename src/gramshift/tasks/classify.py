@@ -30,9 +30,10 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
         return sizes | {"dry_run": True}
 
     from gramshift.tasks.findings import describe_findings
-    from gramshift.tasks.fitting import fit_all
+    from gramshift.tasks.fitting import fit_all, fit_with_landmarks
 
-    fits = fit_all(inputs, corrections, options, progress)
+    fit = fit_all if options.landmarks is None else fit_with_landmarks
+    fits = fit(inputs, corrections, options, progress)
     result = sizes | describe_findings(options, inputs, corrections, fits)
     contents = None
     if options.report is not None:
@@ -61,7 +62,7 @@ def write_labels(
         everywhere[row], sure[row] = label, one
     done = 0
     with open_output(name) as file, open_writer(file, name, target.table, columns.types) as writer:
-        for part in target.parts:
+        for part in target.raw_parts():
             here = slice(done, done + len(part.rows))
             writer.write(part, columns.values(everywhere[here], sure[here], options.abstain_below))
             done += len(part.rows)
@@ -107,14 +108,14 @@ def _columns(options: ClassifyOptions, inputs: Inputs, say: Say) -> LabelColumns
 
 def _sizes(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any]) -> dict[str, Any]:
     """How large the run is and what it will take; refused if that is more than there is."""
-    n_source, n_target = len(inputs.texts), len(inputs.rows)
+    n_source, n_target = len(inputs.labels), len(inputs.rows)
     low, high = parse_ngrams(options.ngrams)
     n_added = options.n_added(n_target - len(corrections))
     needs = estimate(
         n_source=n_source,
         n_target=n_target,
         n_added=n_added,
-        n_characters=sum(map(len, inputs.texts)) + sum(map(len, inputs.target_texts)),
+        n_characters=inputs.n_characters,
         n_lengths=high - low + 1,
         adapts=options.method != "plain",
         n_explained=min(n_target, 2000) if options.report else 0,

@@ -14,6 +14,7 @@ from gramshift.evaluate.advice import class_shares, diagnose, separability
 from gramshift.learn.described import compact
 from gramshift.tasks.inputs import Inputs
 from gramshift.tasks.options import ClassifyOptions, parse_ngrams
+from gramshift.text.parts import Joined
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,25 @@ class Fits:
     def confidence(self) -> NDArray[np.float64]:
         confidence: NDArray[np.float64] = self.probabilities.max(axis=1)
         return confidence
+
+
+def fit_with_landmarks(
+    inputs: Inputs, corrections: dict[str, Any], options: ClassifyOptions, progress: Progress | None
+) -> Fits:
+    """The chosen method alone, on documents that are read part by part; true labels of the target are not looked at."""
+    known = [corrections.get(one) for one in inputs.target_ids]
+    chosen, ngram_range = METHODS[options.method], parse_ngrams(options.ngrams)
+    given: dict[str, Any] = {"ngram_range": ngram_range, "memory_limit": options.memory, "n_jobs": options.jobs}
+    if chosen.is_stage:
+        given |= {"kernel": options.kernel, "n_added": options.n_added(known.count(None))}
+    classifier = chosen.make(**given, landmarks=options.n_landmarks)
+    documents = Joined([inputs.documents, inputs.unlabelled])
+    classifier.fit(documents, inputs.labels + known, resume=options.resume, progress=progress)
+    landmarks = StringKernel(options.kernel, ngram_range=ngram_range).gram(list(classifier._model.documents))
+    apart = separability(landmarks, classifier.landmarks_ < len(inputs.labels))
+    diagnostics, warnings = _diagnose(classifier, None, inputs, apart)
+    labels, probabilities = _fill(known, classifier.transduction_), _probabilities(classifier, known)
+    return Fits(classifier, None, labels, None, None, probabilities, diagnostics, warnings)
 
 
 def fit_all(inputs: Inputs, corrections: dict[str, Any], options: ClassifyOptions, progress: Progress | None) -> Fits:
