@@ -225,22 +225,23 @@ def worker_process(address, folder, **options):
 
 
 @pytest.fixture
-def scheduler(tmp_path):
+def scheduler(tmp_path, monkeypatch):
     file = tmp_path / "scheduler.json"
     with dask_process("scheduler", "--host=127.0.0.1", "--port=0", f"--scheduler-file={file}") as process:
+        monkeypatch.setattr(workers, "CONNECT", 20)
         wait_until(lambda: file.exists() and file.read_text().endswith("}"))
         yield process, json.loads(file.read_text())["address"]
 
 
 def test_a_scheduler_with_an_address(scheduler, tmp_path, monkeypatch):
     process, address = scheduler
-    monkeypatch.setattr(workers, "CONNECT", 1)
+    monkeypatch.setattr(workers, "ARRIVE", 0.2)
     with (
         pytest.raises(ConnectionError, match=f"scheduler='{address}': it has no workers; start some with 'dask worker"),
         open_cluster(address),
     ):
         pass
-    monkeypatch.setattr(workers, "CONNECT", PATIENCE)
+    monkeypatch.setattr(workers, "ARRIVE", PATIENCE)
 
     other = tmp_path / "other"  # where a worker finds another version than ours
     (other / "gramshift-0.0.7.dist-info").mkdir(parents=True)
@@ -258,7 +259,6 @@ def test_a_scheduler_with_an_address(scheduler, tmp_path, monkeypatch):
                 pass
         wait_until(lambda: opened.n_workers == 1)
 
-        monkeypatch.setattr(workers, "CONNECT", 1)
         gone = f"^the Dask scheduler at {address} has gone away in the middle of the work: start it and try again$"
         with pytest.raises(ConnectionError, match=gone) as caught:
             opened.run(abs, range(1000), progress=lambda stage, n, total: process.kill() if n == 5 else None)
@@ -267,7 +267,7 @@ def test_a_scheduler_with_an_address(scheduler, tmp_path, monkeypatch):
 
 def test_without_any_worker_it_does_not_wait_for_ever(scheduler, tmp_path, monkeypatch):
     _, address = scheduler
-    monkeypatch.setattr(workers, "CONNECT", PATIENCE)
+    monkeypatch.setattr(workers, "ARRIVE", PATIENCE)
     monkeypatch.setattr(cluster_module, "DESERTED", 0.5)
     with worker_process(address, tmp_path) as worker, open_cluster(address) as opened:
         worker.kill()

@@ -8,6 +8,7 @@ import pytest
 import gramshift as gs
 from conftest import KINDS, PAIR_KINDS
 from gramshift.engine import gram as gram_module
+from gramshift.engine.checkpoint import Checkpoint
 from gramshift.engine.cluster import ROOM
 from gramshift.engine.engines import check_engine, open_engine
 from gramshift.engine.filling import fit_workers, make_tile, name_tile
@@ -114,3 +115,23 @@ def test_wrong_engines_are_refused():
         check_engine("dask", 8786)
     with open_engine("threads") as nothing:
         assert nothing is None
+
+
+def test_tiles_that_workers_filled_are_kept_and_taken_up(cluster, monkeypatch, tmp_path):
+    expected = compute(None, "presence", False, normalize=True)
+    plan = Plan(8, 16, 2, together=2)
+    monkeypatch.setattr(gram_module, "_plan", lambda *_, **__: plan)
+
+    def stop(stage, done, total):
+        if stage == "gram" and done == 7:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), Checkpoint.open(tmp_path / "kept", {"what": "gram"}) as checkpoint:
+        compute(None, "presence", False, normalize=True, cluster=cluster, checkpoint=checkpoint, progress=stop)
+    calls = []
+    with Checkpoint.open(tmp_path / "kept", {"what": "gram"}) as checkpoint:
+        assert checkpoint.n_done >= 2
+        options = {"cluster": cluster, "checkpoint": checkpoint, "progress": lambda *call: calls.append(call)}
+        result = compute(None, "presence", False, normalize=True, **options)
+    assert min(done for stage, done, _ in calls if stage == "gram") >= 4
+    assert result.tobytes() == expected.tobytes()

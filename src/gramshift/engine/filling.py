@@ -1,5 +1,6 @@
 """Filling a tile of a gram: in its place, or apart from it and on another machine."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -10,10 +11,11 @@ from numpy.typing import NDArray
 from gramshift.engine.cluster import ROOM, Cluster
 from gramshift.engine.memory import human
 from gramshift.engine.plan import Plan
-from gramshift.engine.threads import Progress
 from gramshift.kernels.kernel import Kernel
 
 Tile = tuple[slice, slice]
+Item = Tile | tuple[int, Tile]
+"""A tile; with the number of the piece that it is kept in, if it is to be kept."""
 MIRROR = 128  # a piece that is transposed within the cache
 
 
@@ -34,16 +36,20 @@ def mirror(kernel: Kernel, gram: NDArray[Any], tile: Tile) -> None:
             gram[left:right, rows] = gram[rows, left:right].T
 
 
-def make_tile(kernel: Kernel, dtype: Any, normalize: bool, tile: Tile) -> NDArray[Any]:
+def make_tile(kernel: Kernel, dtype: Any, normalize: bool, item: Item) -> NDArray[Any]:
     """The values of one tile, apart from any gram. Columns before it are not touched and so take no memory."""
-    rows, cols = tile
+    rows, cols = tile = _tile_of(item)
     part = np.empty((rows.stop - rows.start, cols.stop), dtype)
     fill_values(kernel, part, normalize, tile, top=rows.start)
     return np.ascontiguousarray(part[:, cols])
 
 
-def name_tile(tile: Tile) -> str:
-    rows, cols = tile
+def _tile_of(item: Item) -> Tile:
+    return item[1] if isinstance(item[1], tuple) else item
+
+
+def name_tile(item: Item) -> str:
+    rows, cols = _tile_of(item)
     return f"tile-rows-{rows.start}-{rows.stop}-cols-{cols.start}-{cols.stop}"
 
 
@@ -63,19 +69,29 @@ def fit_workers(cluster: Cluster, kernel: Kernel, plan: Plan, what: str) -> Plan
 
 def _task_bytes(plan: Plan) -> int:
     """What filling takes, the tile, and the tile once more on its way."""
-    return plan.nbytes // plan.n_threads + 16 * plan.height * plan.width
+    return replace(plan, n_threads=1, together=0).nbytes + 16 * plan.height * plan.width
 
 
 def fill_on_workers(
-    cluster: Cluster, kernel: Kernel, gram: NDArray[Any], normalize: bool, work: list[Tile], progress: Progress | None
+    cluster: Cluster,
+    kernel: Kernel,
+    gram: NDArray[Any],
+    normalize: bool,
+    work: list[Item],
+    keep: Callable[[Callable[[Tile], None], Any], None] | None = None,
+    **shown: Any,
 ) -> None:
-    """Have these tiles filled by the workers, and put each into its place when it comes."""
+    """Have these tiles filled by the workers, and put each into its place when it comes; ``keep`` puts and keeps it."""
 
-    def put(tile: Tile, values: NDArray[Any]) -> None:
+    def put(values: NDArray[Any], tile: Tile) -> None:
         gram[tile] = values
         mirror(kernel, gram, tile)
 
+    def receive(item: Any, values: NDArray[Any]) -> None:
+        if keep is None:
+            put(values, item)
+        else:
+            keep(partial(put, values), item)
+
     shared: Any = cluster.share(kernel, "kernel")
-    cluster.run(
-        partial(make_tile, shared, gram.dtype, normalize), work, name=name_tile, stage="gram", progress=progress, receive=put
-    )
+    cluster.run(partial(make_tile, shared, gram.dtype, normalize), work, name=name_tile, receive=receive, **shown)

@@ -15,6 +15,7 @@ from gramshift.engine.storage import UNDER_WAY
 from gramshift.engine.versions import check_versions
 
 CONNECT = 5  # seconds in which a scheduler must answer
+ARRIVE = 30  # seconds in which its first worker must be there
 START = 120  # seconds in which local workers must be there
 PREFIX = "gramshift-dask-"
 UNGUARDED = "unguarded"
@@ -89,7 +90,7 @@ def connect(scheduler: str) -> Iterator[Any]:
         ) from None
     try:
         try:
-            client.wait_for_workers(1, timeout=CONNECT)
+            client.wait_for_workers(1, timeout=ARRIVE)
         except TimeoutError:
             raise ConnectionError(
                 f"scheduler={scheduler!r}: it has no workers; start some with 'dask worker {scheduler}'"
