@@ -7,7 +7,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -77,14 +77,17 @@ def connect(scheduler: str) -> Iterator[Any]:
     """A client of workers that are there already, all with our versions."""
     import distributed
 
+    client = distributed.Client.__new__(distributed.Client)
     try:
-        client = distributed.Client(scheduler, timeout=CONNECT, set_as_default=False)
-    except (OSError, TimeoutError):
-        raise ConnectionError(
-            f"scheduler={scheduler!r}: no Dask scheduler answers there; start one with 'dask scheduler', or leave the "
-            "address out for workers on this machine"
-        ) from None
-    except (ValueError, TypeError) as error:
+        client.__init__(scheduler, timeout=CONNECT, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        with suppress(Exception):
+            client.close(timeout=1)  # left to the garbage collector, it would block the thread of a client to come
+        if isinstance(error, OSError):
+            raise ConnectionError(
+                f"scheduler={scheduler!r}: no Dask scheduler answers there; start one with 'dask scheduler', or leave the "
+                "address out for workers on this machine"
+            ) from None
         raise ValueError(
             f"scheduler={scheduler!r}: give the address of a Dask scheduler, such as 'tcp://127.0.0.1:8786' ({error})"
         ) from None
