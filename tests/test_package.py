@@ -123,3 +123,11 @@ def test_importing_changes_nothing_and_says_nothing():
 def test_the_command_line_does_not_wait_for_compiled_code():
     script = "import sys; from gramshift.cli import main; assert 'numba' not in sys.modules and 'sklearn' not in sys.modules"
     subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
+
+
+def test_dask_is_loaded_only_when_it_is_asked_for():
+    script = (
+        "import sys, gramshift; gramshift.StringKernel(ngram_range=(1, 2)).gram(['a', 'b']); gramshift.TransductiveClassifier; "
+    )
+    script += "assert not {'dask', 'distributed', 'tornado'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.engine.checkpoint import Checkpoint
+from gramshift.engine.cluster import Cluster
+from gramshift.engine.filling import fill_on_workers, fill_values, fit_workers, mirror
 from gramshift.engine.kept import KeptTiles, Tile
 from gramshift.engine.memory import free_memory, give_back, human, parse_bytes
 from gramshift.engine.plan import PIECE_THREADS, Plan, plan_kept, plan_pairs, plan_tiles, require
@@ -29,7 +31,6 @@ from gramshift.ngrams.index import MAX_CHARS
 from gramshift.text.encode import Encoded, encode
 
 log = logging.getLogger("gramshift")
-MIRROR = 128  # a piece that is transposed within the cache
 LONG = 20  # seconds that are worth a word beforehand
 
 
@@ -47,12 +48,14 @@ def compute_gram(
     n_jobs: int | None = -1,
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
+    cluster: Cluster | None = None,
 ) -> NDArray[Any]:
     """The gram of prepared texts with each other or with ``others``: int64 counts, else float64 if normalised or no counts.
 
     ``parameters`` are those that only this kind of kernel has; weights of n-grams come from the documents of the columns.
     With ``out`` the gram is written tile by tile into that .npy file and comes back as a read-only memory map.
     With a ``checkpoint`` finished tiles are kept there, and those that it has are not computed.
+    With a ``cluster`` its workers fill the tiles, and this process puts them together.
     """
     begun, n_threads = time.perf_counter(), count_threads(n_jobs)
     limit = free_memory() if memory_limit is None else parse_bytes(memory_limit)
@@ -83,6 +86,10 @@ def compute_gram(
     give_back()
     plan = _plan(kernel, n_threads, limit - in_memory - kernel.nbytes, kept=checkpoint is not None)
     require(f"{what}, with its index,", in_memory + kernel.nbytes + plan.nbytes, limit, advice)
+    if cluster is not None:
+        plan = fit_workers(
+            cluster, kernel, _plan(kernel, n_threads := cluster.n_threads, limit, kept=checkpoint is not None), what
+        )
     if isinstance(kernel, PairKernel):
         _announce(kernel, f"{what} by {kind}", n_threads, share=_missing_share(kernel, plan, checkpoint))
         kernel.begin(run)
@@ -92,7 +99,9 @@ def compute_gram(
     target: AbstractContextManager[NDArray[Any]]
     target = npy_file(out, shape, dtype) if out is not None else nullcontext(np.empty(shape, dtype))
     with target as gram:
-        n_tiles = fill_gram(kernel, np.asarray(gram), plan, normalize=normalize, progress=progress, checkpoint=checkpoint)
+        n_tiles = fill_gram(
+            kernel, np.asarray(gram), plan, normalize=normalize, progress=progress, checkpoint=checkpoint, cluster=cluster
+        )
     log.info("%s %s: %s in %d tiles, %.2f s", what, kind, human(8 * shape[0] * shape[1]), n_tiles, time.perf_counter() - begun)
     return gram if out is None else np.load(out, mmap_mode="r")
 
@@ -150,17 +159,23 @@ def fill_gram(
     normalize: bool = False,
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
+    cluster: Cluster | None = None,
 ) -> int:
-    """Every tile once, on threads, or from the checkpoint; return how many there are."""
+    """Every tile once, on threads or on the workers of a cluster, or from the checkpoint; return how many there are."""
     work: list[Any] = list(_cut(kernel, plan))
     n_tiles = len(work)
     fill: Callable[[Any], None] = partial(_fill_tile, kernel, gram, normalize)
+    keep = None
     if checkpoint is not None:
         kept = KeptTiles(checkpoint, gram, work, plan.together)
-        work = kept.read(partial(_mirror, kernel, gram), n_threads=plan.n_threads, progress=progress)
-        fill = partial(kept.fill, fill)
+        work = kept.read(partial(mirror, kernel, gram), n_threads=plan.n_threads, progress=progress)
+        fill, keep = partial(kept.fill, fill), kept.fill
         log.info("%d of %d tiles were there already", n_tiles - len(work), n_tiles)
-    run_threads(fill, work, n_threads=plan.n_threads, stage="gram", progress=progress, n_before=n_tiles - len(work))
+    shown: dict[str, Any] = {"stage": "gram", "progress": progress, "n_before": n_tiles - len(work)}
+    if cluster is None:
+        run_threads(fill, work, n_threads=plan.n_threads, **shown)
+    else:
+        fill_on_workers(cluster, kernel, gram, normalize, work, keep, **shown)
     return n_tiles
 
 
@@ -170,21 +185,8 @@ def _cut(kernel: Kernel, plan: Plan) -> Iterator[Tile]:
 
 def _fill_tile(kernel: Kernel, gram: NDArray[Any], normalize: bool, tile: Tile) -> None:
     """Fill one tile of the gram, and its mirror image in a symmetric one."""
-    rows, cols = tile
-    raw = gram.view(kernel.dtype)
-    kernel.fill(rows, cols, raw)
-    if normalize:
-        kernel.normalize(rows, cols, raw)
-    _mirror(kernel, gram, tile)
-
-
-def _mirror(kernel: Kernel, gram: NDArray[Any], tile: Tile) -> None:
-    """What a tile of a symmetric gram says of the cells above the diagonal."""
-    rows, cols = tile
-    if kernel.symmetric:
-        for left in range(cols.start, min(cols.stop, rows.start), MIRROR):
-            right = min(left + MIRROR, cols.stop, rows.start)
-            gram[left:right, rows] = gram[rows, left:right].T
+    fill_values(kernel, gram, normalize, tile)
+    mirror(kernel, gram, tile)
 
 
 def clip_range(encoded: Encoded, kind: str, ngram_range: tuple[int, int]) -> tuple[int, int]:

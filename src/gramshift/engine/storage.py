@@ -14,7 +14,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 UNDER_WAY: set[Path] = set()
-"""Files that are being written and would be left behind by a process that ends at once."""
+"""Files and folders that are being written and would be left behind by a process that ends at once."""
 
 
 @contextmanager
