@@ -49,6 +49,7 @@ class LandmarkRidge:
 
     def __init__(self, documents: DescribedParts, landmarks: Rows, source: Rows, alpha: float, *, bias: bool = False) -> None:
         self.documents, self.landmarks, self.source, self.alpha, self.bias = documents, landmarks, source, alpha, bias
+        self._last: tuple[Rows, System] | None = None
 
     def solve(self, training: Rows, targets: Floats) -> Fitted:
         """Train on some documents; ``source`` begins them."""
@@ -92,11 +93,18 @@ class LandmarkRidge:
         return root
 
     def _make_system(self, training: Rows) -> System:
+        """Of these training documents; held-out scores need that of the last round again."""
+        if self._last is None or not np.array_equal(self._last[0], training):
+            self._last = None  # free it before the next is made
+            self._last = training, self._factor(training)
+        return self._last[1]
+
+    def _factor(self, training: Rows) -> System:
         n = self.documents.n_landmarks
         sums = self._source_sums.copy()
         if len(training) > len(self.source):
             sums += self.documents.products(training[len(self.source) :])
-        penalty = self.alpha + self._unsaid(training, sums)
+        penalty = self.alpha + self._unsaid(training)
         system = np.zeros((n + self.bias, n + self.bias))
         system[:n, :n] = self._to_features(self._to_features(sums).T)
         if self.bias:
@@ -105,7 +113,11 @@ class LandmarkRidge:
         system[np.arange(n), np.arange(n)] += penalty
         return System(linalg.cholesky(system, lower=True, overwrite_a=True, check_finite=False), penalty)
 
-    def _unsaid(self, training: Rows, sums: Floats) -> float:
+    @cached_property
+    def _said_of_source(self) -> float:
+        return float(np.trace(linalg.cho_solve((self._root, True), self._source_sums, check_finite=False)))
+
+    def _unsaid(self, training: Rows) -> float:
         """What landmarks cannot say of a training document, on average; they say all of themselves."""
         is_landmark = np.isin(training, self.landmarks)
         others = training[~is_landmark]
@@ -114,7 +126,7 @@ class LandmarkRidge:
         n_empty = self.documents.count_empty(others)
         adapt, place = self.documents.adapt, np.searchsorted(self.landmarks, training[is_landmark])
         of_others = len(others) - n_empty * (1 - 1 / e if adapt else 1)
-        said = np.trace(linalg.cho_solve((self._root, True), sums, check_finite=False))
+        said = self._said_of_source + self.documents.leverage(training[len(self.source) :], self._root).sum()
         unsaid = max(0.0, (of_others + np.diagonal(self._own)[place].sum() - said) / len(training))
         return float(unsaid**2 * len(training) / len(others) if adapt else unsaid)
 

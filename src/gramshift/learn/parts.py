@@ -49,7 +49,7 @@ class DescribedParts:
 
     def leverage(self, rows: Rows, factor: Floats) -> Floats:
         """|factor^-1 x|^2 of the descriptions x; of these with a 1 below each, if the factor has one row more."""
-        return self._each(leverage_of_piece, rows, factor, stage="sureness")
+        return self._each(leverage_of_piece, rows, factor, stage="sureness" if len(rows) > BLOCK else "")
 
     def cells(self, rows: Rows) -> Floats:
         """The descriptions themselves, of a few documents."""
