@@ -72,6 +72,8 @@ def test_every_compiled_leaf_is_cached_on_disk_and_needs_no_gil():
         "ngrams.placing",
         "ngrams.numbering",
         "ngrams.turning",
+        "ngrams.tree",
+        "ngrams.grouping",
         "kernels.sequences",
         "kernels.offsets",
         "kernels.bits",
@@ -79,6 +81,7 @@ def test_every_compiled_leaf_is_cached_on_disk_and_needs_no_gil():
         "kernels.normalize",
         "kernels.spread",
         "kernels.weights",
+        "kernels.matching",
         "learn.cells",
         "baselines.pairs",
     ):

@@ -40,8 +40,8 @@ def run_threads(
     An error or Ctrl-C lets the pieces under way finish, starts no other and is raised. Progress begins at ``n_before``.
     """
     work = list(items)
-    options: dict[str, Any] = {"n_threads": n_threads, "stage": stage, "progress": progress, "n_before": n_before}
-    return list(iterate_threads(function, work, len(work), **options))
+    options: dict[str, Any] = {"stage": stage, "progress": progress, "n_before": n_before}
+    return list(iterate_threads(function, work, len(work), n_threads=n_threads, **options))
 
 
 def iterate_threads(
@@ -67,9 +67,9 @@ def iterate_threads(
             stop.set()
             raise
 
-    def report(done: int) -> None:
+    def report(n_done: int) -> None:
         if progress is not None:
-            progress(stage, n_before + done, n_before + total)
+            progress(stage, n_before + n_done, n_before + total)
 
     report(0)
     if n_threads == 1 or total <= 1:

@@ -1,6 +1,6 @@
 """Many documents described by landmarks: pieces that are looked at one after another, and never all at once."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -45,43 +45,42 @@ class DescribedParts:
     def multiply(self, vectors: Floats, rows: Rows | None = None) -> Floats:
         """The descriptions of ``rows``, by default of all documents, times vectors of shape (landmarks, k)."""
         rows = np.arange(len(self)) if rows is None else rows
-        out = np.empty((len(rows), vectors.shape[1]))
-        places = self._split(rows)
-        for number, result in self._map(multiply_piece, {number: (rows[at], vectors) for number, at in places.items()}):
-            out[places[number]] = result
-        return out
+        return self._each(multiply_piece, rows, vectors, shape=(vectors.shape[1],))
+
+    def leverage(self, rows: Rows, factor: Floats) -> Floats:
+        """|factor^-1 x|^2 of the descriptions x; of these with a 1 below each, if the factor has one row more."""
+        return self._each(leverage_of_piece, rows, factor, stage="sureness")
+
+    def cells(self, rows: Rows) -> Floats:
+        """The descriptions themselves, of a few documents."""
+        return self._each(cells_of_piece, rows, shape=(self.n_landmarks,))
 
     def gather(self, weights: Floats, rows: Rows) -> Floats:
         """The weighted sums of the descriptions of ``rows``, shape (landmarks, k)."""
         total = np.zeros((self.n_landmarks, weights.shape[1]))
-        places = self._split(rows)
-        for _, result in self._map(gather_piece, {number: (rows[at], weights[at]) for number, at in places.items()}):
-            total += result
+        arguments = {number: (rows[at], weights[at]) for number, at in self._split(rows).items()}
+        self._map(gather_piece, arguments, lambda _, result: np.add(total, result, out=total))
         return total
 
-    def products(self, rows: Rows, *, stage: str = "sums") -> Floats:
+    def products(self, rows: Rows) -> Floats:
         """The sum over ``rows`` of each description times itself, shape (landmarks, landmarks)."""
         total = np.zeros((self.n_landmarks, self.n_landmarks))
         arguments = {number: (rows[at],) for number, at in self._split(rows).items()}
-        for _, result in self._map(multiply_by_itself, arguments, stage):
-            total += result
+        self._map(multiply_by_itself, arguments, lambda _, result: np.add(total, result, out=total), "sums")
         return total
 
-    def leverage(self, rows: Rows, factor: Floats) -> Floats:
-        """|factor^-1 x|^2 of the descriptions x; of these with a 1 below each, if the factor has one row more."""
-        out = np.empty(len(rows))
-        places = self._split(rows)
-        arguments = {number: (rows[at], factor) for number, at in places.items()}
-        for number, result in self._map(leverage_of_piece, arguments, "sureness"):
-            out[places[number]] = result
-        return out
+    def count_empty(self, rows: Rows) -> int:
+        """How many of ``rows`` have nothing in common with any landmark."""
+        return int(self._each(find_empty_rows, rows).sum())
 
-    def cells(self, rows: Rows) -> Floats:
-        """The descriptions themselves, of a few documents."""
-        out = np.empty((len(rows), self.n_landmarks))
-        places = self._split(rows)
-        for number, result in self._map(cells_of_piece, {number: (rows[at],) for number, at in places.items()}):
+    def _each(self, function: Any, rows: Rows, *argument: Any, shape: tuple[int, ...] = (), stage: str = "") -> Floats:
+        """A number or several for each of ``rows``."""
+        out, places = np.empty((len(rows), *shape)), self._split(rows)
+
+        def put(number: int, result: Floats) -> None:
             out[places[number]] = result
+
+        self._map(function, {number: (rows[at], *argument) for number, at in places.items()}, put, stage)
         return out
 
     def _split(self, rows: Rows) -> dict[int, Rows]:
@@ -91,11 +90,13 @@ class DescribedParts:
         found, starts = np.unique(number[order], return_index=True)
         return dict(zip(found.tolist(), np.split(order, starts[1:]), strict=True)) if len(rows) else {}
 
-    def _map(self, function: Any, arguments: Mapping[int, tuple[Any, ...]], stage: str = "") -> Iterator[tuple[int, Any]]:
+    def _map(
+        self, function: Any, arguments: Mapping[int, tuple[Any, ...]], receive: Callable[[int, Any], Any], stage: str = ""
+    ) -> None:
         sent = {
             number: (self.scale, self.adapt, rows - number * self._size, *rest) for number, (rows, *rest) in arguments.items()
         }
-        return self._pieces.map(function, sent, stage=stage, progress=self._progress if stage else None)
+        self._pieces.map(function, sent, receive, stage=stage, progress=self._progress if stage else None)
 
 
 def multiply_piece(piece: Arrays, argument: tuple[Any, ...]) -> Floats:
@@ -112,6 +113,11 @@ def cells_of_piece(piece: Arrays, argument: tuple[Any, ...]) -> Floats:
     scale, adapt, rows = argument[:3]
     similarity: Floats = piece["gram"][rows] * np.multiply.outer(piece["row_scale"][rows], scale)
     return exponential(similarity) if adapt else similarity
+
+
+def find_empty_rows(piece: Arrays, argument: tuple[Any, ...]) -> NDArray[np.bool_]:
+    result: NDArray[np.bool_] = ~piece["gram"][argument[2]].any(axis=1)
+    return result
 
 
 def multiply_by_itself(piece: Arrays, argument: tuple[Any, ...]) -> Floats:

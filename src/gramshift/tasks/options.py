@@ -67,6 +67,8 @@ class ClassifyOptions:
             raise ValueError(f"{given} goes with plain, adapted and tkc; {BEST} has its own, leave it out")
         if self.landmarks is not None:
             self._check_landmarks()
+        if self.resume is not None and self.landmarks is None and not METHODS[self.method].is_stage:
+            raise ValueError(f"--resume keeps the gram of plain, adapted and tkc; with {self.method} it needs --landmarks")
         if self.abstain_below is not None and not 0 < self.abstain_below <= 1:
             raise ValueError(f"--abstain-below {self.abstain_below:g}: give a confidence between 0 and 1, such as 0.7")
         if self.jobs == 0 or self.jobs < -1:
