@@ -227,6 +227,7 @@ def worker_process(address, folder, **options):
 @pytest.fixture
 def scheduler(tmp_path, monkeypatch):
     file = tmp_path / "scheduler.json"
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # one that is killed leaves its folder there
     with dask_process("scheduler", "--host=127.0.0.1", "--port=0", f"--scheduler-file={file}") as process:
         monkeypatch.setattr(workers, "CONNECT", 20)
         wait_until(lambda: file.exists() and file.read_text().endswith("}"))
