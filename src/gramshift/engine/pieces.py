@@ -38,14 +38,15 @@ class Pieces(Protocol):
 
     def map(
         self,
-        function: Callable[[Any, Any], T],
+        function: Callable[[Any, Any, Any], T],
+        shared: Any,
         arguments: Mapping[int, Any],
         receive: Callable[[int, T], None],
         *,
         stage: str = "",
         progress: Progress | None = None,
     ) -> None:
-        """receive(number, function(piece, argument)) for the pieces that have an argument, one after another."""
+        """receive(number, function(piece, shared, argument)) for the pieces that have an argument, one after another."""
 
     def drop(self) -> None:
         """They are not needed any more."""
@@ -85,7 +86,8 @@ class StoredPieces:
 
     def map(
         self,
-        function: Callable[[Any, Any], T],
+        function: Callable[[Any, Any, Any], T],
+        shared: Any,
         arguments: Mapping[int, Any],
         receive: Callable[[int, T], None],
         *,
@@ -98,7 +100,7 @@ class StoredPieces:
             piece = self._store.load(self._called(number))
             if piece is None:
                 raise OSError(f"{self._called(number)} was there and is gone or damaged; start again")
-            return function(piece, arguments[number])
+            return function(piece, shared, arguments[number])
 
         numbers = sorted(arguments)
         options: dict[str, Any] = {"n_threads": self._n_threads, "ahead": 1, "stage": stage, "progress": progress}
