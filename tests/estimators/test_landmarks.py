@@ -56,15 +56,22 @@ def test_explanations_are_those_of_the_exact_classifier(way):
 
 
 def naive_landmark_scores(landmarks, *, n_added, alpha=1e-5):
-    """Both rounds by hand: descriptions, least squares with a pull to 0, the surest join, least squares again."""
+    """Both rounds by hand: descriptions, least squares with a pull to 0, the surest join, least squares again.
+
+    The pull is alpha and what landmarks cannot say of the documents, squared (learn/landmarks.py).
+    """
     texts, n_source = KITCHEN.texts + FILMS.texts, len(KITCHEN.texts)
     similarity = gs.StringKernel(ngram_range=(3, 5)).gram(texts, [texts[i] for i in landmarks], normalize=True)
     rows = np.exp(similarity - 1)
     signs = np.array([[1.0, -1.0] if label == "negative" else [-1.0, 1.0] for label in KITCHEN.labels])
     training, targets = np.arange(n_source), signs
 
+    said = np.diag(rows @ np.linalg.pinv(rows[landmarks], 1e-10) @ rows.T)
+
     def score():
-        design = np.vstack([rows[training], np.sqrt(alpha) * np.eye(len(landmarks))])
+        others = np.setdiff1d(training, landmarks)
+        penalty = alpha + np.sum(1 - said[others]) ** 2 / len(training) / len(others)
+        design = np.vstack([rows[training], np.sqrt(penalty) * np.eye(len(landmarks))])
         weights = np.linalg.lstsq(design, np.vstack([targets, np.zeros((len(landmarks), 2))]))[0]
         return rows[n_source:] @ weights
 

@@ -43,6 +43,15 @@ def naive_features(landmarks, adapt):
     return rows @ (vectors[:, kept] / np.sqrt(values[kept]))
 
 
+def naive_penalty(landmarks, adapt, training, alpha):
+    """alpha, and what landmarks do not say of the training documents: of those that are none the mean is squared."""
+    kernel = np.exp(SIMILARITY - 1) if adapt else SIMILARITY
+    said = np.diag(kernel[:, landmarks] @ np.linalg.pinv(kernel[np.ix_(landmarks, landmarks)], 1e-10) @ kernel[landmarks])
+    unsaid = np.where(np.isin(np.arange(90), landmarks), 0, np.diag(kernel) - said)[training]
+    share = np.mean(~np.isin(training, landmarks))
+    return alpha + (unsaid.mean() ** 2 / max(share, 1e-9) if adapt else unsaid.mean())
+
+
 def naive_fit(features, training, targets, alpha, bias):
     """Scores of all documents: least squares with a row per weight that pulls it to 0."""
     n_features = features.shape[1]
@@ -59,8 +68,7 @@ def adapt(request):
 
 def make_solver(landmarks, adapt, alpha, bias, **options):
     documents = describe(landmarks, adapt=adapt, **options)
-    own = None if adapt else SIMILARITY[np.ix_(landmarks, landmarks)]
-    return documents, LandmarkRidge(documents, SOURCE, alpha, bias=bias, own=own)
+    return documents, LandmarkRidge(documents, landmarks, SOURCE, alpha, bias=bias)
 
 
 @pytest.mark.parametrize("bias", [False, True])
@@ -68,10 +76,10 @@ def make_solver(landmarks, adapt, alpha, bias, **options):
 @pytest.mark.parametrize("alpha", [1e-5, 0.3])
 def test_scores_are_those_of_least_squares(landmarks, adapt, alpha, bias):
     documents, solver = make_solver(landmarks, adapt, alpha, bias)
-    expected = naive_fit(naive_features(landmarks, adapt), TRAINING, TARGETS, alpha, bias)
     for training in (SOURCE, TRAINING):
         fitted = solver.solve(training, TARGETS[: len(training)])
-        expected = naive_fit(naive_features(landmarks, adapt), training, TARGETS[: len(training)], alpha, bias)
+        penalty = naive_penalty(landmarks, adapt, training, alpha)
+        expected = naive_fit(naive_features(landmarks, adapt), training, TARGETS[: len(training)], penalty, bias)
         np.testing.assert_allclose(fitted.score(documents, np.arange(90)), expected, atol=1e-8)
 
 
@@ -80,9 +88,10 @@ def test_scores_are_those_of_least_squares(landmarks, adapt, alpha, bias):
 def test_held_out_scores_are_those_of_fits_without_the_document(landmarks, adapt, bias):
     _, solver = make_solver(landmarks, adapt, 1e-2, bias)
     features, found = naive_features(landmarks, adapt), solver.held_out(TRAINING, TARGETS)
+    penalty = naive_penalty(landmarks, adapt, TRAINING, 1e-2)
     for place, row in enumerate(TRAINING):
         others = np.delete(np.arange(len(TRAINING)), place)
-        expected = naive_fit(features, TRAINING[others], TARGETS[others], 1e-2, bias)[row]
+        expected = naive_fit(features, TRAINING[others], TARGETS[others], penalty, bias)[row]
         np.testing.assert_allclose(found[place], expected, atol=1e-8)
 
 
@@ -107,7 +116,8 @@ def test_pieces_of_any_size_give_the_same(adapt, size, n_threads):
     np.testing.assert_allclose(
         documents.cells(rows), np.exp(SIMILARITY - 1)[rows][:, FEW] if adapt else SIMILARITY[rows][:, FEW]
     )
-    expected = naive_fit(naive_features(FEW, adapt), TRAINING, TARGETS, 1e-3, False)
+    penalty = naive_penalty(FEW, adapt, TRAINING, 1e-3)
+    expected = naive_fit(naive_features(FEW, adapt), TRAINING, TARGETS, penalty, False)
     np.testing.assert_allclose(solver.solve(TRAINING, TARGETS).score(documents, rows), expected[rows], atol=1e-9)
 
 

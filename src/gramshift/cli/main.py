@@ -44,12 +44,14 @@ app = typer.Typer(
 )
 
 
-def _plainly(command: Callable[..., None], kept: str = "nothing was written") -> Callable[..., None]:
-    """The command, ending in one line on stderr when it is interrupted, which says what is left."""
+def _plainly(
+    command: Callable[..., None], kept: str = "nothing was written", resumable: str | None = None
+) -> Callable[..., None]:
+    """The command, ending in one line on stderr when it is interrupted: what is left, ``resumable`` with --resume."""
 
     @functools.wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
-        words = f"interrupted; {kept}"
+        words = f"interrupted; {resumable if resumable is not None and options.get('resume') else kept}"
         gc.enable()
         try:
             with stopping_soon(words):
@@ -65,7 +67,7 @@ app.command("demo")(_plainly(demo_command, "no file is half written"))
 app.command("explain")(_plainly(explain_command))
 app.command("fetch")(_plainly(fetch_command, "what has arrived is kept and taken up next time"))
 app.command("info")(_plainly(info_command))
-app.command("kernel")(_plainly(kernel_command))
+app.command("kernel")(_plainly(kernel_command, resumable="finished tiles are kept, go on with the same command"))
 app.command("predict")(_plainly(predict_command))
 app.command("reproduce")(_plainly(reproduce_command, "finished settings are kept, go on with --resume"))
 

@@ -14,6 +14,7 @@ else:
     import fcntl
 
 TAKEN = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
+UNKNOWN = (errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
 
 
 @dataclass
@@ -38,16 +39,17 @@ def hold(path: Path) -> bool:
             return True
         file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
         try:
-            _lock(file)
+            if not _lock(file):
+                owner = os.read(file, 200).decode(errors="replace").strip() or "another process"
+                words = f"in use by {owner}, which is still running; wait for it, or give another folder"
+                raise BlockingIOError(errno.EAGAIN, words, str(path.parent))
+            os.ftruncate(file, 0)
+            os.write(file, f"process {os.getpid()} on {platform.node()}\n".encode())
         except OSError as error:
-            owner = os.read(file, 200).decode(errors="replace").strip()
             os.close(file)
-            if error.errno not in TAKEN:
+            if error.errno in UNKNOWN:
                 return False
-            words = f"in use by {owner or 'another process'}, which is still running; wait for it, or give another folder"
-            raise BlockingIOError(errno.EAGAIN, words, str(path.parent)) from None
-        os.ftruncate(file, 0)
-        os.write(file, f"process {os.getpid()} on {platform.node()}\n".encode())
+            raise
         _held[path] = _Held(file)
         return True
 
@@ -64,16 +66,21 @@ def let_go(path: Path, pid: int) -> None:
             os.close(held.file)
 
 
-def _lock(file: int) -> None:
-    """Not by POSIX locks: those are lost when the process reads and closes the same file anywhere."""
-    if sys.platform == "win32":
-        os.lseek(file, 1 << 20, os.SEEK_SET)  # beyond the words, which others may read
-        try:
+def _lock(file: int) -> bool:
+    """Whether the lock could be had. Not by POSIX locks: those are lost when the process reads and closes the file anywhere."""
+    try:
+        if sys.platform == "win32":
+            os.lseek(file, 1 << 20, os.SEEK_SET)  # beyond the words, which others may read
             msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-        finally:
-            os.lseek(file, 0, os.SEEK_SET)
-    else:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        else:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in TAKEN:
+            raise
+        return False
+    finally:
+        os.lseek(file, 0, os.SEEK_SET)
+    return True
 
 
 def _forget() -> None:

@@ -1,6 +1,6 @@
 """Pieces of a large array that are made once, kept in memory or on disk, and worked on one after another."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeVar
 
 from gramshift.engine.threads import Progress, iterate_threads
@@ -38,13 +38,18 @@ class Pieces(Protocol):
 
     def map(
         self,
-        function: Callable[[Any, Any], T],
+        function: Callable[[Any, Any, Any], T],
+        shared: Any,
         arguments: Mapping[int, Any],
+        receive: Callable[[int, T], None],
         *,
         stage: str = "",
         progress: Progress | None = None,
-    ) -> Iterator[tuple[int, T]]:
-        """(number, function(piece, argument)) for the pieces that have an argument, in order."""
+    ) -> None:
+        """receive(number, function(piece, shared, argument)) for the pieces that have an argument, one after another."""
+
+    def drop(self) -> None:
+        """They are not needed any more."""
 
 
 class StoredPieces:
@@ -81,21 +86,26 @@ class StoredPieces:
 
     def map(
         self,
-        function: Callable[[Any, Any], T],
+        function: Callable[[Any, Any, Any], T],
+        shared: Any,
         arguments: Mapping[int, Any],
+        receive: Callable[[int, T], None],
         *,
         stage: str = "",
         progress: Progress | None = None,
-    ) -> Iterator[tuple[int, T]]:
-        def work(number: int) -> tuple[int, T]:
+    ) -> None:
+        """In the order of the pieces, so that sums are the same for any number of threads."""
+
+        def work(number: int) -> T:
             piece = self._store.load(self._called(number))
             if piece is None:
                 raise OSError(f"{self._called(number)} was there and is gone or damaged; start again")
-            return number, function(piece, arguments[number])
+            return function(piece, shared, arguments[number])
 
         numbers = sorted(arguments)
-        options: dict[str, Any] = {"n_threads": self._n_threads, "stage": stage, "progress": progress}
-        yield from iterate_threads(work, numbers, len(numbers), ahead=1, **options)
+        options: dict[str, Any] = {"n_threads": self._n_threads, "ahead": 1, "stage": stage, "progress": progress}
+        for number, result in zip(numbers, iterate_threads(work, numbers, len(numbers), **options), strict=True):
+            receive(number, result)
 
     def _called(self, number: int) -> str:
         return f"{self._name}-{number}"

@@ -27,14 +27,21 @@ def count_threads(n_jobs: int | None) -> int:
 
 
 def run_threads(
-    function: Callable[[Any], T], items: Iterable[Any], *, n_threads: int, stage: str = "", progress: Progress | None = None
+    function: Callable[[Any], T],
+    items: Iterable[Any],
+    *,
+    n_threads: int,
+    stage: str = "",
+    progress: Progress | None = None,
+    n_before: int = 0,
 ) -> list[T]:
     """[function(item) for item in items] on a pool of its own, so that calls from many threads or forks do not meet.
 
-    An error or Ctrl-C lets the pieces under way finish, starts no other and is raised.
+    An error or Ctrl-C lets the pieces under way finish, starts no other and is raised. Progress begins at ``n_before``.
     """
     work = list(items)
-    return list(iterate_threads(function, work, len(work), n_threads=n_threads, stage=stage, progress=progress))
+    options: dict[str, Any] = {"stage": stage, "progress": progress, "n_before": n_before}
+    return list(iterate_threads(function, work, len(work), n_threads=n_threads, **options))
 
 
 def iterate_threads(
@@ -46,9 +53,9 @@ def iterate_threads(
     ahead: int = AHEAD,
     stage: str = "",
     progress: Progress | None = None,
+    n_before: int = 0,
 ) -> Iterator[T]:
     """The same, one result after another: items are taken and results wait no more than ``ahead`` for each thread."""
-    report = progress or (lambda *_: None)
     stop = threading.Event()
 
     def guarded(item: Any) -> T | None:
@@ -60,11 +67,15 @@ def iterate_threads(
             stop.set()
             raise
 
-    report(stage, 0, total)
+    def report(n_done: int) -> None:
+        if progress is not None:
+            progress(stage, n_before + n_done, n_before + total)
+
+    report(0)
     if n_threads == 1 or total <= 1:
         for done, item in enumerate(items, start=1):
             yield function(item)
-            report(stage, done, total)
+            report(done)
         return
     with ThreadPoolExecutor(min(n_threads, total), thread_name_prefix="gramshift") as pool:
         waiting: deque[Future[Any]] = deque()
@@ -78,7 +89,7 @@ def iterate_threads(
                 if stop.is_set():
                     continue
                 done += 1
-                report(stage, done, total)
+                report(done)
                 yield result
                 del result
         except BaseException:

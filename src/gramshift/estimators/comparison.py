@@ -140,6 +140,13 @@ def make_comparison(kernel: Any, ngram_range: tuple[int, int], weighting: Any = 
     return Comparison([_make(one, given) for one in named], options.get("n_jobs", -1))
 
 
+def copy_kernel(kernel: Any) -> Any:
+    """One that does not change with the user's."""
+    if isinstance(kernel, (list, tuple)):
+        return [copy_kernel(one) for one in kernel]
+    return StringKernel(**kernel.get_params()) if isinstance(kernel, StringKernel) else kernel
+
+
 def can_be_weighted(kernel: Any) -> bool:
     """Whether a kernel is given by a name, and can have weights."""
     return isinstance(kernel, str) and (kernel == WORDS or (kernel in KERNELS and KERNELS[kernel].weigh is not None))

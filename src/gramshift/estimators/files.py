@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gramshift.engine.memory import parse_bytes
 from gramshift.engine.threads import count_threads
 from gramshift.estimators.archive import ModelFileError, read_archive, write_archive
-from gramshift.estimators.model import Model
+from gramshift.estimators.model import Calibration, Model
 from gramshift.estimators.presets import PRESETS
 from gramshift.estimators.string_kernel import StringKernel
 from gramshift.text.parts import DIGEST
@@ -122,7 +122,7 @@ def load_as(path: str | os.PathLike[str], *kinds: Kind) -> tuple[Any, dict[str, 
 
 
 def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "TransductiveClassifier":
-    from gramshift.estimators.transductive import Calibration, TransductiveClassifier
+    from gramshift.estimators.transductive import TransductiveClassifier
 
     parameters, held = (_parameters_from_json(head[name]) for name in ("parameters", "settings"))
     if set(held) != set(PRESETS["paper"]):

@@ -126,8 +126,8 @@ class LandmarkTrainer(Trainer):
         return piece_size(len(self._texts))
 
     def _make_solver(self, documents: Any, source: Rows) -> Any:
-        own = None if documents.adapt else documents.cells(self._landmarks)
-        return LandmarkRidge(documents, source, float(self.settings["alpha"]), bias=bool(self.settings["bias"]), own=own)
+        alpha, bias = float(self.settings["alpha"]), bool(self.settings["bias"])
+        return LandmarkRidge(documents, self._landmarks, source, alpha, bias=bias)
 
     def _set_classes(self, training: Rows, codes: Codes) -> None:
         known = np.full(self.n, -1)

@@ -3,16 +3,16 @@
 import json
 import logging
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.engine.memory import free_memory, parse_bytes
 from gramshift.engine.pieces import Memory, Store
 from gramshift.engine.threads import Progress
 from gramshift.estimators.comparison import Comparison
@@ -20,12 +20,16 @@ from gramshift.estimators.encoding import counts_simply
 from gramshift.estimators.files import kernel_to_json
 from gramshift.estimators.labels import as_labels, is_missing
 from gramshift.estimators.landmarks import Seen, choose_landmarks, look_through, piece_size
+from gramshift.estimators.needs import BASE, Work, check_exact, check_landmarks_fit, memory_of, most_landmarks
+from gramshift.estimators.presets import MOST_LANDMARKS, count_added
 from gramshift.estimators.string_kernel import StringKernel
 from gramshift.estimators.target import Target
-from gramshift.learn.described import Rows
+from gramshift.learn.described import Rows, compact
 from gramshift.text.parts import InParts, Joined, as_parts
 
+GRAM = "gram.npy"  # in the folder of a checkpoint
 log = logging.getLogger("gramshift")
+USUAL_LENGTH = 900  # characters
 IN_MEMORY = 4  # pieces are kept on disk if they would take more than this part of the memory
 
 
@@ -56,12 +60,75 @@ def gather_parts(X: Any, y: Any, target: Any, comparison: Comparison) -> Given:
     return Given(Joined([source, more]), labels + [None] * len(more))
 
 
-def count_landmarks(given: Given, settings: Mapping[str, Any]) -> int:
+def count_landmarks(given: Given, settings: Mapping[str, Any], comparison: Comparison) -> int:
     """As many as the user wants, or as memory allows; no more than there are documents."""
     n = len(given.labels)
+    work, cell_bytes = describe_work(given, settings, comparison.kernels), 4 if counts_simply(comparison) else 8
+    allowed = memory_of(settings["memory_limit"]) + BASE  # which is in use already
     if settings["landmarks"] != "auto":
-        return min(n, int(settings["landmarks"]))
-    raise NotImplementedError
+        wanted = min(n, int(settings["landmarks"]))
+        check_landmarks_fit(work, wanted, allowed, cell_bytes=cell_bytes)
+        return wanted
+    chosen = most_landmarks(work, allowed, MOST_LANDMARKS)
+    check_landmarks_fit(work, chosen, allowed, cell_bytes=cell_bytes)
+    log.warning("gramshift: %d landmarks of %d documents, by the memory limit and the most that pay", chosen, n)
+    return chosen
+
+
+def prepare_gram(
+    given: Given,
+    comparison: Comparison | None,
+    settings: Mapping[str, Any],
+    *,
+    resume: Any = None,
+    progress: Progress | None = None,
+) -> NDArray[Any] | None:
+    """Refuse a fit that does not fit into memory; with ``resume`` make its gram, from what is there already."""
+    kernels = [] if comparison is None else comparison.kernels
+    one = comparison is not None and comparison.by_counts and len(kernels) == 1 and not comparison.by_weights
+    if resume is not None and not one:
+        raise ValueError("resume keeps the gram of one kernel that counts n-grams; with other kernels it needs landmarks")
+    work, allowed = describe_work(given, settings, kernels), memory_of(settings["memory_limit"]) + BASE
+    if resume is not None:
+        texts = [text for part in given.documents.parts() for text in part]
+        return make_gram(kernels[0], texts, work, allowed, resume=resume, progress=progress)
+    ways = ({"disk": "fit(..., resume='folder')"} if one else {}) | ({"landmarks": "landmarks=2000"} if kernels else {})
+    check_exact(work, allowed, may_use_disk=False, options=ways)
+    return None
+
+
+def make_gram(
+    kernel: StringKernel, texts: list[str], work: Work, allowed: int, *, resume: Any = None, progress: Progress | None = None
+) -> NDArray[Any]:
+    """The counts of all documents with each other; in the folder ``resume`` if they do not fit into memory."""
+    _, on_disk = check_exact(work, allowed, may_use_disk=resume is not None, options={})
+    if not on_disk:
+        return compact(kernel.gram(texts, resume=resume, progress=progress))
+    path = Path(resume) / GRAM
+    kernel.gram(texts, resume=resume, out=path, progress=progress)
+    counts: NDArray[Any] = np.asarray(np.load(path, mmap_mode="c"))  # nobody writes, but leaves take what can be written
+    return counts
+
+
+def describe_work(given: Given, settings: Mapping[str, Any], kernels: Sequence[Any]) -> Work:
+    """The size of a fit; of documents that come in parts the length is not known, and taken for that of a review."""
+    n_source = int(given.is_source.sum())
+    n_target = len(given.labels) - n_source
+    documents = given.documents.all if isinstance(given.documents, Joined) else [given.documents]
+    n_characters = sum(getattr(one, "n_characters", USUAL_LENGTH * len(one)) for one in documents)
+    ours = [kernel for kernel in kernels if isinstance(kernel, StringKernel)]
+    lengths = [1 + kernel.ngram_range[1] - kernel.ngram_range[0] for kernel in ours]
+    changing = any(kernel.powers is not None and kernel.powers.classes > 0 for kernel in ours)
+    return Work(
+        n_source=n_source,
+        n_target=n_target,
+        n_added=count_added(settings["n_added"], n_target)[-1],
+        n_characters=n_characters,
+        n_lengths=max(1, sum(lengths)),
+        adapts=int(settings["n_rounds"]) > 1,
+        jobs=settings["n_jobs"],
+        n_grams=int(settings["n_rounds"]) if changing else 1,
+    )
 
 
 @dataclass(frozen=True)
@@ -85,8 +152,7 @@ def open_store(
     """Where pieces are kept: in the folder that the user named, else in memory, else in a folder that is removed again."""
     n, n_landmarks = len(given.labels), len(chosen.rows)
     size = n * n_landmarks * (4 if counts_simply(comparison) else 8)
-    limit = free_memory() if settings["memory_limit"] is None else parse_bytes(settings["memory_limit"])
-    if resume is None and size <= limit // IN_MEMORY:
+    if resume is None and size <= memory_of(settings["memory_limit"]) // IN_MEMORY:
         yield Memory()
         return
     from gramshift.engine.checkpoint import Checkpoint
@@ -105,7 +171,7 @@ def open_store(
 def _describe(chosen: Chosen, comparison: Comparison, settings: Mapping[str, Any], given: Given) -> dict[str, Any]:
     """What decides the pieces, in plain values; the labels too, if n-grams are weighted by them."""
     key: dict[str, Any] = {
-        "task": "similarities to landmarks",
+        "what": "similarities to landmarks",
         "kernel": kernel_to_json([_without_machine(kernel) for kernel in comparison.kernels]),
         "documents": len(given.labels),
         "source documents": int(given.is_source.sum()),

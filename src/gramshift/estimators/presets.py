@@ -12,6 +12,7 @@ from gramshift.learn.choose import CHOICES
 
 Floats = NDArray[np.float64]
 SELECTIONS = ("surest", "source shares", "estimated shares")
+MOST_LANDMARKS = 10_000  # that "auto" takes: training on more takes longer than it is worth
 LARGEST_ALPHA = 1e12  # beyond it all scores are the same to rounding
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {

@@ -1,8 +1,7 @@
 """The transductive classifier: the paper's method behind scikit-learn's interface."""
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -12,45 +11,27 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
 from gramshift.engine.threads import Progress, count_threads
-from gramshift.estimators.comparison import Comparison, make_comparison
+from gramshift.estimators.comparison import Comparison, copy_kernel, make_comparison
 from gramshift.estimators.explanation import Explanation, explain_text
 from gramshift.estimators.files import save_classifier
-from gramshift.estimators.inputs import check_gram, check_memory, gather
-from gramshift.estimators.labels import encode_labels, is_missing
+from gramshift.estimators.inputs import check_gram, gather
+from gramshift.estimators.labels import Known, read_labels
 from gramshift.estimators.landmarks import LandmarkTrainer
-from gramshift.estimators.large import choose, count_landmarks, gather_parts, open_store
-from gramshift.estimators.model import Model
-from gramshift.estimators.presets import PRESETS, check_landmarks, fill_in, given_shares, in_effect
+from gramshift.estimators.large import Given, choose, count_landmarks, gather_parts, open_store, prepare_gram
+from gramshift.estimators.model import Calibration, Model
+from gramshift.estimators.presets import PRESETS, check_landmarks, fill_in, in_effect
 from gramshift.estimators.string_kernel import StringKernel
 from gramshift.estimators.trainer import Trainer
 from gramshift.kernels.kinds import KERNELS
 from gramshift.kernels.ranges import check_ngram_range
 from gramshift.learn.calibrate import agree, fit_steepness, softmax
-from gramshift.learn.rounds import Codes, Round
+from gramshift.learn.rounds import Round
 from gramshift.learn.solvers import SOLVERS
 from gramshift.learn.targets import choose_classes
 from gramshift.text.documents import as_documents
-from gramshift.text.parts import digest_of
+from gramshift.text.parts import Listed, digest_of
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(eq=False)
-class Calibration:
-    """Of the probabilities; filled when first asked for."""
-
-    steepness: float = 0.0
-    scores: Floats | None = None
-    """Of the target documents; those that joined the training are scored by classifiers that did not learn from them."""
-
-
-@dataclass(frozen=True)
-class Known:
-    """What is known of the documents of a fit: which are source, and the classes of these."""
-
-    is_source: NDArray[np.bool_]
-    classes: NDArray[Any]
-    codes: Codes
 
 
 class TransductiveClassifier(ClassifierMixin, BaseEstimator):
@@ -177,8 +158,10 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         """``gram`` holds the counts of all documents, if they are known already."""
         settings, comparison = self._check_parameters()
         documents, labels = gather(X, y, target, read=self._reader(X, target, comparison, reset=True))
-        known = self._encode(labels, settings)
-        check_memory(len(labels), int(known.is_source.sum()), self.memory_limit)
+        known = read_labels(labels, settings["select"])
+        if gram is None:
+            given = Given(Listed(documents) if isinstance(documents, list) else documents, labels)
+            gram = prepare_gram(given, comparison, settings, resume=resume, progress=progress)
         trainer = Trainer(
             comparison, documents, known.is_source, known.codes, known.classes.tolist(), settings, gram=gram, progress=progress
         )
@@ -190,8 +173,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         settings, comparison = self._check_parameters()
         assert comparison is not None, "checked before"
         given = gather_parts(X, y, target, comparison)
-        known = self._encode(given.labels, settings)
-        chosen = choose(given, comparison, settings, count_landmarks(given, settings), progress)
+        known = read_labels(given.labels, settings["select"])
+        chosen = choose(given, comparison, settings, count_landmarks(given, settings, comparison), progress)
         with open_store(chosen, comparison, settings, given, resume) as store:
             trainer = LandmarkTrainer(
                 comparison, given.documents, known.is_source, known.codes, known.classes.tolist(), settings,
@@ -200,13 +183,6 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
             self._keep(trainer.run(), trainer, chosen.seen.landmarks, known, settings)
             self._set_landmarks(chosen.rows, chosen.seen.digests)
             self._calibrate_with(trainer)
-
-    def _encode(self, labels: list[Any], settings: Mapping[str, Any]) -> Known:
-        is_source = np.array([not is_missing(label) for label in labels], bool)
-        classes, codes = encode_labels([label for label in labels if not is_missing(label)])
-        if isinstance(settings["select"], Mapping):
-            given_shares(settings["select"], classes.tolist())
-        return Known(is_source, classes, codes)
 
     def _keep(self, rounds: list[Round], trainer: Trainer, documents: Any, known: Known, settings: dict[str, Any]) -> None:
         """All that a fit leaves behind; ``documents`` are those that others are compared with."""
@@ -313,9 +289,9 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
 
     def _snapshot(self, settings: dict[str, Any]) -> dict[str, Any]:
         """The parameters of this fit, whatever is set later; ``settings`` are those that hold."""
-        held = {name: settings[name] for name in PRESETS["paper"]} | {"kernel": _copy_kernel(settings["kernel"])}
+        held = {name: settings[name] for name in PRESETS["paper"]} | {"kernel": copy_kernel(settings["kernel"])}
         parameters: dict[str, Any] = self.get_params(deep=False)
-        named = {"kernel": _copy_kernel(self.kernel), "ngram_range": tuple(map(int, self.ngram_range))}
+        named = {"kernel": copy_kernel(self.kernel), "ngram_range": tuple(map(int, self.ngram_range))}
         return parameters | named | {"settings": held}
 
     def _tell(self, rounds: list[Round], is_source: NDArray[np.bool_]) -> None:
@@ -379,6 +355,12 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         places = {self._model.documents[i]: row for row, i in reversed(list(enumerate(target.tolist())))}
         return [(row, places[text]) for row, text in enumerate(X) if text in places]
 
+    def target_digests(self) -> list[bytes]:
+        """By what the target documents are known again, in order."""
+        if self._digests is not None:
+            return [one.tobytes() for one in self._digests]
+        return [digest_of(self._model.documents[row]) for row in np.flatnonzero(self.labeled_iter_ != 0).tolist()]
+
     def _fit_labels(self) -> list[Any]:
         """Of all documents of the fit: those given, and those found for the target."""
         labels: list[Any] = [None] * len(self.labeled_iter_)
@@ -405,29 +387,3 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     def _takes_numbers(self) -> bool:
         kernels = self.kernel if isinstance(self.kernel, (list, tuple)) else [self.kernel]
         return all(callable(kernel) and not isinstance(kernel, StringKernel) for kernel in kernels)
-
-
-def fit_on_gram(
-    classifier: TransductiveClassifier,
-    documents: list[str],
-    labels: list[Any],
-    gram: NDArray[Any] | None,
-    *,
-    progress: Progress | None = None,
-    calibrate: bool = True,
-) -> None:
-    """Fit one of several classifiers on the same documents; gaps in the labels mark the target.
-
-    ``gram`` holds the counts that its kernel finds, None for a classifier that compares in ways of its own. Probabilities are
-    calibrated at once, while what they need is there.
-    """
-    trainer = classifier._fit(documents, labels, None, progress, gram)
-    if calibrate:
-        classifier._calibrate_with(trainer)
-
-
-def _copy_kernel(kernel: Any) -> Any:
-    """One that does not change with the user's."""
-    if isinstance(kernel, (list, tuple)):
-        return [_copy_kernel(one) for one in kernel]
-    return StringKernel(**kernel.get_params()) if isinstance(kernel, StringKernel) else kernel

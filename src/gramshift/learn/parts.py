@@ -1,6 +1,6 @@
 """Many documents described by landmarks: pieces that are looked at one after another, and never all at once."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -45,43 +45,42 @@ class DescribedParts:
     def multiply(self, vectors: Floats, rows: Rows | None = None) -> Floats:
         """The descriptions of ``rows``, by default of all documents, times vectors of shape (landmarks, k)."""
         rows = np.arange(len(self)) if rows is None else rows
-        out = np.empty((len(rows), vectors.shape[1]))
-        places = self._split(rows)
-        for number, result in self._map(multiply_piece, {number: (rows[at], vectors) for number, at in places.items()}):
-            out[places[number]] = result
-        return out
+        return self._each(multiply_piece, vectors, rows, shape=(vectors.shape[1],))
+
+    def leverage(self, rows: Rows, factor: Floats) -> Floats:
+        """|factor^-1 x|^2 of the descriptions x; of these with a 1 below each, if the factor has one row more."""
+        return self._each(leverage_of_piece, factor, rows, stage="sureness" if len(rows) > BLOCK else "")
+
+    def cells(self, rows: Rows) -> Floats:
+        """The descriptions themselves, of a few documents."""
+        return self._each(cells_of_piece, None, rows, shape=(self.n_landmarks,))
 
     def gather(self, weights: Floats, rows: Rows) -> Floats:
         """The weighted sums of the descriptions of ``rows``, shape (landmarks, k)."""
         total = np.zeros((self.n_landmarks, weights.shape[1]))
-        places = self._split(rows)
-        for _, result in self._map(gather_piece, {number: (rows[at], weights[at]) for number, at in places.items()}):
-            total += result
+        arguments = {number: (rows[at], weights[at]) for number, at in self._split(rows).items()}
+        self._map(gather_piece, None, arguments, lambda _, result: np.add(total, result, out=total))
         return total
 
-    def products(self, rows: Rows, *, stage: str = "sums") -> Floats:
+    def products(self, rows: Rows) -> Floats:
         """The sum over ``rows`` of each description times itself, shape (landmarks, landmarks)."""
         total = np.zeros((self.n_landmarks, self.n_landmarks))
         arguments = {number: (rows[at],) for number, at in self._split(rows).items()}
-        for _, result in self._map(multiply_by_itself, arguments, stage):
-            total += result
+        self._map(multiply_by_itself, None, arguments, lambda _, result: np.add(total, result, out=total), "sums")
         return total
 
-    def leverage(self, rows: Rows, factor: Floats) -> Floats:
-        """|factor^-1 x|^2 of the descriptions x; of these with a 1 below each, if the factor has one row more."""
-        out = np.empty(len(rows))
-        places = self._split(rows)
-        arguments = {number: (rows[at], factor) for number, at in places.items()}
-        for number, result in self._map(leverage_of_piece, arguments, "sureness"):
-            out[places[number]] = result
-        return out
+    def count_empty(self, rows: Rows) -> int:
+        """How many of ``rows`` have nothing in common with any landmark."""
+        return int(self._each(find_empty_rows, None, rows).sum())
 
-    def cells(self, rows: Rows) -> Floats:
-        """The descriptions themselves, of a few documents."""
-        out = np.empty((len(rows), self.n_landmarks))
-        places = self._split(rows)
-        for number, result in self._map(cells_of_piece, {number: (rows[at],) for number, at in places.items()}):
+    def _each(self, function: Any, value: Any, rows: Rows, *, shape: tuple[int, ...] = (), stage: str = "") -> Floats:
+        """A number or several for each of ``rows``; ``value`` is what all pieces need."""
+        out, places = np.empty((len(rows), *shape)), self._split(rows)
+
+        def put(number: int, result: Floats) -> None:
             out[places[number]] = result
+
+        self._map(function, value, {number: (rows[at],) for number, at in places.items()}, put, stage)
         return out
 
     def _split(self, rows: Rows) -> dict[int, Rows]:
@@ -91,46 +90,61 @@ class DescribedParts:
         found, starts = np.unique(number[order], return_index=True)
         return dict(zip(found.tolist(), np.split(order, starts[1:]), strict=True)) if len(rows) else {}
 
-    def _map(self, function: Any, arguments: Mapping[int, tuple[Any, ...]], stage: str = "") -> Iterator[tuple[int, Any]]:
-        sent = {
-            number: (self.scale, self.adapt, rows - number * self._size, *rest) for number, (rows, *rest) in arguments.items()
-        }
-        return self._pieces.map(function, sent, stage=stage, progress=self._progress if stage else None)
+    def _map(
+        self,
+        function: Any,
+        value: Any,
+        arguments: Mapping[int, tuple[Any, ...]],
+        receive: Callable[[int, Any], Any],
+        stage: str = "",
+    ) -> None:
+        sent = {number: (rows - number * self._size, *rest) for number, (rows, *rest) in arguments.items()}
+        shared = self.scale, self.adapt, value
+        self._pieces.map(function, shared, sent, receive, stage=stage, progress=self._progress if stage else None)
 
 
-def multiply_piece(piece: Arrays, argument: tuple[Any, ...]) -> Floats:
-    rows, vectors = argument[2:]
-    return _described(piece, argument).multiply(vectors, rows)
+Shared = tuple[Floats, bool, Any]
+Argument = tuple[Any, ...]
 
 
-def gather_piece(piece: Arrays, argument: tuple[Any, ...]) -> Floats:
-    rows, weights = argument[2:]
-    return _described(piece, argument).gather(weights, rows)
+def multiply_piece(piece: Arrays, shared: Shared, argument: Argument) -> Floats:
+    (rows,), vectors = argument, shared[2]
+    return _described(piece, shared).multiply(vectors, rows)
 
 
-def cells_of_piece(piece: Arrays, argument: tuple[Any, ...]) -> Floats:
-    scale, adapt, rows = argument[:3]
+def gather_piece(piece: Arrays, shared: Shared, argument: Argument) -> Floats:
+    rows, weights = argument
+    return _described(piece, shared).gather(weights, rows)
+
+
+def cells_of_piece(piece: Arrays, shared: Shared, argument: Argument) -> Floats:
+    (rows,), (scale, adapt, _) = argument, shared
     similarity: Floats = piece["gram"][rows] * np.multiply.outer(piece["row_scale"][rows], scale)
     return exponential(similarity) if adapt else similarity
 
 
-def multiply_by_itself(piece: Arrays, argument: tuple[Any, ...]) -> Floats:
+def find_empty_rows(piece: Arrays, shared: Shared, argument: Argument) -> NDArray[np.bool_]:
+    result: NDArray[np.bool_] = ~piece["gram"][argument[0]].any(axis=1)
+    return result
+
+
+def multiply_by_itself(piece: Arrays, shared: Shared, argument: Argument) -> Floats:
     """Only one triangle is worked out; the other is its mirror image."""
-    scale, adapt, rows = argument
-    total = np.zeros((len(scale), len(scale)), order="F")
+    (rows,), n = argument, len(shared[0])
+    total = np.zeros((n, n), order="F")
     for start in range(0, len(rows), BLOCK):
-        block = cells_of_piece(piece, (scale, adapt, rows[start : start + BLOCK]))
+        block = cells_of_piece(piece, shared, (rows[start : start + BLOCK],))
         total = blas.dsyrk(1.0, block.T, beta=1.0, c=total, overwrite_c=True, lower=True)
     np.copyto(total, total.T, where=np.triu(np.ones(total.shape, bool), 1))
     return total
 
 
-def leverage_of_piece(piece: Arrays, argument: tuple[Any, ...]) -> Floats:
-    scale, adapt, rows, factor = argument
+def leverage_of_piece(piece: Arrays, shared: Shared, argument: Argument) -> Floats:
+    (rows,), factor = argument, shared[2]
     out = np.empty(len(rows))
     for start in range(0, len(rows), BLOCK):
         part = slice(start, start + BLOCK)
-        block = cells_of_piece(piece, (scale, adapt, rows[part])).T
+        block = cells_of_piece(piece, shared, (rows[part],)).T
         if len(factor) > len(block):
             block = np.vstack([block, np.ones((1, block.shape[1]))])
         solved = linalg.solve_triangular(factor, block, lower=True, overwrite_b=True, check_finite=False)
@@ -138,6 +152,6 @@ def leverage_of_piece(piece: Arrays, argument: tuple[Any, ...]) -> Floats:
     return out
 
 
-def _described(piece: Arrays, argument: tuple[Any, ...]) -> Described:
-    scale, adapt = argument[:2]
+def _described(piece: Arrays, shared: Shared) -> Described:
+    scale, adapt, _ = shared
     return Described(piece["gram"], piece["row_scale"], scale, adapt)

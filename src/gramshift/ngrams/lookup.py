@@ -81,7 +81,7 @@ def build_lookup(
         raise ValueError(f"the landmarks have {encoded.codes.size} characters; one lookup can hold {MAX_CHARS}: take fewer")
     hi = max(lo, min(hi, int(encoded.lengths.max(initial=0))))
     if dense_at is None:
-        dense_at = max(32, 8 * n_blocks(len(texts)))
+        dense_at = max(16, 8 * n_blocks(len(texts)))
     root, doc_of = min(lo, block_width(encoded)), np.repeat(np.arange(len(texts), dtype=np.uint32), encoded.lengths)
 
     def make_branch(shard: tuple[Array, Array]) -> _Branch:
@@ -107,7 +107,7 @@ def _make_branch(
     runs.count_unshared(docs, texts.bounds, positions, common, lo, hi, self_values)
     found = np.empty((positions.size, 3), np.int64)
     found = found[: runs.find_runs(common, root, found)].copy()
-    nodes, edges = np.empty((len(found), 6), np.uint32), np.empty((positions.size + len(found), 2), np.uint32)
+    nodes, edges = np.empty((len(found), 8), np.uint32), np.empty((positions.size + len(found), 2), np.uint32)
     tops = np.empty(positions.size, np.uint32)
     n_edges = tree.grow(texts.codes, texts.bounds, docs, positions, common, found, hi, nodes, edges, tops)
     at = np.flatnonzero(tops != tree.NOWHERE)
@@ -116,8 +116,8 @@ def _make_branch(
 
     # occurrences bound the members; what is not written takes no memory
     n_members, largest = int((found[:, 1] - found[:, 0]).sum()), min(texts.n_docs, positions.size)
-    n_items = n_members if kind == "intersection" else 2 * len(found)
-    items, sizes = np.empty((n_items, 4), np.uint32), np.zeros(2, np.int64)
+    n_items = {"presence": 0, "intersection": n_members, "spectrum": len(found)}[kind]
+    items, sizes = np.empty((n_items, 5), np.uint32), np.zeros(2, np.int64)
     members = np.empty((2 if kind == "spectrum" else 1) * n_members + largest, np.uint32)
     counts = np.empty(members.size if kind == "spectrum" else 0, np.uint32)
     tree.list_docs(
@@ -142,19 +142,22 @@ def _join(
 ) -> Lookup:
     """One tree of all branches: what they refer to moves by what stands before it."""
     sizes = np.array([[0, 0, 0, 0]] + [[len(b.nodes), len(b.edges), len(b.items), len(b.members)] for b in branches])
-    n_tops, n_dense = sum(len(b.top_keys) for b in branches), sum(int(b.items[:, tree.ROW].sum()) for b in branches)
-    n_slots = 1 << (2 * n_tops + 1).bit_length()
-    n_blocks_ = n_blocks(texts.n_docs)
-    n_bytes = int(sizes.sum(axis=0) @ [24, 8, 16, 8 if kind == "spectrum" else 4])
-    check_size(n_bytes + 12 * n_slots + 8 * (texts.codes.size + texts.n_docs) + n_blocks_ * (n_dense + 1) * BLOCK // 8)
-    if sizes.sum(axis=0).max() >= tree.NOWHERE:
-        raise ValueError(f"the landmarks have {sizes[:, 3].sum()} shared n-grams; one lookup can hold {tree.NOWHERE}: take fewer")
-    for branch, (nodes, edges, items, members) in zip(branches, np.cumsum(sizes, axis=0), strict=False):
+    n_tops = sum(len(branch.top_keys) for branch in branches)
+    n_dense = sum(int(part[:, tree.ROW].sum()) for branch in branches for part in (branch.nodes, branch.items))
+    n_slots, n_chars = 1 << (2 * n_tops + 1).bit_length(), texts.codes.size + texts.n_docs
+    n_bytes = int(sizes.sum(axis=0) @ [32, 8, 20, 8 if kind == "spectrum" else 4])
+    check_size(n_bytes + 12 * n_slots + 8 * n_chars + n_blocks(texts.n_docs) * (n_dense + 1) * BLOCK // 8)
+    if sizes.sum(axis=0).max() >= tree.ALONE:
+        raise ValueError(f"the landmarks have {sizes[:, 3].sum()} shared n-grams; one lookup can hold {tree.ALONE}: take fewer")
+    for branch, (n_nodes, n_edges, n_items, n_members) in zip(
+        branches, np.cumsum(sizes, axis=0).astype(np.uint32), strict=False
+    ):
         for targets in (branch.top_targets, branch.edges[:, 1]):
-            targets[targets < tree.ALONE] += np.uint32(nodes)
-        branch.nodes[:, tree.FIRST_EDGE : tree.END_EDGE + 1] += np.uint32(edges)
-        branch.nodes[:, tree.FIRST_ITEM : tree.END_ITEM + 1] += np.uint32(items)
-        branch.items[:, tree.START : tree.STOP + 1] += np.uint32(members)
+            targets[targets < tree.ALONE] += n_nodes
+        branch.nodes[:, tree.FIRST_EDGE] += n_edges
+        for part in (branch.nodes, branch.items):
+            part[:, [tree.START, tree.STOP]] += n_members
+            part[part[:, tree.NEXT] > 0, tree.NEXT] += n_items
 
     def join(name: str, empty: Array) -> Array:
         return np.concatenate([empty, *(getattr(branch, name) for branch in branches)])
@@ -162,13 +165,18 @@ def _join(
     top_keys, top_targets = np.zeros(n_slots, np.uint64), np.full(n_slots, tree.NOWHERE, np.uint32)
     for branch in branches:
         tree.fill_table(branch.top_keys, branch.top_targets, top_keys, top_targets)
-    no_ids = np.empty(0, np.uint32)
-    items, members = join("items", np.empty((0, 4), np.uint32)), join("members", no_ids)
-    dense = np.flatnonzero(items[:, tree.ROW])
-    order = np.argsort(items[dense, tree.START].astype(np.int64) - items[dense, tree.STOP], kind="stable")
-    items[dense[order], tree.ROW] = np.arange(1, n_dense + 1)  # the commonest stand together
-    bits = np.zeros((n_blocks_, n_dense + 1, BLOCK // 64), np.uint64)
-    tree.fill_rows(items, members, bits)
+    no_ids, last = np.empty(0, np.uint32), np.zeros((1, 8), np.uint32)
+    last[0, tree.FIRST_EDGE] = sizes[:, 1].sum()
+    nodes = np.concatenate([*(branch.nodes for branch in branches), last])
+    items, members = join("items", np.empty((0, 5), np.uint32)), join("members", no_ids)
+    bits = np.zeros((n_blocks(texts.n_docs), n_dense + 1, BLOCK // 64), np.uint64)
+    n_rows = 0
+    for part in (nodes, items):
+        dense = np.flatnonzero(part[:, tree.ROW])
+        order = np.argsort(part[dense, tree.START].astype(np.int64) - part[dense, tree.STOP], kind="stable")
+        part[dense[order], tree.ROW] = np.arange(n_rows + 1, n_rows + dense.size + 1)  # the commonest stand together
+        n_rows += dense.size
+        tree.fill_rows(part, members, bits)
     spaced, docs = (np.zeros(texts.codes.size + texts.n_docs, np.uint32) for _ in range(2))
     places = np.arange(texts.codes.size) + doc_of
     spaced[places], docs[places] = texts.codes, doc_of
@@ -182,7 +190,7 @@ def _join(
         n_bits=max(1, texts.n_chars.bit_length()),
         top_keys=top_keys,
         top_targets=top_targets,
-        nodes=join("nodes", np.empty((0, 6), np.uint32)),
+        nodes=nodes,
         edges=join("edges", np.empty((0, 2), np.uint32)),
         codes=spaced,
         docs=docs,

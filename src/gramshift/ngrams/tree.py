@@ -12,8 +12,7 @@ from gramshift.ngrams.runs import INTERSECTION, PRESENCE, SPECTRUM, tally
 
 ALONE = 0x80000000  # marks a text position among targets of edges; other targets are nodes
 NOWHERE = 0xFFFFFFFF
-PLACE, DEPTH, FIRST_EDGE, END_EDGE, FIRST_ITEM, END_ITEM = range(6)  # columns of nodes
-START, STOP, STEP, ROW = range(4)  # columns of items
+START, STOP, STEP, ROW, NEXT, PLACE, DEPTH, FIRST_EDGE = range(8)  # columns of nodes, and the first five of items
 
 
 @leaf(
@@ -21,12 +20,12 @@ START, STOP, STEP, ROW = range(4)  # columns of items
     " uint32[:, ::1], uint32[:, ::1], uint32[::1])"
 )
 def grow(codes, bounds, docs, positions, common, runs, hi, nodes, edges, tops):
-    """Make every run a node, and write its edges (character, target); return how many edges there are.
+    """Make every run a node, and write its edges (character, target), the commonest first; return how many edges there are.
 
     Runs come with the inner ones first. tops[i] is the target for the n-gram of the smallest depth that begins to stand at
     positions[i], NOWHERE for later positions of its run. Places are counted with one separator after every document.
     """
-    n_edges = 0
+    n_edges, sizes = 0, np.empty(edges.shape[0], np.int64)
     for i in range(positions.size):
         tops[i] = ALONE | (positions[i] + docs[i])
     for r in range(runs.shape[0]):
@@ -37,12 +36,16 @@ def grow(codes, bounds, docs, positions, common, runs, hi, nodes, edges, tops):
         i = begin
         while i < end:
             target, place = tops[i], np.int64(positions[i])
+            following = i + 1 if target & ALONE else runs[target, 1]
             if not target & ALONE or depth < min(hi, bounds[np.int64(docs[i]) + 1] - place):
-                edges[n_edges, 0], edges[n_edges, 1] = codes[place + depth], target
+                e = n_edges
+                while e > nodes[r, FIRST_EDGE] and sizes[e - 1] < following - i:
+                    edges[e, 0], edges[e, 1], sizes[e] = edges[e - 1, 0], edges[e - 1, 1], sizes[e - 1]
+                    e -= 1
+                edges[e, 0], edges[e, 1], sizes[e] = codes[place + depth], target, following - i
                 n_edges += 1
             tops[i] = NOWHERE
-            i = i + 1 if target & ALONE else runs[target, 1]
-        nodes[r, END_EDGE] = n_edges
+            i = following
         tops[begin] = r
     return n_edges
 
@@ -52,26 +55,25 @@ def grow(codes, bounds, docs, positions, common, runs, hi, nodes, edges, tops):
     " uint32[:, ::1], uint32[:, ::1], uint32[::1], uint32[::1], int64[::1], int64[::1])"
 )
 def list_docs(docs, runs, kind, lo, dense_at, slot, counts, nodes, items, members, member_counts, self_values, sizes):
-    """Write the documents of every node as items, ranges of members; sizes = (items, members) written.
+    """Write which documents every node has, as ranges of members; sizes = (items, members) written.
 
-    An item counts ``STEP`` for each of its documents. Intersection has one for every number of occurrences at which documents
-    drop out. Spectrum has one with counts, and if it is dense a second one with the counts beyond the first one's step.
+    A node counts ``STEP`` for each of its documents. What more it has are items, ``NEXT`` one after another (0: no more).
+    Intersection has one for every number of occurrences at which documents drop out. Spectrum has counts, and if the node is
+    dense an item with the counts beyond its step.
     """
     n_items = n_members = 0
     for r in range(runs.shape[0]):
-        nodes[r, FIRST_ITEM] = n_items
+        nodes[r, :PLACE] = 0
         size = tally(docs, runs[r, 0], runs[r, 1], members, n_members, counts, slot) if nodes[r, DEPTH] >= lo else 0
         weight = min(runs[r, 2], np.int64(nodes[r, DEPTH]) - lo + 1)
         for k in range(size):
             count = np.int64(counts[k]) if kind != PRESENCE else 1
             self_values[members[n_members + k]] += weight * (count * count if kind == SPECTRUM else count)
-        level = 0
+        level, item = 0, nodes[r]
         while size > 0:
             step = np.int64(counts[:size].min()) - level if kind != PRESENCE else 1
             dense = size >= dense_at and (kind != SPECTRUM or level == 0)
-            items[n_items, START], items[n_items, STOP] = n_members, n_members + size
-            items[n_items, STEP], items[n_items, ROW] = step, dense
-            n_items += 1
+            item[START], item[STOP], item[STEP], item[ROW] = n_members, n_members + size, step, dense
             if kind == SPECTRUM:
                 for k in range(size):
                     member_counts[n_members + k] = counts[k] - level
@@ -84,13 +86,17 @@ def list_docs(docs, runs, kind, lo, dense_at, slot, counts, nodes, items, member
                         members[n_members + kept], counts[kept] = members[n_members - size + k], counts[k]
                         kept += 1
             size = kept
-        nodes[r, END_ITEM] = n_items
+            if size:
+                n_items += 1
+                item[NEXT] = n_items
+                item = items[n_items - 1]
+                item[NEXT] = 0
     sizes[0], sizes[1] = n_items, n_members
 
 
 @leaf("void(uint32[:, ::1], uint32[::1], uint64[:, :, ::1])")
 def fill_rows(items, members, bits):
-    """Set the bits of the documents of every dense item in its row."""
+    """Set the bits of the documents of every dense item, or node, in its row."""
     for k in range(items.shape[0]):
         if items[k, ROW]:
             docs = members[items[k, START] : items[k, STOP]]
@@ -120,8 +126,8 @@ def find_top(table_keys, table_targets, key):
 
 @leaf("uint32(uint32[:, ::1], uint32[:, ::1], uint32, uint32)")
 def find_child(nodes, edges, node, char):
-    """Where the edge of a node with this character leads, or NOWHERE."""
-    for e in range(nodes[node, FIRST_EDGE], nodes[node, END_EDGE]):
+    """Where the edge of a node with this character leads, or NOWHERE; edges of a node end where those of the next begin."""
+    for e in range(nodes[node, FIRST_EDGE], nodes[node + np.uint32(1), FIRST_EDGE]):
         if edges[e, 0] == char:
             return edges[e, 1]
     return np.uint32(NOWHERE)

@@ -28,6 +28,10 @@ class Listed:
     def __len__(self) -> int:
         return len(self.texts)
 
+    @property
+    def n_characters(self) -> int:
+        return sum(map(len, self.texts))
+
     def parts(self) -> Iterator[list[str]]:
         yield self.texts
 
