@@ -21,6 +21,7 @@ T = TypeVar("T")
 COMMAND = "pip install 'gramshift[dask]'"
 DESERTED = 60  # seconds without any worker after which none will come
 LOOK = 0.01  # seconds between two looks at what has been finished
+RECOVERY = 0.5  # seconds for the scheduler to notice that a worker is gone
 PER_THREAD = 2  # tasks sent out for each thread of the workers: one under way, one to go on with
 LOSSES = 3  # times in a row that shared values may be lost with the worker that held them, as often as Dask lets a task try
 ROOM = 0.6  # of a worker's memory: beyond it Dask moves values to disk, and later ends the worker
@@ -68,11 +69,21 @@ class Cluster:
         """Put a large value that all tasks need on every worker, once; those that join later get it from the others."""
 
         def put() -> Any:
-            key = f"{name}-{uuid4().hex}"
             with self._connected():
-                return self.client.scatter({key: value}, broadcast=True)[key]
+                for _ in range(LOSSES):
+                    try:
+                        return self._scatter(value, name)
+                    except OSError:  # a worker that was lost on the way, unless the scheduler is gone
+                        if self.client.status != "running":
+                            raise
+                        time.sleep(RECOVERY)
+                return self._scatter(value, name)
 
         return Handle(put)
+
+    def _scatter(self, value: Any, name: str) -> Any:
+        key = f"{name}-{uuid4().hex}"
+        return self.client.scatter({key: value}, broadcast=True)[key]
 
     def keep(
         self, function: Callable[[Any], Any], items: Iterable[Any], *, name: str | Callable[[Any], str] = "kept"

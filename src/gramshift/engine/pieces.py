@@ -73,11 +73,22 @@ class StoredPieces:
 
         def work(numbered: tuple[int, Any]) -> None:
             number, item = numbered
-            if self._store.load(self._called(number)) is None:
-                self._store.save(self._called(number), **make(item))
+            if not self.has(number):
+                self.put(number, make(item))
 
         for _ in iterate_threads(work, enumerate(items), total, n_threads=n_threads, ahead=2, stage=stage, progress=progress):
             pass
+
+    def has(self, number: int) -> bool:
+        """Whether the piece is there, whole."""
+        return self._store.load(self._called(number)) is not None
+
+    def put(self, number: int, arrays: Arrays) -> None:
+        self._store.save(self._called(number), **arrays)
+
+    def complete(self, total: int) -> None:
+        """There are so many now."""
+        self._n = total
 
     def drop(self) -> None:
         """They are not needed any more."""

@@ -59,6 +59,13 @@ class Comparison:
         ]
         return Comparison(kernels, self.n_jobs)
 
+    def on_one_thread(self) -> "Comparison":
+        """The same for a worker that has one; its kernels use no other."""
+        kernels = [
+            StringKernel(**one.get_params() | {"n_jobs": 1}) if isinstance(one, StringKernel) else one for one in self.kernels
+        ]
+        return Comparison(kernels, 1, self.selves, self.groups)
+
     def takes_rows(self, X: Any) -> bool:
         """Whether X is to be read as rows of numbers: for functions of the user's, unless it holds texts."""
         if any(isinstance(kernel, StringKernel) for kernel in self.kernels):

@@ -32,6 +32,11 @@ class Encoder:
             self.scale = _one_over_root(self._lookup.self_values)
 
     @property
+    def nbytes(self) -> int:
+        """Of the n-grams of the landmarks, or of their texts."""
+        return self._lookup.nbytes if self._kernel is not None else sum(map(len, self._landmarks))
+
+    @property
     def uses_one_thread(self) -> bool:
         """So that several parts can be worked on at once."""
         return self._kernel is not None

@@ -1,6 +1,6 @@
 """Fitting with landmarks: documents are read part by part, described by landmarks and never all held."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.engine.pieces import Store, StoredPieces
+from gramshift.engine.cluster import Cluster
+from gramshift.engine.pieces import Pieces, Store, StoredPieces
+from gramshift.engine.plan import require
+from gramshift.engine.remote import RemotePieces, fill_remotely
 from gramshift.engine.threads import Progress, count_threads
 from gramshift.estimators.comparison import Comparison
 from gramshift.estimators.encoding import Encoder
@@ -21,6 +24,7 @@ from gramshift.learn.rounds import Codes
 from gramshift.text.parts import DIGEST, InParts, digest_of, in_lists
 
 Floats = NDArray[np.float64]
+CELL_BYTES = 24  # of a piece under way: counts, what they become, and the texts
 CELLS = 1 << 22  # of a piece: enough to be worth a start, little enough to be held by every thread
 
 
@@ -75,7 +79,7 @@ def choose_landmarks(
 
 
 class LandmarkTrainer(Trainer):
-    """Runs the rounds of a fit on documents that are described by landmarks."""
+    """Runs the rounds of a fit on documents that are described by landmarks; without a store on the workers of a cluster."""
 
     def __init__(
         self,
@@ -88,12 +92,13 @@ class LandmarkTrainer(Trainer):
         *,
         landmarks: Rows,
         texts: list[str],
-        store: Store,
+        store: Store | None,
+        cluster: Cluster | None = None,
         progress: Progress | None = None,
     ) -> None:
         super().__init__(comparison, documents, is_source, codes, classes, settings, progress=progress)
-        self._landmarks, self._texts, self._store = landmarks, texts, store
-        self._described: tuple[StoredPieces, DescribedParts] | None = None
+        self._landmarks, self._texts, self._store, self._cluster = landmarks, texts, store, cluster
+        self._described: tuple[Pieces, DescribedParts] | None = None
         self._times = 0
         comparison.groups["domains"] = np.where(is_source[landmarks], 0, 1).tolist()
 
@@ -104,21 +109,34 @@ class LandmarkTrainer(Trainer):
         if self._described is not None:
             self._described[0].drop()
         assert self.comparison is not None
-        encoder, size, n_threads = Encoder(self.comparison, self._texts), self.size, count_threads(self.settings["n_jobs"])
-        pieces = StoredPieces(self._store, f"landmarks-{self._times}", n_threads)
-        pieces.fill(
-            encoder,
-            in_lists(self.documents.parts(), size),
-            -(-self.n // size),
-            n_threads=n_threads if encoder.uses_one_thread else 1,
-            stage="landmarks",
-            progress=self._progress,
-        )
+        name, size = f"landmarks-{self._times}", self.size
+        comparison = self.comparison if self._cluster is None else self.comparison.on_one_thread()
+        encoder, parts, total = Encoder(comparison, self._texts), in_lists(self.documents.parts(), size), -(-self.n // size)
+        pieces = self._make_pieces(name, encoder, parts, total)
         self._times += 1
         adapt, progress = bool(self.settings["adapt"]), self._progress
         described = DescribedParts(pieces, n=self.n, size=size, scale=encoder.scale, adapt=adapt, progress=progress)
         self._described = pieces, described
         return described
+
+    def _make_pieces(self, name: str, encoder: Encoder, parts: Iterator[list[str]], total: int) -> Pieces:
+        """In memory or on disk by threads; on Dask workers; or by these but kept in the user's folder."""
+        n_threads = count_threads(self.settings["n_jobs"])
+        told: dict[str, Any] = {"stage": "landmarks", "progress": self._progress}
+        if self._cluster is not None:
+            room, advice = self._cluster.room(encoder.nbytes), "give each worker more memory, or take fewer landmarks"
+            require(f"a piece of {self.size} documents on a Dask worker", CELL_BYTES * CELLS, room, advice)
+        if self._cluster is not None and self._store is None:
+            remote = RemotePieces(self._cluster, name)
+            remote.fill(encoder, parts, total, **told)
+            return remote
+        assert self._store is not None
+        stored = StoredPieces(self._store, name, n_threads)
+        if self._cluster is not None:
+            fill_remotely(self._cluster, stored, encoder, parts, total, name=name, **told)
+        else:
+            stored.fill(encoder, parts, total, n_threads=n_threads if encoder.uses_one_thread else 1, **told)
+        return stored
 
     @property
     def size(self) -> int:

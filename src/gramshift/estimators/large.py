@@ -88,24 +88,29 @@ def prepare_gram(
     one = comparison is not None and comparison.by_counts and len(kernels) == 1 and not comparison.by_weights
     if resume is not None and not one:
         raise ValueError("resume keeps the gram of one kernel that counts n-grams; with other kernels it needs landmarks")
+    if settings["engine"] == "dask" and not one:
+        raise ValueError(
+            "engine='dask' fills the gram of one kernel that counts n-grams; with other kernels it needs landmarks"
+        )
     work, allowed = describe_work(given, settings, kernels), memory_of(settings["memory_limit"]) + BASE
-    if resume is not None:
+    where = {name: settings[name] for name in ("engine", "scheduler")}
+    if resume is not None or settings["engine"] == "dask":
         texts = [text for part in given.documents.parts() for text in part]
-        return make_gram(kernels[0], texts, work, allowed, resume=resume, progress=progress)
+        return make_gram(kernels[0], texts, work, allowed, resume=resume, progress=progress, **where)
     ways = ({"disk": "fit(..., resume='folder')"} if one else {}) | ({"landmarks": "landmarks=2000"} if kernels else {})
     check_exact(work, allowed, may_use_disk=False, options=ways)
     return None
 
 
 def make_gram(
-    kernel: StringKernel, texts: list[str], work: Work, allowed: int, *, resume: Any = None, progress: Progress | None = None
+    kernel: StringKernel, texts: list[str], work: Work, allowed: int, *, resume: Any = None, **options: Any
 ) -> NDArray[Any]:
     """The counts of all documents with each other; in the folder ``resume`` if they do not fit into memory."""
     _, on_disk = check_exact(work, allowed, may_use_disk=resume is not None, options={})
     if not on_disk:
-        return compact(kernel.gram(texts, resume=resume, progress=progress))
+        return compact(kernel.gram(texts, normalize=False, resume=resume, **options))
     path = Path(resume) / GRAM
-    kernel.gram(texts, resume=resume, out=path, progress=progress)
+    kernel.gram(texts, normalize=False, resume=resume, out=path, **options)
     counts: NDArray[Any] = np.asarray(np.load(path, mmap_mode="c"))  # nobody writes, but leaves take what can be written
     return counts
 
@@ -148,8 +153,14 @@ def choose(given: Given, comparison: Comparison, settings: Mapping[str, Any], n:
 @contextmanager
 def open_store(
     chosen: Chosen, comparison: Comparison, settings: Mapping[str, Any], given: Given, resume: Any
-) -> Iterator[Store]:
-    """Where pieces are kept: in the folder that the user named, else in memory, else in a folder that is removed again."""
+) -> Iterator[Store | None]:
+    """Where pieces are kept: in the folder that the user named, else in memory, else in a folder that is removed again.
+
+    None if they are to stay on Dask workers.
+    """
+    if resume is None and settings["engine"] == "dask":
+        yield None
+        return
     n, n_landmarks = len(given.labels), len(chosen.rows)
     size = n * n_landmarks * (4 if counts_simply(comparison) else 8)
     if resume is None and size <= memory_of(settings["memory_limit"]) // IN_MEMORY:

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
+from gramshift.engine.engines import check_engine, open_engine
 from gramshift.engine.threads import Progress, count_threads
 from gramshift.estimators.comparison import Comparison, copy_kernel, make_comparison
 from gramshift.estimators.explanation import Explanation, explain_text
@@ -68,13 +69,16 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     bias : bool
         An unpenalised intercept for "ridge". The paper has none.
     landmarks : int or "auto", optional
-        Describe documents by their similarity to so many of them, drawn from source and target, instead of to all: memory
-        then does not grow with the square of the documents, and X and target may come in parts (:func:`open_parts`).
-        "auto": as many as the memory limit allows, up to 10,000. Only for "ridge".
+        Describe documents by their similarity to so many of them instead of to all, or to as many as the memory limit allows,
+        up to 10,000: for many documents. X and target may then come in parts (:func:`open_parts`). Only for "ridge".
     landmark_choice : {"uniform", "spread"}
         How they are drawn: each document with the same chance, or those far from the ones before with a larger one.
     random_state : int
         Of that drawing.
+    engine : {"threads", "dask"}
+        Where documents are compared, and with landmarks trained on: in this process, or by Dask workers.
+    scheduler : str, optional
+        For "dask": the address of a running one. Default: ``n_jobs`` processes on this machine, for the time of the fit.
     memory_limit, n_jobs
         As in ``StringKernel``.
 
@@ -119,6 +123,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         landmarks: int | str | None = None,
         landmark_choice: str = "uniform",
         random_state: int = 0,
+        engine: str = "threads",
+        scheduler: str | None = None,
         memory_limit: int | float | str | None = None,
         n_jobs: int | None = -1,
     ) -> None:
@@ -136,6 +142,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         self.landmarks = landmarks
         self.landmark_choice = landmark_choice
         self.random_state = random_state
+        self.engine = engine
+        self.scheduler = scheduler
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
 
@@ -175,10 +183,13 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         given = gather_parts(X, y, target, comparison)
         known = read_labels(given.labels, settings["select"])
         chosen = choose(given, comparison, settings, count_landmarks(given, settings, comparison), progress)
-        with open_store(chosen, comparison, settings, given, resume) as store:
+        with (
+            open_engine(self.engine, self.scheduler, n_jobs=self.n_jobs, memory_limit=self.memory_limit) as cluster,
+            open_store(chosen, comparison, settings, given, resume) as store,
+        ):
             trainer = LandmarkTrainer(
                 comparison, given.documents, known.is_source, known.codes, known.classes.tolist(), settings,
-                landmarks=chosen.rows, texts=chosen.seen.landmarks, store=store, progress=progress,
+                landmarks=chosen.rows, texts=chosen.seen.landmarks, store=store, cluster=cluster, progress=progress,
             )  # fmt: skip
             self._keep(trainer.run(), trainer, chosen.seen.landmarks, known, settings)
             self._set_landmarks(chosen.rows, chosen.seen.digests)
@@ -191,8 +202,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         adapt, intercepts = bool(settings["adapt"]), last.fitted.intercepts
         self._model = Model(trainer.comparison, documents, adapt, coefficients, intercepts, trainer.normalized)
         self._parameters = self._snapshot(settings)
-        source, target = np.flatnonzero(known.is_source), np.flatnonzero(~known.is_source)
-        self._training = source, known.codes, target[last.added], last.added_codes
+        added = np.flatnonzero(~known.is_source)[last.added]
+        self._training = np.flatnonzero(known.is_source), known.codes, added, last.added_codes
         self._calibration = Calibration()
         self.classes_ = known.classes
         self._set_landmarks(None, None)
@@ -270,6 +281,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         if not isinstance(self.classifier, str) or self.classifier not in SOLVERS:
             raise ValueError(f"classifier={self.classifier!r}: must be one of {', '.join(map(repr, SOLVERS))}")
         check_ngram_range(self.ngram_range)
+        check_engine(self.engine, self.scheduler)
         if self.landmarks is not None:
             check_landmarks(settings)
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
@@ -348,12 +360,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         """Which of these texts are of the target, and which of its documents they are; of equal ones the first."""
         if not isinstance(X, list):
             return []
-        if self._digests is not None:
-            seen: dict[Any, int] = {one.tobytes(): row for row, one in reversed(list(enumerate(self._digests)))}
-            return [(row, seen[one]) for row, one in enumerate(map(digest_of, X)) if one in seen]
-        target = np.flatnonzero(self.labeled_iter_ != 0)
-        places = {self._model.documents[i]: row for row, i in reversed(list(enumerate(target.tolist())))}
-        return [(row, places[text]) for row, text in enumerate(X) if text in places]
+        places = {one: row for row, one in reversed(list(enumerate(self.target_digests())))}
+        return [(row, places[one]) for row, one in enumerate(map(digest_of, X)) if one in places]
 
     def target_digests(self) -> list[bytes]:
         """By what the target documents are known again, in order."""

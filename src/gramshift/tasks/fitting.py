@@ -52,7 +52,8 @@ def fit_with_landmarks(
     given: dict[str, Any] = {"ngram_range": ngram_range, "memory_limit": options.memory, "n_jobs": options.jobs}
     if chosen.is_stage:
         given |= {"kernel": options.kernel, "n_added": options.n_added(known.count(None))}
-    classifier = chosen.make(**given, landmarks=options.n_landmarks)
+    where: dict[str, Any] = {"engine": options.engine, "scheduler": options.scheduler}
+    classifier = chosen.make(**given, **where, landmarks=options.n_landmarks)
     documents = Joined([inputs.documents, inputs.unlabelled])
     classifier.fit(documents, inputs.labels + known, resume=options.resume, progress=progress)
     landmarks = StringKernel(options.kernel, ngram_range=ngram_range).gram(list(classifier._model.documents))
@@ -73,7 +74,8 @@ def fit_all(inputs: Inputs, corrections: dict[str, Any], options: ClassifyOption
         {"n_added": options.n_added(known.count(None)), "n_rounds": 1 + (options.method == "tkc"), "n_jobs": options.jobs},
         [kernel],
     )
-    gram = make_gram(kernel, texts, work, memory_of(options.memory), resume=options.resume, progress=progress)
+    where: dict[str, Any] = {"engine": options.engine, "scheduler": options.scheduler, "resume": options.resume}
+    gram = make_gram(kernel, texts, work, memory_of(options.memory), progress=progress, **where)
 
     def fit(method: str, known: list[Any], stage: str, *, calibrate: bool) -> Any:
         labels, chosen = inputs.labels + known, METHODS[method]

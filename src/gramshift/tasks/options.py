@@ -9,6 +9,7 @@ from typing import Any
 
 from gramshift.baselines.table import BEST, METHODS, check_preset
 from gramshift.datasets.columns import suggest
+from gramshift.engine.engines import check_engine
 
 KINDS = ("presence", "intersection", "spectrum")
 LISTS = ("source",)
@@ -43,6 +44,8 @@ class ClassifyOptions:
     abstain_below: float | None = None
     landmarks: str | None = None
     resume: str | None = None
+    engine: str = "threads"
+    scheduler: str | None = None
     memory: str | None = None
     jobs: int = -1
     dry_run: bool = False
@@ -67,6 +70,9 @@ class ClassifyOptions:
             raise ValueError(f"{given} goes with plain, adapted and tkc; {BEST} has its own, leave it out")
         if self.landmarks is not None:
             self._check_landmarks()
+        check_engine(self.engine, self.scheduler)
+        if self.engine == "dask" and self.landmarks is None and not METHODS[self.method].is_stage:
+            raise ValueError(f"--engine dask fills the gram of plain, adapted and tkc; with {self.method} it needs --landmarks")
         if self.resume is not None and self.landmarks is None and not METHODS[self.method].is_stage:
             raise ValueError(f"--resume keeps the gram of plain, adapted and tkc; with {self.method} it needs --landmarks")
         if self.abstain_below is not None and not 0 < self.abstain_below <= 1:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Protocol, runtime_checkable
 
-from gramshift.text.documents import as_documents
+from gramshift.text.documents import as_documents, dask_parts, is_dask
 
 DIGEST = 16  # bytes by which a document is known again
 
@@ -55,8 +55,27 @@ class Joined:
                 raise ValueError(f"input {number + 1} had {len(one)} documents at first and {found} now; it must not change")
 
 
+class Partitions:
+    """A dask bag or column of texts, which is looked through once to know its size."""
+
+    def __init__(self, documents: Any, name: str) -> None:
+        self._documents, self._name = documents, name
+        self._n, self.n_characters = 0, 0
+        for part in self.parts():
+            self._n += len(part)
+            self.n_characters += sum(map(len, part))
+
+    def __len__(self) -> int:
+        return self._n
+
+    def parts(self) -> Iterator[list[str]]:
+        return dask_parts(self._documents, name=self._name)
+
+
 def as_parts(documents: Any, *, name: str = "documents") -> InParts:
     """As they are if they come in parts, else a list of str."""
+    if is_dask(documents):
+        return Partitions(documents, name)
     return documents if isinstance(documents, InParts) else Listed(as_documents(documents, name=name))
 
 
