@@ -58,7 +58,7 @@ def test_explanations_are_those_of_the_exact_classifier(way):
 def naive_landmark_scores(landmarks, *, n_added, alpha=1e-5):
     """Both rounds by hand: descriptions, least squares with a pull to 0, the surest join, least squares again.
 
-    The pull is alpha and what landmarks cannot say of the documents, squared (learn/landmarks.py).
+    The pull is alpha and what landmarks cannot say of others, squared, times their share of all (learn/landmarks.py).
     """
     texts, n_source = KITCHEN.texts + FILMS.texts, len(KITCHEN.texts)
     similarity = gs.StringKernel(ngram_range=(3, 5)).gram(texts, [texts[i] for i in landmarks], normalize=True)
@@ -70,7 +70,7 @@ def naive_landmark_scores(landmarks, *, n_added, alpha=1e-5):
 
     def score():
         others = np.setdiff1d(training, landmarks)
-        penalty = alpha + np.sum(1 - said[others]) ** 2 / len(training) / len(others)
+        penalty = (alpha + np.mean(1 - said[others]) ** 2) * len(landmarks) / len(texts)
         design = np.vstack([rows[training], np.sqrt(penalty) * np.eye(len(landmarks))])
         weights = np.linalg.lstsq(design, np.vstack([targets, np.zeros((len(landmarks), 2))]))[0]
         return rows[n_source:] @ weights

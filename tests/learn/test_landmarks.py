@@ -44,12 +44,12 @@ def naive_features(landmarks, adapt):
 
 
 def naive_penalty(landmarks, adapt, training, alpha):
-    """alpha, and what landmarks do not say of the training documents: of those that are none the mean is squared."""
+    """alpha and what landmarks do not say of the other training documents; adapted, squared and by the landmarks' share."""
     kernel = np.exp(SIMILARITY - 1) if adapt else SIMILARITY
     said = np.diag(kernel[:, landmarks] @ np.linalg.pinv(kernel[np.ix_(landmarks, landmarks)], 1e-10) @ kernel[landmarks])
-    unsaid = np.where(np.isin(np.arange(90), landmarks), 0, np.diag(kernel) - said)[training]
-    share = np.mean(~np.isin(training, landmarks))
-    return alpha + (unsaid.mean() ** 2 / max(share, 1e-9) if adapt else unsaid.mean())
+    unsaid = [kernel[i, i] - said[i] for i in training if i not in landmarks]
+    mean = np.mean(unsaid) if unsaid else 0
+    return (alpha + mean**2) * len(landmarks) / len(TEXTS) if adapt else alpha + mean
 
 
 def naive_fit(features, training, targets, alpha, bias):

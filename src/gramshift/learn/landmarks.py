@@ -42,9 +42,10 @@ class LandmarkRidge:
     kernel again.
 
     In the exact kernel every document is most similar to itself, which keeps a fit from following single documents. Others
-    than landmarks lack that here. So the penalty is alpha and, on average over the training documents, what landmarks cannot
-    say of them: s - c' own^-1 c, for similarities c to the landmarks and s to itself; in an adapted kernel, which multiplies
-    similarities, its square. With all documents as landmarks that is nothing, and all of this is the exact classifier.
+    than landmarks lack that here. So the penalty is alpha and, on average over these, what landmarks cannot say of them:
+    s - c' own^-1 c, for similarities c to the landmarks and s to itself; in an adapted kernel, which multiplies similarities,
+    its square. That kernel is a sum over all documents; over landmarks it is smaller by their share, and so is the penalty.
+    With all documents as landmarks nothing is unsaid, and all of this is the exact classifier.
     """
 
     def __init__(self, documents: DescribedParts, landmarks: Rows, source: Rows, alpha: float, *, bias: bool = False) -> None:
@@ -105,6 +106,8 @@ class LandmarkRidge:
         if len(training) > len(self.source):
             sums += self.documents.products(training[len(self.source) :])
         penalty = self.alpha + self._unsaid(training)
+        if self.documents.adapt:
+            penalty *= n / len(self.documents)
         system = np.zeros((n + self.bias, n + self.bias))
         system[:n, :n] = self._to_features(self._to_features(sums).T)
         if self.bias:
@@ -118,7 +121,7 @@ class LandmarkRidge:
         return float(np.trace(linalg.cho_solve((self._root, True), self._source_sums, check_finite=False)))
 
     def _unsaid(self, training: Rows) -> float:
-        """What landmarks cannot say of a training document, on average; they say all of themselves."""
+        """What landmarks cannot say of a training document that is none, on average; they say all of themselves."""
         is_landmark = np.isin(training, self.landmarks)
         others = training[~is_landmark]
         if not len(others):
@@ -127,8 +130,8 @@ class LandmarkRidge:
         adapt, place = self.documents.adapt, np.searchsorted(self.landmarks, training[is_landmark])
         of_others = len(others) - n_empty * (1 - 1 / e if adapt else 1)
         said = self._said_of_source + self.documents.leverage(training[len(self.source) :], self._root).sum()
-        unsaid = max(0.0, (of_others + np.diagonal(self._own)[place].sum() - said) / len(training))
-        return float(unsaid**2 * len(training) / len(others) if adapt else unsaid)
+        unsaid = max(0.0, (of_others + np.diagonal(self._own)[place].sum() - said) / len(others))
+        return float(unsaid**2 if adapt else unsaid)
 
     def _solve(self, training: Rows, targets: Floats, system: System) -> Solved:
         """Sums over documents are right to rounding beside their size, which is far above the penalty: what that did to the
