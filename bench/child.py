@@ -122,27 +122,44 @@ def settings(texts: list[str]) -> dict[str, float]:
 
 
 def landmarks(texts: list[str], n: str, n_landmarks: str, setting: str, limit: str, smoke: str) -> dict[str, float]:
-    """Seconds and peak memory of a fit with landmarks on grown documents, which are made meanwhile, both times that it reads them.
+    """Seconds and peak memory of a fit with landmarks on grown documents, which are made whenever it reads them.
 
     A small fit comes first: it loads compiled code.
     """
-    import gramshift
-    from bench.grown import grow, load_reviews
+    from bench.grown import fit_grown, grow, load_reviews
 
     reviews = load_reviews(smoke=bool(int(smoke)))
-
-    def fit(n: int, n_landmarks: int) -> gramshift.TransductiveClassifier:
-        source, target = grow(reviews, n, setting)
-        classifier = gramshift.TransductiveClassifier(landmarks=n_landmarks, memory_limit=limit)
-        return classifier.fit(source, source.labels, target=target)
-
-    fit(200, 20)
+    fit_grown(reviews, 200, 20, setting)
     begun = time.perf_counter()
-    classifier = fit(int(n), int(n_landmarks))
+    classifier = fit_grown(reviews, int(n), int(n_landmarks), setting, memory_limit=limit)
     seconds = time.perf_counter() - begun
     n_training = int((classifier.labeled_iter_ >= 0).sum())
     n_characters = sum(len(text) for half in grow(reviews, int(n), setting) for part in half.parts() for text in part)
     return {"seconds": seconds, "peak_mb": peak_bytes() / 1e6, "training": n_training, "characters": n_characters}
+
+
+def dask(texts: list[str], n: str, n_landmarks: str, setting: str, workers: str, smoke: str) -> dict[str, float]:
+    """Seconds of such a fit on Dask workers of one thread each, which have done a small fit before."""
+    import distributed
+
+    from bench.grown import fit_grown, load_reviews
+
+    reviews = load_reviews(smoke=bool(int(smoke)))
+    options: dict[str, Any] = {"n_workers": int(workers), "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        client.run(warm_up, int(smoke))
+        on_workers = {"engine": "dask", "scheduler": cluster.scheduler_address}
+        fit_grown(reviews, 200, 20, setting, **on_workers)
+        begun = time.perf_counter()
+        fit_grown(reviews, int(n), int(n_landmarks), setting, **on_workers)
+        return {"seconds": time.perf_counter() - begun}
+
+
+def warm_up(smoke: int) -> None:
+    """A small fit, for compiled code."""
+    from bench.grown import fit_grown, load_reviews
+
+    fit_grown(load_reviews(smoke=bool(smoke)), 200, 20, "BD-EK", n_jobs=1)
 
 
 def peak_bytes() -> int:
@@ -167,6 +184,7 @@ TASKS: dict[str, Callable[..., dict[str, float]]] = {
     "reproduce": reproduce,
     "settings": settings,
     "landmarks": landmarks,
+    "dask": dask,
 }
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+import gramshift as gs
 from bench.corpus import NGRAM_RANGE, Texts, find_data, normalise
 from gramshift.datasets.demo import DOMAINS as DEMO
 from gramshift.datasets.demo import load_demo
@@ -99,6 +100,13 @@ def grow(reviews: Reviews, n: int, setting: str) -> tuple[Grown, Grown]:
     """Source and target of a setting such as BD-EK, half of the documents each."""
     source, target = setting.split("-")
     return Grown(reviews, source, n - n // 2), Grown(reviews, target, n // 2, seed=1)
+
+
+def fit_grown(reviews: Reviews, n: int, n_landmarks: int, setting: str, **options: Any) -> gs.TransductiveClassifier:
+    """tkc as published, but for landmarks."""
+    source, target = grow(reviews, n, setting)
+    classifier = gs.TransductiveClassifier(landmarks=n_landmarks, ngram_range=NGRAM_RANGE, **options)
+    return classifier.fit(source, source.labels, target=target)
 
 
 def resemble(reviews: Reviews, sizes: Sequence[int]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""What landmarks cost in accuracy: the paper's settings with landmarks and exactly. Labels of the target are used to score alone."""
+"""What landmarks cost in accuracy: the paper's settings with landmarks and exactly. Target labels are used to score alone."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How far it goes: time and memory of fits with landmarks as documents grow, their accuracy beside the exact fit, a cost model."""
+"""How far it goes: fits with landmarks as documents grow, on Dask workers, their accuracy beside exact fits, a cost model."""
 
 from typing import Any
 
@@ -17,9 +17,9 @@ __all__ = ["run", "show"]
 FOLDERS = ("text", "ngrams", "kernels", "engine", "learn", "estimators")
 LARGEST = 80_000
 LANDMARKS = 2000
-LIMIT = "3 GB"
+LIMIT, SMALL_LIMIT = "3 GB", "1 GB"
 SETTING = "BD-EK"
-FLAT_PERCENT, PEAK_MB = 15, 3000
+FLAT_PERCENT, PEAK_MB, FASTER = 15, 3000, 1.7
 
 
 def run(texts: Texts, *, smoke: bool, repeat: int, docs: int | None) -> dict[str, Any]:
@@ -45,9 +45,9 @@ def run(texts: Texts, *, smoke: bool, repeat: int, docs: int | None) -> dict[str
     result["others"] = [measure(n, k, smoke=smoke) for n in sizes[:2] for k in fewer[: 0 if smoke else None] + more]
     shorter = [] if smoke else [measure(sizes[0], n_landmarks, setting=setting, smoke=smoke) for setting in ("B-D", "E-K")]
     result["others"] += shorter
-    result["on_disk"] = measure(sizes[-2], n_landmarks, limit=str(8 * sizes[-2] * n_landmarks), smoke=smoke)
+    result["on_disk"] = measure(sizes[-2], n_landmarks, limit=SMALL_LIMIT, smoke=smoke)
     result["unseen"] = [measure(3 * largest // 8, 3 * n_landmarks // 4, setting="BE-DK", smoke=smoke)]
-    result["workers"] = None
+    result["workers"] = race_workers(sizes[0], n_landmarks, repeat=few, smoke=smoke)
     result["model"] = model([*result["growth"], *result["others"], result["on_disk"]], result["unseen"])
     result["accuracy"] = compare(reviews, smoke=smoke)
     result["source_changed"] = source_state(FOLDERS) != source
@@ -73,6 +73,19 @@ def measure(
         "all_seconds": [one["seconds"] for one in runs],
         "ms_per_document": 1000 * best["seconds"] / n,
     }
+
+
+def race_workers(n: int, n_landmarks: int, *, repeat: int, smoke: bool) -> dict[str, Any]:
+    """The same fit on one Dask worker and on two, in turns, each time on a cluster of its own."""
+    times: dict[int, list[float]] = {1: [], 2: []}
+    for _ in range(repeat):
+        for k, several in times.items():
+            say(f"{n} documents, {n_landmarks} landmarks, Dask workers: {k}")
+            arguments = (str(n), str(n_landmarks), SETTING, str(k), str(int(smoke)))
+            several.append(run_child("dask", *arguments, texts=[])["seconds"])
+    seconds = {k: min(several) for k, several in times.items()}
+    ratio = seconds[1] / seconds[2]
+    return {"documents": n, "seconds": seconds, "all_seconds": times, "ratio": ratio, "reached": ratio >= FASTER}
 
 
 def judge(growth: list[dict[str, Any]]) -> dict[str, Any]:

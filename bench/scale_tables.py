@@ -37,9 +37,8 @@ def goals(result: Result) -> str:
         (found["flat"], f"time per document changes by {found['change_percent']:+.1f} % from first to last (at most 15)"),
         (found["bounded"], f"peak memory is {found['peak_mb']:.0f} MB (at most 3000)"),
     ]
-    if result["workers"] is not None:
-        ratio = result["workers"]["ratio"]
-        lines.append((result["workers"]["reached"], f"2 workers are {ratio:.2f} times as fast as 1 (at least 1.7)"))
+    ratio = result["workers"]["ratio"]
+    lines.append((result["workers"]["reached"], f"2 Dask workers are {ratio:.2f} times as fast as 1 (at least 1.7)"))
     return "\n".join(f"{'reached' if reached else 'missed '}  {words}" for reached, words in lines)
 
 
@@ -47,8 +46,8 @@ def others(result: Result) -> str:
     """The runs that the cost model is fitted on beside those above, and one that it has not seen, with its estimates."""
     model, rows = result["model"], []
     runs = [*result["growth"], *result["others"], result["on_disk"], *result["unseen"]]
-    off = zip(*(sum(model[name]["off_percent"], []) for name in ("seconds", "bytes")), strict=True)
-    for run, (seconds, memory) in zip(runs, off, strict=True):
+    off = [[*model[name]["off_percent"][0], *model[name]["off_percent"][1]] for name in ("seconds", "bytes")]
+    for run, seconds, memory in zip(runs, *off, strict=True):
         kept = "disk" if run["on_disk"] else "memory"
         name = f"{run['documents']:,} of {run['setting']}{'' if run not in result['unseen'] else ', not fitted on'}"
         rows.append([name, run["landmarks"], kept, run["seconds"], f"{seconds:+.0f}", run["peak_mb"], f"{memory:+.0f}"])
@@ -59,9 +58,8 @@ def others(result: Result) -> str:
 def workers(result: Result) -> str:
     """One and two workers under Dask."""
     found = result["workers"]
-    rows = [] if found is None else [[n, seconds] for n, seconds in zip((1, 2), found["seconds"], strict=True)]
-    title = "Dask workers" if found is None else f"Dask workers, {found['documents']:,} documents"
-    return table(title, ("seconds",), rows)
+    rows = [[n, seconds] for n, seconds in found["seconds"].items()]
+    return table(f"Dask workers, {found['documents']:,} documents", ("seconds",), rows)
 
 
 def costs(result: Result) -> str:
