@@ -69,7 +69,7 @@ def naive_landmark_scores(landmarks, *, n_added, alpha=1e-5):
     said = np.diag(rows @ np.linalg.pinv(rows[landmarks], 1e-10) @ rows.T)
 
     def score():
-        others = np.setdiff1d(training, landmarks)
+        others = np.setdiff1d(np.arange(len(texts)), landmarks)
         penalty = (alpha + np.mean(1 - said[others]) ** 2) * len(landmarks) / len(texts)
         design = np.vstack([rows[training], np.sqrt(penalty) * np.eye(len(landmarks))])
         weights = np.linalg.lstsq(design, np.vstack([targets, np.zeros((len(landmarks), 2))]))[0]

@@ -43,11 +43,11 @@ def naive_features(landmarks, adapt):
     return rows @ (vectors[:, kept] / np.sqrt(values[kept]))
 
 
-def naive_penalty(landmarks, adapt, training, alpha):
-    """alpha and what landmarks do not say of the other training documents; adapted, squared and by the landmarks' share."""
+def naive_penalty(landmarks, adapt, alpha):
+    """alpha and what landmarks do not say of the other documents; adapted, squared and by the landmarks' share."""
     kernel = np.exp(SIMILARITY - 1) if adapt else SIMILARITY
     said = np.diag(kernel[:, landmarks] @ np.linalg.pinv(kernel[np.ix_(landmarks, landmarks)], 1e-10) @ kernel[landmarks])
-    unsaid = [kernel[i, i] - said[i] for i in training if i not in landmarks]
+    unsaid = [kernel[i, i] - said[i] for i in range(len(TEXTS)) if i not in landmarks]
     mean = np.mean(unsaid) if unsaid else 0
     return (alpha + mean**2) * len(landmarks) / len(TEXTS) if adapt else alpha + mean
 
@@ -78,7 +78,7 @@ def test_scores_are_those_of_least_squares(landmarks, adapt, alpha, bias):
     documents, solver = make_solver(landmarks, adapt, alpha, bias)
     for training in (SOURCE, TRAINING):
         fitted = solver.solve(training, TARGETS[: len(training)])
-        penalty = naive_penalty(landmarks, adapt, training, alpha)
+        penalty = naive_penalty(landmarks, adapt, alpha)
         expected = naive_fit(naive_features(landmarks, adapt), training, TARGETS[: len(training)], penalty, bias)
         np.testing.assert_allclose(fitted.score(documents, np.arange(90)), expected, atol=1e-8)
 
@@ -88,7 +88,7 @@ def test_scores_are_those_of_least_squares(landmarks, adapt, alpha, bias):
 def test_held_out_scores_are_those_of_fits_without_the_document(landmarks, adapt, bias):
     _, solver = make_solver(landmarks, adapt, 1e-2, bias)
     features, found = naive_features(landmarks, adapt), solver.held_out(TRAINING, TARGETS)
-    penalty = naive_penalty(landmarks, adapt, TRAINING, 1e-2)
+    penalty = naive_penalty(landmarks, adapt, 1e-2)
     for place, row in enumerate(TRAINING):
         others = np.delete(np.arange(len(TRAINING)), place)
         expected = naive_fit(features, TRAINING[others], TARGETS[others], penalty, bias)[row]
@@ -116,7 +116,7 @@ def test_pieces_of_any_size_give_the_same(adapt, size, n_threads):
     np.testing.assert_allclose(
         documents.cells(rows), np.exp(SIMILARITY - 1)[rows][:, FEW] if adapt else SIMILARITY[rows][:, FEW]
     )
-    penalty = naive_penalty(FEW, adapt, TRAINING, 1e-3)
+    penalty = naive_penalty(FEW, adapt, 1e-3)
     expected = naive_fit(naive_features(FEW, adapt), TRAINING, TARGETS, penalty, False)
     np.testing.assert_allclose(solver.solve(TRAINING, TARGETS).score(documents, rows), expected[rows], atol=1e-9)
 

@@ -25,7 +25,7 @@ from gramshift.text.parts import DIGEST, InParts, digest_of, in_lists
 
 Floats = NDArray[np.float64]
 CELL_BYTES = 24  # of a piece under way: counts, what they become, and the texts
-CELLS = 1 << 22  # of a piece: enough to be worth a start, little enough to be held by every thread
+CELLS = 1 << 21  # of a piece: enough to be worth a start, little enough to be held by every thread
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,7 @@ class DescribedParts:
         total = np.zeros((self.n_landmarks, self.n_landmarks))
         arguments = {number: (rows[at],) for number, at in self._split(rows).items()}
         self._map(multiply_by_itself, None, arguments, lambda _, result: np.add(total, result, out=total), "sums")
+        total += np.tril(total, -1).T
         return total
 
     def count_empty(self, rows: Rows) -> int:
@@ -129,13 +130,12 @@ def find_empty_rows(piece: Arrays, shared: Shared, argument: Argument) -> NDArra
 
 
 def multiply_by_itself(piece: Arrays, shared: Shared, argument: Argument) -> Floats:
-    """Only one triangle is worked out; the other is its mirror image."""
+    """Below the diagonal, with 0 above it: that would be the mirror image."""
     (rows,), n = argument, len(shared[0])
     total = np.zeros((n, n), order="F")
     for start in range(0, len(rows), BLOCK):
         block = cells_of_piece(piece, shared, (rows[start : start + BLOCK],))
         total = blas.dsyrk(1.0, block.T, beta=1.0, c=total, overwrite_c=True, lower=True)
-    np.copyto(total, total.T, where=np.triu(np.ones(total.shape, bool), 1))
     return total
 
 
