@@ -171,7 +171,7 @@ def open_store(
     if resume is not None:
         with Checkpoint.open(resume, _describe(chosen, comparison, settings, given)) as kept:
             if kept.n_done:
-                log.info("gramshift: %s has %d finished pieces", resume, kept.n_done)
+                log.info("%s: %d finished pieces were there already", resume, kept.n_done)
             yield kept
         return
     with tempfile.TemporaryDirectory(prefix="gramshift-") as folder, Checkpoint.open(folder, {}) as scratch:
