@@ -15,6 +15,7 @@ from gramshift.engine.remote import RemotePieces, fill_remotely
 from gramshift.engine.threads import Progress, count_threads
 from gramshift.estimators.comparison import Comparison
 from gramshift.estimators.encoding import Encoder
+from gramshift.estimators.needs import PIECE_CELLS
 from gramshift.estimators.trainer import Trainer
 from gramshift.learn.choose import CANDIDATES, draw, spread
 from gramshift.learn.described import Rows
@@ -25,7 +26,7 @@ from gramshift.text.parts import DIGEST, InParts, digest_of, in_lists
 
 Floats = NDArray[np.float64]
 CELL_BYTES = 24  # of a piece under way: counts, what they become, and the texts
-CELLS = 1 << 22  # of a piece: enough to be worth a start, little enough to be held by every thread
+CELLS = PIECE_CELLS
 
 
 @dataclass(frozen=True)

@@ -174,7 +174,8 @@ def _check_needs(work: Work, options: ClassifyOptions, n_landmarks: int | None) 
     """Refuse what does not fit; with a folder to keep pieces in, the gram may be there too."""
     allowed = memory_of(options.memory)
     if n_landmarks is not None:
-        return check_landmarks_fit(work, n_landmarks, allowed, cell_bytes=8 if options.method == BEST else 4)
+        cell_bytes, kept = 8 if options.method == BEST else 4, options.resume is not None
+        return check_landmarks_fit(work, n_landmarks, allowed, cell_bytes=cell_bytes, kept=kept)
     is_stage, is_own = METHODS[options.method].is_stage, METHODS[options.method].is_own
     ways = ({"disk": "--resume DIR"} if is_stage else {}) | ({"landmarks": "--landmarks 2000"} if is_own else {})
     needs, _ = check_exact(work, allowed, may_use_disk=is_stage and options.resume is not None, options=ways)
