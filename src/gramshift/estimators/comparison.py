@@ -74,7 +74,7 @@ class Comparison:
     ) -> Callable[..., Described]:
         """What describes documents among themselves, again and again, as ``groups`` change; n-grams are found once.
 
-        It takes a number n, to describe the first n alone, by each other.
+        It takes a number n, to describe the first n alone, by each other, and ``across``, to have the domains alike.
         """
         weighted, constant = [kernel for kernel, _ in self._weighted()], None
         finders = [(kernel, kernel.find_ngrams(list(documents), progress=progress)) for kernel in weighted]
@@ -83,10 +83,10 @@ class Comparison:
             constant = Comparison(others, self.n_jobs, self.selves)._average(documents, None, progress) * len(others)
         scale = np.full(len(documents), 1 / np.sqrt(len(self.kernels)))
 
-        def describe(n: int | None = None) -> Described:
+        def describe(n: int | None = None, *, across: bool = False) -> Described:
             total = None if constant is None else constant[:n, :n].copy()
             for kernel, found in finders:
-                weighting = kernel.make_weighting(len(documents), **self.groups)
+                weighting = kernel.make_weighting(len(documents), **self.groups, across=across)
                 assert weighting is not None
                 values = found.gram(weighting, n=n, normalize=True, progress=progress)
                 total = values if total is None else np.add(total, values, out=total)
