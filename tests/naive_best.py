@@ -60,7 +60,7 @@ def softmax(row, steepness, offsets):
 def em(probabilities, before):
     shares = list(before)
     for _ in range(3000):
-        weighted = [[p * s / b for p, s, b in zip(row, shares, before, strict=True)] for row in probabilities]
+        weighted = [[(p / b) ** 0.6 * s for p, s, b in zip(row, shares, before, strict=True)] for row in probabilities]
         counts = [sum(row[c] / sum(row) for row in weighted) for c in range(len(shares))]
         shares = [(count + 5 * b) / (len(weighted) + 5) for count, b in zip(counts, before, strict=True)]
     return shares

@@ -92,11 +92,13 @@ def test_shares_are_estimated():
     np.testing.assert_allclose(estimate_shares(certain, np.array([0.5, 0.5])), seen, atol=1e-6)
     # two kinds of documents, 0.8 and 0.2: with share s of class 0 there are 0.8 s + 0.2 (1 - s) of the first kind
     mixed = np.array([[0.8, 0.2]] * 65_000 + [[0.2, 0.8]] * 35_000)
-    np.testing.assert_allclose(estimate_shares(mixed, np.array([0.5, 0.5])), [0.75, 0.25], atol=1e-4)
+    np.testing.assert_allclose(estimate_shares(mixed, np.array([0.5, 0.5]), trust=1.0), [0.75, 0.25], atol=1e-4)
     # a classifier that was calibrated with 0.9 of class 0 says 36 / 37 and 0.6923 where one with halves says 0.8 and 0.2
     odds = np.array([[0.8 * 0.9, 0.2 * 0.1]] * 65_000 + [[0.2 * 0.9, 0.8 * 0.1]] * 35_000)
     skewed = odds / odds.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(estimate_shares(skewed, np.array([0.9, 0.1])), [0.75, 0.25], atol=1e-4)
+    np.testing.assert_allclose(estimate_shares(skewed, np.array([0.9, 0.1]), trust=1.0), [0.75, 0.25], atol=1e-4)
+    # to the power 0.5 the odds 4 : 1 count as 2 : 1, and 0.65 of the first kind are 0.95 * 2 / 3 + 0.05 * 1 / 3
+    np.testing.assert_allclose(estimate_shares(mixed, np.array([0.5, 0.5]), trust=0.5), [0.95, 0.05], atol=1e-3)
     assert estimate_shares(np.empty((0, 2)), np.array([0.4, 0.6])).tolist() == [0.4, 0.6]
 
 
