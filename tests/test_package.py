@@ -72,6 +72,8 @@ def test_every_compiled_leaf_is_cached_on_disk_and_needs_no_gil():
         "ngrams.placing",
         "ngrams.numbering",
         "ngrams.turning",
+        "ngrams.tree",
+        "ngrams.grouping",
         "kernels.sequences",
         "kernels.offsets",
         "kernels.bits",
@@ -79,6 +81,7 @@ def test_every_compiled_leaf_is_cached_on_disk_and_needs_no_gil():
         "kernels.normalize",
         "kernels.spread",
         "kernels.weights",
+        "kernels.matching",
         "learn.cells",
         "baselines.pairs",
     ):
@@ -119,4 +122,12 @@ def test_importing_changes_nothing_and_says_nothing():
 
 def test_the_command_line_does_not_wait_for_compiled_code():
     script = "import sys; from gramshift.cli import main; assert 'numba' not in sys.modules and 'sklearn' not in sys.modules"
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
+
+
+def test_dask_is_loaded_only_when_it_is_asked_for():
+    script = (
+        "import sys, gramshift; gramshift.StringKernel(ngram_range=(1, 2)).gram(['a', 'b']); gramshift.TransductiveClassifier; "
+    )
+    script += "assert not {'dask', 'distributed', 'tornado'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", script], check=True, timeout=120)

@@ -73,7 +73,7 @@ def test_every_format_gives_the_same_documents(tmp_path, name, packed):
     assert documents.texts == [row["text"] for row in ROWS]
     assert documents.labels == ["1", None, "0"]
     assert documents.ids == ["a", "b", "c"]
-    assert [len(part.rows) for part in documents.parts] == [2, 1]
+    assert [len(part.rows) for part in documents.raw] == [2, 1]
 
 
 @pytest.mark.parametrize("name", CONTENTS)
@@ -202,13 +202,13 @@ def test_long_fields_nul_bytes_and_many_parts(tmp_path):
     documents = read(path, size=1000)
     assert documents.texts[:3] == [long, "a\0b", "c"]
     assert len(documents.texts) == 5002
-    assert [len(part.rows) for part in documents.parts] == [1000] * 5 + [2]
+    assert [len(part.rows) for part in documents.raw] == [1000] * 5 + [2]
 
 
 def test_a_part_ends_early_where_texts_are_very_long(tmp_path, monkeypatch):
     monkeypatch.setattr("gramshift.datasets.tables.LARGE", 25)
     path = write(tmp_path, "t.csv", "text\n" + "0123456789\n" * 7)
-    assert [len(part.rows) for part in read(path, size=100).parts] == [3, 3, 1]
+    assert [len(part.rows) for part in read(path, size=100).raw] == [3, 3, 1]
 
 
 def test_two_columns_are_joined(tmp_path):

@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import gramshift as gs
 from gramshift.datasets.demo import load_demo
-from gramshift.estimators.transductive import fit_on_gram
+from gramshift.estimators.on_gram import fit_on_gram
 from gramshift.learn.described import compact
 from naive_algorithm import transductive_kernel_algorithm
 

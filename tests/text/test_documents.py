@@ -1,9 +1,12 @@
+import dask
+import dask.bag
+import dask.dataframe
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
-from gramshift.text.documents import as_documents
+from gramshift.text.documents import as_documents, dask_parts
 
 GOOD = ["one", "two", ""]
 
@@ -63,3 +66,24 @@ def test_long_values_are_shortened_in_the_message():
     with pytest.raises(TypeError) as error:
         as_documents([["x" * 1000]])
     assert len(str(error.value)) < 150
+
+
+def test_dask_collections_are_read_a_partition_at_a_time():
+    read = []
+
+    def partition(number):
+        read.append(number)
+        return [f"text {number}", "more"]
+
+    bag = dask.bag.from_delayed([dask.delayed(partition)(number) for number in range(3)])
+    parts = dask_parts(bag)
+    assert read == []
+    assert next(parts) == ["text 0", "more"]
+    assert read == [0]
+    assert as_documents(bag) == ["text 0", "more", "text 1", "more", "text 2", "more"]
+    frame = dask.dataframe.from_pandas(pd.DataFrame({"text": ["a", "b", "c"], "label": [0, 1, 0]}), npartitions=2)
+    assert as_documents(frame["text"]) == ["a", "b", "c"]
+    with pytest.raises(TypeError, match=r"documents is a dask DataFrame; give a bag of texts or one column"):
+        as_documents(frame)
+    with pytest.raises(TypeError, match=r"target\[2\] is None \(NoneType\).*drop the missing rows"):
+        as_documents(dask.bag.from_sequence(["a", "b", None], npartitions=2), name="target")

@@ -52,7 +52,7 @@ def load(path: str | os.PathLike[str]) -> "TransductiveClassifier | Baseline":
 
 def load_with_head(path: str | os.PathLike[str]) -> "tuple[TransductiveClassifier | Baseline, dict[str, Any]]":
     """The same, and what the file says of itself."""
-    return files.load_as(path, files.CLASSIFIERS, files.Kind(FORMAT, FORMAT_VERSION, _arrays, _rebuild))
+    return files.load_as(path, files.CLASSIFIERS, files.Kind(FORMAT, (FORMAT_VERSION,), _arrays, _rebuild))
 
 
 def _arrays(head: dict[str, Any]) -> dict[str, str]:

@@ -73,6 +73,20 @@ def classify_command(
     abstain_below: Annotated[
         float | None, _option("--abstain-below", help="No label below this confidence, for example 0.7.", panel=METHOD)
     ] = None,
+    landmarks: Annotated[
+        str | None,
+        _option("--landmarks", help="Compare with so many documents, not all: for many. Or auto.", panel=RUN, metavar="NUMBER"),
+    ] = None,
+    resume: Annotated[
+        str | None, _option("--resume", help="Keep finished pieces here, go on with them.", panel=RUN, metavar="DIR")
+    ] = None,
+    engine: Annotated[
+        str | None, _option("--engine", help="threads, or dask.", panel=RUN, default="threads", values=("threads", "dask"))
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        _option("--scheduler", help="Of Dask: tcp://host:8786; else on this machine.", panel=RUN, metavar="ADDRESS"),
+    ] = None,
     dry_run: Annotated[
         bool | None, typer.Option("--dry-run", help="Check all, say what it needs, stop.", rich_help_panel=RUN)
     ] = None,

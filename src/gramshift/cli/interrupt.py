@@ -1,6 +1,7 @@
 """Ctrl-C: one line and exit code 130 within two seconds, whatever is under way."""
 
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -57,7 +58,7 @@ def stopping_soon(words: str) -> Iterator[None]:
 def _end(words: str) -> None:
     storage = sys.modules.get("gramshift.engine.storage")
     for partial in list(storage.UNDER_WAY) if storage is not None else ():
-        partial.unlink(missing_ok=True)
+        shutil.rmtree(partial, ignore_errors=True) if partial.is_dir() else partial.unlink(missing_ok=True)
     shown = f"gramshift: {words}\n"
     if os.isatty(2):
         shown = f"\n\x1b[?25h{shown}"  # the cursor, which a progress bar hides

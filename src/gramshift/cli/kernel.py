@@ -26,6 +26,13 @@ def kernel_command(
     encoding: Annotated[str, typer.Option(help="Encoding of the input.")] = "utf-8",
     memory_limit: Annotated[str | None, typer.Option(help="For example '2 GiB'. Default: what is free.")] = None,
     jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = -1,
+    resume: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Keep finished tiles in this folder; a run that was stopped goes on when the same command is given again.",
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an output that exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
 ) -> None:
@@ -44,6 +51,7 @@ def kernel_command(
             encoding=encoding,
             memory_limit=memory_limit,
             n_jobs=jobs,
+            resume=resume,
             force=force,
             progress=progress,
         )
@@ -67,6 +75,7 @@ def write_kernel(
     encoding: str = "utf-8",
     memory_limit: str | None = None,
     n_jobs: int = -1,
+    resume: Path | None = None,
     force: bool = False,
     progress: Any = None,
 ) -> dict[str, Any]:
@@ -77,17 +86,32 @@ def write_kernel(
     if output.suffix != ".npy":
         raise ValueError(f"--output {output}: the gram is a NumPy array, give a name that ends in .npy")
     from gramshift.datasets.lines import read_lines
+    from gramshift.engine.checkpoint import check_folder
     from gramshift.engine.memory import human
     from gramshift.estimators.string_kernel import StringKernel
 
     options = {"normalize": normalize, "memory_limit": memory_limit, "n_jobs": n_jobs, **(parameters or {})}
     kernel = StringKernel(kind, ngram_range=ngram_range, **options)
     kernel.check_parameters()
+    if resume is not None:
+        check_folder(resume)
     documents = read_lines(source, encoding=encoding)
     n = len(documents)
-    print(f"{n} documents, {sum(map(len, documents))} characters; {output} will take {human(8 * n * n)}", file=sys.stderr)
+    sizes = f"{output} will take {human(8 * n * n)}" + (f", {resume} about half of that" if resume is not None else "")
+    print(f"{n} documents, {sum(map(len, documents))} characters; {sizes}", file=sys.stderr)
     begun = time.perf_counter()
-    gram = kernel.gram(documents, out=output, progress=progress)
+    tiles: dict[str, int] = {}
+
+    def follow(stage: str, done: int, total: int) -> None:
+        """Tell once how many tiles were there, before the first one is computed."""
+        if stage == "gram" and not tiles:
+            tiles.update(resumed=done, tiles=total)
+            kept = "finished tiles are kept there" if done == 0 else f"{done} of {total} tiles were there already"
+            print(f"{resume}: {kept}", file=sys.stderr)
+        if progress is not None:
+            progress(stage, done, total)
+
+    gram = kernel.gram(documents, out=output, resume=resume, progress=progress if resume is None else follow)
     return {
         "output": str(output),
         "documents": n,
@@ -97,4 +121,5 @@ def write_kernel(
         "dtype": str(gram.dtype),
         "bytes": int(gram.nbytes),
         "seconds": round(time.perf_counter() - begun, 3),
+        **tiles,
     }

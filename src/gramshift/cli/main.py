@@ -25,6 +25,7 @@ from gramshift.cli.words import say
 
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "14")  # its idle threads sleep soon instead of taking our cores; before NumPy
 TRACEBACK = "GRAMSHIFT_TRACEBACK"
+EXTRA = "pip install 'gramshift["  # in errors about packages that only some need
 USERS_MISTAKES = (
     ValueError,
     TypeError,
@@ -44,12 +45,14 @@ app = typer.Typer(
 )
 
 
-def _plainly(command: Callable[..., None], kept: str = "nothing was written") -> Callable[..., None]:
-    """The command, ending in one line on stderr when it is interrupted, which says what is left."""
+def _plainly(
+    command: Callable[..., None], kept: str = "nothing was written", resumable: str | None = None
+) -> Callable[..., None]:
+    """The command, ending in one line on stderr when it is interrupted: what is left, ``resumable`` with --resume."""
 
     @functools.wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
-        words = f"interrupted; {kept}"
+        words = f"interrupted; {resumable if resumable is not None and options.get('resume') else kept}"
         gc.enable()
         try:
             with stopping_soon(words):
@@ -60,12 +63,13 @@ def _plainly(command: Callable[..., None], kept: str = "nothing was written") ->
     return run
 
 
-app.command("classify", cls=SeveralValues)(_plainly(classify_command, "no file is half written"))
+KEPT = "finished pieces are kept, go on with the same command"
+app.command("classify", cls=SeveralValues)(_plainly(classify_command, "no file is half written", resumable=KEPT))
 app.command("demo")(_plainly(demo_command, "no file is half written"))
 app.command("explain")(_plainly(explain_command))
 app.command("fetch")(_plainly(fetch_command, "what has arrived is kept and taken up next time"))
 app.command("info")(_plainly(info_command))
-app.command("kernel")(_plainly(kernel_command))
+app.command("kernel")(_plainly(kernel_command, resumable="finished tiles are kept, go on with the same command"))
 app.command("predict")(_plainly(predict_command))
 app.command("reproduce")(_plainly(reproduce_command, "finished settings are kept, go on with --resume"))
 
@@ -94,6 +98,10 @@ def main() -> None:
         _stop(_describe(error), 2)
     except OSError as error:
         _stop(_describe(error), 1)
+    except ModuleNotFoundError as error:
+        if EXTRA not in str(error):
+            raise
+        _stop(str(error), 2)
     except Exception as error:
         if os.environ.get(TRACEBACK):
             raise

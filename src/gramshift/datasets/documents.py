@@ -1,9 +1,9 @@
 """Documents out of tables: texts, labels and ids, checked."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import isnan
-from typing import Any
+from typing import Any, Protocol
 
 from gramshift.datasets.columns import Columns
 from gramshift.datasets.opening import TableError
@@ -19,7 +19,7 @@ class Documents:
 
     table: Table
     columns: Columns
-    parts: list[Part]
+    raw: list[Part]
     texts: list[str]
     labels: list[Any]
     ids: list[str]
@@ -27,9 +27,21 @@ class Documents:
     def __len__(self) -> int:
         return len(self.texts)
 
+    @property
+    def n_characters(self) -> int:
+        return sum(map(len, self.texts))
+
+    def parts(self) -> Iterator[list[str]]:
+        """The texts."""
+        yield self.texts
+
+    def raw_parts(self) -> Iterator[Part]:
+        """All columns, as they stood in the table."""
+        return iter(self.raw)
+
     def column(self, name: str) -> list[Any]:
         """The cells of a column that holds labels, None for gaps."""
-        return [label_in(self.table, name, row, place) for part in self.parts for row, place in _pairs(part)]
+        return [label_in(self.table, name, row, place) for part in self.raw for row, place in _pairs(part)]
 
 
 def read_documents(table: Table, columns: Columns, *, size: int = 4096, progress: Progress | None = None) -> Documents:
@@ -41,22 +53,32 @@ def read_documents(table: Table, columns: Columns, *, size: int = 4096, progress
         texts += texts_in(table, columns, part)
         if progress is not None:
             progress("reading", *table.position())
-    pairs = [pair for part in parts for pair in _pairs(part)]
-    labels = [label_in(table, columns.label, row, place) if columns.label else None for row, place in pairs]
-    ids = (
-        [_id_in(table, columns.id, row, place) for row, place in pairs]
-        if columns.id
-        else [str(n + 1) for n in range(len(texts))]
-    )
+    labels: list[Any] = []
+    ids: list[str] = []
+    for part in parts:
+        labels += labels_in(table, columns, part)
+        ids += ids_in(table, columns, part, first=len(ids) + 1)
     return Documents(table, columns, parts, texts, labels, ids)
 
 
-def check_ids(documents: Documents) -> None:
+class WithIds(Protocol):
+    """Documents of a table that can be read again."""
+
+    @property
+    def table(self) -> Table: ...
+
+    @property
+    def ids(self) -> list[str]: ...
+
+    def raw_parts(self) -> Iterator[Part]: ...
+
+
+def check_ids(documents: WithIds) -> None:
     """Each id once."""
     seen: dict[str, int] = {}
     for number, one in enumerate(documents.ids):
         if one in seen:
-            places = [place for part in documents.parts for place in part.places]
+            places = [place for part in documents.raw_parts() for place in part.places]
             table, first = documents.table, places[seen[one]]
             again = f"{table.unit} {first} and {table.unit} {places[number]}"
             advice = "name a column without copies with --id, or number the rows with --id none"
@@ -70,6 +92,18 @@ def texts_in(table: Table, columns: Columns, part: Part) -> list[str]:
         return [_text_in(table, columns.texts[0], row, place) for row, place in _pairs(part)]
     several = ([_text_in(table, name, row, place) for name in columns.texts] for row, place in _pairs(part))
     return ["\n".join(filter(None, cells)) for cells in several]
+
+
+def labels_in(table: Table, columns: Columns, part: Part) -> list[Any]:
+    """The label of each row, None for a gap or if there is no such column."""
+    return [label_in(table, columns.label, row, place) if columns.label else None for row, place in _pairs(part)]
+
+
+def ids_in(table: Table, columns: Columns, part: Part, *, first: int) -> list[str]:
+    """The id of each row; numbers from ``first`` on if there is no column for them."""
+    if columns.id is None:
+        return [str(first + n) for n in range(len(part.rows))]
+    return [_id_in(table, columns.id, row, place) for row, place in _pairs(part)]
 
 
 def label_in(table: Table, column: str, row: Row, place: Place) -> Any:

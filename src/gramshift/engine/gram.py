@@ -2,19 +2,25 @@
 
 import logging
 import os
+import sys
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.engine.checkpoint import Checkpoint
+from gramshift.engine.cluster import Cluster
+from gramshift.engine.filling import fill_on_workers, fill_values, fit_workers, mirror
+from gramshift.engine.kept import KeptTiles, Tile
 from gramshift.engine.memory import free_memory, give_back, human, parse_bytes
-from gramshift.engine.plan import Plan, plan_pairs, plan_tiles, require
-from gramshift.engine.storage import npy_file
+from gramshift.engine.plan import PIECE_THREADS, Plan, plan_kept, plan_pairs, plan_tiles, require
+from gramshift.engine.storage import npy_file, remove_leftovers
 from gramshift.engine.threads import Progress, count_threads, run_threads
 from gramshift.engine.tiles import tiles
 from gramshift.kernels.kernel import Job, Kernel
@@ -25,7 +31,6 @@ from gramshift.ngrams.index import MAX_CHARS
 from gramshift.text.encode import Encoded, encode
 
 log = logging.getLogger("gramshift")
-MIRROR = 128  # a piece that is transposed within the cache
 LONG = 20  # seconds that are worth a word beforehand
 
 
@@ -42,11 +47,15 @@ def compute_gram(
     memory_limit: int | float | str | None = None,
     n_jobs: int | None = -1,
     progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
+    cluster: Cluster | None = None,
 ) -> NDArray[Any]:
     """The gram of prepared texts with each other or with ``others``: int64 counts, else float64 if normalised or no counts.
 
     ``parameters`` are those that only this kind of kernel has; weights of n-grams come from the documents of the columns.
     With ``out`` the gram is written tile by tile into that .npy file and comes back as a read-only memory map.
+    With a ``checkpoint`` finished tiles are kept there, and those that it has are not computed.
+    With a ``cluster`` its workers fill the tiles, and this process puts them together.
     """
     begun, n_threads = time.perf_counter(), count_threads(n_jobs)
     limit = free_memory() if memory_limit is None else parse_bytes(memory_limit)
@@ -75,16 +84,24 @@ def compute_gram(
     kernel = KERNELS[kind].make_ready(Job(encoded, n_cols, ngram_range, normalize, parameters, run, check_size, weighting))
     del encoded
     give_back()
-    plan = _plan(kernel, n_threads, limit - in_memory - kernel.nbytes)
+    plan = _plan(kernel, n_threads, limit - in_memory - kernel.nbytes, kept=checkpoint is not None)
     require(f"{what}, with its index,", in_memory + kernel.nbytes + plan.nbytes, limit, advice)
+    if cluster is not None:
+        plan = fit_workers(
+            cluster, kernel, _plan(kernel, n_threads := cluster.n_threads, limit, kept=checkpoint is not None), what
+        )
     if isinstance(kernel, PairKernel):
-        _announce(kernel, f"{what} by {kind}", n_threads)
+        _announce(kernel, f"{what} by {kind}", n_threads, share=_missing_share(kernel, plan, checkpoint))
         kernel.begin(run)
 
+    if checkpoint is not None and out is not None:
+        remove_leftovers(out)
     target: AbstractContextManager[NDArray[Any]]
     target = npy_file(out, shape, dtype) if out is not None else nullcontext(np.empty(shape, dtype))
     with target as gram:
-        n_tiles = fill_gram(kernel, np.asarray(gram), plan, normalize=normalize, progress=progress)
+        n_tiles = fill_gram(
+            kernel, np.asarray(gram), plan, normalize=normalize, progress=progress, checkpoint=checkpoint, cluster=cluster
+        )
     log.info("%s %s: %s in %d tiles, %.2f s", what, kind, human(8 * shape[0] * shape[1]), n_tiles, time.perf_counter() - begun)
     return gram if out is None else np.load(out, mmap_mode="r")
 
@@ -95,18 +112,32 @@ def _in_words(seconds: float) -> str:
     return f"{seconds / size:.0f} {unit}"
 
 
-def _plan(kernel: Kernel, n_threads: int, budget: int) -> Plan:
-    if not isinstance(kernel, PairKernel):
+def _plan(kernel: Kernel, n_threads: int, budget: int, *, kept: bool) -> Plan:
+    if isinstance(kernel, PairKernel):
+        rows, cols = kernel.lengths[kernel.first_row :], kernel.lengths[: kernel.n_cols]
+        plan = plan_pairs(rows, cols, n_threads=n_threads, tile_bytes=kernel.tile_bytes, nanoseconds=kernel.nanoseconds)
+        return plan_kept(plan, *kernel.shape, nanoseconds=_work(kernel), budget=budget) if kept else plan
+    if not kept:
         return plan_tiles(*kernel.shape, n_threads=n_threads, budget=budget)
+    plan = plan_tiles(*kernel.shape, n_threads=PIECE_THREADS, budget=sys.maxsize)
+    return plan_kept(replace(plan, n_threads=n_threads), *kernel.shape, nanoseconds=0.0, budget=budget)
+
+
+def _work(kernel: PairKernel) -> float:
+    """Nanoseconds that all pairs take on one core, as if the gram were not symmetric."""
     rows, cols = kernel.lengths[kernel.first_row :], kernel.lengths[: kernel.n_cols]
-    return plan_pairs(rows, cols, n_threads=n_threads, tile_bytes=kernel.tile_bytes, nanoseconds=kernel.nanoseconds)
+    return kernel.nanoseconds(len(rows), float(rows.sum()), len(cols), float(cols.sum()))
 
 
-def _announce(kernel: PairKernel, what: str, n_threads: int) -> None:
+def _missing_share(kernel: Kernel, plan: Plan, checkpoint: Checkpoint | None) -> float:
+    """About how much of the gram a checkpoint does not have."""
+    n_tiles = sum(1 for _ in _cut(kernel, plan))
+    return 1.0 if checkpoint is None else max(0.0, 1 - checkpoint.n_done * plan.together / n_tiles)
+
+
+def _announce(kernel: PairKernel, what: str, n_threads: int, *, share: float) -> None:
     """Say beforehand what will take long."""
-    rows, cols = kernel.lengths[kernel.first_row :], kernel.lengths[: kernel.n_cols]
-    work = kernel.nanoseconds(len(rows), float(rows.sum()), len(cols), float(cols.sum()))
-    seconds = work / 1e9 / n_threads / (2 if kernel.symmetric else 1)
+    seconds = share * _work(kernel) / 1e9 / n_threads / (2 if kernel.symmetric else 1)
     if seconds >= LONG:
         threads = "1 thread" if n_threads == 1 else f"{n_threads} threads"
         log.warning("gramshift: %s will take roughly %s on %s", what, _in_words(seconds), threads)
@@ -121,26 +152,41 @@ def _empty_gram(shape: tuple[int, int], dtype: Any, out: str | os.PathLike[str] 
 
 
 def fill_gram(
-    kernel: Kernel, gram: NDArray[Any], plan: Plan, *, normalize: bool = False, progress: Progress | None = None
+    kernel: Kernel,
+    gram: NDArray[Any],
+    plan: Plan,
+    *,
+    normalize: bool = False,
+    progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
+    cluster: Cluster | None = None,
 ) -> int:
-    """Every tile once, on threads; return how many there are."""
-    work = list(tiles(*kernel.shape, plan.height, plan.width, symmetric=kernel.symmetric))
-    fill = partial(_fill_tile, kernel, gram, normalize)
-    run_threads(fill, work, n_threads=plan.n_threads, stage="gram", progress=progress)
-    return len(work)
+    """Every tile once, on threads or on the workers of a cluster, or from the checkpoint; return how many there are."""
+    work: list[Any] = list(_cut(kernel, plan))
+    n_tiles = len(work)
+    fill: Callable[[Any], None] = partial(_fill_tile, kernel, gram, normalize)
+    keep = None
+    if checkpoint is not None:
+        kept = KeptTiles(checkpoint, gram, work, plan.together)
+        work = kept.read(partial(mirror, kernel, gram), n_threads=plan.n_threads, progress=progress)
+        fill, keep = partial(kept.fill, fill), kept.fill
+        log.info("%d of %d tiles were there already", n_tiles - len(work), n_tiles)
+    shown: dict[str, Any] = {"stage": "gram", "progress": progress, "n_before": n_tiles - len(work)}
+    if cluster is None:
+        run_threads(fill, work, n_threads=plan.n_threads, **shown)
+    else:
+        fill_on_workers(cluster, kernel, gram, normalize, work, keep, **shown)
+    return n_tiles
 
 
-def _fill_tile(kernel: Kernel, gram: NDArray[Any], normalize: bool, tile: tuple[slice, slice]) -> None:
+def _cut(kernel: Kernel, plan: Plan) -> Iterator[Tile]:
+    return tiles(*kernel.shape, plan.height, plan.width, symmetric=kernel.symmetric)
+
+
+def _fill_tile(kernel: Kernel, gram: NDArray[Any], normalize: bool, tile: Tile) -> None:
     """Fill one tile of the gram, and its mirror image in a symmetric one."""
-    rows, cols = tile
-    raw = gram.view(kernel.dtype)
-    kernel.fill(rows, cols, raw)
-    if normalize:
-        kernel.normalize(rows, cols, raw)
-    if kernel.symmetric:
-        for left in range(cols.start, min(cols.stop, rows.start), MIRROR):
-            right = min(left + MIRROR, cols.stop, rows.start)
-            gram[left:right, rows] = gram[rows, left:right].T
+    fill_values(kernel, gram, normalize, tile)
+    mirror(kernel, gram, tile)
 
 
 def clip_range(encoded: Encoded, kind: str, ngram_range: tuple[int, int]) -> tuple[int, int]:

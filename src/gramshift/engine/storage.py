@@ -4,15 +4,17 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from glob import escape
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+import psutil
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 UNDER_WAY: set[Path] = set()
-"""Files that are being written and would be left behind by a process that ends at once."""
+"""Files and folders that are being written and would be left behind by a process that ends at once."""
 
 
 @contextmanager
@@ -43,6 +45,15 @@ def _partial(path: Path) -> Iterator[Path]:
     finally:
         partial.unlink(missing_ok=True)
         UNDER_WAY.discard(partial)
+
+
+def remove_leftovers(path: str | os.PathLike[str]) -> None:
+    """Remove what processes that no longer run have left of this file: it can be as large as the file."""
+    path = Path(path)
+    for partial in path.parent.glob(f".{escape(path.name)}.*.partial"):
+        pid = partial.name.removeprefix(f".{path.name}.").split("-")[0]
+        if pid.isdecimal() and not psutil.pid_exists(int(pid)):
+            partial.unlink(missing_ok=True)
 
 
 @contextmanager

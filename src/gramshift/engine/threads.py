@@ -3,12 +3,15 @@
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
 from numbers import Integral
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+AHEAD = 4  # items for each thread that are taken before the first of them is done
 Progress = Callable[[str, int, int], None]
 """Called as progress(stage, done, total), from the thread that asked for the work."""
 
@@ -24,38 +27,71 @@ def count_threads(n_jobs: int | None) -> int:
 
 
 def run_threads(
-    function: Callable[[Any], T], items: Iterable[Any], *, n_threads: int, stage: str = "", progress: Progress | None = None
+    function: Callable[[Any], T],
+    items: Iterable[Any],
+    *,
+    n_threads: int,
+    stage: str = "",
+    progress: Progress | None = None,
+    n_before: int = 0,
 ) -> list[T]:
     """[function(item) for item in items] on a pool of its own, so that calls from many threads or forks do not meet.
 
-    An error or Ctrl-C lets the pieces under way finish, starts no other and is raised.
+    An error or Ctrl-C lets the pieces under way finish, starts no other and is raised. Progress begins at ``n_before``.
     """
     work = list(items)
-    report = progress or (lambda *_: None)
+    options: dict[str, Any] = {"stage": stage, "progress": progress, "n_before": n_before}
+    return list(iterate_threads(function, work, len(work), n_threads=n_threads, **options))
+
+
+def iterate_threads(
+    function: Callable[[Any], T],
+    items: Iterable[Any],
+    total: int,
+    *,
+    n_threads: int,
+    ahead: int = AHEAD,
+    stage: str = "",
+    progress: Progress | None = None,
+    n_before: int = 0,
+) -> Iterator[T]:
+    """The same, one result after another: items are taken and results wait no more than ``ahead`` for each thread."""
     stop = threading.Event()
 
     def guarded(item: Any) -> T | None:
         if stop.is_set():
-            return None
+            return None  # what failed stands further on in the queue
         try:
             return function(item)
         except BaseException:
             stop.set()
             raise
 
-    report(stage, 0, len(work))
-    results: list[Any] = []
-    if n_threads == 1 or len(work) <= 1:
-        for item in work:
-            results.append(function(item))
-            report(stage, len(results), len(work))
-        return results
-    with ThreadPoolExecutor(min(n_threads, len(work)), thread_name_prefix="gramshift") as pool:
+    def report(n_done: int) -> None:
+        if progress is not None:
+            progress(stage, n_before + n_done, n_before + total)
+
+    report(0)
+    if n_threads == 1 or total <= 1:
+        for done, item in enumerate(items, start=1):
+            yield function(item)
+            report(done)
+        return
+    with ThreadPoolExecutor(min(n_threads, total), thread_name_prefix="gramshift") as pool:
+        waiting: deque[Future[Any]] = deque()
+        done, left = 0, iter(items)
         try:
-            for future in [pool.submit(guarded, item) for item in work]:
-                results.append(future.result())
-                report(stage, len(results), len(work))
+            while True:
+                waiting.extend(pool.submit(guarded, item) for item in islice(left, ahead * n_threads - len(waiting)))
+                if not waiting:
+                    return
+                result = waiting.popleft().result()
+                if stop.is_set():
+                    continue
+                done += 1
+                report(done)
+                yield result
+                del result
         except BaseException:
             stop.set()
             raise
-    return results

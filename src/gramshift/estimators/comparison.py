@@ -51,6 +51,30 @@ class Comparison:
         ours = [kernel for kernel in self.kernels if isinstance(kernel, StringKernel)]
         return [(kernel, powers) for kernel in ours if (powers := kernel.powers) is not None]
 
+    def across_domains(self) -> "Comparison":
+        """The same kernels with n-grams that have weights counting by how evenly they are spread over the domains too."""
+        powers = {id(kernel): vars(one) | {"consistency": max(1.0, one.consistency)} for kernel, one in self._weighted()}
+        kernels = [
+            StringKernel(**one.get_params() | {"weighting": powers[id(one)]}) if id(one) in powers else one
+            for one in self.kernels
+        ]
+        return Comparison(kernels, self.n_jobs, self.selves, self.groups)
+
+    def without_weights(self) -> "Comparison":
+        """The same kernels with every n-gram counting alike."""
+        kernels = [
+            StringKernel(**one.get_params() | {"weighting": None}) if isinstance(one, StringKernel) else one
+            for one in self.kernels
+        ]
+        return Comparison(kernels, self.n_jobs)
+
+    def on_one_thread(self) -> "Comparison":
+        """The same for a worker that has one; its kernels use no other."""
+        kernels = [
+            StringKernel(**one.get_params() | {"n_jobs": 1}) if isinstance(one, StringKernel) else one for one in self.kernels
+        ]
+        return Comparison(kernels, 1, self.selves, self.groups)
+
     def takes_rows(self, X: Any) -> bool:
         """Whether X is to be read as rows of numbers: for functions of the user's, unless it holds texts."""
         if any(isinstance(kernel, StringKernel) for kernel in self.kernels):
@@ -102,6 +126,12 @@ class Comparison:
 
         return describe
 
+    def remember(self, documents: Sequence[Any]) -> None:
+        """What others will be compared with, for kernels that are functions."""
+        for place, kernel in enumerate(self.kernels):
+            if not isinstance(kernel, StringKernel):
+                self.selves[place] = _selves(kernel, documents)
+
     def describe(self, documents: Sequence[Any], others: Sequence[Any], *, adapt: bool) -> Described:
         """New documents by their similarity to others."""
         ones = np.ones(len(documents)), np.ones(len(others))
@@ -117,8 +147,7 @@ class Comparison:
                 self.selves[place] = np.diagonal(gram).astype(float)
                 values = normalize_gram(gram)
             else:
-                own = np.array([_call(kernel, documents[i : i + 1], documents[i : i + 1])[0, 0] for i in range(len(documents))])
-                values = normalize_gram(_call(kernel, documents, others), own.astype(float), self.selves[place])
+                values = normalize_gram(_call(kernel, documents, others), _selves(kernel, documents), self.selves[place])
                 check_rows(values, name="kernel")
             total = total + values if place else values
         total /= len(self.kernels)
@@ -132,6 +161,13 @@ def make_comparison(kernel: Any, ngram_range: tuple[int, int], weighting: Any = 
         raise ValueError("kernel=[]: give at least one kernel, for example ['presence', 'spectrum']")
     given = {"ngram_range": ngram_range, "weighting": weighting} | options
     return Comparison([_make(one, given) for one in named], options.get("n_jobs", -1))
+
+
+def copy_kernel(kernel: Any) -> Any:
+    """One that does not change with the user's."""
+    if isinstance(kernel, (list, tuple)):
+        return [copy_kernel(one) for one in kernel]
+    return StringKernel(**kernel.get_params()) if isinstance(kernel, StringKernel) else kernel
 
 
 def can_be_weighted(kernel: Any) -> bool:
@@ -155,6 +191,11 @@ def _make(kernel: Any, options: dict[str, Any]) -> Any:
         return kernel
     names = ", ".join(map(repr, [*KERNELS, WORDS, "precomputed"]))
     raise ValueError(f"kernel={kernel!r}: must be one of {names}, a StringKernel, another callable, or a list of kernels")
+
+
+def _selves(kernel: Any, documents: Sequence[Any]) -> Floats:
+    """k(x, x) of each."""
+    return np.array([_call(kernel, documents[i : i + 1], documents[i : i + 1])[0, 0] for i in range(len(documents))], float)
 
 
 def _call(kernel: Any, documents: Sequence[Any], others: Sequence[Any]) -> Floats:

@@ -50,7 +50,7 @@ class Explanation:
     """What a document without any n-gram would score."""
     spans: list[Span]
     documents: list[Neighbour]
-    """All documents of the fit, those that counted most for the label first."""
+    """All documents of the fit, or all landmarks, those that counted most for the label first."""
 
     def text(self, *, n: int = 8) -> str:
         """For a terminal: the strongest stretches and documents."""
@@ -90,8 +90,13 @@ class Explanation:
         return page.encode("utf-8", "replace").decode()  # half a surrogate pair cannot stand in a page
 
 
-def explain_text(model: Model, text: str, *, classes: list[Any], labels: list[Any], roles: list[str]) -> Explanation:
-    """Take the score of one document apart; what its n-grams do not add is the score of an empty document."""
+def explain_text(
+    model: Model, text: str, *, classes: list[Any], labels: list[Any], roles: list[str], numbers: list[int]
+) -> Explanation:
+    """Take the score of one document apart; what its n-grams do not add is the score of an empty document.
+
+    ``numbers`` are those that the documents of the model have in the fit.
+    """
     (shares,) = find_shares(model, [text])
     gain, by_character = shares.gain, shares.by_character
     base = model.coefficients.sum(axis=0) / e if model.adapt else np.zeros(len(classes))
@@ -105,7 +110,8 @@ def explain_text(model: Model, text: str, *, classes: list[Any], labels: list[An
 
     order = np.argsort(-np.abs(by_document[:, chosen]), kind="stable").tolist()
     neighbours = [
-        Neighbour(i, roles[i], labels[i], float(shares.similarity[i]), model.documents[i], name(by_document[i])) for i in order
+        Neighbour(numbers[i], roles[i], labels[i], float(shares.similarity[i]), model.documents[i], name(by_document[i]))
+        for i in order
     ]
     spans = [
         Span(start, stop, text[start:stop], classes[code], name(by_character[start:stop].sum(axis=0)))

@@ -15,15 +15,16 @@ from numpy.typing import NDArray
 from gramshift.engine.memory import parse_bytes
 from gramshift.engine.threads import count_threads
 from gramshift.estimators.archive import ModelFileError, read_archive, write_archive
-from gramshift.estimators.model import Model
+from gramshift.estimators.model import Calibration, Model
 from gramshift.estimators.presets import PRESETS
 from gramshift.estimators.string_kernel import StringKernel
+from gramshift.text.parts import DIGEST
 
 if TYPE_CHECKING:
     from gramshift.estimators.transductive import TransductiveClassifier
 
 FORMAT = "gramshift-model"
-FORMAT_VERSION = 2
+FORMAT_VERSION, WITH_LANDMARKS = 2, 3
 LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
 COUNTS = ("added", "labels")  # of the history, by class
 NUMBERS = {f"<{kind}{size}" for kind in "iuf" for size in (2, 4, 8)} | {"|i1", "|u1", "|b1"}
@@ -38,6 +39,7 @@ ARRAYS = {
     "source_codes": "<i8",
     "known_codes": "<i8",
 }
+LANDMARK_ARRAYS = {"landmarks": "<i8", "digests": "<u1"}
 
 
 def library_versions() -> dict[str, str]:
@@ -55,7 +57,7 @@ def save_classifier(classifier: "TransductiveClassifier", path: str | os.PathLik
     texts = list(model.documents) if model.comparison is not None else []
     head = {
         "format": FORMAT,
-        "format_version": FORMAT_VERSION,
+        "format_version": FORMAT_VERSION if classifier.landmarks_ is None else WITH_LANDMARKS,
         "versions": library_versions(),
         "parameters": _parameters_to_json({name: value for name, value in parameters.items() if name != "settings"}),
         "settings": _parameters_to_json(parameters["settings"]),
@@ -78,8 +80,14 @@ def save_classifier(classifier: "TransductiveClassifier", path: str | os.PathLik
         "labeled_iter": classifier.labeled_iter_,
         "source_codes": classifier._training[1],
         "known_codes": _known_codes(classifier),
+        "landmarks": classifier.landmarks_,
+        "digests": classifier._digests,
     }
-    write_archive(path, head, {name: np.asarray(arrays[name], dtype) for name, dtype in ARRAYS.items()})
+    write_archive(path, head, {name: np.asarray(arrays[name], dtype) for name, dtype in _arrays_of(head).items()})
+
+
+def _arrays_of(head: dict[str, Any]) -> dict[str, str]:
+    return ARRAYS | LANDMARK_ARRAYS if head["format_version"] == WITH_LANDMARKS else ARRAYS
 
 
 @dataclass(frozen=True)
@@ -87,7 +95,7 @@ class Kind:
     """A kind of model file: how it calls itself, which arrays its head promises, what becomes of them."""
 
     format: str
-    version: int
+    versions: tuple[int, ...]
     arrays: Callable[[dict[str, Any]], dict[str, str]]
     rebuild: Callable[[dict[str, Any], dict[str, NDArray[Any]]], Any]
 
@@ -99,10 +107,11 @@ def load_as(path: str | os.PathLike[str], *kinds: Kind) -> tuple[Any, dict[str, 
         kind = next((one for one in kinds if one.format == head.get("format")), None)
         if kind is None:
             raise ModelFileError("it does not call itself a Gramshift model")
-        if head.get("format_version") != kind.version:
+        if head.get("format_version") not in kind.versions:
             found, versions = str(head.get("format_version"))[:20], head.get("versions")
             made_by = str(versions.get("gramshift"))[:20] if isinstance(versions, dict) else "another version"
-            raise ModelFileError(f"it has format {found}, made by gramshift {made_by}; this one reads {kind.version}")
+            reads = " and ".join(map(str, kind.versions))
+            raise ModelFileError(f"it has format {found}, made by gramshift {made_by}; this one reads {reads}")
         return kind
 
     head, arrays = read_archive(path, lambda head: kind_of(head).arrays(head))
@@ -113,7 +122,7 @@ def load_as(path: str | os.PathLike[str], *kinds: Kind) -> tuple[Any, dict[str, 
 
 
 def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "TransductiveClassifier":
-    from gramshift.estimators.transductive import Calibration, TransductiveClassifier
+    from gramshift.estimators.transductive import TransductiveClassifier
 
     parameters, held = (_parameters_from_json(head[name]) for name in ("parameters", "settings"))
     if set(held) != set(PRESETS["paper"]):
@@ -128,17 +137,21 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Transduc
     iteration, codes = arrays["labeled_iter"], arrays["source_codes"]
     n, n_classes = len(iteration), len(classes)
     source = np.flatnonzero(iteration == 0)
+    landmarks = arrays.get("landmarks")
+    if landmarks is not None and not (np.diff(np.concatenate([[-1], landmarks, [n]])) > 0).all():
+        raise ValueError("its landmarks are not documents of the fit, in order")
+    n_compared = n if landmarks is None else len(landmarks)
     shapes: dict[str, tuple[int, ...]] = {
         "labeled_iter": (n,),
         "text_bytes": (arrays["text_bytes"].size,),
-        "coefficients": (n, n_classes),
+        "coefficients": (n_compared, n_classes),
         "intercepts": (n_classes,),
         "scores": (n - len(source), n_classes),
         "held_out_scores": (n - len(source), n_classes),
         "source_codes": (len(source),),
-        "text_ends": (n if comparison is not None else 0,),
+        "text_ends": (n_compared if comparison is not None else 0,),
         "known_codes": (n,),
-    }
+    } | ({} if landmarks is None else {"digests": (n - len(source), DIGEST)})
     for name, shape in shapes.items():
         if arrays[name].shape != shape:
             raise ValueError(f"{name} has shape {arrays[name].shape} where {shape} fits the rest")
@@ -164,9 +177,11 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Transduc
     names = classes.tolist()
     classifier.history_ = [read_step(step, names) for step in head["history"]]
     classifier._parameters = classifier.get_params(deep=False) | {"settings": held}
+    classifier._set_landmarks(landmarks, arrays.get("digests"))
     if comparison is not None:
-        comparison.groups["domains"] = (iteration != 0).astype(int).tolist()
-        comparison.groups["classes"] = [None if code < 0 else code for code in known.tolist()]
+        compared = np.arange(n) if landmarks is None else landmarks
+        comparison.groups["domains"] = (iteration[compared] != 0).astype(int).tolist()
+        comparison.groups["classes"] = [None if code < 0 else code for code in known[compared].tolist()]
     return classifier
 
 
@@ -266,4 +281,4 @@ def labels_from_json(labels: dict[str, Any]) -> NDArray[Any]:
     return classes
 
 
-CLASSIFIERS = Kind(FORMAT, FORMAT_VERSION, lambda head: ARRAYS, _rebuild)
+CLASSIFIERS = Kind(FORMAT, (FORMAT_VERSION, WITH_LANDMARKS), _arrays_of, _rebuild)

@@ -6,8 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.engine.memory import free_memory, parse_bytes
-from gramshift.engine.plan import require
 from gramshift.engine.threads import run_threads
 from gramshift.estimators.labels import as_labels
 from gramshift.estimators.target import Target
@@ -29,13 +27,6 @@ def gather(X: Any, y: Any, target: Any, *, read: Callable[..., Any]) -> tuple[An
         raise ValueError("target is an empty list; leave it out for an ordinary classifier")
     labels = labels + [None] * len(more)
     return (documents + more if isinstance(documents, list) else np.vstack([documents, more])), labels
-
-
-def check_memory(n: int, n_source: int, memory_limit: int | float | str | None) -> None:
-    """Refuse beforehand what does not fit: the gram, descriptions and factor in single precision."""
-    needed = 8 * n * n + 4 * n * n_source + 2 * n * n
-    limit = free_memory() if memory_limit is None else parse_bytes(memory_limit)
-    require(f"training on {n} source and target documents", needed, limit, "raise memory_limit, or take fewer documents")
 
 
 def check_gram(gram: Any, *, name: str = "X", n_threads: int = 1) -> NDArray[Any]:

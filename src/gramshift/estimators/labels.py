@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
+from gramshift.estimators.presets import given_shares
 from gramshift.text.documents import as_list
 
 SUSPICIOUS = 20  # so many documents, each of a class of its own, are a mistake
@@ -19,6 +21,24 @@ def is_missing(label: Any) -> bool:
     if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(label, (float, np.floating)) and bool(np.isnan(label))
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of the documents of a fit: which are source, and the classes of these."""
+
+    is_source: NDArray[np.bool_]
+    classes: NDArray[Any]
+    codes: NDArray[np.intp]
+
+
+def read_labels(labels: list[Any], select: Any) -> Known:
+    """From labels with gaps; shares that are given for classes must be those of all of them."""
+    is_source = np.array([not is_missing(label) for label in labels], bool)
+    classes, codes = encode_labels([label for label in labels if not is_missing(label)])
+    if isinstance(select, Mapping):
+        given_shares(select, classes.tolist())
+    return Known(is_source, classes, codes)
 
 
 def as_labels(y: Any, *, n_documents: int) -> list[Any]:

@@ -58,3 +58,12 @@ class Model:
 
     def _score(self, X: Any) -> Floats:
         return self.describe(X).multiply(self.coefficients) + self.intercepts
+
+
+@dataclass(eq=False)
+class Calibration:
+    """Of the probabilities; filled when first asked for."""
+
+    steepness: float = 0.0
+    scores: Floats | None = None
+    """Of the target documents; those that joined the training are scored by classifiers that did not learn from them."""

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.kernels.weighting import as_powers
+from gramshift.learn.choose import CHOICES
 
 Floats = NDArray[np.float64]
 SELECTIONS = ("surest", "source shares", "estimated shares")
+MOST_LANDMARKS = 10_000  # that "auto" takes: training on more takes longer than it is worth
 LARGEST_ALPHA = 1e12  # beyond it all scores are the same to rounding
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {
@@ -82,6 +84,21 @@ def _check(settings: Mapping[str, Any]) -> None:
         names = ", ".join(map(repr, SELECTIONS))
         raise ValueError(f"select={select!r}: must be one of {names}, or a dict with the share of each class")
     as_powers(settings["weighting"])
+
+
+def check_landmarks(settings: Mapping[str, Any]) -> None:
+    """Raise an error if the parameters do not go together with landmarks."""
+    n, choice = settings["landmarks"], settings["landmark_choice"]
+    if n != "auto" and (not _is(n, Integral) or n < 1):
+        raise ValueError(f"landmarks={n!r}: give a number of documents from 1 on, for example 2000, 'auto', or None for all")
+    if not isinstance(choice, str) or choice not in CHOICES:
+        raise ValueError(f"landmark_choice={choice!r}: must be one of {', '.join(map(repr, CHOICES))}")
+    if not _is(settings["random_state"], Integral) or not 0 <= settings["random_state"] < 2**32:
+        raise ValueError(f"random_state={settings['random_state']!r}: give a whole number from 0 on")
+    if settings["classifier"] != "ridge":
+        raise ValueError(f"classifier={settings['classifier']!r} works on the exact kernel alone; with landmarks use 'ridge'")
+    if isinstance(settings["kernel"], str) and settings["kernel"] == "precomputed":
+        raise ValueError("kernel='precomputed' is exact already: landmarks are for documents; leave them out")
 
 
 def count_added(n_added: Any, n_target: int) -> list[int]:

@@ -39,8 +39,8 @@ def find_shares(
     """For each text. With its normaliser held fixed K-hat is a sum over n-grams, and through the exponential each of them
     gets its part of exp(-1 + s) - exp(-1) in proportion to its part of s.
 
-    ``own`` tells which document of the fit each text is. What it has in common with itself is then left out: all of it is,
-    and would drown the rest.
+    ``own`` tells which document of the model each text is, -1 for none. What it has in common with itself is then left out:
+    all of it is, and would drown the rest.
     """
     step = max(1, CELLS // max(1, len(model.documents)))
     for start in range(0, len(texts), step):
@@ -59,7 +59,8 @@ def _find(model: Model, texts: Sequence[str], own: Sequence[int] | None, progres
     normal = [kernel.gram(texts, model.documents, normalize=True, **groups) for kernel in kernels]
     similarity = np.mean(normal, axis=0)
     if own is not None:
-        similarity[np.arange(len(texts)), own] = 0
+        rows = np.flatnonzero(np.asarray(own) >= 0)
+        similarity[rows, np.asarray(own)[rows]] = 0
     gain = np.expm1(similarity) / e if model.adapt else similarity
     per_similarity = np.divide(gain, similarity, out=np.zeros_like(gain), where=similarity > 0)
     shares = [np.zeros((len(text), model.coefficients.shape[1])) for text in texts]

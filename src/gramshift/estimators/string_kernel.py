@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -9,7 +10,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.engine.checkpoint import Checkpoint, check_folder
+from gramshift.engine.engines import check_engine, open_engine
 from gramshift.engine.gram import compute_gram
+from gramshift.engine.kept import describe_gram
 from gramshift.engine.memory import parse_bytes
 from gramshift.engine.threads import Progress, count_threads
 from gramshift.estimators.parameters import Parameters
@@ -115,19 +119,30 @@ class StringKernel(Parameters):
         domains: Any = None,
         classes: Any = None,
         out: str | os.PathLike[str] | None = None,
+        resume: str | os.PathLike[str] | None = None,
+        engine: str = "threads",
+        scheduler: str | None = None,
         progress: Progress | None = None,
     ) -> NDArray[Any]:
         """The kernel of all documents with each other, or of documents (rows) with others (columns).
 
         Parameters
         ----------
-        documents, others : list of str, array, or column of a frame
+        documents, others : list of str, array, column of a frame, or dask bag or series
         normalize : bool, optional
             Overrides the constructor's.
         domains, classes : sequence, optional
             For weightings by them: the domain or class of each document that weights come from, None for unknown.
         out : path, optional
             Write the gram into this .npy file, tile by tile, and return it memory-mapped: it need not fit into memory.
+        resume : path, optional
+            Keep finished tiles in this folder, which is made if it is missing, and take from it those that an earlier run of
+            the same gram has kept. The result has the same bits.
+        engine : {"threads", "dask"}
+            What fills the tiles. The result has the same bits.
+        scheduler : str, optional
+            For "dask": the address of a running scheduler, such as "tcp://127.0.0.1:8786". Default: ``n_jobs`` processes on
+            this machine, which end with the call.
         progress : callable, optional
             Called as progress(stage, done, total).
 
@@ -135,33 +150,47 @@ class StringKernel(Parameters):
         -------
         int64 counts, or float64 if normalised or weighted and for "subsequence" and "local_rank", of shape (documents, others).
         """
-        ngram_range, steps = self.check_parameters()
+        ngram_range, _ = self.check_parameters()
         if out is not None and not Path(out).absolute().parent.is_dir():
             raise FileNotFoundError(f"{Path(out).absolute().parent}: no such folder for out={str(out)!r}; make it first")
+        if resume is not None:
+            check_folder(resume)
+        check_engine(engine, scheduler)
         symmetric = others is None or others is documents
         rows = as_documents(documents)
         columns = None if symmetric else as_documents(others, name="others")
-        texts, n_rows = self._write(steps.apply([*rows, *(columns or [])])), len(rows)
-        return compute_gram(
-            texts[:n_rows],
-            None if columns is None else texts[n_rows:],
-            kind=self.kind,
-            ngram_range=ngram_range,
-            parameters=self._own_parameters(),
-            weighting=self.make_weighting(len(rows if columns is None else columns), domains, classes),
-            normalize=self.normalize if normalize is None else normalize,
-            out=out,
-            memory_limit=self.memory_limit,
-            n_jobs=self.n_jobs,
-            progress=progress,
-        )
+        texts, n_rows = self.prepare([*rows, *(columns or [])]), len(rows)
+        n_cols = n_rows if columns is None else len(columns)
+        compared = texts[:n_rows], None if columns is None else texts[n_rows:]
+        options: dict[str, Any] = {
+            "kind": self.kind,
+            "ngram_range": ngram_range,
+            "parameters": self._own_parameters(),
+            "weighting": self.make_weighting(n_cols, domains, classes),
+            "normalize": self.normalize if normalize is None else normalize,
+        }
+        own = 8 * n_rows * n_cols if out is None else 0
+        with (
+            nullcontext() if resume is None else Checkpoint.open(resume, describe_gram(*compared, **options)) as checkpoint,
+            open_engine(engine, scheduler, n_jobs=self.n_jobs, memory_limit=self.memory_limit, own=own) as cluster,
+        ):
+            return compute_gram(
+                *compared,
+                **options,
+                out=out,
+                memory_limit=self.memory_limit,
+                n_jobs=self.n_jobs,
+                progress=progress,
+                checkpoint=checkpoint,
+                cluster=cluster,
+            )
 
     def find_ngrams(self, documents: list[str], *, progress: Progress | None = None) -> "WeightedGrams":
         """The n-grams of documents, for grams with one weighting after another."""
         from gramshift.engine.weighted import WeightedGrams  # compiled code that few need
 
-        ngram_range, steps = self.check_parameters()
-        texts = self._write(steps.apply(documents))
+        ngram_range, _ = self.check_parameters()
+        texts = self.prepare(documents)
         return WeightedGrams(
             texts, ngram_range=ngram_range, memory_limit=self.memory_limit, n_jobs=self.n_jobs, progress=progress
         )
@@ -188,7 +217,10 @@ class StringKernel(Parameters):
         aligned, others = [align(text, steps) for text in texts], steps.apply(documents)
         return align_words(aligned, others) if self.unit == "word" else (aligned, others)
 
-    def _write(self, texts: list[str]) -> list[str]:
+    def prepare(self, documents: Sequence[str]) -> list[str]:
+        """Texts as n-grams are taken from them; words are numbered as they come in all of these documents."""
+        _, steps = self.check_parameters()
+        texts = steps.apply(documents)
         return write_as_words(texts) if self.unit == "word" else texts
 
     def check_parameters(self) -> tuple[tuple[int, int], TextSteps]:

@@ -1,8 +1,7 @@
 """The transductive classifier: the paper's method behind scikit-learn's interface."""
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -11,14 +10,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
+from gramshift.engine.engines import check_engine, open_engine
 from gramshift.engine.threads import Progress, count_threads
-from gramshift.estimators.comparison import Comparison, make_comparison
+from gramshift.estimators.comparison import Comparison, copy_kernel, make_comparison
 from gramshift.estimators.explanation import Explanation, explain_text
 from gramshift.estimators.files import save_classifier
-from gramshift.estimators.inputs import check_gram, check_memory, gather
-from gramshift.estimators.labels import encode_labels, is_missing
-from gramshift.estimators.model import Model
-from gramshift.estimators.presets import PRESETS, fill_in, given_shares, in_effect
+from gramshift.estimators.inputs import check_gram, gather
+from gramshift.estimators.labels import Known, read_labels
+from gramshift.estimators.landmarks import LandmarkTrainer
+from gramshift.estimators.large import Given, choose, count_landmarks, gather_parts, open_store, prepare_gram
+from gramshift.estimators.model import Calibration, Model
+from gramshift.estimators.presets import PRESETS, check_landmarks, fill_in, in_effect
 from gramshift.estimators.string_kernel import StringKernel
 from gramshift.estimators.trainer import Trainer
 from gramshift.kernels.kinds import KERNELS
@@ -28,17 +30,9 @@ from gramshift.learn.rounds import Round
 from gramshift.learn.solvers import SOLVERS
 from gramshift.learn.targets import choose_classes
 from gramshift.text.documents import as_documents
+from gramshift.text.parts import Listed, digest_of
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(eq=False)
-class Calibration:
-    """Of the probabilities; filled when first asked for."""
-
-    steepness: float = 0.0
-    scores: Floats | None = None
-    """Of the target documents; those that joined the training are scored by classifiers that did not learn from them."""
 
 
 class TransductiveClassifier(ClassifierMixin, BaseEstimator):
@@ -74,6 +68,17 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         What learns on the kernel: ridge regression, kernel discriminant analysis, a support vector machine.
     bias : bool
         An unpenalised intercept for "ridge". The paper has none.
+    landmarks : int or "auto", optional
+        Describe documents by their similarity to so many of them instead of to all, or to as many as the memory limit allows,
+        up to 10,000: for many documents. X and target may then come in parts (:func:`open_parts`). Only for "ridge".
+    landmark_choice : {"uniform", "spread"}
+        How they are drawn: each document with the same chance, or those far from the ones before with a larger one.
+    random_state : int
+        Of that drawing.
+    engine : {"threads", "dask"}
+        Where documents are compared, and with landmarks trained on: in this process, or by Dask workers.
+    scheduler : str, optional
+        For "dask": the address of a running one. Default: ``n_jobs`` processes on this machine, for the time of the fit.
     memory_limit, n_jobs
         As in ``StringKernel``.
 
@@ -85,6 +90,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         For each target document its label, and the scores of all classes.
     labeled_iter_ : array of int
         For source then target documents: 0 given, k added for round k + 1, -1 never.
+    landmarks_ : array of int or None
+        The numbers of the documents that were landmarks, source before target.
     history_ : list of dict
         For each round how many documents of each class were added before it, how many target documents it gave each label,
         how many labels changed, seconds.
@@ -113,6 +120,11 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         alpha: float | None = None,
         classifier: str = "ridge",
         bias: bool = False,
+        landmarks: int | str | None = None,
+        landmark_choice: str = "uniform",
+        random_state: int = 0,
+        engine: str = "threads",
+        scheduler: str | None = None,
         memory_limit: int | float | str | None = None,
         n_jobs: int | None = -1,
     ) -> None:
@@ -127,41 +139,78 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         self.alpha = alpha
         self.classifier = classifier
         self.bias = bias
+        self.landmarks = landmarks
+        self.landmark_choice = landmark_choice
+        self.random_state = random_state
+        self.engine = engine
+        self.scheduler = scheduler
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, *, target: Any = None, progress: Progress | None = None) -> Self:
+    def fit(self, X: Any, y: Any, *, target: Any = None, resume: Any = None, progress: Progress | None = None) -> Self:
         """Learn from X with labels y, adapt to the target documents and label them.
 
         Documents of X whose label is missing (None, NaN, NA) are target documents too, before those of ``target``.
-        ``progress`` is called as progress(stage, done, total), from this thread.
+        With ``resume``, the name of a folder, finished pieces of the work are kept there: a fit that was interrupted goes on
+        with them. ``progress`` is called as progress(stage, done, total), from this thread.
         """
-        self._fit(X, y, target, progress)
+        if self.landmarks is None:
+            self._fit(X, y, target, progress, resume=resume)
+        else:
+            self._fit_landmarks(X, y, target, progress, resume)
         return self
 
-    def _fit(self, X: Any, y: Any, target: Any, progress: Progress | None, gram: NDArray[Any] | None = None) -> Trainer:
+    def _fit(
+        self, X: Any, y: Any, target: Any, progress: Progress | None, gram: NDArray[Any] | None = None, resume: Any = None
+    ) -> Trainer:
         """``gram`` holds the counts of all documents, if they are known already."""
         settings, comparison = self._check_parameters()
         documents, labels = gather(X, y, target, read=self._reader(X, target, comparison, reset=True))
-        is_source = np.array([not is_missing(label) for label in labels], bool)
-        source = np.flatnonzero(is_source)
-        classes, codes = encode_labels([labels[i] for i in source])
-        if isinstance(settings["select"], Mapping):
-            given_shares(settings["select"], classes.tolist())
-        check_memory(len(labels), len(source), self.memory_limit)
-        trainer = Trainer(comparison, documents, is_source, codes, classes.tolist(), settings, gram=gram, progress=progress)
-        rounds = trainer.run()
+        known = read_labels(labels, settings["select"])
+        if gram is None:
+            given = Given(Listed(documents) if isinstance(documents, list) else documents, labels)
+            gram = prepare_gram(given, comparison, settings, resume=resume, progress=progress)
+        trainer = Trainer(
+            comparison, documents, known.is_source, known.codes, known.classes.tolist(), settings, gram=gram, progress=progress
+        )
+        self._keep(trainer.run(), trainer, documents, known, settings)
+        return trainer
+
+    def _fit_landmarks(self, X: Any, y: Any, target: Any, progress: Progress | None, resume: Any) -> None:
+        """Probabilities are calibrated at once, while the documents are there."""
+        settings, comparison = self._check_parameters()
+        assert comparison is not None, "checked before"
+        given = gather_parts(X, y, target, comparison)
+        known = read_labels(given.labels, settings["select"])
+        chosen = choose(given, comparison, settings, count_landmarks(given, settings, comparison), progress)
+        with (
+            open_engine(self.engine, self.scheduler, n_jobs=self.n_jobs, memory_limit=self.memory_limit) as cluster,
+            open_store(chosen, comparison, settings, given, resume) as store,
+        ):
+            trainer = LandmarkTrainer(
+                comparison, given.documents, known.is_source, known.codes, known.classes.tolist(), settings,
+                landmarks=chosen.rows, texts=chosen.seen.landmarks, store=store, cluster=cluster, progress=progress,
+            )  # fmt: skip
+            self._keep(trainer.run(), trainer, chosen.seen.landmarks, known, settings)
+            self._set_landmarks(chosen.rows, chosen.seen.digests)
+            self._calibrate_with(trainer)
+
+    def _keep(self, rounds: list[Round], trainer: Trainer, documents: Any, known: Known, settings: dict[str, Any]) -> None:
+        """All that a fit leaves behind; ``documents`` are those that others are compared with."""
         last = rounds[-1]
         coefficients = np.ascontiguousarray(last.fitted.coefficients)  # sums are the same after loading
-        self._model = Model(
-            comparison, documents, bool(settings["adapt"]), coefficients, last.fitted.intercepts, trainer.normalized
-        )
+        adapt, intercepts = bool(settings["adapt"]), last.fitted.intercepts
+        self._model = Model(trainer.comparison, documents, adapt, coefficients, intercepts, trainer.normalized)
         self._parameters = self._snapshot(settings)
-        self._training = source, codes, np.flatnonzero(~is_source)[last.added], last.added_codes
+        added = np.flatnonzero(~known.is_source)[last.added]
+        self._training = np.flatnonzero(known.is_source), known.codes, added, last.added_codes
         self._calibration = Calibration()
-        self.classes_ = classes
-        self._tell(rounds, is_source)
-        return trainer
+        self.classes_ = known.classes
+        self._set_landmarks(None, None)
+        self._tell(rounds, known.is_source)
+
+    def _set_landmarks(self, rows: NDArray[np.intp] | None, digests: NDArray[np.uint8] | None) -> None:
+        self.landmarks_, self._digests = rows, digests
 
     def decision_function(self, X: Any) -> Floats:
         """Scores of documents never seen, no refit: for two classes that of the second, else a column per class."""
@@ -209,8 +258,17 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         if comparison is None or not comparison.by_counts:
             counting = ", ".join(repr(name) for name, kind in KERNELS.items() if kind.counts)
             raise ValueError(f"explain needs string kernels that count n-grams ({counting}): of others the parts are not known")
-        roles = ["target" if number else "source" for number in self.labeled_iter_]
-        return explain_text(self._model, text, classes=self.classes_.tolist(), labels=self._fit_labels(), roles=roles)
+        rows = np.arange(len(self.labeled_iter_)) if self.landmarks_ is None else self.landmarks_
+        roles = ["target" if number else "source" for number in self.labeled_iter_[rows]]
+        labels = self._fit_labels()
+        return explain_text(
+            self._model,
+            text,
+            classes=self.classes_.tolist(),
+            labels=[labels[row] for row in rows.tolist()],
+            roles=roles,
+            numbers=rows.tolist(),
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted classifier into one file, for ``gramshift.load``; it holds all texts of the fit."""
@@ -223,6 +281,9 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         if not isinstance(self.classifier, str) or self.classifier not in SOLVERS:
             raise ValueError(f"classifier={self.classifier!r}: must be one of {', '.join(map(repr, SOLVERS))}")
         check_ngram_range(self.ngram_range)
+        check_engine(self.engine, self.scheduler)
+        if self.landmarks is not None:
+            check_landmarks(settings)
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             return settings, None
         options = {"memory_limit": self.memory_limit, "n_jobs": self.n_jobs}
@@ -240,9 +301,9 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
 
     def _snapshot(self, settings: dict[str, Any]) -> dict[str, Any]:
         """The parameters of this fit, whatever is set later; ``settings`` are those that hold."""
-        held = {name: settings[name] for name in PRESETS["paper"]} | {"kernel": _copy_kernel(settings["kernel"])}
+        held = {name: settings[name] for name in PRESETS["paper"]} | {"kernel": copy_kernel(settings["kernel"])}
         parameters: dict[str, Any] = self.get_params(deep=False)
-        named = {"kernel": _copy_kernel(self.kernel), "ngram_range": tuple(map(int, self.ngram_range))}
+        named = {"kernel": copy_kernel(self.kernel), "ngram_range": tuple(map(int, self.ngram_range))}
         return parameters | named | {"settings": held}
 
     def _tell(self, rounds: list[Round], is_source: NDArray[np.bool_]) -> None:
@@ -299,9 +360,14 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         """Which of these texts are of the target, and which of its documents they are; of equal ones the first."""
         if not isinstance(X, list):
             return []
-        target = np.flatnonzero(self.labeled_iter_ != 0)
-        places = {self._model.documents[i]: row for row, i in reversed(list(enumerate(target.tolist())))}
-        return [(row, places[text]) for row, text in enumerate(X) if text in places]
+        places = {one: row for row, one in reversed(list(enumerate(self.target_digests())))}
+        return [(row, places[one]) for row, one in enumerate(map(digest_of, X)) if one in places]
+
+    def target_digests(self) -> list[bytes]:
+        """By what the target documents are known again, in order."""
+        if self._digests is not None:
+            return [one.tobytes() for one in self._digests]
+        return [digest_of(self._model.documents[row]) for row in np.flatnonzero(self.labeled_iter_ != 0).tolist()]
 
     def _fit_labels(self) -> list[Any]:
         """Of all documents of the fit: those given, and those found for the target."""
@@ -329,29 +395,3 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     def _takes_numbers(self) -> bool:
         kernels = self.kernel if isinstance(self.kernel, (list, tuple)) else [self.kernel]
         return all(callable(kernel) and not isinstance(kernel, StringKernel) for kernel in kernels)
-
-
-def fit_on_gram(
-    classifier: TransductiveClassifier,
-    documents: list[str],
-    labels: list[Any],
-    gram: NDArray[Any] | None,
-    *,
-    progress: Progress | None = None,
-    calibrate: bool = True,
-) -> None:
-    """Fit one of several classifiers on the same documents; gaps in the labels mark the target.
-
-    ``gram`` holds the counts that its kernel finds, None for a classifier that compares in ways of its own. Probabilities are
-    calibrated at once, while what they need is there.
-    """
-    trainer = classifier._fit(documents, labels, None, progress, gram)
-    if calibrate:
-        classifier._calibrate_with(trainer)
-
-
-def _copy_kernel(kernel: Any) -> Any:
-    """One that does not change with the user's."""
-    if isinstance(kernel, (list, tuple)):
-        return [_copy_kernel(one) for one in kernel]
-    return StringKernel(**kernel.get_params()) if isinstance(kernel, StringKernel) else kernel

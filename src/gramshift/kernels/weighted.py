@@ -49,21 +49,20 @@ class WeightedNGrams:
     def nbytes(self) -> int:
         return self.incidence.nbytes + self.sums.nbytes + self.self_values.nbytes
 
-    def fill(self, rows: slice, cols: slice, gram: Floats) -> None:
-        found = self.incidence
-        gram[rows, cols] = 0.0
+    def fill(self, rows: slice, cols: slice, gram: Floats, top: int = 0) -> None:
+        found, area = self.incidence, (rows.start - top, rows.stop - top, cols.start, cols.stop)
+        gram[area[0] : area[1], cols] = 0.0
         cut = cols.start > 0 or not self.symmetric or cols.stop < rows.stop
-        area = rows.start, rows.stop, cols.start, cols.stop
         add_weighted(
             found.bounds, found.features, found.places, found.n_before, found.docs, self.sums,
-            self.first_row, *area, cut, gram,
+            self.first_row + top, *area, cut, gram,
         )  # fmt: skip
         if self.symmetric and cols.stop > rows.start:
-            complete_square(gram, rows, self.self_values)
+            complete_square(gram, rows, self.self_values, top)
 
-    def normalize(self, rows: slice, cols: slice, gram: Floats) -> None:
-        values = self.self_values
-        normalize_tile(values[self.first_row :], values, rows.start, rows.stop, cols.start, cols.stop, gram)
+    def normalize(self, rows: slice, cols: slice, gram: Floats, top: int = 0) -> None:
+        values, area = self.self_values, (rows.start - top, rows.stop - top, cols.start, cols.stop)
+        normalize_tile(values[self.first_row + top :], values, *area, gram)
 
 
 @dataclass(frozen=True)
@@ -88,19 +87,22 @@ class SummedNGrams:
     def nbytes(self) -> int:
         return sum(part.nbytes for part in self.parts)
 
-    def fill(self, rows: slice, cols: slice, gram: Floats) -> None:
-        before = np.zeros(self.n) if self.anew else np.diagonal(gram).copy()
+    def fill(self, rows: slice, cols: slice, gram: Floats, top: int = 0) -> None:
         for number, part in enumerate(self.parts):
             found, cut = part.incidence, cols.start > 0 or cols.stop < rows.stop
             add_similarities(
                 found.bounds, found.features, found.places, found.n_before, found.docs, part.sums, part.scale,
-                rows.start, rows.stop, cols.start, cols.stop, cut, self.anew and number == 0, gram,
+                top, rows.start, rows.stop, cols.start, cols.stop, cut, self.anew and number == 0, gram,
             )  # fmt: skip
         if cols.stop > rows.start:
-            own = sum(((part.self_values[: self.n] > 0).astype(float) for part in self.parts), start=before)
-            complete_square(gram, rows, own)
+            own = np.zeros(self.n)
+            if not self.anew:
+                own[rows] = np.diagonal(gram[rows.start - top : rows.stop - top, rows])
+            for part in self.parts:
+                own[rows] += part.self_values[rows] > 0
+            complete_square(gram, rows, own, top)
 
-    def normalize(self, rows: slice, cols: slice, gram: Floats) -> None:
+    def normalize(self, rows: slice, cols: slice, gram: Floats, top: int = 0) -> None:
         """Nothing is left to do."""
 
 

@@ -44,17 +44,17 @@ def add_own(bounds, features, weights, unshared, unshared_weight, out):
 
 @leaf(
     "void(int64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1], float64[::1],"
-    " int64, int64, int64, int64, boolean, boolean, float64[:, ::1])"
+    " int64, int64, int64, int64, int64, boolean, boolean, float64[:, ::1])"
 )
-def add_similarities(bounds, features, places, n_before, docs, weights, scale, row0, row1, col0, col1, cut, anew, out):
-    """out[row, doc] += scale[row] * scale[doc] times the same sum, for documents before the row's.
+def add_similarities(bounds, features, places, n_before, docs, weights, scale, top, row0, row1, col0, col1, cut, anew, out):
+    """out[row - top, doc] += scale[row] * scale[doc] times the same sum, for documents before the row's.
 
     A row is summed in a buffer that stays in the cache, so ``out`` is touched once; ``anew`` if what it holds does not count.
     """
     sums = np.empty(col1 - col0)
     first = np.uint64(col0)
     for row in range(row0, row1):
-        cells, end = out[row], min(row, col1)
+        cells, end = out[row - top], min(row, col1)
         sums[:] = 0.0
         for k in range(bounds[row], bounds[row + 1]):
             if n_before[k] == 0:

@@ -19,12 +19,13 @@ ALMOST_ONE = 1 - 1e-9
 EQUAL = 1e-14  # beside values of 1
 
 
-def compact(gram: NDArray[Any]) -> NDArray[Any]:
+def compact(gram: NDArray[Any], *, symmetric: bool = True) -> NDArray[Any]:
     """Counts in half the memory, which is what limits the speed of all that follows; as they are if they do not fit."""
     if gram.dtype.kind == "f":
         return gram
-    fits = np.diagonal(gram).max(initial=0) <= np.iinfo(np.int32).max  # no kernel value is larger than all self-kernels
-    return gram.astype(np.int32) if fits else gram
+    values = np.diagonal(gram) if symmetric else gram  # no value is larger than all self-kernels
+    largest = values.max(initial=0)
+    return gram.astype(np.int32) if largest <= np.iinfo(np.int32).max else gram
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ class Fitted:
         """Scores of some of the documents."""
         if not len(rows):
             return np.zeros((0, len(self.intercepts)))
-        mirrored = _is_mirrored(self.coefficients)  # half the work for two classes
+        mirrored = is_mirrored(self.coefficients)  # half the work for two classes
         scores = documents.multiply(self.coefficients[:, mirrored:], rows)
         return (np.hstack([-scores, scores]) if mirrored else scores) + self.intercepts
 
@@ -82,7 +82,7 @@ class RidgeSolver:
     def solve(self, training: Rows, targets: Floats) -> Fitted:
         """Train on some documents."""
         merged = self._merge(training)
-        mirrored = _is_mirrored(targets)
+        mirrored = is_mirrored(targets)
         weights, intercepts = self._solve(merged, merged.mean(targets)[:, mirrored:], bias=self.bias)
         coefficients = spread_weights(self.documents, merged.rows, weights)
         if mirrored:
@@ -188,7 +188,7 @@ def solve_in_double(kernel: Floats, right: Floats, penalty: Floats, multiply: Ma
     )
 
 
-def _is_mirrored(columns: Floats) -> bool:
+def is_mirrored(columns: Floats) -> bool:
     """Whether there are two columns, one the negative of the other."""
     return columns.shape[1] == 2 and bool((columns[:, 0] == -columns[:, 1]).all())
 

@@ -18,6 +18,7 @@ from gramshift.estimators.transductive import TransductiveClassifier
 from gramshift.report.contents import DocumentEntry, Neighbour, ReportContents, Span
 from gramshift.report.maps import PER_KIND, draw_maps
 from gramshift.report.spans import strongest_spans
+from gramshift.text.parts import digest_of
 
 MAX_EXPLAINED = 2000
 N_NEIGHBOURS = 3
@@ -74,6 +75,10 @@ def gather_contents(
     model = compared._model
     if model.comparison is None or not model.comparison.by_counts:
         raise ValueError("a report needs string kernels: of other kernels the parts of a text are not known")
+    landmarks = np.arange(len(compared.labeled_iter_)) if compared.landmarks_ is None else compared.landmarks_
+    known = landmarks[landmarks < len(source_texts)].tolist()
+    source_ids, source_labels = [source_ids[row] for row in known], [source_labels[row] for row in known]
+    n_source, source_texts = len(source_texts), [source_texts[row] for row in known]
     report = progress or (lambda *_: None)
     report("report", 0, 1)
     classes = [str(label) for label in classifier.classes_]
@@ -108,7 +113,9 @@ def gather_contents(
                 abstained=bool(confidence[i] < abstain_below),
             )
         )
-    before, after = draw_maps(model, list(map(str, compared._fit_labels())), classifier.labeled_iter_ == 0)
+    names = list(map(str, compared._fit_labels()))
+    is_source = compared.labeled_iter_[landmarks] == 0
+    before, after = draw_maps(model, [names[row] for row in landmarks.tolist()], is_source)
     history = [step | {name: _by_name(step[name]) for name in ("added", "labels")} for step in classifier.history_]
     stages = {f"round {number}": step["labels"] for number, step in enumerate(history, start=1)}
     if plain is not None:
@@ -122,7 +129,7 @@ def gather_contents(
         options=options,
         versions={name: version(name) for name in LIBRARIES} | {"python": platform.python_version()},
         sources=list(sources),
-        n_source=len(source_texts),
+        n_source=n_source,
         n_target=len(texts),
         classes=classes,
         documents=documents,
@@ -135,7 +142,7 @@ def gather_contents(
         changes=list(changes),
         model_parameters={name: str(value) for name, value in in_effect(classifier._parameters).items()},
         share_names=list(stages),
-        notes=_notes(len(texts), len(doubtful), classifier.labeled_iter_ == 0),
+        notes=_notes(len(texts), len(doubtful), is_source, compared.landmarks_ is not None),
         target_name=target_name,
     )
 
@@ -159,9 +166,9 @@ def _read_labels(
 
 
 def _find_spans(model: Model, texts: Sequence[str], progress: Progress | None) -> Iterator[list[Span]]:
-    """Of documents of the fit."""
+    """Of documents of the fit, landmarks or not."""
     place = {text: number for number, text in reversed(list(enumerate(model.documents)))}
-    for one in find_shares(model, texts, own=[place[text] for text in texts], progress=progress):
+    for one in find_shares(model, texts, own=[place.get(text, -1) for text in texts], progress=progress):
         yield strongest_spans(one.by_character)
 
 
@@ -184,12 +191,12 @@ def _find_rows(
     classifier: TransductiveClassifier, ids: Sequence[str], texts: Sequence[str], corrected: Mapping[str, Any] | Collection[str]
 ) -> list[int | None]:
     """Which target document of the fit each text is; None for those that a person labelled and that became source."""
-    documents = classifier._model.documents
-    fitted = [documents[row] for row in np.flatnonzero(classifier.labeled_iter_ != 0).tolist()]
-    if fitted == list(texts):
+    fitted = classifier.target_digests()
+    given = list(map(digest_of, texts))
+    if fitted == given:
         return list(range(len(texts)))
     left = [i for i, one in enumerate(ids) if one not in corrected]
-    if fitted != [texts[i] for i in left]:
+    if fitted != [given[i] for i in left]:
         raise ValueError(f"these {len(texts)} texts are not the {len(fitted)} target documents of the fit, in order")
     missing = [one for one in ids if one in corrected and not isinstance(corrected, Mapping)]
     if missing:
@@ -202,8 +209,10 @@ def _by_name(counts: dict[Any, int]) -> dict[str, int]:
     return {str(label): count for label, count in counts.items()}
 
 
-def _notes(n_target: int, n_explained: int, is_source: NDArray[np.bool_]) -> list[str]:
+def _notes(n_target: int, n_explained: int, is_source: NDArray[np.bool_], by_landmarks: bool) -> list[str]:
     notes = []
+    if by_landmarks:
+        notes.append(f"Documents were compared with {len(is_source)} landmarks; neighbours and maps show these alone.")
     if not n_explained:
         notes.append("This method does not look at character n-grams, so that no text has highlights.")
     elif n_explained < n_target:

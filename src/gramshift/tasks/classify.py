@@ -1,38 +1,60 @@
 """From labelled files and a file to be labelled to labels, a model and a page."""
 
 import time
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-from gramshift.baselines.table import BEST
+from gramshift.baselines.table import BEST, METHODS
 from gramshift.datasets.documents import Progress
 from gramshift.datasets.formats import format_of
 from gramshift.datasets.opening import TableError
 from gramshift.datasets.writing import open_writer, output_style
-from gramshift.estimators.presets import PRESETS
+from gramshift.engine.checkpoint import check_folder
+from gramshift.estimators.needs import (
+    Needs,
+    Work,
+    check_exact,
+    check_landmarks_fit,
+    memory_of,
+    most_landmarks,
+)
+from gramshift.estimators.presets import MOST_LANDMARKS, PRESETS
 from gramshift.tasks.corrections import read_corrections
 from gramshift.tasks.inputs import Inputs, Say, check_names, read_inputs
 from gramshift.tasks.labelled import LabelColumns, label_columns, renamed_in_words
-from gramshift.tasks.needs import check_needs, estimate
-from gramshift.tasks.options import ClassifyOptions, parse_ngrams
+from gramshift.tasks.options import AUTO, ClassifyOptions, parse_ngrams
 from gramshift.tasks.outputs import STANDARD, check_outputs, open_output
+
+MOST_SHOWN = 20_000  # documents on a page: a browser holds no more of them with ease
 
 
 def classify(options: ClassifyOptions, *, progress: Progress | None = None, say: Say = print) -> dict[str, Any]:
     """Run it; what can be refused is refused before the work. Returns what happened, fit for JSON."""
     begun = time.perf_counter()
     _check_files(options)
+    if options.resume is not None:
+        check_folder(options.resume)
     inputs = read_inputs(options, progress=progress, say=say)
     corrections = _corrections(options, inputs)
     columns = _columns(options, inputs, say)
     sizes = _sizes(options, inputs, corrections)
     say(sizes["sentence"])
+    if options.report is not None and len(inputs.rows) > MOST_SHOWN:
+        advice = "leave --report out; the least sure rows of --output have the lowest confidence"
+        raise ValueError(f"--report shows {MOST_SHOWN} documents at most, and the target has {len(inputs.rows)}: {advice}")
     if options.dry_run:
         return sizes | {"dry_run": True}
 
     from gramshift.tasks.findings import describe_findings
-    from gramshift.tasks.fitting import fit_all
+    from gramshift.tasks.fitting import fit_all, fit_with_landmarks
 
-    fits = fit_all(inputs, corrections, options, progress)
+    if options.resume is not None:
+        n_kept = sum(1 for _ in Path(options.resume).glob("*.piece"))
+        if n_kept:
+            say(f"{options.resume}: {n_kept} finished pieces are there already")
+    fit = fit_all if options.landmarks is None else partial(fit_with_landmarks, n_landmarks=sizes["landmarks"])
+    fits = fit(inputs, corrections, options, progress)
     result = sizes | describe_findings(options, inputs, corrections, fits)
     contents = None
     if options.report is not None:
@@ -61,7 +83,7 @@ def write_labels(
         everywhere[row], sure[row] = label, one
     done = 0
     with open_output(name) as file, open_writer(file, name, target.table, columns.types) as writer:
-        for part in target.parts:
+        for part in target.raw_parts():
             here = slice(done, done + len(part.rows))
             writer.write(part, columns.values(everywhere[here], sure[here], options.abstain_below))
             done += len(part.rows)
@@ -107,21 +129,23 @@ def _columns(options: ClassifyOptions, inputs: Inputs, say: Say) -> LabelColumns
 
 def _sizes(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any]) -> dict[str, Any]:
     """How large the run is and what it will take; refused if that is more than there is."""
-    n_source, n_target = len(inputs.texts), len(inputs.rows)
+    n_source, n_target = len(inputs.labels), len(inputs.rows)
     low, high = parse_ngrams(options.ngrams)
     n_added = options.n_added(n_target - len(corrections))
-    needs = estimate(
+    work = Work(
         n_source=n_source,
         n_target=n_target,
         n_added=n_added,
-        n_characters=sum(map(len, inputs.texts)) + sum(map(len, inputs.target_texts)),
+        n_characters=inputs.n_characters,
         n_lengths=high - low + 1,
         adapts=options.method != "plain",
         n_explained=min(n_target, 2000) if options.report else 0,
         jobs=options.jobs,
         n_grams=PRESETS[BEST]["n_rounds"] if options.method == BEST else 1,
     )
-    check_needs(needs, options.memory)
+    n_landmarks = _count_landmarks(work, options)
+    needs = _check_needs(work, options, n_landmarks)
+    compared = "" if n_landmarks is None else f", {n_landmarks} landmarks"
     return {
         "n_source": n_source,
         "n_target": n_target,
@@ -133,6 +157,25 @@ def _sizes(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any]
         "ngrams": options.ngrams,
         "n_added": n_added,
         "options": options.to_toml(),
-        "needs": {"bytes": needs.n_bytes, "seconds": round(needs.seconds, 1)},
-        "sentence": f"{n_source} source and {n_target} target documents: {needs}",
+        "landmarks": n_landmarks,
+        "needs": {"bytes": needs.n_bytes, "seconds": round(needs.seconds, 1), "disk": needs.disk},
+        "sentence": f"{n_source} source and {n_target} target documents{compared}: {needs}",
     }
+
+
+def _count_landmarks(work: Work, options: ClassifyOptions) -> int | None:
+    """As many as are asked for, or as memory allows; no more than there are documents."""
+    if options.landmarks == AUTO:
+        return most_landmarks(work, memory_of(options.memory), MOST_LANDMARKS)
+    return None if options.landmarks is None else min(int(options.landmarks), work.n)
+
+
+def _check_needs(work: Work, options: ClassifyOptions, n_landmarks: int | None) -> Needs:
+    """Refuse what does not fit; with a folder to keep pieces in, the gram may be there too."""
+    allowed = memory_of(options.memory)
+    if n_landmarks is not None:
+        return check_landmarks_fit(work, n_landmarks, allowed, cell_bytes=8 if options.method == BEST else 4)
+    is_stage, is_own = METHODS[options.method].is_stage, METHODS[options.method].is_own
+    ways = ({"disk": "--resume DIR"} if is_stage else {}) | ({"landmarks": "--landmarks 2000"} if is_own else {})
+    needs, _ = check_exact(work, allowed, may_use_disk=is_stage and options.resume is not None, options=ways)
+    return needs

@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 
 from gramshift.baselines.table import METHODS
 from gramshift.engine.threads import Progress
+from gramshift.estimators.large import Given, describe_work, make_gram
+from gramshift.estimators.needs import memory_of
+from gramshift.estimators.on_gram import fit_on_gram
 from gramshift.estimators.string_kernel import StringKernel
-from gramshift.estimators.transductive import fit_on_gram
 from gramshift.evaluate.advice import class_shares, diagnose, separability
-from gramshift.learn.described import compact
 from gramshift.tasks.inputs import Inputs
 from gramshift.tasks.options import ClassifyOptions, parse_ngrams
+from gramshift.text.parts import Joined, Listed
 
 
 @dataclass(frozen=True)
@@ -41,13 +43,39 @@ class Fits:
         return confidence
 
 
+def fit_with_landmarks(
+    inputs: Inputs, corrections: dict[str, Any], options: ClassifyOptions, progress: Progress | None, *, n_landmarks: int
+) -> Fits:
+    """The chosen method alone, on documents that are read part by part; true labels of the target are not looked at."""
+    known = [corrections.get(one) for one in inputs.target_ids]
+    chosen, ngram_range = METHODS[options.method], parse_ngrams(options.ngrams)
+    given: dict[str, Any] = {"ngram_range": ngram_range, "memory_limit": options.memory, "n_jobs": options.jobs}
+    if chosen.is_stage:
+        given |= {"kernel": options.kernel, "n_added": options.n_added(known.count(None))}
+    where: dict[str, Any] = {"engine": options.engine, "scheduler": options.scheduler}
+    classifier = chosen.make(**given, **where, landmarks=n_landmarks)
+    documents = Joined([inputs.documents, inputs.unlabelled])
+    classifier.fit(documents, inputs.labels + known, resume=options.resume, progress=progress)
+    landmarks = StringKernel(options.kernel, ngram_range=ngram_range).gram(list(classifier._model.documents))
+    apart = separability(landmarks, classifier.landmarks_ < len(inputs.labels))
+    diagnostics, warnings = _diagnose(classifier, None, inputs, apart)
+    labels, probabilities = _fill(known, classifier.transduction_), _probabilities(classifier, known)
+    return Fits(classifier, None, labels, None, None, probabilities, diagnostics, warnings)
+
+
 def fit_all(inputs: Inputs, corrections: dict[str, Any], options: ClassifyOptions, progress: Progress | None) -> Fits:
     """True labels of the target are not looked at here."""
     texts = inputs.texts + inputs.target_texts
     known = [corrections.get(one) for one in inputs.target_ids]
     limits: dict[str, Any] = {"memory_limit": options.memory, "n_jobs": options.jobs}
     kernel = StringKernel(options.kernel, ngram_range=parse_ngrams(options.ngrams), **limits)
-    gram = compact(kernel.gram(texts, progress=progress))
+    work = describe_work(
+        Given(Listed(texts), inputs.labels + known),
+        {"n_added": options.n_added(known.count(None)), "n_rounds": 1 + (options.method == "tkc"), "n_jobs": options.jobs},
+        [kernel],
+    )
+    where: dict[str, Any] = {"engine": options.engine, "scheduler": options.scheduler, "resume": options.resume}
+    gram = make_gram(kernel, texts, work, memory_of(options.memory), progress=progress, **where)
 
     def fit(method: str, known: list[Any], stage: str, *, calibrate: bool) -> Any:
         labels, chosen = inputs.labels + known, METHODS[method]

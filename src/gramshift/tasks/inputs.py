@@ -1,7 +1,8 @@
 """Source and target documents of a run, read and checked."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,10 @@ from gramshift.datasets.columns import check_column, find_columns
 from gramshift.datasets.documents import Documents, Progress, check_ids, read_documents
 from gramshift.datasets.formats import open_table
 from gramshift.datasets.opening import TableError
+from gramshift.datasets.parts import FileParts, Selected, open_parts
 from gramshift.tasks.options import ClassifyOptions
 from gramshift.tasks.outputs import same_file
+from gramshift.text.parts import InParts, Joined
 
 Say = Callable[[str], None]
 SUSPICIOUS = 20  # so many documents, each with a label of its own, are a mistake
@@ -20,18 +23,30 @@ SUSPICIOUS = 20  # so many documents, each with a label of its own, are a mistak
 class Inputs:
     """Labelled documents, and those to be labelled: ``rows`` of ``target``."""
 
-    texts: list[str]
+    documents: InParts
+    """Those with labels."""
     labels: list[Any]
     ids: list[str]
     files: list[tuple[str, int]]
     """Names of the source files, and how many documents each."""
-    target: Documents
+    target: Documents | FileParts
     rows: list[int]
     truth: list[Any] | None
+    n_characters: int
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """Of the labelled documents, all at once."""
+        return [text for part in self.documents.parts() for text in part]
 
     @property
+    def unlabelled(self) -> InParts:
+        return Selected(self.target, self.rows)
+
+    @cached_property
     def target_texts(self) -> list[str]:
-        return [self.target.texts[row] for row in self.rows]
+        """Of the documents to be labelled, all at once."""
+        return [text for part in self.unlabelled.parts() for text in part]
 
     @property
     def target_ids(self) -> list[str]:
@@ -70,25 +85,33 @@ def read_inputs(options: ClassifyOptions, *, progress: Progress | None = None, s
         for one in found:
             _say_gaps(one, say)
     truth = target.column(check_column(target.table, options.truth, "--truth")) if options.truth else None
-    texts, labels, ids, files = [], [], [], []
+    sources, labels, ids, files = [], [], [], []
     for one in found:
         kept = [row for row, label in enumerate(one.labels) if label is not None]
-        texts += [one.texts[row] for row in kept]
+        sources.append(Selected(one, kept))
         labels += [one.labels[row] for row in kept]
         ids += [f"{Path(one.table.name).name}: {one.ids[row]}" if len(found) > 1 else one.ids[row] for row in kept]
         files.append((one.table.name, len(kept)))
     _check_labels(labels, found)
-    return Inputs(texts, labels, ids, files, target, rows, truth)
+    n_characters = sum(one.n_characters for one in (found if options.target is None else [*found, target]))
+    return Inputs(Joined(sources), labels, ids, files, target, rows, truth, n_characters)
 
 
-def _read(name: str, options: ClassifyOptions, *, need_label: bool, progress: Progress | None) -> Documents:
+def _read(name: str, options: ClassifyOptions, *, need_label: bool, progress: Progress | None) -> Documents | FileParts:
+    """With all texts, unless there are landmarks: then they are read again, part by part, when they are needed."""
+    named: dict[str, Any] = {
+        "text": options.text,
+        "label": options.label if need_label else None,
+        "id": options.id,
+        "need_label": need_label,
+    }
+    if options.landmarks is not None:
+        return open_parts(name, format=options.format, encoding=options.encoding, progress=progress, **named)
     with open_table(name, format=options.format, encoding=options.encoding) as table:
-        label = options.label if need_label else None
-        columns = find_columns(table, text=options.text, label=label, id=options.id, need_label=need_label)
-        return read_documents(table, columns, progress=progress)
+        return read_documents(table, find_columns(table, **named), progress=progress)
 
 
-def _say_gaps(source: Documents, say: Say) -> None:
+def _say_gaps(source: Documents | FileParts, say: Say) -> None:
     gaps = source.labels.count(None)
     if gaps == len(source):
         raise TableError(f"{source.table.name}: the column {source.columns.label!r} is empty; a source needs labels")
@@ -96,7 +119,7 @@ def _say_gaps(source: Documents, say: Say) -> None:
         say(f"{source.table.name}: {gaps} rows without a label are left out")
 
 
-def _check_labels(labels: list[Any], found: list[Documents]) -> None:
+def _check_labels(labels: list[Any], found: Sequence[Documents | FileParts]) -> None:
     where = ", ".join(f"{one.columns.label!r} of {one.table.name}" for one in found)
     kinds = sorted({type(label).__name__ for label in labels})
     if len(kinds) > 1 and set(kinds) != {"int", "float"}:

@@ -9,6 +9,7 @@ from typing import Any
 
 from gramshift.baselines.table import BEST, METHODS, check_preset
 from gramshift.datasets.columns import suggest
+from gramshift.engine.engines import check_engine
 
 KINDS = ("presence", "intersection", "spectrum")
 LISTS = ("source",)
@@ -16,6 +17,8 @@ PRESET = "preset"  # another way to name a method
 SWITCHES = ("dry_run", "force")
 NUMBERS = ("abstain_below",)
 WHOLE = ("jobs",)
+AUTO = "auto"
+STANDARD = "-"
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,10 @@ class ClassifyOptions:
     ngrams: str = "5-8"
     added: str | None = None
     abstain_below: float | None = None
+    landmarks: str | None = None
+    resume: str | None = None
+    engine: str = "threads"
+    scheduler: str | None = None
     memory: str | None = None
     jobs: int = -1
     dry_run: bool = False
@@ -61,12 +68,29 @@ class ClassifyOptions:
         if self.method == BEST and (self.kernel != "presence" or self.added is not None):
             given = "--kernel" if self.added is None else "--added"
             raise ValueError(f"{given} goes with plain, adapted and tkc; {BEST} has its own, leave it out")
+        if self.landmarks is not None:
+            self._check_landmarks()
+        check_engine(self.engine, self.scheduler)
+        if self.engine == "dask" and self.landmarks is None and not METHODS[self.method].is_stage:
+            raise ValueError(f"--engine dask fills the gram of plain, adapted and tkc; with {self.method} it needs --landmarks")
+        if self.resume is not None and self.landmarks is None and not METHODS[self.method].is_stage:
+            raise ValueError(f"--resume keeps the gram of plain, adapted and tkc; with {self.method} it needs --landmarks")
         if self.abstain_below is not None and not 0 < self.abstain_below <= 1:
             raise ValueError(f"--abstain-below {self.abstain_below:g}: give a confidence between 0 and 1, such as 0.7")
         if self.jobs == 0 or self.jobs < -1:
             raise ValueError(f"--jobs {self.jobs}: give a number of threads, or -1 for all cores")
         parse_ngrams(self.ngrams)
         self.n_added(1)
+
+    def _check_landmarks(self) -> None:
+        words = str(self.landmarks)
+        if words != AUTO and not (words.isdecimal() and int(words) > 0):
+            raise ValueError(f"--landmarks {words}: give a number of documents such as 2000, or {AUTO}")
+        if not METHODS[self.method].is_own:
+            own = ", ".join(name for name, one in METHODS.items() if one.is_own)
+            raise ValueError(f"--landmarks goes with {own}; {self.method} compares all documents")
+        if STANDARD in (*self.source, self.target):
+            raise ValueError("--landmarks reads documents more than once, which standard input cannot; give the name of a file")
 
     def n_added(self, n_target: int) -> int:
         """How many target documents join: 1000 as in the paper, but no more than half of the target; at best all of them."""
@@ -149,7 +173,11 @@ def _checked(path: str, key: str, name: str, value: Any) -> Any:
         kinds = (int,) if name in WHOLE else (int, float)
         fits, wanted = isinstance(value, kinds) and not isinstance(value, bool), "a number"
     else:
-        number = name in ("ngrams", "added", "memory") and isinstance(value, (int, float)) and not isinstance(value, bool)
+        number = (
+            name in ("ngrams", "added", "memory", "landmarks")
+            and isinstance(value, (int, float))
+            and not isinstance(value, bool)
+        )
         value = str(value) if number else value
         fits, wanted = isinstance(value, str), "a string in quotes"
     if not fits:

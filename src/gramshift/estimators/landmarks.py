@@ -1,0 +1,155 @@
+"""Fitting with landmarks: documents are read part by part, described by landmarks and never all held."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift.engine.cluster import Cluster
+from gramshift.engine.pieces import Pieces, Store, StoredPieces
+from gramshift.engine.plan import require
+from gramshift.engine.remote import RemotePieces, fill_remotely
+from gramshift.engine.threads import Progress, count_threads
+from gramshift.estimators.comparison import Comparison
+from gramshift.estimators.encoding import Encoder
+from gramshift.estimators.trainer import Trainer
+from gramshift.learn.choose import CANDIDATES, draw, spread
+from gramshift.learn.described import Rows
+from gramshift.learn.landmarks import LandmarkRidge
+from gramshift.learn.parts import DescribedParts
+from gramshift.learn.rounds import Codes
+from gramshift.text.parts import DIGEST, InParts, digest_of, in_lists
+
+Floats = NDArray[np.float64]
+CELL_BYTES = 24  # of a piece under way: counts, what they become, and the texts
+CELLS = 1 << 22  # of a piece: enough to be worth a start, little enough to be held by every thread
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the first pass over all documents keeps."""
+
+    landmarks: list[str]
+    digest: str
+    digests: NDArray[np.uint8]
+    """Of the target documents."""
+    n_characters: int
+
+
+def look_through(documents: InParts, rows: Rows, is_source: NDArray[np.bool_], progress: Progress | None) -> Seen:
+    """All documents once: the texts of ``rows``, and by what to know the others again."""
+    wanted, found = set(rows.tolist()), []
+    whole, digests, n_characters, row = sha256(), bytearray(), 0, 0
+    for part in documents.parts():
+        for text in part:
+            if row in wanted:
+                found.append(text)
+            one = digest_of(text)
+            whole.update(one)
+            if not is_source[row]:
+                digests += one
+            n_characters += len(text)
+            row += 1
+        if progress is not None:
+            progress("reading", row, len(documents))
+    return Seen(found, whole.hexdigest(), np.frombuffer(bytes(digests), np.uint8).reshape(-1, DIGEST), n_characters)
+
+
+def piece_size(n_landmarks: int) -> int:
+    """Documents in a piece: the same for every run with so many landmarks, on any machine."""
+    return max(64, 1 << (CELLS // max(1, n_landmarks)).bit_length() - 1)
+
+
+def choose_landmarks(
+    documents: InParts, is_source: NDArray[np.bool_], n: int, *, choice: str, seed: int, comparison: Comparison
+) -> Rows:
+    """The numbers of n documents, in order."""
+    generator = np.random.default_rng(seed)
+    if choice == "uniform" or n >= len(is_source):
+        return draw(is_source, n, generator)
+    candidates = draw(is_source, CANDIDATES * n, generator)
+    texts = look_through(documents, candidates, is_source, None).landmarks
+    unweighted = comparison.without_weights()  # those of classes are not known yet
+    unweighted.remember(texts)
+    similarity = unweighted.describe(texts, texts, adapt=False).gram
+    return candidates[spread(similarity.__getitem__, n, np.diagonal(similarity), generator)]
+
+
+class LandmarkTrainer(Trainer):
+    """Runs the rounds of a fit on documents that are described by landmarks; without a store on the workers of a cluster."""
+
+    def __init__(
+        self,
+        comparison: Comparison,
+        documents: InParts,
+        is_source: NDArray[np.bool_],
+        codes: Codes,
+        classes: list[Any],
+        settings: Mapping[str, Any],
+        *,
+        landmarks: Rows,
+        texts: list[str],
+        store: Store | None,
+        cluster: Cluster | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        super().__init__(comparison, documents, is_source, codes, classes, settings, progress=progress)
+        self._landmarks, self._texts, self._store, self._cluster = landmarks, texts, store, cluster
+        self._described: tuple[Pieces, DescribedParts] | None = None
+        self._times = 0
+        comparison.groups["domains"] = np.where(is_source[landmarks], 0, 1).tolist()
+
+    def _describe(self, n: int | None = None, *, across: bool = False) -> Any:
+        """All documents; again only if labels changed what n-grams weigh."""
+        if self._described is not None and not self._changing:
+            return self._described[1]
+        if self._described is not None:
+            self._described[0].drop()
+        assert self.comparison is not None
+        name, size = f"landmarks-{self._times}", self.size
+        comparison = self.comparison.across_domains() if across else self.comparison
+        comparison = comparison if self._cluster is None else comparison.on_one_thread()
+        encoder, parts, total = Encoder(comparison, self._texts), in_lists(self.documents.parts(), size), -(-self.n // size)
+        pieces = self._make_pieces(name, encoder, parts, total)
+        self._times += 1
+        adapt, progress = bool(self.settings["adapt"]), self._progress
+        described = DescribedParts(pieces, n=self.n, size=size, scale=encoder.scale, adapt=adapt, progress=progress)
+        self._described = pieces, described
+        return described
+
+    def _make_pieces(self, name: str, encoder: Encoder, parts: Iterator[list[str]], total: int) -> Pieces:
+        """In memory or on disk by threads; on Dask workers; or by these but kept in the user's folder."""
+        n_threads = count_threads(self.settings["n_jobs"])
+        told: dict[str, Any] = {"stage": "landmarks", "progress": self._progress}
+        if self._cluster is not None:
+            room, advice = self._cluster.room(encoder.nbytes), "give each worker more memory, or take fewer landmarks"
+            require(f"a piece of {self.size} documents on a Dask worker", CELL_BYTES * CELLS, room, advice)
+        if self._cluster is not None and self._store is None:
+            remote = RemotePieces(self._cluster, name)
+            remote.fill(encoder, parts, total, **told)
+            return remote
+        assert self._store is not None
+        stored = StoredPieces(self._store, name, n_threads)
+        if self._cluster is not None:
+            fill_remotely(self._cluster, stored, encoder, parts, total, name=name, **told)
+        else:
+            stored.fill(encoder, parts, total, n_threads=n_threads if encoder.uses_one_thread else 1, **told)
+        return stored
+
+    @property
+    def size(self) -> int:
+        """Of a piece."""
+        return piece_size(len(self._texts))
+
+    def _make_solver(self, documents: Any, source: Rows) -> Any:
+        alpha, bias = float(self.settings["alpha"]), bool(self.settings["bias"])
+        return LandmarkRidge(documents, self._landmarks, source, alpha, bias=bias)
+
+    def _set_classes(self, training: Rows, codes: Codes) -> None:
+        known = np.full(self.n, -1)
+        known[training] = codes
+        assert self.comparison is not None
+        self.comparison.groups["classes"] = [None if code < 0 else code for code in known[self._landmarks].tolist()]

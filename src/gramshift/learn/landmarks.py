@@ -1,0 +1,182 @@
+"""Ridge regression on similarities to landmarks: sums over documents, one factor, and passes that take rounding out again."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import e
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from gramshift.learn.described import Rows
+from gramshift.learn.parts import DescribedParts
+from gramshift.learn.ridge import Fitted, is_mirrored
+
+Floats = NDArray[np.float64]
+SMALLEST = 1e-12  # added to the landmarks' own similarities of 1, where some of them are copies of others
+SETTLED = 1e-11  # a pass that moves no score by more is the last one
+PASSES = 8
+
+
+@dataclass(frozen=True)
+class System:
+    """The triangular factor of Z'Z + penalty, where the rows of Z are features, with a 1 behind each if there is a bias."""
+
+    factor: Floats
+    penalty: float
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Weights of the features (and the bias, if there is one, below them), and what is left of the targets."""
+
+    weights: Floats
+    residual: Floats
+
+
+class LandmarkRidge:
+    """Minimises |X W + b - Y|^2 + penalty |W|^2, where the rows of X are documents described by landmarks.
+
+    Descriptions of an adapted kernel are used as they are. Of a plain kernel the similarities of the landmarks with each
+    other, ``own``, decide what a description means: features are own^(-1/2) times it, so that their inner products are the
+    kernel again.
+
+    In the exact kernel every document is most similar to itself, which keeps a fit from following single documents. Others
+    than landmarks lack that here. So the penalty is alpha and, on average over the training documents, what landmarks cannot
+    say of them: s - c' own^-1 c, for similarities c to the landmarks and s to itself; in an adapted kernel, which multiplies
+    similarities, its square. With all documents as landmarks that is nothing, and all of this is the exact classifier.
+    """
+
+    def __init__(self, documents: DescribedParts, landmarks: Rows, source: Rows, alpha: float, *, bias: bool = False) -> None:
+        self.documents, self.landmarks, self.source, self.alpha, self.bias = documents, landmarks, source, alpha, bias
+        self._last: tuple[Rows, System] | None = None
+
+    def solve(self, training: Rows, targets: Floats) -> Fitted:
+        """Train on some documents; ``source`` begins them."""
+        mirrored = is_mirrored(targets)
+        weights = self._solve(training, targets[:, mirrored:], self._make_system(training)).weights
+        n = self.documents.n_landmarks
+        coefficients, intercepts = self._as_coefficients(weights[:n]), weights[n:].sum(axis=0)
+        if mirrored:
+            coefficients, intercepts = (np.concatenate([-part, part], axis=-1) for part in (coefficients, intercepts))
+        return Fitted(coefficients, intercepts)
+
+    def held_out(self, training: Rows, targets: Floats) -> Floats:
+        """What each training document would score by a fit without it, in closed form.
+
+        That is y - residual / (1 - leverage). Where documents are fewer than landmarks all residuals are small, and so is what
+        leverage lacks to 1: then that comes from the kernel's inverse.
+        """
+        system = self._make_system(training)
+        residual = self._solve(training, targets, system).residual
+        if len(training) > self.documents.n_landmarks:
+            below = 1 - self.documents.leverage(training, self._for_descriptions(system.factor))
+        else:
+            below = system.penalty * self._inverse_diagonal(training, system.penalty)
+        scores: Floats = targets - residual / np.maximum(below, np.finfo(float).tiny)[:, None]
+        return scores
+
+    @cached_property
+    def _source_sums(self) -> Floats:
+        return self.documents.products(self.source)
+
+    @cached_property
+    def _own(self) -> Floats:
+        return self.documents.cells(self.landmarks)
+
+    @cached_property
+    def _root(self) -> Floats:
+        """The triangular root of the landmarks' own similarities."""
+        system = self._own.copy()
+        system[np.diag_indices_from(system)] += SMALLEST
+        root: Floats = linalg.cholesky(system, lower=True, overwrite_a=True, check_finite=False)
+        return root
+
+    def _make_system(self, training: Rows) -> System:
+        """Of these training documents; held-out scores need that of the last round again."""
+        if self._last is None or not np.array_equal(self._last[0], training):
+            self._last = None  # free it before the next is made
+            self._last = training, self._factor(training)
+        return self._last[1]
+
+    def _factor(self, training: Rows) -> System:
+        n = self.documents.n_landmarks
+        sums = self._source_sums.copy()
+        if len(training) > len(self.source):
+            sums += self.documents.products(training[len(self.source) :])
+        penalty = self.alpha + self._unsaid(training)
+        system = np.zeros((n + self.bias, n + self.bias))
+        system[:n, :n] = self._to_features(self._to_features(sums).T)
+        if self.bias:
+            system[n, :n] = self._to_features(self.documents.gather(np.ones((len(training), 1)), training))[:, 0]
+            system[n, n] = len(training)
+        system[np.arange(n), np.arange(n)] += penalty
+        return System(linalg.cholesky(system, lower=True, overwrite_a=True, check_finite=False), penalty)
+
+    @cached_property
+    def _said_of_source(self) -> float:
+        return float(np.trace(linalg.cho_solve((self._root, True), self._source_sums, check_finite=False)))
+
+    def _unsaid(self, training: Rows) -> float:
+        """What landmarks cannot say of a training document, on average; they say all of themselves."""
+        is_landmark = np.isin(training, self.landmarks)
+        others = training[~is_landmark]
+        if not len(others):
+            return 0.0
+        n_empty = self.documents.count_empty(others)
+        adapt, place = self.documents.adapt, np.searchsorted(self.landmarks, training[is_landmark])
+        of_others = len(others) - n_empty * (1 - 1 / e if adapt else 1)
+        said = self._said_of_source + self.documents.leverage(training[len(self.source) :], self._root).sum()
+        unsaid = max(0.0, (of_others + np.diagonal(self._own)[place].sum() - said) / len(training))
+        return float(unsaid**2 * len(training) / len(others) if adapt else unsaid)
+
+    def _solve(self, training: Rows, targets: Floats, system: System) -> Solved:
+        """Sums over documents are right to rounding beside their size, which is far above the penalty: what that did to the
+        weights is seen in the residuals and taken out by the same factor."""
+        n = self.documents.n_landmarks
+        weights, residual = np.zeros((n + self.bias, targets.shape[1])), targets.copy()
+        for _ in range(PASSES):
+            right = np.zeros_like(weights)
+            right[:n] = self._to_features(self.documents.gather(residual, training)) - system.penalty * weights[:n]
+            right[n:] = residual.sum(axis=0)
+            weights += linalg.cho_solve((system.factor, True), right, check_finite=False)
+            scores = self.documents.multiply(self._as_coefficients(weights[:n]), training) + weights[n:].sum(axis=0)
+            moved = np.abs(targets - scores - residual).max(initial=0.0)
+            residual = targets - scores
+            if moved <= SETTLED:
+                break
+        return Solved(weights, residual)
+
+    def _inverse_diagonal(self, training: Rows, penalty: float) -> Floats:
+        """Of (K + penalty I)^-1, or of its bordered form if there is a bias."""
+        features = self._to_features(self.documents.cells(training).T)
+        kernel = features.T @ features
+        kernel[np.diag_indices_from(kernel)] += penalty
+        inverse = linalg.inv(kernel, overwrite_a=True, check_finite=False)
+        diagonal: Floats = np.diagonal(inverse).copy()
+        if self.bias:
+            ones = inverse.sum(axis=1)
+            diagonal -= ones**2 / ones.sum()
+        return diagonal
+
+    def _to_features(self, columns: Floats) -> Floats:
+        if self.documents.adapt:
+            return columns
+        result: Floats = linalg.solve_triangular(self._root, columns, lower=True, check_finite=False)
+        return result
+
+    def _as_coefficients(self, weights: Floats) -> Floats:
+        """What each similarity is worth."""
+        if self.documents.adapt:
+            return weights
+        result: Floats = linalg.solve_triangular(self._root, weights, lower=True, trans="T", check_finite=False)
+        return result
+
+    def _for_descriptions(self, factor: Floats) -> Floats:
+        """The factor for descriptions instead of features."""
+        if self.documents.adapt:
+            return factor
+        n = len(self._root)
+        result = factor.copy()
+        result[:n, :n] = self._root @ factor[:n, :n]
+        return result

@@ -1,0 +1,157 @@
+"""Many documents described by landmarks: pieces that are looked at one after another, and never all at once."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy.linalg import blas
+
+from gramshift.engine.pieces import Arrays, Pieces
+from gramshift.engine.threads import Progress
+from gramshift.learn.adapt import exponential
+from gramshift.learn.described import Described, Rows
+
+Floats = NDArray[np.float64]
+BLOCK = 512  # documents whose cells are written out in double precision at a time
+
+
+def as_piece(described: Described) -> Arrays:
+    """What is kept of some documents: their gram with the landmarks, and how it is scaled."""
+    return {"gram": described.gram, "row_scale": described.row_scale}
+
+
+class DescribedParts:
+    """Documents by their similarities to landmarks, K-tilde (``adapt``) or K-hat, in pieces of ``size`` documents.
+
+    What is asked for is a sum over documents or a number for each: neither needs two pieces at once. Sums are added up in the
+    order of the pieces, so that they do not depend on who works out which.
+    """
+
+    def __init__(
+        self, pieces: Pieces, *, n: int, size: int, scale: Floats, adapt: bool, progress: Progress | None = None
+    ) -> None:
+        self._pieces, self._n, self._size, self.scale, self.adapt = pieces, n, size, scale, adapt
+        self._progress = progress
+
+    def __len__(self) -> int:
+        return self._n
+
+    @property
+    def n_landmarks(self) -> int:
+        return len(self.scale)
+
+    def multiply(self, vectors: Floats, rows: Rows | None = None) -> Floats:
+        """The descriptions of ``rows``, by default of all documents, times vectors of shape (landmarks, k)."""
+        rows = np.arange(len(self)) if rows is None else rows
+        return self._each(multiply_piece, vectors, rows, shape=(vectors.shape[1],))
+
+    def leverage(self, rows: Rows, factor: Floats) -> Floats:
+        """|factor^-1 x|^2 of the descriptions x; of these with a 1 below each, if the factor has one row more."""
+        return self._each(leverage_of_piece, factor, rows, stage="sureness" if len(rows) > BLOCK else "")
+
+    def cells(self, rows: Rows) -> Floats:
+        """The descriptions themselves, of a few documents."""
+        return self._each(cells_of_piece, None, rows, shape=(self.n_landmarks,))
+
+    def gather(self, weights: Floats, rows: Rows) -> Floats:
+        """The weighted sums of the descriptions of ``rows``, shape (landmarks, k)."""
+        total = np.zeros((self.n_landmarks, weights.shape[1]))
+        arguments = {number: (rows[at], weights[at]) for number, at in self._split(rows).items()}
+        self._map(gather_piece, None, arguments, lambda _, result: np.add(total, result, out=total))
+        return total
+
+    def products(self, rows: Rows) -> Floats:
+        """The sum over ``rows`` of each description times itself, shape (landmarks, landmarks)."""
+        total = np.zeros((self.n_landmarks, self.n_landmarks))
+        arguments = {number: (rows[at],) for number, at in self._split(rows).items()}
+        self._map(multiply_by_itself, None, arguments, lambda _, result: np.add(total, result, out=total), "sums")
+        return total
+
+    def count_empty(self, rows: Rows) -> int:
+        """How many of ``rows`` have nothing in common with any landmark."""
+        return int(self._each(find_empty_rows, None, rows).sum())
+
+    def _each(self, function: Any, value: Any, rows: Rows, *, shape: tuple[int, ...] = (), stage: str = "") -> Floats:
+        """A number or several for each of ``rows``; ``value`` is what all pieces need."""
+        out, places = np.empty((len(rows), *shape)), self._split(rows)
+
+        def put(number: int, result: Floats) -> None:
+            out[places[number]] = result
+
+        self._map(function, value, {number: (rows[at],) for number, at in places.items()}, put, stage)
+        return out
+
+    def _split(self, rows: Rows) -> dict[int, Rows]:
+        """Which of ``rows`` are in which piece."""
+        number = rows // self._size
+        order = np.argsort(number, kind="stable")
+        found, starts = np.unique(number[order], return_index=True)
+        return dict(zip(found.tolist(), np.split(order, starts[1:]), strict=True)) if len(rows) else {}
+
+    def _map(
+        self,
+        function: Any,
+        value: Any,
+        arguments: Mapping[int, tuple[Any, ...]],
+        receive: Callable[[int, Any], Any],
+        stage: str = "",
+    ) -> None:
+        sent = {number: (rows - number * self._size, *rest) for number, (rows, *rest) in arguments.items()}
+        shared = self.scale, self.adapt, value
+        self._pieces.map(function, shared, sent, receive, stage=stage, progress=self._progress if stage else None)
+
+
+Shared = tuple[Floats, bool, Any]
+Argument = tuple[Any, ...]
+
+
+def multiply_piece(piece: Arrays, shared: Shared, argument: Argument) -> Floats:
+    (rows,), vectors = argument, shared[2]
+    return _described(piece, shared).multiply(vectors, rows)
+
+
+def gather_piece(piece: Arrays, shared: Shared, argument: Argument) -> Floats:
+    rows, weights = argument
+    return _described(piece, shared).gather(weights, rows)
+
+
+def cells_of_piece(piece: Arrays, shared: Shared, argument: Argument) -> Floats:
+    (rows,), (scale, adapt, _) = argument, shared
+    similarity: Floats = piece["gram"][rows] * np.multiply.outer(piece["row_scale"][rows], scale)
+    return exponential(similarity) if adapt else similarity
+
+
+def find_empty_rows(piece: Arrays, shared: Shared, argument: Argument) -> NDArray[np.bool_]:
+    result: NDArray[np.bool_] = ~piece["gram"][argument[0]].any(axis=1)
+    return result
+
+
+def multiply_by_itself(piece: Arrays, shared: Shared, argument: Argument) -> Floats:
+    """Only one triangle is worked out; the other is its mirror image."""
+    (rows,), n = argument, len(shared[0])
+    total = np.zeros((n, n), order="F")
+    for start in range(0, len(rows), BLOCK):
+        block = cells_of_piece(piece, shared, (rows[start : start + BLOCK],))
+        total = blas.dsyrk(1.0, block.T, beta=1.0, c=total, overwrite_c=True, lower=True)
+    np.copyto(total, total.T, where=np.triu(np.ones(total.shape, bool), 1))
+    return total
+
+
+def leverage_of_piece(piece: Arrays, shared: Shared, argument: Argument) -> Floats:
+    (rows,), factor = argument, shared[2]
+    out = np.empty(len(rows))
+    for start in range(0, len(rows), BLOCK):
+        part = slice(start, start + BLOCK)
+        block = cells_of_piece(piece, shared, (rows[part],)).T
+        if len(factor) > len(block):
+            block = np.vstack([block, np.ones((1, block.shape[1]))])
+        solved = linalg.solve_triangular(factor, block, lower=True, overwrite_b=True, check_finite=False)
+        out[part] = np.einsum("ij,ij->j", solved, solved)
+    return out
+
+
+def _described(piece: Arrays, shared: Shared) -> Described:
+    scale, adapt, _ = shared
+    return Described(piece["gram"], piece["row_scale"], scale, adapt)

@@ -1,0 +1,201 @@
+"""The n-grams of landmarks, found once: documents that come later are encoded against them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift.ngrams import runs, sorting, tree
+from gramshift.ngrams.index import KINDS, Run, block_width, n_blocks, run_serially, shard_positions, sort_positions
+from gramshift.ngrams.placing import BLOCK
+from gramshift.text.encode import Encoded, encode, find_alphabet
+
+MAX_CHARS = 2**31 - 2
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """A tree of the n-grams of landmarks and, for every node, which landmarks have it; see :mod:`gramshift.ngrams.tree`.
+
+    ``top_keys`` and ``top_targets`` find the n-grams of ``root`` characters by these characters in ``n_bits`` bits each.
+    ``codes`` are the landmarks' characters with a 0 after each landmark, ``docs`` says whose they are.
+    """
+
+    kind: str
+    ngram_range: tuple[int, int]
+    n_landmarks: int
+    self_values: NDArray[np.int64]
+    alphabet: NDArray[np.uint32]
+    root: int
+    n_bits: int
+    top_keys: Array
+    top_targets: Array
+    nodes: Array
+    edges: Array
+    codes: Array
+    docs: Array
+    items: Array
+    members: Array
+    counts: Array
+    bits: Array
+
+    @property
+    def nbytes(self) -> int:
+        return sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
+
+
+@dataclass(frozen=True)
+class _Branch:
+    """What one shard of positions becomes; targets, edges, items and members are counted within it."""
+
+    top_keys: Array
+    top_targets: Array
+    nodes: Array
+    edges: Array
+    items: Array
+    members: Array
+    counts: Array
+    self_values: Array
+
+
+def build_lookup(
+    texts: Sequence[str],
+    *,
+    kind: str,
+    ngram_range: tuple[int, int],
+    dense_at: int | None = None,
+    run: Run = run_serially,
+    check_size: Callable[[int], None] = lambda n_bytes: None,
+) -> Lookup:
+    """Index prepared landmarks; what ``dense_at`` of them share is kept as bits too, which decides speed alone.
+
+    ``check_size`` is told how many bytes the lookup will take before they are allocated, and may raise.
+    """
+    lo, hi = ngram_range
+    alphabet = find_alphabet(texts)
+    encoded = encode(texts, alphabet)
+    if encoded.codes.size + len(texts) > MAX_CHARS:
+        raise ValueError(f"the landmarks have {encoded.codes.size} characters; one lookup can hold {MAX_CHARS}: take fewer")
+    hi = max(lo, min(hi, int(encoded.lengths.max(initial=0))))
+    if dense_at is None:
+        dense_at = max(16, 8 * n_blocks(len(texts)))
+    root, doc_of = min(lo, block_width(encoded)), np.repeat(np.arange(len(texts), dtype=np.uint32), encoded.lengths)
+
+    def make_branch(shard: tuple[Array, Array]) -> _Branch:
+        return _make_branch(encoded, doc_of, *shard, kind, (lo, hi), root, dense_at)
+
+    branches = run(make_branch, shard_positions(encoded, (lo, hi), run))
+    return _join(branches, encoded, doc_of, kind, ngram_range, alphabet, root, check_size)
+
+
+def _make_branch(
+    texts: Encoded,
+    doc_of: Array,
+    positions: Array,
+    keys: Array,
+    kind: str,
+    ngram_range: tuple[int, int],
+    root: int,
+    dense_at: int,
+) -> _Branch:
+    lo, hi = ngram_range
+    positions, common = sort_positions(texts, doc_of, positions, keys, hi)
+    docs, self_values = doc_of[positions], np.zeros(texts.n_docs, np.int64)
+    runs.count_unshared(docs, texts.bounds, positions, common, lo, hi, self_values)
+    found = np.empty((positions.size, 3), np.int64)
+    found = found[: runs.find_runs(common, root, found)].copy()
+    nodes, edges = np.empty((len(found), 8), np.uint32), np.empty((positions.size + len(found), 2), np.uint32)
+    tops = np.empty(positions.size, np.uint32)
+    n_edges = tree.grow(texts.codes, texts.bounds, docs, positions, common, found, hi, nodes, edges, tops)
+    at = np.flatnonzero(tops != tree.NOWHERE)
+    top_keys = np.empty(at.size, np.uint64)
+    sorting.pack(texts.codes, doc_of, positions[at], texts.bounds, 0, root, texts.n_chars.bit_length(), top_keys)
+
+    # occurrences bound the members; what is not written takes no memory
+    n_members, largest = int((found[:, 1] - found[:, 0]).sum()), min(texts.n_docs, positions.size)
+    n_items = {"presence": 0, "intersection": n_members, "spectrum": len(found)}[kind]
+    items, sizes = np.empty((n_items, 5), np.uint32), np.zeros(2, np.int64)
+    members = np.empty((2 if kind == "spectrum" else 1) * n_members + largest, np.uint32)
+    counts = np.empty(members.size if kind == "spectrum" else 0, np.uint32)
+    tree.list_docs(
+        docs, found, KINDS[kind], lo, dense_at, np.full(texts.n_docs, -1, np.int32), np.empty(largest, np.uint32),
+        nodes, items, members, counts, self_values, sizes,
+    )  # fmt: skip
+    i, m = sizes.tolist()
+    return _Branch(
+        top_keys, tops[at], nodes, edges[:n_edges].copy(), items[:i].copy(), members[:m].copy(), counts[:m].copy(), self_values
+    )
+
+
+def _join(
+    branches: list[_Branch],
+    texts: Encoded,
+    doc_of: Array,
+    kind: str,
+    ngram_range: tuple[int, int],
+    alphabet: NDArray[np.uint32],
+    root: int,
+    check_size: Callable[[int], None],
+) -> Lookup:
+    """One tree of all branches: what they refer to moves by what stands before it."""
+    sizes = np.array([[0, 0, 0, 0]] + [[len(b.nodes), len(b.edges), len(b.items), len(b.members)] for b in branches])
+    n_tops = sum(len(branch.top_keys) for branch in branches)
+    n_dense = sum(int(part[:, tree.ROW].sum()) for branch in branches for part in (branch.nodes, branch.items))
+    n_slots, n_chars = 1 << (2 * n_tops + 1).bit_length(), texts.codes.size + texts.n_docs
+    n_bytes = int(sizes.sum(axis=0) @ [32, 8, 20, 8 if kind == "spectrum" else 4])
+    check_size(n_bytes + 12 * n_slots + 8 * n_chars + n_blocks(texts.n_docs) * (n_dense + 1) * BLOCK // 8)
+    if sizes.sum(axis=0).max() >= tree.ALONE:
+        raise ValueError(f"the landmarks have {sizes[:, 3].sum()} shared n-grams; one lookup can hold {tree.ALONE}: take fewer")
+    for branch, (n_nodes, n_edges, n_items, n_members) in zip(
+        branches, np.cumsum(sizes, axis=0).astype(np.uint32), strict=False
+    ):
+        for targets in (branch.top_targets, branch.edges[:, 1]):
+            targets[targets < tree.ALONE] += n_nodes
+        branch.nodes[:, tree.FIRST_EDGE] += n_edges
+        for part in (branch.nodes, branch.items):
+            part[:, [tree.START, tree.STOP]] += n_members
+            part[part[:, tree.NEXT] > 0, tree.NEXT] += n_items
+
+    def join(name: str, empty: Array) -> Array:
+        return np.concatenate([empty, *(getattr(branch, name) for branch in branches)])
+
+    top_keys, top_targets = np.zeros(n_slots, np.uint64), np.full(n_slots, tree.NOWHERE, np.uint32)
+    for branch in branches:
+        tree.fill_table(branch.top_keys, branch.top_targets, top_keys, top_targets)
+    no_ids, last = np.empty(0, np.uint32), np.zeros((1, 8), np.uint32)
+    last[0, tree.FIRST_EDGE] = sizes[:, 1].sum()
+    nodes = np.concatenate([*(branch.nodes for branch in branches), last])
+    items, members = join("items", np.empty((0, 5), np.uint32)), join("members", no_ids)
+    bits = np.zeros((n_blocks(texts.n_docs), n_dense + 1, BLOCK // 64), np.uint64)
+    n_rows = 0
+    for part in (nodes, items):
+        dense = np.flatnonzero(part[:, tree.ROW])
+        order = np.argsort(part[dense, tree.START].astype(np.int64) - part[dense, tree.STOP], kind="stable")
+        part[dense[order], tree.ROW] = np.arange(n_rows + 1, n_rows + dense.size + 1)  # the commonest stand together
+        n_rows += dense.size
+        tree.fill_rows(part, members, bits)
+    spaced, docs = (np.zeros(texts.codes.size + texts.n_docs, np.uint32) for _ in range(2))
+    places = np.arange(texts.codes.size) + doc_of
+    spaced[places], docs[places] = texts.codes, doc_of
+    return Lookup(
+        kind=kind,
+        ngram_range=ngram_range,
+        n_landmarks=texts.n_docs,
+        self_values=sum((branch.self_values for branch in branches), start=np.zeros(texts.n_docs, np.int64)),
+        alphabet=alphabet,
+        root=root,
+        n_bits=max(1, texts.n_chars.bit_length()),
+        top_keys=top_keys,
+        top_targets=top_targets,
+        nodes=nodes,
+        edges=join("edges", np.empty((0, 2), np.uint32)),
+        codes=spaced,
+        docs=docs,
+        items=items,
+        members=members,
+        counts=join("counts", no_ids),
+        bits=bits,
+    )
