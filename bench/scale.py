@@ -10,7 +10,7 @@ from bench.landmarks import compare
 from bench.machine import describe_machine, describe_versions, say, source_state
 from bench.scale_tables import show
 from gramshift.engine.memory import parse_bytes
-from gramshift.estimators.large import IN_MEMORY
+from gramshift.estimators.needs import BASE, IN_MEMORY
 
 __all__ = ["run", "show"]
 
@@ -42,7 +42,9 @@ def run(texts: Texts, *, smoke: bool, repeat: int, docs: int | None) -> dict[str
     result["growth"] = [measure(n, n_landmarks, repeat=few, smoke=smoke) for n in sizes]
     result["goals"] = judge(result["growth"])
     fewer, more = [n_landmarks // 4, n_landmarks // 2], [2 * n_landmarks]
-    result["others"] = [measure(n, k, smoke=smoke) for n in sizes[:2] for k in fewer[: 0 if smoke else None] + more]
+    result["others"] = [
+        measure(n, k, smoke=smoke) for n in sizes[: 1 if smoke else 2] for k in (more if smoke else fewer + more)
+    ]
     shorter = [] if smoke else [measure(sizes[0], n_landmarks, setting=setting, smoke=smoke) for setting in ("B-D", "E-K")]
     result["others"] += shorter
     result["on_disk"] = measure(sizes[-2], n_landmarks, limit=SMALL_LIMIT, smoke=smoke)
@@ -68,7 +70,7 @@ def measure(
         "landmarks": n_landmarks,
         "setting": setting,
         "memory_limit": limit,
-        "on_disk": 4 * n * n_landmarks > parse_bytes(limit) // IN_MEMORY,
+        "on_disk": 4 * n * n_landmarks > (parse_bytes(limit) + BASE) // IN_MEMORY,
         "peak_mb": max(one["peak_mb"] for one in runs),
         "all_seconds": [one["seconds"] for one in runs],
         "ms_per_document": 1000 * best["seconds"] / n,

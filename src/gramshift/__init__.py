@@ -6,18 +6,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gramshift import baselines
     from gramshift.baselines.saving import load
+    from gramshift.datasets.parts import open_parts
     from gramshift.estimators.string_kernel import StringKernel
     from gramshift.estimators.target import Target
     from gramshift.estimators.transductive import TransductiveClassifier
 
 __version__ = "0.1.0"
-__all__ = ["StringKernel", "Target", "TransductiveClassifier", "__version__", "baselines", "load"]
+__all__ = ["StringKernel", "Target", "TransductiveClassifier", "__version__", "baselines", "load", "open_parts"]
 
 _HOMES = {
     "StringKernel": "gramshift.estimators.string_kernel",
     "Target": "gramshift.estimators.target",
     "TransductiveClassifier": "gramshift.estimators.transductive",
     "load": "gramshift.baselines.saving",
+    "open_parts": "gramshift.datasets.parts",
 }
 
 

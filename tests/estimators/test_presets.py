@@ -8,7 +8,8 @@ import gramshift as gs
 from gramshift.datasets.demo import load_demo
 from gramshift.datasets.sentiment import load_sentiment
 from gramshift.estimators.presets import PRESETS
-from gramshift.learn.calibrate import fit_steepness
+from gramshift.learn import shares
+from gramshift.learn.calibrate import fit_offsets
 from naive_best import best
 
 SOURCE, FILMS = load_demo("kitchen"), load_demo("films")
@@ -21,22 +22,24 @@ def fitted():
     return gs.TransductiveClassifier(preset="best").fit(X, Y, target=TARGET)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_it_is_the_recipe_line_by_line(n_classes):
+@pytest.mark.parametrize(("n_classes", "noticeable"), [(2, 0.1), (3, 0.1), (2, 0.0), (3, 0.0)])
+def test_it_is_the_recipe_line_by_line(n_classes, noticeable, monkeypatch):
+    monkeypatch.setattr(shares, "NOTICEABLE", noticeable)  # 0: the estimated shares count however near they are
     names = ["bad", "good", "so-so"][:n_classes]
     codes = [i % n_classes if i < 16 else 0 for i in range(20)]  # not the same number of each
     source, target = [text[:60] for text in X[:20]], [text[:60] for text in TARGET[:12]]
     clf = gs.TransductiveClassifier(preset="best", ngram_range=(3, 4)).fit(source, [names[c] for c in codes], target=target)
     held = PRESETS["best"]
-    labels, scores, shares = best(
+    labels, scores, found = best(
         source, codes, target, ngram_range=(3, 4), alpha=held["alpha"], added=held["n_added"],
-        idf=held["weighting"]["idf"], by_class=held["weighting"]["classes"], fit_steepness=fit_steepness,
+        idf=held["weighting"]["idf"], by_class=held["weighting"]["classes"], fit_offsets=fit_offsets,
+        noticeable=noticeable,
     )  # fmt: skip
     assert clf.transduction_.tolist() == [names[label] for label in labels]
     np.testing.assert_allclose(clf.transduction_score_, scores, atol=1e-6)
     assert len(clf.history_) == 1 + len(held["n_added"])
     added = np.array(list(clf.history_[-1]["added"].values()))
-    assert np.abs(added - added.sum() * np.array(shares)).max() <= 1
+    assert np.abs(added - added.sum() * np.array(found)).max() <= 1
 
 
 def test_parameters_win_over_the_preset(fitted):

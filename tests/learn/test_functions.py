@@ -3,7 +3,7 @@ from math import e, exp
 import numpy as np
 
 from gramshift.learn.adapt import adapted_kernel, exponential, normalize_gram
-from gramshift.learn.calibrate import fit_steepness, softmax
+from gramshift.learn.calibrate import fit_offsets, fit_steepness, softmax
 from gramshift.learn.shares import estimate_shares, settle_shares
 from gramshift.learn.targets import choose_by_shares, choose_classes, one_versus_all, quotas, surest
 
@@ -44,6 +44,27 @@ def test_perfect_and_empty_scores_have_a_finite_steepness():
     assert fit_steepness(np.zeros((2, 2)), np.array([0, 1])) == 1.0
 
 
+def test_offsets_make_up_for_scores_that_lean_to_a_class():
+    truth = (RNG.random(4000) < 0.3).astype(int)
+    signal = np.where(truth, 1.0, -1.0) + 2 * RNG.normal(size=4000)  # log-odds of class 1 are signal / 2 + log(3 / 7)
+    leaning = signal - 1.5
+    scores = np.column_stack([-leaning, leaning])
+    steepness, offsets = fit_offsets(scores, truth)
+    assert np.isclose(steepness, 0.25, rtol=0.15)
+    assert np.isclose(offsets[1] - offsets[0], 0.75 + np.log(3 / 7), atol=0.1)
+    probabilities = softmax(scores, steepness, offsets)
+    np.testing.assert_allclose(probabilities.mean(axis=0), np.bincount(truth) / 4000, atol=1e-6)
+    slope = np.sum((probabilities - np.eye(2)[truth]) * scores) / 4000  # of the loss, where that is least
+    assert abs(slope) < 1e-6
+
+
+def test_offsets_are_finite_where_scores_are_perfect_or_nothing():
+    for scores in (np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([[-2.0, 2.0], [-3.0, 3.0]]), np.zeros((2, 2))):
+        steepness, offsets = fit_offsets(scores, np.array([1, 0]))
+        assert 0 < steepness < 100
+        assert np.abs(offsets).max() < 100
+
+
 def test_documents_are_chosen_by_the_shares_of_classes():
     scores = np.array([[-0.9, 0.9], [-0.5, 0.5], [-0.4, 0.4], [0.1, -0.1], [0.2, -0.2], [-0.3, 0.3]])
     rows, codes = choose_by_shares(scores, 4, np.array([0.5, 0.5]))
@@ -67,15 +88,23 @@ def test_quotas_add_up():
 
 def test_shares_are_estimated():
     certain = np.array([[1.0, 0.0]] * 3 + [[0.0, 1.0]] * 9)
-    np.testing.assert_allclose(estimate_shares(certain, np.array([0.5, 0.5])), [0.25, 0.75], atol=1e-6)
+    seen = [(3 + 2.5) / 17, (9 + 2.5) / 17]  # five imagined documents beside the twelve
+    np.testing.assert_allclose(estimate_shares(certain, np.array([0.5, 0.5])), seen, atol=1e-6)
     # two kinds of documents, 0.8 and 0.2: with share s of class 0 there are 0.8 s + 0.2 (1 - s) of the first kind
-    mixed = np.array([[0.8, 0.2]] * 65 + [[0.2, 0.8]] * 35)
-    np.testing.assert_allclose(estimate_shares(mixed, np.array([0.5, 0.5])), [0.75, 0.25], atol=1e-6)
+    mixed = np.array([[0.8, 0.2]] * 65_000 + [[0.2, 0.8]] * 35_000)
+    np.testing.assert_allclose(estimate_shares(mixed, np.array([0.5, 0.5]), trust=1.0), [0.75, 0.25], atol=1e-4)
     # a classifier that was calibrated with 0.9 of class 0 says 36 / 37 and 0.6923 where one with halves says 0.8 and 0.2
-    odds = np.array([[0.8 * 0.9, 0.2 * 0.1]] * 65 + [[0.2 * 0.9, 0.8 * 0.1]] * 35)
+    odds = np.array([[0.8 * 0.9, 0.2 * 0.1]] * 65_000 + [[0.2 * 0.9, 0.8 * 0.1]] * 35_000)
     skewed = odds / odds.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(estimate_shares(skewed, np.array([0.9, 0.1])), [0.75, 0.25], atol=1e-6)
+    np.testing.assert_allclose(estimate_shares(skewed, np.array([0.9, 0.1]), trust=1.0), [0.75, 0.25], atol=1e-4)
+    # to the power 0.5 the odds 4 : 1 count as 2 : 1, and 0.65 of the first kind are 0.95 * 2 / 3 + 0.05 * 1 / 3
+    np.testing.assert_allclose(estimate_shares(mixed, np.array([0.5, 0.5]), trust=0.5), [0.95, 0.05], atol=1e-3)
     assert estimate_shares(np.empty((0, 2)), np.array([0.4, 0.6])).tolist() == [0.4, 0.6]
+
+
+def test_shares_stay_where_scores_tell_nothing():
+    alike = np.column_stack([0.5 + 1e-4 * np.ones(200), 0.5 - 1e-4 * np.ones(200)])
+    np.testing.assert_allclose(estimate_shares(alike, np.array([0.5, 0.5])), [0.5, 0.5], atol=0.01)
 
 
 def test_small_differences_of_shares_do_not_count():

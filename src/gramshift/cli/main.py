@@ -25,6 +25,7 @@ from gramshift.cli.words import say
 
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "14")  # its idle threads sleep soon instead of taking our cores; before NumPy
 TRACEBACK = "GRAMSHIFT_TRACEBACK"
+EXTRA = "pip install 'gramshift["  # in errors about packages that only some need
 USERS_MISTAKES = (
     ValueError,
     TypeError,
@@ -62,7 +63,8 @@ def _plainly(
     return run
 
 
-app.command("classify", cls=SeveralValues)(_plainly(classify_command, "no file is half written"))
+KEPT = "finished pieces are kept, go on with the same command"
+app.command("classify", cls=SeveralValues)(_plainly(classify_command, "no file is half written", resumable=KEPT))
 app.command("demo")(_plainly(demo_command, "no file is half written"))
 app.command("explain")(_plainly(explain_command))
 app.command("fetch")(_plainly(fetch_command, "what has arrived is kept and taken up next time"))
@@ -96,6 +98,10 @@ def main() -> None:
         _stop(_describe(error), 2)
     except OSError as error:
         _stop(_describe(error), 1)
+    except ModuleNotFoundError as error:
+        if EXTRA not in str(error):
+            raise
+        _stop(str(error), 2)
     except Exception as error:
         if os.environ.get(TRACEBACK):
             raise

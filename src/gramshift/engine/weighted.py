@@ -1,7 +1,6 @@
 """Grams of the same texts with weights that change: their n-grams are found once."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -12,7 +11,7 @@ from gramshift.engine.memory import free_memory, parse_bytes
 from gramshift.engine.plan import plan_tiles, require
 from gramshift.engine.threads import Progress, count_threads, run_threads
 from gramshift.kernels.kinds import KERNELS
-from gramshift.kernels.weighted import weigh_ngrams
+from gramshift.kernels.weighted import SummedNGrams, weigh_ngrams
 from gramshift.kernels.weighting import Weighting
 from gramshift.ngrams.incidence import build_incidence
 from gramshift.text.encode import encode
@@ -21,7 +20,7 @@ Floats = NDArray[np.float64]
 
 
 class WeightedGrams:
-    """The presence kernel of prepared texts with each other, for one weighting after another."""
+    """The n-grams of prepared texts, for presence kernels with one weighting after another."""
 
     def __init__(
         self,
@@ -33,26 +32,23 @@ class WeightedGrams:
         progress: Progress | None = None,
     ) -> None:
         self.n_threads = count_threads(n_jobs)
-        self._limit = free_memory() if memory_limit is None else parse_bytes(memory_limit)
+        self.limit = free_memory() if memory_limit is None else parse_bytes(memory_limit)
         encoded, n = encode(texts), len(texts)
         ngram_range = clip_range(encoded, "presence", ngram_range)
 
         def check_size(n_bytes: int) -> None:
-            require(f"a gram of {n} x {n} documents, with its index,", 8 * n * n + n_bytes, self._limit, "raise memory_limit")
+            require(f"a gram of {n} x {n} documents, with its index,", 8 * n * n + n_bytes, self.limit, "raise memory_limit")
 
         check_size(KERNELS["presence"].estimate(encoded, ngram_range))
         run = partial(run_threads, n_threads=self.n_threads, stage=KERNELS["presence"].stage, progress=progress)
-        self._incidence = build_incidence(encoded, ngram_range=ngram_range, run=run, check_size=check_size)
+        self.incidence = build_incidence(encoded, ngram_range=ngram_range, run=run, check_size=check_size)
 
-    def gram(
-        self, weighting: Weighting, *, n: int | None = None, normalize: bool = False, progress: Progress | None = None
-    ) -> Floats:
-        """All values, or similarities; of the first n documents only, if that is given, with weights that come from all."""
-        kernel = weigh_ngrams(self._incidence, weighting)
-        if n is not None:
-            kernel = replace(kernel, n_cols=n)
-        gram = np.empty(kernel.shape)
-        budget = self._limit - gram.nbytes - kernel.nbytes
-        plan = plan_tiles(*kernel.shape, n_threads=self.n_threads, budget=budget)
-        fill_gram(kernel, gram, plan, normalize=normalize, progress=progress)
-        return gram
+
+def sum_similarities(
+    found: Sequence[tuple[WeightedGrams, Weighting]], out: Floats, *, anew: bool, progress: Progress | None = None
+) -> None:
+    """Fill a square gram with the sum of several kernels' similarities, of as many documents as it has rows."""
+    parts = [weigh_ngrams(grams.incidence, weighting) for grams, weighting in found]
+    kernel, n_threads = SummedNGrams(parts, len(out), anew), found[0][0].n_threads
+    budget = min(grams.limit for grams, _ in found) - out.nbytes - kernel.nbytes
+    fill_gram(kernel, out, plan_tiles(*kernel.shape, n_threads=n_threads, budget=budget), progress=progress)

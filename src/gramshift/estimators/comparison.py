@@ -51,6 +51,15 @@ class Comparison:
         ours = [kernel for kernel in self.kernels if isinstance(kernel, StringKernel)]
         return [(kernel, powers) for kernel in ours if (powers := kernel.powers) is not None]
 
+    def across_domains(self) -> "Comparison":
+        """The same kernels with n-grams that have weights counting by how evenly they are spread over the domains too."""
+        powers = {id(kernel): vars(one) | {"consistency": max(1.0, one.consistency)} for kernel, one in self._weighted()}
+        kernels = [
+            StringKernel(**one.get_params() | {"weighting": powers[id(one)]}) if id(one) in powers else one
+            for one in self.kernels
+        ]
+        return Comparison(kernels, self.n_jobs, self.selves, self.groups)
+
     def without_weights(self) -> "Comparison":
         """The same kernels with every n-gram counting alike."""
         kernels = [
@@ -89,23 +98,30 @@ class Comparison:
     ) -> Callable[..., Described]:
         """What describes documents among themselves, again and again, as ``groups`` change; n-grams are found once.
 
-        It takes a number n, to describe the first n alone, by each other.
+        It takes a number n, to describe the first n alone, by each other, and ``across``, to have the domains alike. What
+        it gave before is overwritten: the gram keeps its place in memory.
         """
+        from gramshift.engine.weighted import sum_similarities  # compiled code that few need
+
         weighted, constant = [kernel for kernel, _ in self._weighted()], None
         finders = [(kernel, kernel.find_ngrams(list(documents), progress=progress)) for kernel in weighted]
         others = [one for one in self.kernels if all(one is not kernel for kernel in weighted)]
         if others:
             constant = Comparison(others, self.n_jobs, self.selves)._average(documents, None, progress) * len(others)
         scale = np.full(len(documents), 1 / np.sqrt(len(self.kernels)))
+        place = np.empty(len(documents) ** 2)
 
-        def describe(n: int | None = None) -> Described:
-            total = None if constant is None else constant[:n, :n].copy()
+        def describe(n: int | None = None, *, across: bool = False) -> Described:
+            size = len(documents) if n is None else n
+            total = place[: size * size].reshape(size, size)
+            if constant is not None:
+                total[:] = constant[:size, :size]
+            weightings = []
             for kernel, found in finders:
-                weighting = kernel.make_weighting(len(documents), **self.groups)
+                weighting = kernel.make_weighting(len(documents), **self.groups, across=across)
                 assert weighting is not None
-                values = found.gram(weighting, n=n, normalize=True, progress=progress)
-                total = values if total is None else np.add(total, values, out=total)
-            assert total is not None
+                weightings.append((found, weighting))
+            sum_similarities(weightings, total, anew=constant is None, progress=progress)
             return Described(total, scale[:n], scale[:n], adapt, count_threads(self.n_jobs))
 
         return describe

@@ -15,6 +15,7 @@ from gramshift.engine.remote import RemotePieces, fill_remotely
 from gramshift.engine.threads import Progress, count_threads
 from gramshift.estimators.comparison import Comparison
 from gramshift.estimators.encoding import Encoder
+from gramshift.estimators.needs import PIECE_CELLS
 from gramshift.estimators.trainer import Trainer
 from gramshift.learn.choose import CANDIDATES, draw, spread
 from gramshift.learn.described import Rows
@@ -25,7 +26,7 @@ from gramshift.text.parts import DIGEST, InParts, digest_of, in_lists
 
 Floats = NDArray[np.float64]
 CELL_BYTES = 24  # of a piece under way: counts, what they become, and the texts
-CELLS = 1 << 21  # of a piece: enough to be worth a start, little enough to be held by every thread
+CELLS = PIECE_CELLS
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class LandmarkTrainer(Trainer):
         self._times = 0
         comparison.groups["domains"] = np.where(is_source[landmarks], 0, 1).tolist()
 
-    def _describe(self, n: int | None = None) -> Any:
+    def _describe(self, n: int | None = None, *, across: bool = False) -> Any:
         """All documents; again only if labels changed what n-grams weigh."""
         if self._described is not None and not self._changing:
             return self._described[1]
@@ -110,7 +111,8 @@ class LandmarkTrainer(Trainer):
             self._described[0].drop()
         assert self.comparison is not None
         name, size = f"landmarks-{self._times}", self.size
-        comparison = self.comparison if self._cluster is None else self.comparison.on_one_thread()
+        comparison = self.comparison.across_domains() if across else self.comparison
+        comparison = comparison if self._cluster is None else comparison.on_one_thread()
         encoder, parts, total = Encoder(comparison, self._texts), in_lists(self.documents.parts(), size), -(-self.n // size)
         pieces = self._make_pieces(name, encoder, parts, total)
         self._times += 1

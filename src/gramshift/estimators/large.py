@@ -20,7 +20,7 @@ from gramshift.estimators.encoding import counts_simply
 from gramshift.estimators.files import kernel_to_json
 from gramshift.estimators.labels import as_labels, is_missing
 from gramshift.estimators.landmarks import Seen, choose_landmarks, look_through, piece_size
-from gramshift.estimators.needs import BASE, Work, check_exact, check_landmarks_fit, memory_of, most_landmarks
+from gramshift.estimators.needs import BASE, IN_MEMORY, Work, check_exact, check_landmarks_fit, memory_of, most_landmarks
 from gramshift.estimators.presets import MOST_LANDMARKS, count_added
 from gramshift.estimators.string_kernel import StringKernel
 from gramshift.estimators.target import Target
@@ -30,7 +30,6 @@ from gramshift.text.parts import InParts, Joined, as_parts
 GRAM = "gram.npy"  # in the folder of a checkpoint
 log = logging.getLogger("gramshift")
 USUAL_LENGTH = 900  # characters
-IN_MEMORY = 4  # pieces are kept on disk if they would take more than this part of the memory
 
 
 @dataclass(frozen=True)
@@ -60,17 +59,17 @@ def gather_parts(X: Any, y: Any, target: Any, comparison: Comparison) -> Given:
     return Given(Joined([source, more]), labels + [None] * len(more))
 
 
-def count_landmarks(given: Given, settings: Mapping[str, Any], comparison: Comparison) -> int:
+def count_landmarks(given: Given, settings: Mapping[str, Any], comparison: Comparison, *, kept: bool) -> int:
     """As many as the user wants, or as memory allows; no more than there are documents."""
     n = len(given.labels)
     work, cell_bytes = describe_work(given, settings, comparison.kernels), 4 if counts_simply(comparison) else 8
     allowed = memory_of(settings["memory_limit"]) + BASE  # which is in use already
     if settings["landmarks"] != "auto":
         wanted = min(n, int(settings["landmarks"]))
-        check_landmarks_fit(work, wanted, allowed, cell_bytes=cell_bytes)
+        check_landmarks_fit(work, wanted, allowed, cell_bytes=cell_bytes, kept=kept)
         return wanted
     chosen = most_landmarks(work, allowed, MOST_LANDMARKS)
-    check_landmarks_fit(work, chosen, allowed, cell_bytes=cell_bytes)
+    check_landmarks_fit(work, chosen, allowed, cell_bytes=cell_bytes, kept=kept)
     log.warning("gramshift: %d landmarks of %d documents, by the memory limit and the most that pay", chosen, n)
     return chosen
 
@@ -163,7 +162,7 @@ def open_store(
         return
     n, n_landmarks = len(given.labels), len(chosen.rows)
     size = n * n_landmarks * (4 if counts_simply(comparison) else 8)
-    if resume is None and size <= memory_of(settings["memory_limit"]) // IN_MEMORY:
+    if resume is None and size <= (memory_of(settings["memory_limit"]) + BASE) // IN_MEMORY:
         yield Memory()
         return
     from gramshift.engine.checkpoint import Checkpoint
@@ -171,7 +170,7 @@ def open_store(
     if resume is not None:
         with Checkpoint.open(resume, _describe(chosen, comparison, settings, given)) as kept:
             if kept.n_done:
-                log.info("gramshift: %s has %d finished pieces", resume, kept.n_done)
+                log.info("%s: %d finished pieces were there already", resume, kept.n_done)
             yield kept
         return
     with tempfile.TemporaryDirectory(prefix="gramshift-") as folder, Checkpoint.open(folder, {}) as scratch:

@@ -6,6 +6,9 @@ from dataclasses import dataclass, replace
 from gramshift.engine.memory import free_memory, human, parse_bytes
 from gramshift.engine.threads import count_threads
 
+PIECE_CELLS = 1 << 21  # enough to be worth a start, little enough to be held by every thread
+IN_MEMORY = 4  # pieces are kept on disk if they would take more than this part of the memory
+
 BASE = 250 << 20  # Python and its libraries
 PER_CELL = 12  # bytes: the gram as it is computed and as it is kept
 PER_NGRAM = 20  # bytes: the index while it is built
@@ -19,10 +22,11 @@ CELL_SECONDS = 1.5e-7  # filling a cell of the gram, and all passes over it
 DISK_SECONDS = 4e-8  # the same passes, where they come from a disk
 FLOP_SECONDS = 2e-11  # in single precision
 REPORT_SECONDS = 1.3e-6  # for each pair of a document that is explained and one of the fit
-LANDMARK_NGRAM_BYTES = 60  # the n-grams of landmarks, looked up
-PIECE_BYTES = 110 << 20  # a piece while a thread works on it
-SQUARES = 6  # arrays of landmarks times landmarks, in double precision
-PER_DOCUMENT = 600  # bytes: label, id, scores, where it comes from
+LOADED = 65 << 20  # compiled code and tables that a fit with landmarks has beside the base
+BUILT_NGRAM, KEPT_NGRAM = 19, 8  # bytes: an n-gram of a landmark while these are found, and afterwards
+PIECE_BYTES = 40 << 20  # a piece while a thread works on it
+SQUARES, SQUARES_OF_THREAD = 6, 3  # arrays of landmarks times landmarks, in double precision
+PER_DOCUMENT = 400  # bytes: label, id, scores, where it comes from
 LOOK_UP_SECONDS = 1.5e-7  # of one core: an n-gram of a document among those of the landmarks
 LANDMARK_CELL_SECONDS = 2.5e-8  # a similarity to a landmark, and all passes over it
 DOUBLE_SECONDS = 4e-11  # a flop in double precision
@@ -97,13 +101,20 @@ def estimate_exact(work: Work, *, on_disk: bool = False) -> Needs:
     return Needs(BASE + max(training, work.page), seconds, 16 * n * n if on_disk else 0)
 
 
-def estimate_landmarks(work: Work, n_landmarks: int, *, cell_bytes: int = 4, memory: int | None = None) -> Needs:
-    """The same with landmarks; pieces that take more than a quarter of ``memory`` are kept on disk."""
+def estimate_landmarks(
+    work: Work, n_landmarks: int, *, cell_bytes: int = 4, memory: int | None = None, kept: bool = False
+) -> Needs:
+    """The same with landmarks; pieces that are ``kept``, or take more than a quarter of ``memory``, are on disk."""
     n, m, n_threads = work.n, min(n_landmarks, work.n), count_threads(work.jobs)
     pieces = cell_bytes * n * m
-    in_memory = memory is None or pieces <= memory // 4
+    in_memory = not kept and (memory is None or pieces <= memory // IN_MEMORY)
     of_landmarks = work.n_ngrams * m / max(1, n)
-    held = LANDMARK_NGRAM_BYTES * of_landmarks + PIECE_BYTES * n_threads + 8 * SQUARES * m * m + PER_DOCUMENT * n
+    n_at_once = min(n_threads, -(-n * m // PIECE_CELLS))
+    encoding = max(BUILT_NGRAM * of_landmarks, KEPT_NGRAM * of_landmarks + PIECE_BYTES * n_at_once)
+    if cell_bytes > 4:  # not counts: landmarks are sorted again with every piece
+        in_piece = min(n, PIECE_CELLS // max(1, m)) + m
+        encoding = PER_NGRAM * work.n_ngrams / max(1, n) * in_piece + 3 * cell_bytes * min(n * m, PIECE_CELLS)
+    held = LOADED + max(encoding, 8 * m * m * (SQUARES + SQUARES_OF_THREAD * n_at_once)) + PER_DOCUMENT * n
     flops = (2 * work.n_source + 2 * work.n_training) * m * m + 4 * m**3
     of_one_core = (
         work.n_grams * (LOOK_UP_SECONDS * (work.n_ngrams + of_landmarks) + LANDMARK_CELL_SECONDS * n * m)
@@ -147,12 +158,12 @@ def check_exact(work: Work, allowed: int, *, may_use_disk: bool, options: Mappin
     raise MemoryError(f"{what} do not fit into {human(allowed)}, the memory limit: {sizes}")
 
 
-def check_landmarks_fit(work: Work, n_landmarks: int, allowed: int, *, cell_bytes: int) -> Needs:
+def check_landmarks_fit(work: Work, n_landmarks: int, allowed: int, *, cell_bytes: int, kept: bool) -> Needs:
     """Refuse landmarks that are too many for the memory, with the number that fits."""
-    needs = estimate_landmarks(work, n_landmarks, cell_bytes=cell_bytes, memory=allowed)
+    needs = estimate_landmarks(work, n_landmarks, cell_bytes=cell_bytes, memory=allowed, kept=kept)
     if needs.n_bytes > allowed:
         fitting = most_landmarks(work, allowed, n_landmarks)
-        least = estimate_landmarks(work, fitting, cell_bytes=cell_bytes, memory=allowed).n_bytes <= allowed
+        least = estimate_landmarks(work, fitting, cell_bytes=cell_bytes, memory=allowed, kept=kept).n_bytes <= allowed
         advice = f"{fitting} would fit" if least else "raise the limit"
         raise MemoryError(f"{n_landmarks} landmarks need {needs}, but the memory limit is {human(allowed)}: {advice}")
     return needs

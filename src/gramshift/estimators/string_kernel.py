@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -194,11 +195,16 @@ class StringKernel(Parameters):
             texts, ngram_range=ngram_range, memory_limit=self.memory_limit, n_jobs=self.n_jobs, progress=progress
         )
 
-    def make_weighting(self, n: int, domains: Any = None, classes: Any = None) -> Weighting | None:
-        """The weighting for n documents of these domains and classes; None if there is none."""
+    def make_weighting(self, n: int, domains: Any = None, classes: Any = None, *, across: bool = False) -> Weighting | None:
+        """The weighting for n documents of these domains and classes; None if there is none.
+
+        ``across`` makes n-grams count by how evenly they are spread over the domains too, whatever the powers are.
+        """
         powers = self.powers
         if powers is None:
             return None
+        if across:
+            powers = replace(powers, consistency=max(1.0, powers.consistency))
         return Weighting(
             powers,
             as_groups(domains, n, "domains") if powers.consistency else None,

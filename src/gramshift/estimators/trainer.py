@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from gramshift.engine.threads import Progress, count_threads
 from gramshift.estimators.comparison import Comparison
 from gramshift.estimators.presets import count_added, given_shares
-from gramshift.learn.calibrate import fit_steepness, softmax
+from gramshift.learn.calibrate import fit_offsets, softmax
 from gramshift.learn.described import Described, Rows
 from gramshift.learn.rounds import Codes, Round, Solve, transduce_prepared
 from gramshift.learn.shares import estimate_shares, settle_shares
@@ -84,8 +84,11 @@ class Trainer:
             self._ready = described, self._make_solver(described, self.source)
         return self._ready
 
-    def _describe(self, n: int | None = None) -> Described:
-        """All documents as labels have it now; with ``n`` no more than the first n need be there, if they say all."""
+    def _describe(self, n: int | None = None, *, across: bool = False) -> Described:
+        """All documents as labels have it now; with ``n`` no more than the first n need be there, if they say all.
+
+        ``across``: where n-grams have weights by class, those that one domain has more often than the other count less.
+        """
         adapt = bool(self.settings["adapt"])
         if self._gram is not None:
             return Described.from_gram(self._gram, adapt=adapt, n_threads=count_threads(self.settings["n_jobs"]))
@@ -94,7 +97,7 @@ class Trainer:
             return self.comparison.describe_all(self.documents, adapt=adapt, progress=self._progress)
         if self._again is None:
             self._again = self.comparison.describe_again(self.documents, adapt=adapt, progress=self._progress)
-        return self._again(None if adapt else n)
+        return self._again(None if adapt else n, across=across)
 
     def _make_solver(self, documents: Described, source: Rows) -> Solver:
         held = self.settings
@@ -115,13 +118,26 @@ class Trainer:
         shares = np.bincount(self.codes, minlength=len(self.classes)) / len(self.codes)
         if select == "source shares":
             return shares
-        held_out = self.held_out(self.source[:0], self.codes[:0])  # nothing has joined yet
-        return settle_shares(estimate_shares(softmax(scores, fit_steepness(held_out, self.codes)), shares), shares)
+        if self._changing:
+            scores = self._score_across()
+        held_out = self.held_out(self.source[:0], self.codes[:0], across=True)  # nothing has joined yet
+        return settle_shares(estimate_shares(softmax(scores, *fit_offsets(held_out, self.codes)), shares), shares)
 
-    def held_out(self, added: Rows, added_codes: Codes) -> Floats:
+    def _score_across(self) -> Floats:
+        """The target's scores of a first round where n-grams count by how evenly they are spread over both domains too.
+
+        What one domain alone has moves the scores of that domain alone, which would look like other shares of classes.
+        """
+        self._ready = None
+        described = self._describe(across=True)
+        fitted = self._make_solver(described, self.source).solve(self.source, one_versus_all(self.codes, len(self.classes)))
+        return fitted.score(described, np.setdiff1d(np.arange(self.n), self.source))
+
+    def held_out(self, added: Rows, added_codes: Codes, *, across: bool = False) -> Floats:
         """Scores of the source documents, then of the added ones, each by a classifier that has not seen its class.
 
         In closed form, unless labels shape the kernel too: then half of them is scored by what the other half teaches.
+        ``across`` as in ``_describe``.
         """
         n_classes = len(self.classes)
         training, codes = np.concatenate([self.source, added]), np.concatenate([self.codes, added_codes])
@@ -139,7 +155,7 @@ class Trainer:
         try:
             for held in (fold == 0, fold == 1):
                 self._set_classes(training[~held], codes[~held])
-                described = self._describe(n_needed)
+                described = self._describe(n_needed, across=across)
                 solver = self._make_solver(described, training[~held & is_source])
                 fitted = solver.solve(training[~held], one_versus_all(codes[~held], n_classes))
                 scores[held] = fitted.score(described, training[held])

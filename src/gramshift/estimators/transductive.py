@@ -182,7 +182,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         assert comparison is not None, "checked before"
         given = gather_parts(X, y, target, comparison)
         known = read_labels(given.labels, settings["select"])
-        chosen = choose(given, comparison, settings, count_landmarks(given, settings, comparison), progress)
+        n_landmarks = count_landmarks(given, settings, comparison, kept=resume is not None)
+        chosen = choose(given, comparison, settings, n_landmarks, progress)
         with (
             open_engine(self.engine, self.scheduler, n_jobs=self.n_jobs, memory_limit=self.memory_limit) as cluster,
             open_store(chosen, comparison, settings, given, resume) as store,

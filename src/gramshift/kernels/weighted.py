@@ -1,6 +1,8 @@
 """The presence kernel with a weight for every n-gram: still a sum over shared n-grams, tile by tile."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +10,7 @@ from numpy.typing import NDArray
 from gramshift.kernels.kernel import Job, complete_square
 from gramshift.kernels.normalize import normalize_tile
 from gramshift.kernels.weighting import Weighting, make_weights
-from gramshift.kernels.weights import add_own, add_weighted
+from gramshift.kernels.weights import add_own, add_similarities, add_weighted
 from gramshift.ngrams.incidence import Incidence, build_incidence
 
 Floats = NDArray[np.float64]
@@ -33,6 +35,12 @@ class WeightedNGrams:
     def shape(self) -> tuple[int, int]:
         return self.n_cols if self.symmetric else self.incidence.n_docs - self.first_row, self.n_cols
 
+    @cached_property
+    def scale(self) -> Floats:
+        """What makes values similarities: 1 / sqrt(self_values), 0 for documents without n-grams."""
+        own = self.self_values
+        return np.divide(1.0, np.sqrt(own), out=np.zeros(len(own)), where=own > 0)
+
     @property
     def symmetric(self) -> bool:
         return self.first_row == 0
@@ -55,6 +63,47 @@ class WeightedNGrams:
     def normalize(self, rows: slice, cols: slice, gram: Floats, top: int = 0) -> None:
         values, area = self.self_values, (rows.start - top, rows.stop - top, cols.start, cols.stop)
         normalize_tile(values[self.first_row + top :], values, *area, gram)
+
+
+@dataclass(frozen=True)
+class SummedNGrams:
+    """Fills tiles with the sum of the similarities that several such kernels find among the first ``n`` documents.
+
+    ``anew``: the gram that is filled holds nothing yet; else they are added to what it holds below its diagonal, and on it.
+    """
+
+    parts: Sequence[WeightedNGrams]
+    n: int
+    anew: bool
+
+    dtype = np.float64
+    symmetric = True
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n, self.n
+
+    @property
+    def nbytes(self) -> int:
+        return sum(part.nbytes for part in self.parts)
+
+    def fill(self, rows: slice, cols: slice, gram: Floats, top: int = 0) -> None:
+        for number, part in enumerate(self.parts):
+            found, cut = part.incidence, cols.start > 0 or cols.stop < rows.stop
+            add_similarities(
+                found.bounds, found.features, found.places, found.n_before, found.docs, part.sums, part.scale,
+                top, rows.start, rows.stop, cols.start, cols.stop, cut, self.anew and number == 0, gram,
+            )  # fmt: skip
+        if cols.stop > rows.start:
+            own = np.zeros(self.n)
+            if not self.anew:
+                own[rows] = np.diagonal(gram[rows.start - top : rows.stop - top, rows])
+            for part in self.parts:
+                own[rows] += part.self_values[rows] > 0
+            complete_square(gram, rows, own, top)
+
+    def normalize(self, rows: slice, cols: slice, gram: Floats, top: int = 0) -> None:
+        """Nothing is left to do."""
 
 
 def prepare_weighted(job: Job) -> WeightedNGrams:

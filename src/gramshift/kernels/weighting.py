@@ -89,7 +89,8 @@ def association(having: NDArray[np.int64], totals: NDArray[np.int64]) -> Floats:
     """
     n, everywhere = int(totals.sum()), having.sum(axis=0)
     best = np.zeros(having.shape[1])
-    for here, size in zip(having, totals.tolist(), strict=True):
+    different = 1 if len(totals) == 2 else len(totals)  # of two classes each is the complement of the other
+    for here, size in zip(having[:different], totals[:different].tolist(), strict=True):
         if 0 < size < n:
             inside, outside = here * (n / 2 / size), (everywhere - here) * (n / 2 / (n - size))
             np.maximum(best, np.abs(np.log((inside + SMOOTHING) / (outside + SMOOTHING))), out=best)

@@ -8,9 +8,9 @@ Floats = NDArray[np.float64]
 MARGIN = 1e-9  # by which a label is ahead where nothing speaks for it
 
 
-def softmax(scores: Floats, steepness: float) -> Floats:
-    """exp(steepness * score), made to add up to 1: the class with the largest score has the largest probability."""
-    result: Floats = special.softmax(steepness * scores, axis=1)
+def softmax(scores: Floats, steepness: float, offsets: Floats | float = 0.0) -> Floats:
+    """exp(steepness * score + offset), made to add up to 1: without offsets the largest score has the largest probability."""
+    result: Floats = special.softmax(steepness * scores + offsets, axis=1)
     return result
 
 
@@ -45,3 +45,26 @@ def fit_steepness(scores: Floats, codes: NDArray[np.intp]) -> float:
         loss, bounds=(np.log(1e-3 / largest), np.log(np.log(len(codes) + 2) * 10 / largest)), method="bounded"
     )
     return float(np.exp(best.x))
+
+
+def fit_offsets(scores: Floats, codes: NDArray[np.intp]) -> tuple[float, Floats]:
+    """The steepness and an offset per class that make the true classes most likely: they may change which class wins.
+
+    On average the classes then have the probabilities that are their shares, which a steepness alone does not see to. Both
+    are kept to where ``fit_steepness`` keeps it.
+    """
+    n, n_classes = scores.shape
+    largest = float(np.abs(scores).max(initial=0.0)) or 1.0
+    limit = float(np.log(n + 2)) * 10
+    truth = np.eye(n_classes)[codes]
+
+    def loss(x: Floats) -> tuple[float, Floats]:
+        logits = x[0] * scores / largest + x[1:]
+        wrong = special.softmax(logits, axis=1) - truth
+        slopes = np.concatenate([[np.sum(wrong * scores) / largest], wrong.sum(axis=0)])
+        return -float(np.sum(truth * special.log_softmax(logits, axis=1))) / n, slopes / n
+
+    bounds = [(1e-3, limit), *[(-limit, limit)] * n_classes]
+    start = np.concatenate([[1.0], np.zeros(n_classes)])
+    found = optimize.minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-9}).x
+    return float(found[0]) / largest, found[1:]

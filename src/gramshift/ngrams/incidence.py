@@ -42,6 +42,9 @@ class Incidence:
 
     def count(self, groups: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
         """How many documents of each group have a feature, shape (n_groups, features); group -1 is not counted."""
+        if n_groups == 1 and not groups.any():  # all documents
+            everywhere: NDArray[np.int64] = np.diff(self.starts)[None]
+            return everywhere
         counts = np.zeros((n_groups, self.times.size), np.int64)
         count_groups(self.starts, self.docs, groups, counts)
         return counts

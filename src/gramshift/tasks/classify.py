@@ -1,6 +1,8 @@
 """From labelled files and a file to be labelled to labels, a model and a page."""
 
 import time
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from gramshift.baselines.table import BEST, METHODS
@@ -8,6 +10,7 @@ from gramshift.datasets.documents import Progress
 from gramshift.datasets.formats import format_of
 from gramshift.datasets.opening import TableError
 from gramshift.datasets.writing import open_writer, output_style
+from gramshift.engine.checkpoint import check_folder
 from gramshift.estimators.needs import (
     Needs,
     Work,
@@ -30,6 +33,8 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
     """Run it; what can be refused is refused before the work. Returns what happened, fit for JSON."""
     begun = time.perf_counter()
     _check_files(options)
+    if options.resume is not None:
+        check_folder(options.resume)
     inputs = read_inputs(options, progress=progress, say=say)
     corrections = _corrections(options, inputs)
     columns = _columns(options, inputs, say)
@@ -44,7 +49,11 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
     from gramshift.tasks.findings import describe_findings
     from gramshift.tasks.fitting import fit_all, fit_with_landmarks
 
-    fit = fit_all if options.landmarks is None else fit_with_landmarks
+    if options.resume is not None:
+        n_kept = sum(1 for _ in Path(options.resume).glob("*.piece"))
+        if n_kept:
+            say(f"{options.resume}: {n_kept} finished pieces are there already")
+    fit = fit_all if options.landmarks is None else partial(fit_with_landmarks, n_landmarks=sizes["landmarks"])
     fits = fit(inputs, corrections, options, progress)
     result = sizes | describe_findings(options, inputs, corrections, fits)
     contents = None
@@ -134,7 +143,9 @@ def _sizes(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any]
         jobs=options.jobs,
         n_grams=PRESETS[BEST]["n_rounds"] if options.method == BEST else 1,
     )
-    needs = _check_needs(work, options)
+    n_landmarks = _count_landmarks(work, options)
+    needs = _check_needs(work, options, n_landmarks)
+    compared = "" if n_landmarks is None else f", {n_landmarks} landmarks"
     return {
         "n_source": n_source,
         "n_target": n_target,
@@ -146,18 +157,25 @@ def _sizes(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any]
         "ngrams": options.ngrams,
         "n_added": n_added,
         "options": options.to_toml(),
-        "landmarks": options.landmarks,
+        "landmarks": n_landmarks,
         "needs": {"bytes": needs.n_bytes, "seconds": round(needs.seconds, 1), "disk": needs.disk},
-        "sentence": f"{n_source} source and {n_target} target documents: {needs}",
+        "sentence": f"{n_source} source and {n_target} target documents{compared}: {needs}",
     }
 
 
-def _check_needs(work: Work, options: ClassifyOptions) -> Needs:
+def _count_landmarks(work: Work, options: ClassifyOptions) -> int | None:
+    """As many as are asked for, or as memory allows; no more than there are documents."""
+    if options.landmarks == AUTO:
+        return most_landmarks(work, memory_of(options.memory), MOST_LANDMARKS)
+    return None if options.landmarks is None else min(int(options.landmarks), work.n)
+
+
+def _check_needs(work: Work, options: ClassifyOptions, n_landmarks: int | None) -> Needs:
     """Refuse what does not fit; with a folder to keep pieces in, the gram may be there too."""
     allowed = memory_of(options.memory)
-    if options.landmarks is not None:
-        n = most_landmarks(work, allowed, MOST_LANDMARKS) if options.landmarks == AUTO else int(options.landmarks)
-        return check_landmarks_fit(work, n, allowed, cell_bytes=8 if options.method == BEST else 4)
+    if n_landmarks is not None:
+        cell_bytes, kept = 8 if options.method == BEST else 4, options.resume is not None
+        return check_landmarks_fit(work, n_landmarks, allowed, cell_bytes=cell_bytes, kept=kept)
     is_stage, is_own = METHODS[options.method].is_stage, METHODS[options.method].is_own
     ways = ({"disk": "--resume DIR"} if is_stage else {}) | ({"landmarks": "--landmarks 2000"} if is_own else {})
     needs, _ = check_exact(work, allowed, may_use_disk=is_stage and options.resume is not None, options=ways)

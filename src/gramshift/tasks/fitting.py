@@ -44,7 +44,7 @@ class Fits:
 
 
 def fit_with_landmarks(
-    inputs: Inputs, corrections: dict[str, Any], options: ClassifyOptions, progress: Progress | None
+    inputs: Inputs, corrections: dict[str, Any], options: ClassifyOptions, progress: Progress | None, *, n_landmarks: int
 ) -> Fits:
     """The chosen method alone, on documents that are read part by part; true labels of the target are not looked at."""
     known = [corrections.get(one) for one in inputs.target_ids]
@@ -53,7 +53,7 @@ def fit_with_landmarks(
     if chosen.is_stage:
         given |= {"kernel": options.kernel, "n_added": options.n_added(known.count(None))}
     where: dict[str, Any] = {"engine": options.engine, "scheduler": options.scheduler}
-    classifier = chosen.make(**given, **where, landmarks=options.n_landmarks)
+    classifier = chosen.make(**given, **where, landmarks=n_landmarks)
     documents = Joined([inputs.documents, inputs.unlabelled])
     classifier.fit(documents, inputs.labels + known, resume=options.resume, progress=progress)
     landmarks = StringKernel(options.kernel, ngram_range=ngram_range).gram(list(classifier._model.documents))

@@ -47,7 +47,9 @@ def in_words(found: dict[str, Any]) -> list[str]:
     classes = [visible(str(one)) for one in found["classes"]]
     shown = ", ".join(classes[:10]) + (f" and {len(classes) - 10} more" if len(classes) > 10 else "")
     versions = ", ".join(f"{name} {value}" for name, value in found["versions"].items())
-    inside = f"all {found['n_texts']} texts of the fit, {found['n_characters']} characters: treat it as you treat these"
+    every = found["n_texts"] == found["n_source"] + found["n_target"]
+    which = f"all {found['n_texts']} texts of the fit" if every else f"the texts of {found['n_texts']} landmarks"
+    inside = f"{which}, {found['n_characters']} characters: treat it as you treat these"
     lines = {
         "file": f"{found['path']}, {human(found['bytes'])}, format {found['format_version']}",
         "saved": visible(found["saved"]),

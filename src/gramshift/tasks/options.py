@@ -92,11 +92,6 @@ class ClassifyOptions:
         if STANDARD in (*self.source, self.target):
             raise ValueError("--landmarks reads documents more than once, which standard input cannot; give the name of a file")
 
-    @property
-    def n_landmarks(self) -> int | str | None:
-        """As the classifier takes it."""
-        return int(self.landmarks) if self.landmarks is not None and self.landmarks.isdecimal() else self.landmarks
-
     def n_added(self, n_target: int) -> int:
         """How many target documents join: 1000 as in the paper, but no more than half of the target; at best all of them."""
         if self.method == BEST:
