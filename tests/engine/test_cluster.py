@@ -18,6 +18,7 @@ import gramshift
 from gramshift.engine import cluster as cluster_module
 from gramshift.engine import workers
 from gramshift.engine.cluster import PER_THREAD, open_cluster
+from gramshift.engine.pieces import StoredPieces
 
 PATH = os.pathsep.join([str(Path(gramshift.__file__).parents[1]), str(Path(cluster_tasks.__file__).parent)])
 PATIENCE = 120  # seconds until a test gives up
@@ -266,6 +267,41 @@ def test_a_scheduler_with_an_address(scheduler, tmp_path, monkeypatch):
         assert caught.value.__suppress_context__
 
 
+def test_a_checkpoint_outlives_its_scheduler(scheduler, tmp_path, monkeypatch):
+    """Pieces that came before the scheduler was killed are taken up by threads."""
+    process, address = scheduler
+    monkeypatch.setattr(workers, "ARRIVE", PATIENCE)
+    monkeypatch.setattr("gramshift.estimators.landmarks.piece_size", lambda n_landmarks: 8)
+    texts = [f"{word} number {i}" for i in range(60) for word in ("pan", "film")]
+    labels = ["even" if i % 2 else "odd" for i in range(60)]
+    options = {"ngram_range": (1, 3), "landmarks": 20}
+    with (
+        worker_process(address, tmp_path, **{"memory-limit": "700MB"}),
+        pytest.raises(ConnectionError, match=f"^the Dask scheduler at {address} has gone away in the middle of the work"),
+    ):
+        gramshift.TransductiveClassifier(engine="dask", scheduler=address, **options).fit(
+            texts[:60],
+            labels,
+            target=texts[60:],
+            resume=tmp_path / "kept",
+            progress=lambda stage, n, total: process.kill() if (stage, n) == ("landmarks", 3) else None,
+        )
+    n_kept = len(list((tmp_path / "kept").glob("*.piece")))
+    assert 3 <= n_kept < 15
+    calls = []
+    monkeypatch.setattr(
+        "gramshift.engine.pieces.StoredPieces.put", lambda self, number, arrays, put=StoredPieces.put: (
+            calls.append(number), put(self, number, arrays)
+        )
+    )  # fmt: skip
+    found = gramshift.TransductiveClassifier(**options).fit(texts[:60], labels, target=texts[60:], resume=tmp_path / "kept")
+    assert len(calls) == 15 - n_kept
+    monkeypatch.undo()
+    monkeypatch.setattr("gramshift.estimators.landmarks.piece_size", lambda n_landmarks: 8)
+    expected = gramshift.TransductiveClassifier(**options).fit(texts[:60], labels, target=texts[60:])
+    assert found.transduction_score_.tobytes() == expected.transduction_score_.tobytes()
+
+
 def test_without_any_worker_it_does_not_wait_for_ever(scheduler, tmp_path, monkeypatch):
     _, address = scheduler
     monkeypatch.setattr(workers, "ARRIVE", PATIENCE)
@@ -290,6 +326,18 @@ def test_wrong_addresses(monkeypatch):
             open_cluster(address),
         ):
             pass
+
+
+def test_workers_that_are_paused_for_want_of_memory_are_not_waited_for(scheduler, tmp_path, monkeypatch):
+    _, address = scheduler
+    monkeypatch.setattr(workers, "ARRIVE", PATIENCE)
+    monkeypatch.setattr(cluster_module, "DESERTED", 0.5)
+    words = r"^all Dask workers are paused for want of memory \(the smallest may use 57.2 MiB"
+    less_than_it_has = {"memory-limit": "60MB"}
+    with worker_process(address, tmp_path, **less_than_it_has), open_cluster(address) as opened:
+        wait_until(lambda: opened._find_statuses() == {"paused"})
+        with pytest.raises(MemoryError, match=words):
+            opened.run(abs, range(4))
 
 
 def test_a_worker_has_a_least_size():

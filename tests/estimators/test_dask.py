@@ -79,12 +79,14 @@ def test_pieces_that_workers_made_are_kept_and_taken_up(cluster, tmp_path):
     found = fit(engine="dask", scheduler=cluster.address, resume=tmp_path / "kept", progress=lambda *call: calls.append(call))
     assert next(call for call in calls if call[0] == "landmarks")[1] >= 2
     assert_same(found, fit())
-    assert len(list((tmp_path / "kept").glob("*.piece"))) == 4
+    assert len(list((tmp_path / "kept").glob("landmarks-*.piece"))) == 4
 
 
 def test_what_does_not_fit_a_worker_is_refused_with_the_numbers(cluster, monkeypatch):
     monkeypatch.setattr("gramshift.estimators.landmarks.CELLS", 10**9)
-    with pytest.raises(MemoryError, match=r"a piece of 64 documents on a Dask worker needs 22.4 GiB, but .* fewer landmarks"):
+    with pytest.raises(
+        MemoryError, match=r"a Dask worker that compares 64 documents with 60 needs 22.7 GiB, but .* fewer landmarks"
+    ):
         fit(engine="dask", scheduler=cluster.address)
 
 

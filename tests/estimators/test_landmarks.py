@@ -4,6 +4,7 @@ import pytest
 import gramshift as gs
 from gramshift.datasets.demo import load_demo
 from gramshift.estimators import large
+from gramshift.estimators.needs import BASE, Needs
 from gramshift.learn.choose import draw, spread
 from gramshift.text.parts import Joined, Listed, in_lists
 
@@ -226,3 +227,52 @@ def test_rows_of_numbers_are_refused():
 def test_an_empty_target_is_refused():
     with pytest.raises(ValueError, match="target is an empty list"):
         gs.TransductiveClassifier(landmarks=3).fit(["a", "b"], [0, 1], target=[])
+
+
+def test_with_a_folder_the_gram_goes_to_disk_if_it_must(tmp_path, monkeypatch):
+    """And the fit has the same bits; a limit between what both ways take decides."""
+
+    def needs(work, *, on_disk=False):
+        return Needs(BASE + (10**6 if on_disk else 10**9), 1.0)
+
+    exact = fit()
+    monkeypatch.setattr("gramshift.estimators.needs.estimate_exact", needs)
+    found = fit_kept(tmp_path / "kept", memory_limit="500 MB")
+    assert found.transduction_score_.tobytes() == exact.transduction_score_.tobytes()
+    assert np.load(tmp_path / "kept" / "gram.npy").shape == (240, 240)
+    again = fit_kept(tmp_path / "kept", memory_limit="500 MB")
+    assert again.transduction_score_.tobytes() == exact.transduction_score_.tobytes()
+    with pytest.raises(MemoryError, match=r"resume='folder'\)\) about .* of memory and .* landmarks=2000\) about"):
+        fit(memory_limit="500 MB")
+
+
+def fit_kept(folder, **options):
+    clf = gs.TransductiveClassifier(**{"ngram_range": (3, 5)} | options)
+    return clf.fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts, resume=folder)
+
+
+def test_a_fit_goes_on_with_pieces_and_sums(tmp_path, monkeypatch):
+    expected = fit_kept(tmp_path / "kept", landmarks=50)
+    assert {path.name.partition("-")[0] for path in (tmp_path / "kept").glob("*.piece")} == {"landmarks", "sums"}
+
+    def never(*_):
+        raise AssertionError("it is there already")
+
+    monkeypatch.setattr("gramshift.estimators.encoding.Encoder.__call__", never)
+    monkeypatch.setattr("gramshift.learn.parts.multiply_by_itself", never)
+    found = fit_kept(tmp_path / "kept", landmarks=50)
+    assert found.transduction_score_.tobytes() == expected.transduction_score_.tobytes()
+    with pytest.raises(ValueError, match="landmarks"):
+        fit_kept(tmp_path / "kept", landmarks=51)
+
+
+@pytest.mark.parametrize("options", [{"preset": "best"}, {"kernel": ["presence", "spectrum"]}])
+def test_exact_fits_of_several_kernels_cannot_be_resumed(tmp_path, options):
+    with pytest.raises(ValueError, match="resume keeps the gram of one kernel"):
+        fit_kept(tmp_path / "kept", **options)
+
+
+def test_weights_that_change_can_be_resumed_with_landmarks(tmp_path):
+    first, again = (fit_kept(tmp_path / "kept", landmarks=50, preset="best") for _ in range(2))
+    assert first.transduction_score_.tobytes() == again.transduction_score_.tobytes()
+    assert first.transduction_score_.tobytes() == fit(landmarks=50, preset="best").transduction_score_.tobytes()

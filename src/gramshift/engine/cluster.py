@@ -1,12 +1,14 @@
 """Running independent pieces of work on Dask workers, of a cluster of the user's or of one that lives as long as the work."""
 
 import logging
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -21,6 +23,7 @@ T = TypeVar("T")
 COMMAND = "pip install 'gramshift[dask]'"
 DESERTED = 60  # seconds without any worker after which none will come
 LOOK = 0.01  # seconds between two looks at what has been finished
+SENDING = 120  # seconds for a value to reach all workers
 RECOVERY = 0.5  # seconds for the scheduler to notice that a worker is gone
 PER_THREAD = 2  # tasks sent out for each thread of the workers: one under way, one to go on with
 LOSSES = 3  # times in a row that shared values may be lost with the worker that held them, as often as Dask lets a task try
@@ -82,8 +85,23 @@ class Cluster:
         return Handle(put)
 
     def _scatter(self, value: Any, name: str) -> Any:
-        key = f"{name}-{uuid4().hex}"
-        return self.client.scatter({key: value}, broadcast=True)[key]
+        """Dask itself may wait for ever for a worker that is lost while it is sent something."""
+        key, done = f"{name}-{uuid4().hex}", SimpleQueue[Any]()
+
+        def scatter() -> None:
+            try:
+                done.put(self.client.scatter({key: value}, broadcast=True)[key])
+            except BaseException as error:
+                done.put(error)
+
+        threading.Thread(target=scatter, daemon=True, name="gramshift-scatter").start()
+        try:
+            result = done.get(timeout=SENDING)
+        except Empty:
+            raise TimeoutError(f"workers did not take {name} within {SENDING} seconds") from None
+        if isinstance(result, BaseException):
+            raise result
+        return result
 
     def keep(
         self, function: Callable[[Any], Any], items: Iterable[Any], *, name: str | Callable[[Any], str] = "kept"
@@ -174,10 +192,21 @@ class Cluster:
             time.sleep(LOOK)
             if time.monotonic() - looked > 1:
                 looked = time.monotonic()
-                peopled = looked if self.n_workers else peopled
+                peopled = looked if self._find_statuses() - {"paused"} else peopled
                 if looked - peopled > DESERTED:
-                    raise ConnectionError(f"the Dask scheduler at {self.address} has no workers left: start some and try again")
+                    raise self._deserted()
         return settled
+
+    def _find_statuses(self) -> set[str]:
+        with self._connected():
+            return {worker["status"] for worker in self.client.scheduler_info(n_workers=-1)["workers"].values()}
+
+    def _deserted(self) -> Exception:
+        """There is nobody who could go on with the work."""
+        if self._find_statuses():
+            allowed = f"the smallest may use {human(self.memory_limit)}"
+            return MemoryError(f"all Dask workers are paused for want of memory ({allowed}): give each of them more")
+        return ConnectionError(f"the Dask scheduler at {self.address} has no workers left: start some and try again")
 
     def _result(self, future: Any) -> Any:
         """What the task returned; its error, in words where it is one of Dask's."""

@@ -10,6 +10,7 @@ from gramshift.engine.pieces import Arrays, StoredPieces
 from gramshift.engine.threads import Progress
 
 T = TypeVar("T")
+SMALL = 1 << 20  # bytes that are sent with every task rather than to every worker before
 
 
 class RemotePieces:
@@ -36,7 +37,7 @@ class RemotePieces:
     def map(
         self,
         function: Callable[[Any, Any, Any], T],
-        shared: Any,
+        shared: tuple[Any, ...],
         arguments: Mapping[int, Any],
         receive: Callable[[int, T], None],
         *,
@@ -44,7 +45,8 @@ class RemotePieces:
         progress: Progress | None = None,
     ) -> None:
         """Where the pieces are; results come in whatever order they are done."""
-        handle = self._cluster.share(shared, f"{function.__name__}-shared")
+        size = sum(getattr(part, "nbytes", 0) for part in shared)
+        handle = self._cluster.share(shared, f"{function.__name__}-shared") if size > SMALL else shared
         items = [(number, self._handles[number], argument) for number, argument in sorted(arguments.items())]
         self._cluster.run(
             partial(_apply, function, handle),

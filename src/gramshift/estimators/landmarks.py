@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.engine.checkpoint import Checkpoint
 from gramshift.engine.cluster import Cluster
 from gramshift.engine.pieces import Pieces, Store, StoredPieces
 from gramshift.engine.plan import require
@@ -25,6 +26,8 @@ from gramshift.learn.rounds import Codes
 from gramshift.text.parts import DIGEST, InParts, digest_of, in_lists
 
 Floats = NDArray[np.float64]
+WORKER_BYTES = 320 << 20  # of a Dask worker with our libraries
+PAUSED = 0.8  # of a worker's memory: with more it gets no more work
 CELL_BYTES = 24  # of a piece under way: counts, what they become, and the texts
 CELLS = PIECE_CELLS
 
@@ -117,7 +120,8 @@ class LandmarkTrainer(Trainer):
         pieces = self._make_pieces(name, encoder, parts, total)
         self._times += 1
         adapt, progress = bool(self.settings["adapt"]), self._progress
-        described = DescribedParts(pieces, n=self.n, size=size, scale=encoder.scale, adapt=adapt, progress=progress)
+        kept = self._store if isinstance(self._store, Checkpoint) and not self._changing else None
+        described = DescribedParts(pieces, n=self.n, size=size, scale=encoder.scale, adapt=adapt, store=kept, progress=progress)
         self._described = pieces, described
         return described
 
@@ -126,8 +130,9 @@ class LandmarkTrainer(Trainer):
         n_threads = count_threads(self.settings["n_jobs"])
         told: dict[str, Any] = {"stage": "landmarks", "progress": self._progress}
         if self._cluster is not None:
-            room, advice = self._cluster.room(encoder.nbytes), "give each worker more memory, or take fewer landmarks"
-            require(f"a piece of {self.size} documents on a Dask worker", CELL_BYTES * CELLS, room, advice)
+            needed, room = WORKER_BYTES + encoder.nbytes + CELL_BYTES * CELLS, int(PAUSED * self._cluster.memory_limit)
+            advice = "give each worker more memory, or take fewer landmarks"
+            require(f"a Dask worker that compares {self.size} documents with {len(self._texts)}", needed, room, advice)
         if self._cluster is not None and self._store is None:
             remote = RemotePieces(self._cluster, name)
             remote.fill(encoder, parts, total, **told)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.engine.checkpoint import Checkpoint, check_folder
 from gramshift.engine.pieces import Memory, Store
 from gramshift.engine.threads import Progress
 from gramshift.estimators.comparison import Comparison
@@ -108,6 +109,8 @@ def make_gram(
     _, on_disk = check_exact(work, allowed, may_use_disk=resume is not None, options={})
     if not on_disk:
         return compact(kernel.gram(texts, normalize=False, resume=resume, **options))
+    check_folder(resume)
+    Path(resume).mkdir(exist_ok=True)
     path = Path(resume) / GRAM
     kernel.gram(texts, normalize=False, resume=resume, out=path, **options)
     counts: NDArray[Any] = np.asarray(np.load(path, mmap_mode="c"))  # nobody writes, but leaves take what can be written
@@ -165,8 +168,6 @@ def open_store(
     if resume is None and size <= (memory_of(settings["memory_limit"]) + BASE) // IN_MEMORY:
         yield Memory()
         return
-    from gramshift.engine.checkpoint import Checkpoint
-
     if resume is not None:
         with Checkpoint.open(resume, _describe(chosen, comparison, settings, given)) as kept:
             if kept.n_done:

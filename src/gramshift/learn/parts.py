@@ -1,6 +1,7 @@
 """Many documents described by landmarks: pieces that are looked at one after another, and never all at once."""
 
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import blas
 
-from gramshift.engine.pieces import Arrays, Pieces
+from gramshift.engine.pieces import Arrays, Pieces, Store
 from gramshift.engine.threads import Progress
 from gramshift.learn.adapt import exponential
 from gramshift.learn.described import Described, Rows
@@ -30,10 +31,19 @@ class DescribedParts:
     """
 
     def __init__(
-        self, pieces: Pieces, *, n: int, size: int, scale: Floats, adapt: bool, progress: Progress | None = None
+        self,
+        pieces: Pieces,
+        *,
+        n: int,
+        size: int,
+        scale: Floats,
+        adapt: bool,
+        store: Store | None = None,
+        progress: Progress | None = None,
     ) -> None:
+        """With a ``store`` sums of products are kept there, and those that it has are not worked out again."""
         self._pieces, self._n, self._size, self.scale, self.adapt = pieces, n, size, scale, adapt
-        self._progress = progress
+        self._store, self._progress = store, progress
 
     def __len__(self) -> int:
         return self._n
@@ -64,10 +74,16 @@ class DescribedParts:
 
     def products(self, rows: Rows) -> Floats:
         """The sum over ``rows`` of each description times itself, shape (landmarks, landmarks)."""
+        name = f"sums-{sha256(rows.tobytes()).hexdigest()[:16]}-{self.adapt:d}"
+        kept = None if self._store is None else self._store.load(name)
+        if kept is not None:
+            return np.array(kept["sums"])
         total = np.zeros((self.n_landmarks, self.n_landmarks))
         arguments = {number: (rows[at],) for number, at in self._split(rows).items()}
         self._map(multiply_by_itself, None, arguments, lambda _, result: np.add(total, result, out=total), "sums")
         total += np.tril(total, -1).T
+        if self._store is not None:
+            self._store.save(name, sums=total)
         return total
 
     def count_empty(self, rows: Rows) -> int:
