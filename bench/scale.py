@@ -29,7 +29,7 @@ FLAT_PERCENT, PEAK_MB, FASTER = 15, 3000, 1.7
 def run(texts: Texts, *, smoke: bool, repeat: int, docs: int | None) -> dict[str, Any]:
     """All measurements; ``texts`` are not used, ``docs`` is the largest number of documents."""
     largest, n_landmarks = docs or (800 if smoke else LARGEST), 40 if smoke else LANDMARKS
-    few = 1 if smoke else min(repeat, 2)
+    few = 1 if smoke else min(repeat, 3)
     reviews, source = load_reviews(smoke=smoke), source_state(FOLDERS)
     result: dict[str, Any] = {
         "benchmark": "scale",

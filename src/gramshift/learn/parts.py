@@ -64,6 +64,9 @@ class DescribedParts:
 
     def products(self, rows: Rows) -> Floats:
         """The sum over ``rows`` of each description times itself, shape (landmarks, landmarks)."""
+        if len(rows) <= self.n_landmarks:  # so few are less to hand over than a sum from every piece
+            cells = self.cells(rows)
+            return cells.T @ cells
         total = np.zeros((self.n_landmarks, self.n_landmarks))
         arguments = {number: (rows[at],) for number, at in self._split(rows).items()}
         self._map(multiply_by_itself, None, arguments, lambda _, result: np.add(total, result, out=total), "sums")
