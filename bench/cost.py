@@ -6,6 +6,10 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
+from gramshift.estimators.landmarks import piece_size
+from gramshift.text.parts import DIGEST
+
+CELL = 4  # bytes
 Run = Mapping[str, Any]
 """documents, characters, training, landmarks, on_disk; seconds and peak_mb if it was measured."""
 Costs = dict[str, float]
@@ -48,3 +52,25 @@ def model(runs: Sequence[Run], unseen: Sequence[Run]) -> dict[str, Any]:
         off = [[estimate(terms, costs, run) / (run[key] * unit) - 1 for run in several] for several in (runs, unseen)]
         found[name] = {"costs": costs, "off_percent": [[100 * one for one in several] for several in off]}
     return found
+
+
+def carry(found: Mapping[str, Any], run: Run, machines: int) -> dict[str, float]:
+    """What the model says of a run far beyond those measured, on so many machines like this one.
+
+    Machines share what grows with documents. One of them, the client, holds what is kept of each document, and adds up a square
+    of landmarks from every piece with training documents.
+    """
+    seconds, memory = found["seconds"]["costs"], found["bytes"]["costs"]
+    n, n_landmarks = run["documents"], run["landmarks"]
+    alone = {name for name in SECONDS if name == "fixed" or name.startswith("landmark")}
+    parts = {name: seconds[name] * term(run) for name, term in SECONDS.items()}
+    n_pieces = -(-n // piece_size(n_landmarks))
+    return {
+        "machines": machines,
+        "seconds": sum(value if name in alone else value / machines for name, value in parts.items()),
+        "client_bytes": memory["fixed"] + memory["document"] * n,
+        "digest_bytes": DIGEST * (n - n // 2),
+        "machine_bytes": CELL * n * n_landmarks / machines,
+        "pieces": n_pieces,
+        "travelling_bytes": 8 * n_landmarks**2 * n_pieces * run["training"] / n,
+    }

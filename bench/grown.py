@@ -4,6 +4,7 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,12 @@ Reviews = dict[str, dict[int, Texts]]
 """By letter of the domain and class, 1 positive."""
 
 
+@cache
+def cut(reviews: tuple[str, ...]) -> Texts:
+    """All sentences of these reviews."""
+    return [one for text in reviews for one in re.split(r"(?<=[.!?])\s+", text.strip()) if one]
+
+
 class Deck:
     """Sentences of the reviews of one domain and class, dealt in an order of chance; all of them before any comes again.
 
@@ -27,8 +34,7 @@ class Deck:
     """
 
     def __init__(self, reviews: Texts, chance: random.Random) -> None:
-        self._sentences = [one for text in reviews for one in re.split(r"(?<=[.!?])\s+", text.strip()) if one]
-        self._lengths = [len(text) for text in reviews]
+        self._sentences, self._lengths = cut(tuple(reviews)), [len(text) for text in reviews]
         self._chance, self._left = chance, list[str]()
 
     def deal(self) -> str:

@@ -1,16 +1,23 @@
 """The benchmarks run; what they measure is theirs to say."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from bench.cost import BYTES, SECONDS, estimate, model
 from bench.development import read_development
+from bench.grown import Grown, load_reviews
+from gramshift.text.parts import InParts
 
 
-@pytest.mark.parametrize("name", ["kernel", "weighted", "pairs", "classifier", "reproduce", "experiments", "unbalanced"])
+@pytest.mark.parametrize(
+    "name", ["kernel", "weighted", "pairs", "classifier", "reproduce", "experiments", "unbalanced", "scale"]
+)
 def test_the_benchmark_runs(name):
     command = [sys.executable, "-m", "bench", name, "--smoke", "--json"]
     result = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, timeout=300, check=False)
@@ -22,3 +29,46 @@ def test_development_reviews_are_read_once_each(tmp_path):
     (tmp_path / "positive.txt").write_text("good\n\ngood\nfine\n")
     (tmp_path / "negative.txt").write_text("bad\n")
     assert read_development(tmp_path) == (["good", "fine", "bad"], [1, 1, 0])
+
+
+def test_grown_documents_are_sentences_of_their_domain_and_class_and_the_same_each_time():
+    reviews = load_reviews(smoke=True)
+    grown = Grown(reviews, "BE", 2300)
+    assert isinstance(grown, InParts)
+    parts = list(grown.parts())
+    assert [len(part) for part in parts] == [1000, 1000, 300]
+    texts = [text for part in parts for text in part]
+    assert texts == [text for part in grown.parts() for text in part]
+    assert texts[:1200] == grown.first(1200)
+    pools = [(letter, code) for letter in "BE" for code in (1, 0)]
+    for i, text in enumerate(texts[:20]):
+        letter, code = pools[i % 4]
+        assert grown.labels[i] == code
+        sentences = {one for review in reviews[letter][code] for one in re.split(r"(?<=[.!?])\s+", review)}
+        longest_first = sorted(sentences, key=len, reverse=True)
+        assert not re.sub("|".join(map(re.escape, longest_first)), "", text).strip()
+
+
+def test_grown_documents_are_as_long_as_real_ones():
+    reviews = load_reviews(smoke=True)
+    lengths = [
+        np.mean([len(text) for text in texts]) for texts in (reviews["B"][1], Grown(reviews, "B", 2000).first(2000)[::2])
+    ]
+    assert abs(lengths[1] / lengths[0] - 1) < 0.1
+
+
+def test_the_cost_model_finds_the_costs_that_runs_were_made_from():
+    costs = {"fixed": 2.0, "character": 1e-6, "document x landmark": 3e-8, "landmark^3": 1e-10}
+    runs = []
+    for n in (10_000, 20_000, 80_000):
+        for k in (500, 2000, 4000):
+            for length in (600, 900):
+                run = {"documents": n, "characters": n * length, "training": n // 2, "landmarks": k, "on_disk": n > 50_000}
+                seconds = sum(costs[name] * SECONDS[name](run) for name in costs)
+                mb = 300 + 1e-6 * (400 * n + 40 * k * k + (0 if run["on_disk"] else 4 * n * k))
+                runs.append(run | {"seconds": seconds, "peak_mb": mb})
+    found = model(runs[:-1], runs[-1:])
+    for name, terms in (("seconds", SECONDS), ("bytes", BYTES)):
+        assert np.abs(np.concatenate(found[name]["off_percent"])).max() < 0.1
+        assert estimate(terms, found[name]["costs"], runs[0]) > 0
+    np.testing.assert_allclose([found["seconds"]["costs"][name] for name in costs], list(costs.values()), rtol=1e-3)

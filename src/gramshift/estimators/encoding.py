@@ -1,12 +1,14 @@
 """Documents described by landmarks, a part at a time."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.engine.pieces import Arrays
+from gramshift.engine.threads import count_threads, run_threads
 from gramshift.estimators.comparison import Comparison
 from gramshift.estimators.string_kernel import StringKernel
 from gramshift.learn.described import compact
@@ -28,7 +30,8 @@ class Encoder:
             kernel: StringKernel = comparison.kernels[0]
             ngram_range, _ = kernel.check_parameters()
             self._kernel = kernel
-            self._lookup = build_lookup(kernel.prepare(landmarks), kind=kernel.kind, ngram_range=ngram_range)
+            run = partial(run_threads, n_threads=count_threads(comparison.n_jobs))
+            self._lookup = build_lookup(kernel.prepare(landmarks), kind=kernel.kind, ngram_range=ngram_range, run=run)
             self.scale = _one_over_root(self._lookup.self_values)
 
     @property

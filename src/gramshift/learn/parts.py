@@ -74,6 +74,9 @@ class DescribedParts:
 
     def products(self, rows: Rows) -> Floats:
         """The sum over ``rows`` of each description times itself, shape (landmarks, landmarks)."""
+        if len(rows) <= self.n_landmarks:  # so few are less to hand over than a sum from every piece
+            cells = self.cells(rows)
+            return cells.T @ cells
         name = f"sums-{sha256(rows.tobytes()).hexdigest()[:16]}-{self.adapt:d}"
         kept = None if self._store is None else self._store.load(name)
         if kept is not None:
