@@ -1,6 +1,7 @@
 """Running independent pieces of work on Dask workers, of a cluster of the user's or of one that lives as long as the work."""
 
 import logging
+import math
 import threading
 import time
 from collections import deque
@@ -22,9 +23,10 @@ from gramshift.engine.workers import connect, local_workers, quiet
 T = TypeVar("T")
 COMMAND = "pip install 'gramshift[dask]'"
 DESERTED = 60  # seconds without any worker after which none will come
-LOOK = 0.01  # seconds between two looks at what has been finished
+LOOK = 0.002  # seconds between two looks at what has been finished
 SENDING = 120  # seconds for a value to reach all workers
 RECOVERY = 0.5  # seconds for the scheduler to notice that a worker is gone
+COUNT = 1  # seconds between two counts of the workers
 PER_THREAD = 2  # tasks sent out for each thread of the workers: one under way, one to go on with
 LOSSES = 3  # times in a row that shared values may be lost with the worker that held them, as often as Dask lets a task try
 ROOM = 0.6  # of a worker's memory: beyond it Dask moves values to disk, and later ends the worker
@@ -125,12 +127,14 @@ class Cluster:
         progress: Progress | None = None,
         receive: Callable[[Any, T], Any] | None = None,
         n_before: int = 0,
+        per_thread: int = PER_THREAD,
     ) -> list[Any]:
         """[function(item) for item in items] on the workers, which find the values of handles in their places.
 
         ``name`` begins the names of the tasks in Dask's dashboard; as a function it names the task of an item. With ``receive``
         the calling thread hands over every item and its result, as they come, and what that returns is kept instead.
-        An error or Ctrl-C starts no other task and is raised. Progress begins at ``n_before``.
+        An error or Ctrl-C starts no other task and is raised. Progress begins at ``n_before``; ``per_thread`` tasks are sent
+        out for each thread of the workers.
         """
         work = list(items)
         report = progress or (lambda *_: None)
@@ -138,9 +142,11 @@ class Cluster:
         waiting, losses = deque(range(len(work))), 0
         under_way: dict[int, Any] = {}
         results: dict[int, Any] = {}
+        n_places, counted = 1, -math.inf
         try:
             while len(results) < len(work):
-                n_places = max(1, PER_THREAD * self.n_threads)
+                if time.monotonic() - counted > COUNT:
+                    n_places, counted = max(1, per_thread * self.n_threads), time.monotonic()
                 while waiting and len(under_way) < n_places:
                     number = waiting.popleft()
                     under_way[number] = self._submit(function, work[number], name, number)

@@ -4,13 +4,14 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
-from gramshift.engine.cluster import Cluster
+from gramshift.engine.cluster import PER_THREAD, Cluster
 from gramshift.engine.handles import Handle
 from gramshift.engine.pieces import Arrays, StoredPieces
 from gramshift.engine.threads import Progress
 
 T = TypeVar("T")
 SMALL = 1 << 20  # bytes that are sent with every task rather than to every worker before
+SHORT = 8  # tasks for each thread, of passes that are too short for a stage: nobody may wait for the next task
 
 
 class RemotePieces:
@@ -55,6 +56,7 @@ class RemotePieces:
             stage=stage,
             progress=progress,
             receive=lambda item, result: receive(item[0], result),
+            per_thread=PER_THREAD if stage else SHORT,
         )
 
     def drop(self) -> None:
