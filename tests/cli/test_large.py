@@ -145,8 +145,9 @@ def test_an_exact_run_goes_on_too(gramshift, files):
         (["--landmarks", "0"], "--landmarks 0: give a number"),
         (["--method", "sfa"], "--landmarks goes with"),
         (["--target", "-"], "which standard input cannot"),
-        (["--engine", "ray"], "engine='ray'"),
-        (["--scheduler", "tcp://1.2.3.4:5"], "is for engine='dask'"),
+        (["--engine", "ray"], "--engine ray: there are threads, dask"),
+        (["--scheduler", "tcp://1.2.3.4:5"], "is for Dask; add --engine dask"),
+        (["--memory", "lots"], "--memory lots: give a number of bytes or a size"),
         (["--memory", "100MB"], "60 landmarks need about"),
         (["--resume", "nowhere/kept"], "no such folder"),
     ],
@@ -170,3 +171,26 @@ def test_what_does_not_fit_is_refused_with_what_would(gramshift, files):
 def test_auto_takes_as_many_as_memory_allows(gramshift, files):
     answer = gramshift(*files[:-1], "auto", "--output", "out.jsonl")
     assert "120 source and 120 target documents, 240 landmarks: about" in answer.err
+
+
+def test_copies_among_landmarks_are_no_fault(gramshift, tmp_path, monkeypatch):
+    """A handful of texts, again and again, with a plain kernel."""
+    monkeypatch.chdir(tmp_path)
+    Path("source.csv").write_text("text,label\n" + "good pan,a\nbad pot,b\nfine pan,a\n" * 60)
+    Path("target.csv").write_text("text\n" + "good film\nbad film\n" * 50)
+    for method in ("plain", "tkc"):
+        found = {}
+        for name, more in {"exact": [], "few": ["--landmarks", "60"], "all": ["--landmarks", "280"]}.items():
+            answer = gramshift(
+                "classify", "--source", "source.csv", "--target", "target.csv", "--ngrams", "2-4", "--method", method,
+                "--output", "out.csv", "--force", *more,
+            )  # fmt: skip
+            assert answer.code == 0, answer.err
+            found[name] = [row.split(",")[1] for row in Path("out.csv").read_text().splitlines()[1:]]
+        assert found["all"] == found["exact"]
+        assert len(set(found["few"][::2])) == len(set(found["few"][1::2])) == 1  # copies have one label
+
+
+def test_a_rival_is_told_to_leave_out_what_it_cannot_have(gramshift, files):
+    answer = gramshift(*files[:-2], "--output", "out.jsonl", "--method", "kda", "--resume", "kept")
+    assert (answer.code, "leave it out" in answer.err) == (2, True)

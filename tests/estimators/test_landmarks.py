@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -276,3 +278,34 @@ def test_weights_that_change_can_be_resumed_with_landmarks(tmp_path):
     first, again = (fit_kept(tmp_path / "kept", landmarks=50, preset="best") for _ in range(2))
     assert first.transduction_score_.tobytes() == again.transduction_score_.tobytes()
     assert first.transduction_score_.tobytes() == fit(landmarks=50, preset="best").transduction_score_.tobytes()
+
+
+def test_documents_that_change_between_passes_are_noticed():
+    class Turned(Parts):
+        def parts(self):
+            yield from super().parts()
+            self.texts = self.texts[::-1]
+
+    with pytest.raises(ValueError, match="the documents are not the same as when they were first read"):
+        gs.TransductiveClassifier(ngram_range=(3, 5), landmarks=20).fit(
+            KITCHEN.texts, KITCHEN.labels, target=Turned(FILMS.texts, 50)
+        )
+
+
+def test_landmarks_come_from_both_domains_however_small_one_is():
+    for n_source in (1, 3, 99):
+        chosen = draw(np.arange(100) < n_source, 10, np.random.default_rng(0))
+        assert set((chosen < n_source).tolist()) == {True, False}
+        assert len(chosen) == 10
+
+
+def test_a_function_cannot_be_known_again_so_it_cannot_be_resumed(tmp_path):
+    with pytest.raises(TypeError, match="is a function and cannot be saved"):
+        fit_kept(tmp_path / "kept", landmarks=20, kernel=WAYS["function"]["kernel"])
+    assert not (tmp_path / "kept").exists()
+
+
+def test_a_full_disk_is_noticed_before_any_work(tmp_path, monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=1000))
+    with pytest.raises(OSError, match=r"similarities to the landmarks take .* of disk, but 1000 bytes are free"):
+        fit_kept(tmp_path / "kept", landmarks=20)

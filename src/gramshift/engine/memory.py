@@ -24,13 +24,14 @@ CGROUPS = (
 )
 
 
-def parse_bytes(value: int | float | str) -> int:
+def parse_bytes(value: int | float | str, *, name: str = "memory_limit") -> int:
     """2000000, "500 MB", "2 GiB", "2g" -> bytes."""
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 2**63:
         return int(value)
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([a-zA-Z]*)\s*", value) if isinstance(value, str) else None
     if match is None or match[2].lower() not in UNITS or float(match[1]) <= 0:
-        raise ValueError(f"memory_limit={value!r}: give a number of bytes or a size such as '500 MB' or '2 GiB'")
+        given = f"{name} {value}" if name.startswith("-") else f"{name}={value!r}"
+        raise ValueError(f"{given}: give a number of bytes or a size such as '500 MB' or '2 GiB'")
     return int(float(match[1]) * UNITS[match[2].lower()])
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from itertools import islice
 from typing import Any, TypeVar
 
 from gramshift.engine.cluster import PER_THREAD, Cluster
@@ -10,6 +11,7 @@ from gramshift.engine.pieces import Arrays, StoredPieces
 from gramshift.engine.threads import Progress
 
 T = TypeVar("T")
+AT_ONCE = 64  # pieces whose items are held at a time
 SMALL = 1 << 20  # bytes that are sent with every task rather than to every worker before
 SHORT = 8  # tasks for each thread, of passes that are too short for a stage: nobody may wait for the next task
 
@@ -76,16 +78,25 @@ def fill_remotely(
 ) -> None:
     """Let workers make the pieces that a store lacks; they are kept there as they come."""
     maker = cluster.share(make, f"{name}-encoder")
-    missing = [(number, item) for number, item in enumerate(items) if not pieces.has(number)]
-    cluster.run(
-        partial(_make_numbered, maker),
-        missing,
-        name=lambda item: f"{name}-{item[0]}",
-        stage=stage,
-        progress=progress,
-        receive=lambda item, arrays: pieces.put(item[0], arrays),
-        n_before=total - len(missing),
-    )
+    done = 0
+
+    def report(_: str, n: int, __: int) -> None:
+        if progress is not None:
+            progress(stage, n, total)
+
+    numbered = enumerate(items)
+    while batch := list(islice(numbered, AT_ONCE)):  # no more are held at a time
+        missing = [(number, item) for number, item in batch if not pieces.has(number)]
+        done += len(batch) - len(missing)
+        cluster.run(
+            partial(_make_numbered, maker),
+            missing,
+            name=lambda item: f"{name}-{item[0]}",
+            progress=report,
+            receive=lambda item, arrays: pieces.put(item[0], arrays),
+            n_before=done,
+        )
+        done += len(missing)
     pieces.complete(total)
 
 

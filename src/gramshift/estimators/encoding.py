@@ -48,7 +48,7 @@ class Encoder:
         """Their gram with the landmarks, counts if there are such, and what the rows are multiplied by."""
         if self._kernel is None:
             described = self._comparison.describe(documents, self._landmarks, adapt=False)
-            return {"gram": described.gram, "row_scale": described.row_scale}
+            return {"gram": described.gram, "row_scale": np.array([float(bool(text.strip())) for text in documents])}
         from gramshift.kernels.landmarks import count_shared
 
         counts, own = count_shared(self._lookup, self._kernel.prepare(documents))

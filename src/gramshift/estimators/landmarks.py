@@ -16,7 +16,7 @@ from gramshift.engine.remote import RemotePieces, fill_remotely
 from gramshift.engine.threads import Progress, count_threads
 from gramshift.estimators.comparison import Comparison
 from gramshift.estimators.encoding import Encoder
-from gramshift.estimators.needs import PIECE_CELLS
+from gramshift.estimators.needs import MOST_IN_PIECE, PIECE_CELLS
 from gramshift.estimators.trainer import Trainer
 from gramshift.learn.choose import CANDIDATES, MOST_CANDIDATES, draw, spread
 from gramshift.learn.described import Rows
@@ -47,6 +47,8 @@ def look_through(documents: InParts, rows: Rows, is_source: NDArray[np.bool_], p
     wanted, found = set(rows.tolist()), []
     whole, digests, row = sha256(), bytearray(), 0
     for part in documents.parts():
+        if row + len(part) > len(documents):
+            raise ValueError(f"there were {len(documents)} documents at first, and more now; they must not change")
         for text in part:
             if row in wanted:
                 found.append(text)
@@ -60,9 +62,20 @@ def look_through(documents: InParts, rows: Rows, is_source: NDArray[np.bool_], p
     return Seen(found, whole.hexdigest(), np.frombuffer(bytes(digests), np.uint8).reshape(-1, DIGEST))
 
 
+def unchanged(parts: Iterator[list[str]], digest: str) -> Iterator[list[str]]:
+    """The same parts; an error in the end if they are not those that were looked through."""
+    whole = sha256()
+    for part in parts:
+        for text in part:
+            whole.update(digest_of(text))
+        yield part
+    if whole.hexdigest() != digest:
+        raise ValueError("the documents are not the same as when they were first read; they must not change during a fit")
+
+
 def piece_size(n_landmarks: int) -> int:
     """Documents in a piece: the same for every run with so many landmarks, on any machine."""
-    return max(64, 1 << (CELLS // max(1, n_landmarks)).bit_length() - 1)
+    return min(MOST_IN_PIECE, max(64, 1 << (CELLS // max(1, n_landmarks)).bit_length() - 1))
 
 
 def choose_landmarks(
@@ -93,13 +106,14 @@ class LandmarkTrainer(Trainer):
         settings: Mapping[str, Any],
         *,
         landmarks: Rows,
-        texts: list[str],
+        seen: Seen,
         store: Store | None,
         cluster: Cluster | None = None,
         progress: Progress | None = None,
     ) -> None:
         super().__init__(comparison, documents, is_source, codes, classes, settings, progress=progress)
-        self._landmarks, self._texts, self._store, self._cluster = landmarks, texts, store, cluster
+        self._landmarks, self._texts, self._digest = landmarks, seen.landmarks, seen.digest
+        self._store, self._cluster = store, cluster
         self._described: tuple[Pieces, DescribedParts] | None = None
         self._times = 0
         comparison.groups["domains"] = np.where(is_source[landmarks], 0, 1).tolist()
@@ -114,7 +128,8 @@ class LandmarkTrainer(Trainer):
         name, size = f"landmarks-{self._times}", self.size
         comparison = self.comparison.across_domains() if across else self.comparison
         comparison = comparison if self._cluster is None else comparison.on_one_thread()
-        encoder, parts, total = Encoder(comparison, self._texts), in_lists(self.documents.parts(), size), -(-self.n // size)
+        encoder, total = Encoder(comparison, self._texts), -(-self.n // size)
+        parts = in_lists(unchanged(self.documents.parts(), self._digest), size)
         pieces = self._make_pieces(name, encoder, parts, total)
         self._times += 1
         adapt, progress = bool(self.settings["adapt"]), self._progress

@@ -1,7 +1,10 @@
 """What a large fit needs before its rounds: its documents, whether they fit, which are landmarks, where pieces are kept."""
 
+import errno
 import json
 import logging
+import os
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.engine.checkpoint import Checkpoint, check_folder
+from gramshift.engine.memory import human
 from gramshift.engine.pieces import Memory, Store
 from gramshift.engine.threads import Progress
 from gramshift.estimators.comparison import Comparison
@@ -69,7 +73,7 @@ def count_landmarks(given: Given, settings: Mapping[str, Any], comparison: Compa
         wanted = min(n, int(settings["landmarks"]))
         check_landmarks_fit(work, wanted, allowed, cell_bytes=cell_bytes, kept=kept)
         return wanted
-    chosen = most_landmarks(work, allowed, MOST_LANDMARKS)
+    chosen = most_landmarks(work, allowed, MOST_LANDMARKS, cell_bytes=cell_bytes, kept=kept)
     check_landmarks_fit(work, chosen, allowed, cell_bytes=cell_bytes, kept=kept)
     log.warning("gramshift: %d landmarks of %d documents, by the memory limit and the most that pay", chosen, n)
     return chosen
@@ -166,6 +170,7 @@ def open_store(
     if resume is None and size <= (memory_of(settings["memory_limit"]) + BASE) // IN_MEMORY:
         yield Memory()
         return
+    _require_disk(tempfile.gettempdir() if resume is None else Path(resume).absolute().parent, size)
     if resume is not None:
         with Checkpoint.open(resume, _describe(chosen, comparison, settings, given)) as kept:
             if kept.n_done:
@@ -175,6 +180,13 @@ def open_store(
     with tempfile.TemporaryDirectory(prefix="gramshift-") as folder, Checkpoint.open(folder, {}) as scratch:
         scratch.drops = True
         yield scratch
+
+
+def _require_disk(folder: str | Path, needed: int) -> None:
+    free = shutil.disk_usage(folder).free
+    if needed > free:
+        words = f"similarities to the landmarks take {human(needed)} of disk, but {human(free)} are free; make room, or resume="
+        raise OSError(errno.ENOSPC, words + " a folder on another disk", os.fspath(folder))
 
 
 def _describe(chosen: Chosen, comparison: Comparison, settings: Mapping[str, Any], given: Given) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from gramshift.engine.memory import free_memory, human, parse_bytes
 from gramshift.engine.threads import count_threads
 
+MOST_IN_PIECE = 8192  # documents
 PIECE_CELLS = 1 << 21  # enough to be worth a start, little enough to be held by every thread
 IN_MEMORY = 4  # pieces are kept on disk if they would take more than this part of the memory
 
@@ -111,10 +112,10 @@ def estimate_landmarks(
     pieces = cell_bytes * n * m
     in_memory = not kept and (memory is None or pieces <= memory // IN_MEMORY)
     of_landmarks = work.n_ngrams * m / max(1, n)
-    n_at_once = min(n_threads, -(-n * m // PIECE_CELLS))
+    n_at_once = min(n_threads, -(-n // min(MOST_IN_PIECE, max(1, PIECE_CELLS // m))))
     encoding = max(BUILT_NGRAM * of_landmarks, KEPT_NGRAM * of_landmarks + PIECE_BYTES * n_at_once)
     if cell_bytes > 4:  # not counts: landmarks are sorted again with every piece
-        in_piece = min(n, PIECE_CELLS // max(1, m)) + m
+        in_piece = min(n, MOST_IN_PIECE, PIECE_CELLS // max(1, m)) + m
         encoding = PER_NGRAM * work.n_ngrams / max(1, n) * in_piece + 3 * cell_bytes * min(n * m, PIECE_CELLS)
     held = LOADED + max(encoding, 8 * m * m * (SQUARES + SQUARES_OF_THREAD * n_at_once)) + PER_DOCUMENT * n
     flops = (2 * work.n_source + 2 * work.n_training) * m * m + 4 * m**3
@@ -124,15 +125,16 @@ def estimate_landmarks(
         + REPORT_SECONDS * work.n_explained * m
     )
     total = BASE + max(int(held) + (pieces if in_memory else 0), work.page)
-    return Needs(total, START + of_one_core / n_threads, 0 if in_memory else pieces)
+    n_kept = 2 * work.n_grams if kept and work.n_grams > 1 else 1  # of each round, and of halves for held-out scores
+    return Needs(total, START + of_one_core / n_threads, 0 if in_memory else pieces * n_kept)
 
 
-def most_landmarks(work: Work, limit: int, most: int) -> int:
+def most_landmarks(work: Work, limit: int, most: int, *, cell_bytes: int = 4, kept: bool = False) -> int:
     """As many landmarks as the memory allows, up to ``most``."""
     low, high = 1, min(most, work.n)
     while low < high:
         middle = (low + high + 1) // 2
-        if estimate_landmarks(work, middle, memory=limit).n_bytes <= limit:
+        if estimate_landmarks(work, middle, cell_bytes=cell_bytes, memory=limit, kept=kept).n_bytes <= limit:
             low = middle
         else:
             high = middle - 1
@@ -164,9 +166,9 @@ def check_landmarks_fit(work: Work, n_landmarks: int, allowed: int, *, cell_byte
     """Refuse landmarks that are too many for the memory, with the number that fits."""
     needs = estimate_landmarks(work, n_landmarks, cell_bytes=cell_bytes, memory=allowed, kept=kept)
     if needs.n_bytes > allowed:
-        fitting = most_landmarks(work, allowed, n_landmarks)
+        fitting = most_landmarks(work, allowed, n_landmarks, cell_bytes=cell_bytes, kept=kept)
         least = estimate_landmarks(work, fitting, cell_bytes=cell_bytes, memory=allowed, kept=kept).n_bytes <= allowed
-        advice = f"{fitting} would fit" if least else "raise the limit"
+        advice = f"{fitting} would fit" if least else "allow more memory"
         raise MemoryError(f"{n_landmarks} landmarks need {needs}, but the memory limit is {human(allowed)}: {advice}")
     return needs
 

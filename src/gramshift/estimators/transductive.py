@@ -14,7 +14,7 @@ from gramshift.engine.engines import check_engine, open_engine
 from gramshift.engine.threads import Progress, count_threads
 from gramshift.estimators.comparison import Comparison, copy_kernel, make_comparison
 from gramshift.estimators.explanation import Explanation, explain_text
-from gramshift.estimators.files import save_classifier
+from gramshift.estimators.files import kernel_to_json, save_classifier
 from gramshift.estimators.inputs import check_gram, gather
 from gramshift.estimators.labels import Known, read_labels
 from gramshift.estimators.landmarks import LandmarkTrainer
@@ -180,6 +180,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         """Probabilities are calibrated at once, while the documents are there."""
         settings, comparison = self._check_parameters()
         assert comparison is not None, "checked before"
+        if resume is not None:
+            kernel_to_json(comparison.kernels)  # one that is a function cannot be known again
         given = gather_parts(X, y, target, comparison)
         known = read_labels(given.labels, settings["select"])
         n_landmarks = count_landmarks(given, settings, comparison, kept=resume is not None)
@@ -190,7 +192,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         ):
             trainer = LandmarkTrainer(
                 comparison, given.documents, known.is_source, known.codes, known.classes.tolist(), settings,
-                landmarks=chosen.rows, texts=chosen.seen.landmarks, store=store, cluster=cluster, progress=progress,
+                landmarks=chosen.rows, seen=chosen.seen, store=store, cluster=cluster, progress=progress,
             )  # fmt: skip
             self._keep(trainer.run(), trainer, chosen.seen.landmarks, known, settings)
             self._set_landmarks(chosen.rows, chosen.seen.digests)
@@ -272,7 +274,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted classifier into one file, for ``gramshift.load``; it holds all texts of the fit."""
+        """Write the fitted classifier into one file, for ``gramshift.load``; it holds all texts, or those of landmarks."""
         self._check_fitted()
         save_classifier(self, path)
 

@@ -59,13 +59,13 @@ def _spread(rows: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def diagnose(
-    *, labels: list[str], plain: list[str] | None, source: Shares, stages: list[Shares], apart: float
+    *, labels: list[str], plain: list[str] | None, source: Shares, stages: list[Shares], apart: float | None
 ) -> tuple[dict[str, Any], list[str]]:
     """What there is to say, each with a value and a sentence, and warnings in words.
 
     ``stages`` are the class shares of the target: of plain if it was run, then of each round.
     """
-    found: dict[str, Any] = {"separability": _of(apart, _apart_in_words(apart))}
+    found: dict[str, Any] = {} if apart is None else {"separability": _of(apart, _apart_in_words(apart))}
     if plain is not None:
         same = agreement(labels, plain)
         found["agreement with plain"] = _of(same, _agreement_in_words(same, len(labels)))
@@ -73,7 +73,7 @@ def diagnose(
         found["drift of the class shares"] = _of(drift(stages), _drift_in_words(stages))
     warnings = warn(source=source, stages=stages)
     if plain is not None:
-        found["verdict"] = _verdict(warnings, apart, agreement(labels, plain), len(labels))
+        found["verdict"] = _verdict(warnings, 1.0 if apart is None else apart, agreement(labels, plain), len(labels))
     return found, warnings
 
 

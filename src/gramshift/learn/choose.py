@@ -18,6 +18,8 @@ def draw(is_source: NDArray[np.bool_], n: int, generator: np.random.Generator) -
     if n >= len(is_source):
         return np.arange(len(is_source))
     n_source = min(len(source), max(round(n * len(source) / len(is_source)), n - len(target)))
+    if n > 1 and len(target):  # one of each at least
+        n_source = min(max(n_source, 1), n - 1)
     chosen = [generator.choice(rows, size, replace=False) for rows, size in ((source, n_source), (target, n - n_source))]
     return np.sort(np.concatenate(chosen))
 

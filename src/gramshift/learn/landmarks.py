@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from gramshift.learn.described import Rows
+from gramshift.learn.described import ALMOST_ONE, Rows
 from gramshift.learn.parts import DescribedParts
-from gramshift.learn.ridge import Fitted, is_mirrored
+from gramshift.learn.ridge import Fitted, SingularKernelError, is_mirrored
 
 Floats = NDArray[np.float64]
 SMALLEST = 1e-12  # added to the landmarks' own similarities of 1, where some of them are copies of others
 SETTLED = 1e-11  # a pass that moves no score by more is the last one
 PASSES = 8
+BEYOND = 1e200  # a feature divided by its root is nothing
 SAMPLE = 512  # documents that tell what landmarks cannot say
 
 
@@ -84,11 +85,15 @@ class LandmarkRidge:
 
     @cached_property
     def _root(self) -> Floats:
-        """The triangular root of the landmarks' own similarities."""
+        """The triangular root of the landmarks' own similarities; copies of landmarks say nothing more, and get no weight."""
         system = self.documents.cells(self.landmarks)
+        own = np.diagonal(system).copy()
+        is_copy = np.tril(system >= ALMOST_ONE * np.maximum.outer(own, own), -1).any(axis=1)
+        unneeded = np.flatnonzero(is_copy | (own <= 0))
+        system[unneeded] = system[:, unneeded] = 0
         system[np.diag_indices_from(system)] += SMALLEST
-        root: Floats = linalg.cholesky(system, lower=True, overwrite_a=True, check_finite=False)
-        return root
+        system[unneeded, unneeded] = BEYOND
+        return _factor_of(system)
 
     def _make_system(self, training: Rows) -> System:
         """Of these training documents; held-out scores need that of the last round again."""
@@ -111,7 +116,7 @@ class LandmarkRidge:
             system[n, :n] = self._to_features(self.documents.gather(np.ones((len(training), 1)), training))[:, 0]
             system[n, n] = len(training)
         system[np.arange(n), np.arange(n)] += penalty
-        return System(linalg.cholesky(system, lower=True, overwrite_a=True, check_finite=False), penalty)
+        return System(_factor_of(system), penalty)
 
     @cached_property
     def _unsaid(self) -> float:
@@ -175,3 +180,15 @@ class LandmarkRidge:
         result = factor.copy()
         result[:n, :n] = self._root @ factor[:n, :n]
         return result
+
+
+def _factor_of(system: Floats) -> Floats:
+    """Its triangular factor, which takes its place."""
+    try:
+        factor: Floats = linalg.cholesky(system, lower=True, overwrite_a=True, check_finite=False)
+    except linalg.LinAlgError:
+        raise SingularKernelError(
+            "similarities to the landmarks cannot be told apart in double precision, or the kernel is not positive definite; "
+            "try a larger alpha, or other landmarks with random_state"
+        ) from None
+    return factor

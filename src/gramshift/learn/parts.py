@@ -26,8 +26,8 @@ def as_piece(described: Described) -> Arrays:
 class DescribedParts:
     """Documents by their similarities to landmarks, K-tilde (``adapt``) or K-hat, in pieces of ``size`` documents.
 
-    What is asked for is a sum over documents or a number for each: neither needs two pieces at once. Sums are added up in the
-    order of the pieces, so that they do not depend on who works out which.
+    What is asked for is a sum over documents or a number for each: neither needs two pieces at once. Threads add sums up in
+    the order of the pieces, so that these do not depend on who works out which.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class DescribedParts:
         return total
 
     def count_empty(self, rows: Rows) -> int:
-        """How many of ``rows`` have nothing in common with any landmark."""
+        """How many of ``rows`` have no n-gram at all."""
         return int(self._each(find_empty_rows, None, rows).sum())
 
     def _each(self, function: Any, value: Any, rows: Rows, *, shape: tuple[int, ...] = (), stage: str = "") -> Floats:
@@ -144,7 +144,7 @@ def cells_of_piece(piece: Arrays, shared: Shared, argument: Argument) -> Floats:
 
 
 def find_empty_rows(piece: Arrays, shared: Shared, argument: Argument) -> NDArray[np.bool_]:
-    result: NDArray[np.bool_] = ~piece["gram"][argument[0]].any(axis=1)
+    result: NDArray[np.bool_] = piece["row_scale"][argument[0]] == 0
     return result
 
 

@@ -168,7 +168,8 @@ def _sizes(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any]
 def _count_landmarks(work: Work, options: ClassifyOptions) -> int | None:
     """As many as are asked for, or as memory allows; no more than there are documents."""
     if options.landmarks == AUTO:
-        return most_landmarks(work, memory_of(options.memory), MOST_LANDMARKS)
+        cell_bytes, kept = 8 if options.method == BEST else 4, options.resume is not None
+        return most_landmarks(work, memory_of(options.memory), MOST_LANDMARKS, cell_bytes=cell_bytes, kept=kept)
     return None if options.landmarks is None else min(int(options.landmarks), work.n)
 
 

@@ -16,6 +16,8 @@ from gramshift.tasks.inputs import Inputs
 from gramshift.tasks.options import ClassifyOptions, parse_ngrams
 from gramshift.text.parts import Joined
 
+COMPARED, ENOUGH = 1000, 50  # landmarks of each domain that are told apart
+
 
 @dataclass(frozen=True)
 class Fits:
@@ -55,8 +57,13 @@ def fit_with_landmarks(
     classifier = chosen.make(**given, **where, landmarks=n_landmarks)
     documents = Joined([inputs.documents, inputs.unlabelled])
     classifier.fit(documents, inputs.labels + known, resume=options.resume, progress=progress)
-    landmarks = StringKernel(options.kernel, ngram_range=ngram_range).gram(list(classifier._model.documents))
-    apart = separability(landmarks, classifier.landmarks_ < len(inputs.labels))
+    limits: dict[str, Any] = {"memory_limit": options.memory, "n_jobs": options.jobs}
+    is_source = classifier.landmarks_ < len(inputs.labels)
+    some = np.sort(np.concatenate([np.flatnonzero(one)[:COMPARED] for one in (is_source, ~is_source)]))
+    apart = None
+    if min(np.sum(is_source), np.sum(~is_source)) >= ENOUGH:  # fewer tell nothing
+        kernel = StringKernel(options.kernel, ngram_range=ngram_range, **limits)
+        apart = separability(kernel.gram([classifier._model.documents[row] for row in some]), is_source[some])
     diagnostics, warnings = _diagnose(classifier, None, inputs, apart)
     labels, probabilities = _fill(known, classifier.transduction_), _probabilities(classifier, known)
     return Fits(classifier, None, labels, None, None, probabilities, diagnostics, warnings)
@@ -101,7 +108,7 @@ def fit_all(
     )
 
 
-def _diagnose(classifier: Any, plain: Any, inputs: Inputs, apart: float) -> tuple[dict[str, Any], list[str]]:
+def _diagnose(classifier: Any, plain: Any, inputs: Inputs, apart: float | None) -> tuple[dict[str, Any], list[str]]:
     classes = [str(one) for one in classifier.classes_.tolist()]
     of_plain = None if plain is None else list(map(str, plain.transduction_.tolist()))
     stages = [] if of_plain is None else [class_shares(of_plain, classes)]

@@ -9,7 +9,8 @@ from typing import Any
 
 from gramshift.baselines.table import BEST, METHODS, check_preset
 from gramshift.datasets.columns import suggest
-from gramshift.engine.engines import check_engine
+from gramshift.engine.engines import ENGINES
+from gramshift.engine.memory import parse_bytes
 
 KINDS = ("presence", "intersection", "spectrum")
 LISTS = ("source",)
@@ -70,11 +71,16 @@ class ClassifyOptions:
             raise ValueError(f"{given} goes with plain, adapted and tkc; {BEST} has its own, leave it out")
         if self.landmarks is not None:
             self._check_landmarks()
-        check_engine(self.engine, self.scheduler)
-        if self.engine == "dask" and self.landmarks is None and not METHODS[self.method].is_stage:
-            raise ValueError(f"--engine dask fills the gram of plain, adapted and tkc; with {self.method} it needs --landmarks")
-        if self.resume is not None and self.landmarks is None and not METHODS[self.method].is_stage:
-            raise ValueError(f"--resume keeps the gram of plain, adapted and tkc; with {self.method} it needs --landmarks")
+        if self.engine not in ENGINES:
+            raise ValueError(f"--engine {self.engine}: there are {', '.join(ENGINES)}{suggest(self.engine, ENGINES)}")
+        if self.scheduler is not None and self.engine != "dask":
+            raise ValueError(f"--scheduler {self.scheduler} is for Dask; add --engine dask")
+        for name, wanted in (("--resume", self.resume is not None), ("--engine dask", self.engine == "dask")):
+            if wanted and self.landmarks is None and not METHODS[self.method].is_stage:
+                advice = f"with {self.method} add --landmarks 2000" if METHODS[self.method].is_own else "leave it out"
+                raise ValueError(f"{name} is for the gram of plain, adapted and tkc; {advice}")
+        if self.memory is not None:
+            parse_bytes(self.memory, name="--memory")
         if self.abstain_below is not None and not 0 < self.abstain_below <= 1:
             raise ValueError(f"--abstain-below {self.abstain_below:g}: give a confidence between 0 and 1, such as 0.7")
         if self.jobs == 0 or self.jobs < -1:
