@@ -85,7 +85,7 @@ class LandmarkRidge:
     @cached_property
     def _root(self) -> Floats:
         """The triangular root of the landmarks' own similarities."""
-        system = self.documents.cells(self.landmarks)
+        system = self.documents.cells(self.landmarks).T  # in the order that the factor needs
         system[np.diag_indices_from(system)] += SMALLEST
         root: Floats = linalg.cholesky(system, lower=True, overwrite_a=True, check_finite=False)
         return root
@@ -105,7 +105,7 @@ class LandmarkRidge:
         penalty = self.alpha + self._unsaid
         if self.documents.adapt:
             penalty *= n / len(self.documents)
-        system = np.zeros((n + self.bias, n + self.bias))
+        system = np.zeros((n + self.bias, n + self.bias), order="F")
         system[:n, :n] = self._to_features(self._to_features(sums).T)
         if self.bias:
             system[n, :n] = self._to_features(self.documents.gather(np.ones((len(training), 1)), training))[:, 0]
