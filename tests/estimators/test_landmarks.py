@@ -242,7 +242,7 @@ def test_with_a_folder_the_gram_goes_to_disk_if_it_must(tmp_path, monkeypatch):
     assert np.load(tmp_path / "kept" / "gram.npy").shape == (240, 240)
     again = fit_kept(tmp_path / "kept", memory_limit="500 MB")
     assert again.transduction_score_.tobytes() == exact.transduction_score_.tobytes()
-    with pytest.raises(MemoryError, match=r"resume='folder'\)\) about .* of memory and .* landmarks=2000\) about"):
+    with pytest.raises(MemoryError, match=r"resume='folder'\)\) about .* and 1 s; with landmarks \(landmarks=2000\) about"):
         fit(memory_limit="500 MB")
 
 

@@ -33,6 +33,10 @@ def kernel_command(
             help="Keep finished tiles in this folder; a run that was stopped goes on when the same command is given again.",
         ),
     ] = None,
+    engine: Annotated[str, typer.Option(help="threads, or dask: tiles are filled by its workers.")] = "threads",
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Of Dask: tcp://host:8786. Default: workers on this machine.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an output that exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
 ) -> None:
@@ -52,6 +56,8 @@ def kernel_command(
             memory_limit=memory_limit,
             n_jobs=jobs,
             resume=resume,
+            engine=engine,
+            scheduler=scheduler,
             force=force,
             progress=progress,
         )
@@ -76,6 +82,8 @@ def write_kernel(
     memory_limit: str | None = None,
     n_jobs: int = -1,
     resume: Path | None = None,
+    engine: str = "threads",
+    scheduler: str | None = None,
     force: bool = False,
     progress: Any = None,
 ) -> dict[str, Any]:
@@ -87,12 +95,14 @@ def write_kernel(
         raise ValueError(f"--output {output}: the gram is a NumPy array, give a name that ends in .npy")
     from gramshift.datasets.lines import read_lines
     from gramshift.engine.checkpoint import check_folder
+    from gramshift.engine.engines import check_engine
     from gramshift.engine.memory import human
     from gramshift.estimators.string_kernel import StringKernel
 
     options = {"normalize": normalize, "memory_limit": memory_limit, "n_jobs": n_jobs, **(parameters or {})}
     kernel = StringKernel(kind, ngram_range=ngram_range, **options)
     kernel.check_parameters()
+    check_engine(engine, scheduler)
     if resume is not None:
         check_folder(resume)
     documents = read_lines(source, encoding=encoding)
@@ -111,7 +121,8 @@ def write_kernel(
         if progress is not None:
             progress(stage, done, total)
 
-    gram = kernel.gram(documents, out=output, resume=resume, progress=progress if resume is None else follow)
+    told = progress if resume is None else follow
+    gram = kernel.gram(documents, out=output, resume=resume, engine=engine, scheduler=scheduler, progress=told)
     return {
         "output": str(output),
         "documents": n,

@@ -62,6 +62,11 @@ class Selected:
     def __len__(self) -> int:
         return len(self.rows)
 
+    @property
+    def n_characters(self) -> int:
+        """About: each document is taken to be as long as another."""
+        return self.documents.n_characters * len(self.rows) // max(1, len(self.documents))
+
     def parts(self) -> Iterator[list[str]]:
         wanted, first = set(self.rows), 0
         for part in self.documents.parts():

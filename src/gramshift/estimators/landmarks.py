@@ -18,7 +18,7 @@ from gramshift.estimators.comparison import Comparison
 from gramshift.estimators.encoding import Encoder
 from gramshift.estimators.needs import PIECE_CELLS
 from gramshift.estimators.trainer import Trainer
-from gramshift.learn.choose import CANDIDATES, draw, spread
+from gramshift.learn.choose import CANDIDATES, MOST_CANDIDATES, draw, spread
 from gramshift.learn.described import Rows
 from gramshift.learn.landmarks import LandmarkRidge
 from gramshift.learn.parts import DescribedParts
@@ -40,13 +40,12 @@ class Seen:
     digest: str
     digests: NDArray[np.uint8]
     """Of the target documents."""
-    n_characters: int
 
 
 def look_through(documents: InParts, rows: Rows, is_source: NDArray[np.bool_], progress: Progress | None) -> Seen:
     """All documents once: the texts of ``rows``, and by what to know the others again."""
     wanted, found = set(rows.tolist()), []
-    whole, digests, n_characters, row = sha256(), bytearray(), 0, 0
+    whole, digests, row = sha256(), bytearray(), 0
     for part in documents.parts():
         for text in part:
             if row in wanted:
@@ -55,11 +54,10 @@ def look_through(documents: InParts, rows: Rows, is_source: NDArray[np.bool_], p
             whole.update(one)
             if not is_source[row]:
                 digests += one
-            n_characters += len(text)
             row += 1
         if progress is not None:
             progress("reading", row, len(documents))
-    return Seen(found, whole.hexdigest(), np.frombuffer(bytes(digests), np.uint8).reshape(-1, DIGEST), n_characters)
+    return Seen(found, whole.hexdigest(), np.frombuffer(bytes(digests), np.uint8).reshape(-1, DIGEST))
 
 
 def piece_size(n_landmarks: int) -> int:
@@ -74,7 +72,7 @@ def choose_landmarks(
     generator = np.random.default_rng(seed)
     if choice == "uniform" or n >= len(is_source):
         return draw(is_source, n, generator)
-    candidates = draw(is_source, CANDIDATES * n, generator)
+    candidates = draw(is_source, max(n, min(CANDIDATES * n, MOST_CANDIDATES)), generator)
     texts = look_through(documents, candidates, is_source, None).landmarks
     unweighted = comparison.without_weights()  # those of classes are not known yet
     unweighted.remember(texts)

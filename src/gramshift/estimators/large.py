@@ -1,4 +1,4 @@
-"""A fit with landmarks from beginning to end: which documents are landmarks, where pieces are kept, the rounds."""
+"""What a large fit needs before its rounds: its documents, whether they fit, which are landmarks, where pieces are kept."""
 
 import json
 import logging
@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -26,11 +27,10 @@ from gramshift.estimators.presets import MOST_LANDMARKS, count_added
 from gramshift.estimators.string_kernel import StringKernel
 from gramshift.estimators.target import Target
 from gramshift.learn.described import Rows, compact
-from gramshift.text.parts import InParts, Joined, as_parts
+from gramshift.text.parts import InParts, Joined, as_parts, count_characters
 
 GRAM = "gram.npy"  # in the folder of a checkpoint
 log = logging.getLogger("gramshift")
-USUAL_LENGTH = 900  # characters
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Given:
     documents: InParts
     labels: list[Any]
 
-    @property
+    @cached_property
     def is_source(self) -> NDArray[np.bool_]:
         return np.array([not is_missing(label) for label in self.labels], bool)
 
@@ -93,20 +93,19 @@ def prepare_gram(
             "engine='dask' fills the gram of one kernel that counts n-grams; with other kernels it needs landmarks"
         )
     work, allowed = describe_work(given, settings, kernels), memory_of(settings["memory_limit"]) + BASE
-    where = {name: settings[name] for name in ("engine", "scheduler")}
-    if resume is not None or settings["engine"] == "dask":
-        texts = [text for part in given.documents.parts() for text in part]
-        return make_gram(kernels[0], texts, work, allowed, resume=resume, progress=progress, **where)
     ways = ({"disk": "fit(..., resume='folder')"} if one else {}) | ({"landmarks": "landmarks=2000"} if kernels else {})
-    check_exact(work, allowed, may_use_disk=False, options=ways)
-    return None
+    _, on_disk = check_exact(work, allowed, may_use_disk=resume is not None, options=ways)
+    if resume is None and settings["engine"] != "dask":
+        return None
+    texts = [text for part in given.documents.parts() for text in part]
+    where = {name: settings[name] for name in ("engine", "scheduler")}
+    return make_gram(kernels[0], texts, on_disk=on_disk, resume=resume, progress=progress, **where)
 
 
 def make_gram(
-    kernel: StringKernel, texts: list[str], work: Work, allowed: int, *, resume: Any = None, **options: Any
+    kernel: StringKernel, texts: list[str], *, on_disk: bool = False, resume: Any = None, **options: Any
 ) -> NDArray[Any]:
-    """The counts of all documents with each other; in the folder ``resume`` if they do not fit into memory."""
-    _, on_disk = check_exact(work, allowed, may_use_disk=resume is not None, options={})
+    """The counts of all documents with each other; ``on_disk`` they are in the folder ``resume``."""
     if not on_disk:
         return compact(kernel.gram(texts, normalize=False, resume=resume, **options))
     check_folder(resume)
@@ -121,8 +120,7 @@ def describe_work(given: Given, settings: Mapping[str, Any], kernels: Sequence[A
     """The size of a fit; of documents that come in parts the length is not known, and taken for that of a review."""
     n_source = int(given.is_source.sum())
     n_target = len(given.labels) - n_source
-    documents = given.documents.all if isinstance(given.documents, Joined) else [given.documents]
-    n_characters = sum(getattr(one, "n_characters", USUAL_LENGTH * len(one)) for one in documents)
+    n_characters = count_characters(given.documents)
     ours = [kernel for kernel in kernels if isinstance(kernel, StringKernel)]
     lengths = [1 + kernel.ngram_range[1] - kernel.ngram_range[0] for kernel in ours]
     changing = any(kernel.powers is not None and kernel.powers.classes > 0 for kernel in ours)
@@ -190,6 +188,7 @@ def _describe(chosen: Chosen, comparison: Comparison, settings: Mapping[str, Any
         "landmarks": len(chosen.rows),
         "landmark choice": settings["landmark_choice"],
         "random state": int(settings["random_state"]),
+        "source and landmarks": sha256(given.is_source.tobytes() + chosen.rows.tobytes()).hexdigest(),
         "documents in a piece": piece_size(len(chosen.rows)),
     }
     if comparison.by_classes:

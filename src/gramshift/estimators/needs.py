@@ -10,8 +10,8 @@ PIECE_CELLS = 1 << 21  # enough to be worth a start, little enough to be held by
 IN_MEMORY = 4  # pieces are kept on disk if they would take more than this part of the memory
 
 BASE = 250 << 20  # Python and its libraries
-PER_CELL = 12  # bytes: the gram as it is computed and as it is kept
-PER_NGRAM = 20  # bytes: the index while it is built
+COMPUTED_CELL, KEPT_CELL = 8, 4  # bytes: the gram as it is computed and as it is kept
+PER_NGRAM, INDEXED_NGRAM = 20, 10  # bytes: the index while it is built, and while the gram is filled
 MORE_PER_CELL, MORE_PER_NGRAM = 16, 16  # bytes: where grams are made anew, their sum and a part of it, and the index kept
 PER_TRAINING_CELL = 4  # bytes: descriptions of the source, and a factor, in single precision
 PER_PAIR, PAIRS = 48, 1 << 24  # bytes: documents that are explained and those of the fit, as many as are held at a time
@@ -25,7 +25,7 @@ REPORT_SECONDS = 1.3e-6  # for each pair of a document that is explained and one
 LOADED = 65 << 20  # compiled code and tables that a fit with landmarks has beside the base
 BUILT_NGRAM, KEPT_NGRAM = 19, 8  # bytes: an n-gram of a landmark while these are found, and afterwards
 PIECE_BYTES = 40 << 20  # a piece while a thread works on it
-SQUARES, SQUARES_OF_THREAD = 6, 3  # arrays of landmarks times landmarks, in double precision
+SQUARES, SQUARES_OF_THREAD = 5, 2  # arrays of landmarks times landmarks, in double precision
 PER_DOCUMENT = 400  # bytes: label, id, scores, where it comes from
 LOOK_UP_SECONDS = 1.5e-7  # of one core: an n-gram of a document among those of the landmarks
 LANDMARK_CELL_SECONDS = 2.5e-8  # a similarity to a landmark, and all passes over it
@@ -93,8 +93,10 @@ def estimate_exact(work: Work, *, on_disk: bool = False) -> Needs:
         + REPORT_SECONDS * work.n_explained * n
     )
     trained = PER_TRAINING_CELL * (n * work.n_source + n_training**2)
-    index = PER_NGRAM * work.n_ngrams
-    training = max(trained, index) if on_disk else max(PER_CELL * n * n, 4 * n * n + trained) + index
+    training = max(PER_NGRAM * work.n_ngrams, trained)
+    if not on_disk:
+        filling = COMPUTED_CELL * n * n + INDEXED_NGRAM * work.n_ngrams
+        training = max(training, filling, (COMPUTED_CELL + KEPT_CELL) * n * n, KEPT_CELL * n * n + trained)
     if work.n_grams > 1:
         training += MORE_PER_CELL * n * n + MORE_PER_NGRAM * work.n_ngrams
     seconds = START + of_one_core / count_threads(work.jobs) + (DISK_SECONDS * n * n if on_disk else 0)

@@ -9,6 +9,7 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 CHOICES = ("uniform", "spread")
 CANDIDATES = 3  # for each landmark that is chosen to be far from the others
+MOST_CANDIDATES = 8000  # all are compared with each other
 
 
 def draw(is_source: NDArray[np.bool_], n: int, generator: np.random.Generator) -> Rows:

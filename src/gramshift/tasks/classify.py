@@ -53,7 +53,9 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
         n_kept = sum(1 for _ in Path(options.resume).glob("*.piece"))
         if n_kept:
             say(f"{options.resume}: {n_kept} finished pieces are there already")
-    fit = fit_all if options.landmarks is None else partial(fit_with_landmarks, n_landmarks=sizes["landmarks"])
+    fit = partial(fit_all, on_disk=sizes["needs"]["disk"] > 0)
+    if options.landmarks is not None:
+        fit = partial(fit_with_landmarks, n_landmarks=sizes["landmarks"])
     fits = fit(inputs, corrections, options, progress)
     result = sizes | describe_findings(options, inputs, corrections, fits)
     contents = None

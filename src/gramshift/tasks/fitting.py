@@ -8,14 +8,13 @@ from numpy.typing import NDArray
 
 from gramshift.baselines.table import METHODS
 from gramshift.engine.threads import Progress
-from gramshift.estimators.large import Given, describe_work, make_gram
-from gramshift.estimators.needs import memory_of
+from gramshift.estimators.large import make_gram
 from gramshift.estimators.on_gram import fit_on_gram
 from gramshift.estimators.string_kernel import StringKernel
 from gramshift.evaluate.advice import class_shares, diagnose, separability
 from gramshift.tasks.inputs import Inputs
 from gramshift.tasks.options import ClassifyOptions, parse_ngrams
-from gramshift.text.parts import Joined, Listed
+from gramshift.text.parts import Joined
 
 
 @dataclass(frozen=True)
@@ -63,19 +62,16 @@ def fit_with_landmarks(
     return Fits(classifier, None, labels, None, None, probabilities, diagnostics, warnings)
 
 
-def fit_all(inputs: Inputs, corrections: dict[str, Any], options: ClassifyOptions, progress: Progress | None) -> Fits:
-    """True labels of the target are not looked at here."""
+def fit_all(
+    inputs: Inputs, corrections: dict[str, Any], options: ClassifyOptions, progress: Progress | None, *, on_disk: bool = False
+) -> Fits:
+    """True labels of the target are not looked at here; ``on_disk`` the gram is in the folder of --resume."""
     texts = inputs.texts + inputs.target_texts
     known = [corrections.get(one) for one in inputs.target_ids]
     limits: dict[str, Any] = {"memory_limit": options.memory, "n_jobs": options.jobs}
     kernel = StringKernel(options.kernel, ngram_range=parse_ngrams(options.ngrams), **limits)
-    work = describe_work(
-        Given(Listed(texts), inputs.labels + known),
-        {"n_added": options.n_added(known.count(None)), "n_rounds": 1 + (options.method == "tkc"), "n_jobs": options.jobs},
-        [kernel],
-    )
     where: dict[str, Any] = {"engine": options.engine, "scheduler": options.scheduler, "resume": options.resume}
-    gram = make_gram(kernel, texts, work, memory_of(options.memory), progress=progress, **where)
+    gram = make_gram(kernel, texts, on_disk=on_disk, progress=progress, **where)
 
     def fit(method: str, known: list[Any], stage: str, *, calibrate: bool) -> Any:
         labels, chosen = inputs.labels + known, METHODS[method]

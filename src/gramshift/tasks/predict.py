@@ -48,7 +48,9 @@ def predict(
         words = renamed_in_words(table, ours)
         if words is not None:
             say(words)
-        size = max(1, min(MOST_ROWS, CELLS // max(1, len(classifier.labeled_iter_))))
+        landmarks = getattr(classifier, "landmarks_", None)
+        n_compared = len(classifier.labeled_iter_ if landmarks is None else landmarks)
+        size = max(1, min(MOST_ROWS, CELLS // max(1, n_compared)))
         counts: Counter[str] = Counter()
         with open_output(output) as file, open_writer(file, output, table, ours.types) as writer:
             for part in table.parts(size):

@@ -7,6 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from gramshift.text.documents import as_documents, dask_parts, is_dask
 
+USUAL_LENGTH = 900  # characters
 DIGEST = 16  # bytes by which a document is known again
 
 
@@ -77,6 +78,13 @@ def as_parts(documents: Any, *, name: str = "documents") -> InParts:
     if is_dask(documents):
         return Partitions(documents, name)
     return documents if isinstance(documents, InParts) else Listed(as_documents(documents, name=name))
+
+
+def count_characters(documents: InParts) -> int:
+    """Of all of them; where only their number is known, as many as reviews have."""
+    if isinstance(documents, Joined):
+        return sum(map(count_characters, documents.all))
+    return int(getattr(documents, "n_characters", USUAL_LENGTH * len(documents)))
 
 
 def in_lists(parts: Iterable[list[str]], size: int) -> Iterator[list[str]]:
