@@ -86,7 +86,7 @@ class LandmarkRidge:
     @cached_property
     def _root(self) -> Floats:
         """The triangular root of the landmarks' own similarities; copies of landmarks say nothing more, and get no weight."""
-        system = self.documents.cells(self.landmarks)
+        system = self.documents.cells(self.landmarks).T  # in the order that the factor needs
         own = np.diagonal(system).copy()
         is_copy = np.tril(system >= ALMOST_ONE * np.maximum.outer(own, own), -1).any(axis=1)
         unneeded = np.flatnonzero(is_copy | (own <= 0))
@@ -110,7 +110,7 @@ class LandmarkRidge:
         penalty = self.alpha + self._unsaid
         if self.documents.adapt:
             penalty *= n / len(self.documents)
-        system = np.zeros((n + self.bias, n + self.bias))
+        system = np.zeros((n + self.bias, n + self.bias), order="F")
         system[:n, :n] = self._to_features(self._to_features(sums).T)
         if self.bias:
             system[n, :n] = self._to_features(self.documents.gather(np.ones((len(training), 1)), training))[:, 0]
