@@ -63,7 +63,7 @@ def changed(*options, without=()):
         (changed("--abstain-below", "70"), "--abstain-below 70: give a confidence between 0 and 1"),
         (changed("--jobs", "0"), "--jobs 0: give a number of threads"),
         (changed("--memory", "1 MB"), "do not fit into 976.6 KiB, the memory limit: exactly about"),
-        (changed("--memory", "much"), "memory_limit='much': give a number of bytes or a size"),
+        (changed("--memory", "much"), "--memory much: give a number of bytes or a size"),
         (changed("--encoding", "klingon"), "encoding 'klingon' is not known"),
         (changed("--target", "latin.csv"), "latin.csv, line 2: byte 14 of the file is 0xe9, which is not utf-8"),
         (changed("--format", "xml"), "--format xml: there are csv, tsv, jsonl, parquet"),
