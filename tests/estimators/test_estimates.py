@@ -37,6 +37,13 @@ def measure(data, n, options, resume=None):
     return peak, Work(n // 2, n - n // 2, min(1000, n // 2), n_characters, 4, adapts=True, jobs=2)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _compiled(data_folder):
+    """Compiling takes memory too, once per machine."""
+    for options in ({"landmarks": 20}, {}):
+        measure(data_folder, 60, options)
+
+
 @pytest.mark.parametrize(("n", "n_landmarks"), [(12_000, 500), (4000, 2500)])
 def test_memory_with_landmarks(data_folder, n, n_landmarks):
     peak, work = measure(data_folder, n, {"landmarks": n_landmarks})
