@@ -26,11 +26,12 @@ REPORT_SECONDS = 1.3e-6  # for each pair of a document that is explained and one
 LOADED = 65 << 20  # compiled code and tables that a fit with landmarks has beside the base
 BUILT_NGRAM, KEPT_NGRAM = 19, 8  # bytes: an n-gram of a landmark while these are found, and afterwards
 PIECE_BYTES = 40 << 20  # a piece while a thread works on it
-SQUARES, SQUARES_OF_THREAD = 5, 2  # arrays of landmarks times landmarks, in double precision
+SQUARES, SQUARES_OF_THREAD = 4, 2  # arrays of landmarks times landmarks, in double precision
 PER_DOCUMENT = 400  # bytes: label, id, scores, where it comes from
-LOOK_UP_SECONDS = 1.5e-7  # of one core: an n-gram of a document among those of the landmarks
+LANDMARK_START = 0.5  # seconds before the first document
+LOOK_UP_SECONDS = 8e-8  # of one core: an n-gram of a document among those of the landmarks
 LANDMARK_CELL_SECONDS = 2.5e-8  # a similarity to a landmark, and all passes over it
-DOUBLE_SECONDS = 4e-11  # a flop in double precision
+DOUBLE_SECONDS = 1.7e-11  # a flop in double precision
 SUGGESTED = 2000  # landmarks
 
 
@@ -126,7 +127,7 @@ def estimate_landmarks(
     )
     total = BASE + max(int(held) + (pieces if in_memory else 0), work.page)
     n_kept = 2 * work.n_grams if kept and work.n_grams > 1 else 1  # of each round, and of halves for held-out scores
-    return Needs(total, START + of_one_core / n_threads, 0 if in_memory else pieces * n_kept)
+    return Needs(total, LANDMARK_START + of_one_core / n_threads, 0 if in_memory else pieces * n_kept)
 
 
 def most_landmarks(work: Work, limit: int, most: int, *, cell_bytes: int = 4, kept: bool = False) -> int:
