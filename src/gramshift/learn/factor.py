@@ -58,7 +58,7 @@ class GrowingFactor:
         On one thread: those of BLAS would go on spinning and slow down ours, which follow at once.
         """
         x = right.astype(np.float32)
-        with _blas().limit(limits=1, user_api="blas"):
+        with find_blas().limit(limits=1, user_api="blas"):
             for rows, left, stop in self._panels():
                 x[left:stop] = rows[:, left:] @ (x[left:stop] - rows[:, :left] @ x[:left])
             for rows, left, stop in reversed(list(self._panels())):
@@ -88,7 +88,7 @@ class GrowingFactor:
 
 
 @cache
-def _blas() -> ThreadpoolController:
+def find_blas() -> ThreadpoolController:
     """Looking for the libraries takes some milliseconds, so it is done once."""
     return ThreadpoolController()
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from gramshift.learn.described import ALMOST_ONE, Rows
+from gramshift.learn.factor import find_blas
 from gramshift.learn.parts import DescribedParts
 from gramshift.learn.ridge import Fitted, SingularKernelError, is_mirrored
 
@@ -17,6 +18,7 @@ SMALLEST = 1e-12  # added to the landmarks' own similarities of 1, where some of
 SETTLED = 1e-11  # a pass that moves no score by more is the last one
 PASSES = 8
 BEYOND = 1e200  # a feature divided by its root is nothing
+QUICK = 4000  # landmarks
 SAMPLE = 512  # documents that tell what landmarks cannot say
 
 
@@ -183,9 +185,13 @@ class LandmarkRidge:
 
 
 def _factor_of(system: Floats) -> Floats:
-    """Its triangular factor, which takes its place."""
+    """Its triangular factor, which takes its place.
+
+    On one thread where that is quick: if another program has one of the cores, those of BLAS wait for each other for seconds.
+    """
     try:
-        factor: Floats = linalg.cholesky(system, lower=True, overwrite_a=True, check_finite=False)
+        with find_blas().limit(limits=1 if len(system) <= QUICK else None, user_api="blas"):
+            factor: Floats = linalg.cholesky(system, lower=True, overwrite_a=True, check_finite=False)
     except linalg.LinAlgError:
         raise SingularKernelError(
             "similarities to the landmarks cannot be told apart in double precision, or the kernel is not positive definite; "
