@@ -112,7 +112,7 @@ def test_killed_at_any_moment_it_goes_on(files):
     os.truncate(damaged, os.path.getsize(damaged) // 2)
     last = run(99, *files, "--output", "out.jsonl", "--resume", "kept")
     assert last.returncode == 0, last.stderr
-    assert "kept: 2 finished pieces are there already" in last.stderr
+    assert "kept: 2 finished pieces were there already" in last.stderr
     assert f"{damaged} is damaged" in last.stderr.replace(os.path.realpath("kept"), "kept")
     assert last.stdout.splitlines()[-1] == "made 3"  # of four; one was whole
     assert Path("out.jsonl").read_text() == Path("whole.jsonl").read_text()
@@ -124,6 +124,9 @@ def test_a_folder_of_another_run_is_refused(gramshift, files):
     assert other.code == 2
     assert "landmarks" in other.err
     assert "60" in other.err
+    ranged = gramshift(*files, "--ngrams", "3-6", "--output", "other.jsonl", "--resume", "kept")
+    assert "ngram_range of kernel 1 is [3, 5] there and [3, 6] here" in ranged.err
+    assert "were there already" not in ranged.err
     exact = gramshift(*files[:-2], "--output", "other.jsonl", "--resume", "kept")
     assert "similarities to landmarks" in exact.err
     assert not os.path.exists("other.jsonl")

@@ -23,7 +23,6 @@ from gramshift.engine.pieces import Memory, Store
 from gramshift.engine.threads import Progress
 from gramshift.estimators.comparison import Comparison
 from gramshift.estimators.encoding import counts_simply
-from gramshift.estimators.files import kernel_to_json
 from gramshift.estimators.labels import as_labels, is_missing
 from gramshift.estimators.landmarks import Seen, choose_landmarks, look_through, piece_size
 from gramshift.estimators.needs import BASE, IN_MEMORY, Work, check_exact, check_landmarks_fit, memory_of, most_landmarks
@@ -193,7 +192,7 @@ def _describe(chosen: Chosen, comparison: Comparison, settings: Mapping[str, Any
     """What decides the pieces, in plain values; the labels too, if n-grams are weighted by them."""
     key: dict[str, Any] = {
         "what": "similarities to landmarks",
-        "kernel": kernel_to_json([_without_machine(kernel) for kernel in comparison.kernels]),
+        "kernels": len(comparison.kernels),
         "documents": len(given.labels),
         "source documents": int(given.is_source.sum()),
         "content": chosen.seen.digest,
@@ -203,15 +202,17 @@ def _describe(chosen: Chosen, comparison: Comparison, settings: Mapping[str, Any
         "source and landmarks": sha256(given.is_source.tobytes() + chosen.rows.tobytes()).hexdigest(),
         "documents in a piece": piece_size(len(chosen.rows)),
     }
+    for number, kernel in enumerate(comparison.kernels, start=1):  # each by itself, so that what differs can be told
+        key |= {f"{name} of kernel {number}": value for name, value in _values_of(kernel).items()}
     if comparison.by_classes:
         rounds = ("adapt", "n_rounds", "n_added", "select", "alpha", "bias")
         key |= {name: str(settings[name]) for name in rounds} | {"labels": _digest_labels(given.labels)}
     return key
 
 
-def _without_machine(kernel: Any) -> Any:
-    """The kernel as far as it decides values."""
-    return StringKernel(**kernel.get_params() | {"memory_limit": None, "n_jobs": -1})
+def _values_of(kernel: StringKernel) -> dict[str, Any]:
+    """The parameters that decide what it finds."""
+    return {name: value for name, value in kernel.get_params().items() if name not in ("memory_limit", "n_jobs", "normalize")}
 
 
 def _digest_labels(labels: list[Any]) -> str:

@@ -49,14 +49,13 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
     from gramshift.tasks.findings import describe_findings
     from gramshift.tasks.fitting import fit_all, fit_with_landmarks
 
-    if options.resume is not None:
-        n_kept = sum(1 for _ in Path(options.resume).glob("*.piece"))
-        if n_kept:
-            say(f"{options.resume}: {n_kept} finished pieces are there already")
+    n_kept = sum(1 for _ in Path(options.resume).glob("*.piece")) if options.resume is not None else 0
     fit = partial(fit_all, on_disk=sizes["needs"]["disk"] > 0)
     if options.landmarks is not None:
         fit = partial(fit_with_landmarks, n_landmarks=sizes["landmarks"])
     fits = fit(inputs, corrections, options, progress)
+    if n_kept:  # now it is known that they were of this run
+        say(f"{options.resume}: {n_kept} finished pieces were there already")
     result = sizes | describe_findings(options, inputs, corrections, fits)
     contents = None
     if options.report is not None:
