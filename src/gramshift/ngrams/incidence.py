@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.ngrams.arrays import HoldsArrays
 from gramshift.ngrams.index import MAX_CHARS, Run, find_shared, run_serially
 from gramshift.ngrams.turning import count_groups, turn_round
 from gramshift.text.encode import Encoded
@@ -15,7 +16,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Incidence:
+class Incidence(HoldsArrays):
     """Feature f stands for ``times[f]`` n-grams, all in the documents ``docs[starts[f]:starts[f + 1]]`` and no others.
 
     These are two documents or more, ascending. Document d has the features ``features[bounds[d]:bounds[d + 1]]``, ascending,
@@ -35,10 +36,6 @@ class Incidence:
     @property
     def n_docs(self) -> int:
         return self.unshared.size
-
-    @property
-    def nbytes(self) -> int:
-        return sum(value.nbytes for value in vars(self).values())
 
     def count(self, groups: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
         """How many documents of each group have a feature, shape (n_groups, features); group -1 is not counted."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.ngrams import placing, runs, sorting
+from gramshift.ngrams.arrays import HoldsArrays
 from gramshift.text.encode import Encoded
 
 KINDS = {"presence": runs.PRESENCE, "intersection": runs.INTERSECTION, "spectrum": runs.SPECTRUM}
@@ -29,7 +30,7 @@ def run_serially(function: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
 
 
 @dataclass(frozen=True)
-class NGramIndex:
+class NGramIndex(HoldsArrays):
     """For every row: the lists and the rows of bits of documents that share an n-gram with it.
 
     Columns are documents ``0 .. n_cols``, rows are documents from ``first_row`` on; both are all documents in a symmetric
@@ -56,10 +57,6 @@ class NGramIndex:
     @property
     def n_rows(self) -> int:
         return self.self_values.size - self.first_row
-
-    @property
-    def nbytes(self) -> int:
-        return sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
 
 
 @dataclass(frozen=True)

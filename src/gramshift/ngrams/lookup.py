@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.ngrams import runs, sorting, tree
+from gramshift.ngrams.arrays import HoldsArrays
 from gramshift.ngrams.index import KINDS, Run, block_width, n_blocks, run_serially, shard_positions, sort_positions
 from gramshift.ngrams.placing import BLOCK
 from gramshift.text.encode import Encoded, encode, find_alphabet
@@ -17,7 +18,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Lookup:
+class Lookup(HoldsArrays):
     """A tree of the n-grams of landmarks and, for every node, which landmarks have it; see :mod:`gramshift.ngrams.tree`.
 
     ``top_keys`` and ``top_targets`` find the n-grams of ``root`` characters by these characters in ``n_bits`` bits each.
@@ -41,10 +42,6 @@ class Lookup:
     members: Array
     counts: Array
     bits: Array
-
-    @property
-    def nbytes(self) -> int:
-        return sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
 
 
 @dataclass(frozen=True)
