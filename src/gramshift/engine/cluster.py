@@ -41,6 +41,7 @@ class Cluster:
         self.client = client
         self.address: str = client.scheduler.address
         self._limits: list[tuple[int, int]] = []
+        self._n_places, self._counted = 1, -math.inf
         self._find_limits()
 
     @property
@@ -106,16 +107,33 @@ class Cluster:
         return result
 
     def keep(
-        self, function: Callable[[Any], Any], items: Iterable[Any], *, name: str | Callable[[Any], str] = "kept"
+        self,
+        function: Callable[[Any], Any],
+        items: Iterable[Any],
+        *,
+        name: str | Callable[[Any], str] = "kept",
+        finished: Callable[[int], None] = lambda n: None,
     ) -> list[Handle]:
         """Handles of [function(item) for item in items], which stay on the workers and are computed again if one is lost.
 
-        It does not wait: an error shows when a handle is used.
+        Items are taken as workers get on, and ``finished`` is told how many are done; the last are not waited for.
         """
-        return [
-            Handle(partial(self._submit, function, item, name, number), needs=(*find_handles(function), *find_handles(item)))
-            for number, item in enumerate(items)
-        ]
+        handles: list[Handle] = []
+        under_way: dict[int, Any] = {}
+        try:
+            for number, item in enumerate(items):
+                needs = (*find_handles(function), *find_handles(item))
+                handles.append(Handle(partial(self._submit, function, item, name, number), needs))
+                under_way[number] = handles[-1].future
+                while len(under_way) >= self._count_places():
+                    for settled in self._settled(under_way):
+                        if under_way.pop(settled).status == "error":
+                            self._result(handles[settled].future)
+                    finished(len(handles) - len(under_way))
+        except BaseException:
+            self._abandon(list(under_way.values()))
+            raise
+        return handles
 
     def run(
         self,
@@ -127,14 +145,12 @@ class Cluster:
         progress: Progress | None = None,
         receive: Callable[[Any, T], Any] | None = None,
         n_before: int = 0,
-        per_thread: int = PER_THREAD,
     ) -> list[Any]:
         """[function(item) for item in items] on the workers, which find the values of handles in their places.
 
         ``name`` begins the names of the tasks in Dask's dashboard; as a function it names the task of an item. With ``receive``
         the calling thread hands over every item and its result, as they come, and what that returns is kept instead.
-        An error or Ctrl-C starts no other task and is raised. Progress begins at ``n_before``; ``per_thread`` tasks are sent
-        out for each thread of the workers.
+        An error or Ctrl-C starts no other task and is raised. Progress begins at ``n_before``.
         """
         work = list(items)
         report = progress or (lambda *_: None)
@@ -142,12 +158,9 @@ class Cluster:
         waiting, losses = deque(range(len(work))), 0
         under_way: dict[int, Any] = {}
         results: dict[int, Any] = {}
-        n_places, counted = 1, -math.inf
         try:
             while len(results) < len(work):
-                if time.monotonic() - counted > COUNT:
-                    n_places, counted = max(1, per_thread * self.n_threads), time.monotonic()
-                while waiting and len(under_way) < n_places:
+                while waiting and len(under_way) < self._count_places():
                     number = waiting.popleft()
                     under_way[number] = self._submit(function, work[number], name, number)
                 for number in self._settled(under_way):
@@ -173,6 +186,18 @@ class Cluster:
             raise
         return [results[number] for number in range(len(work))]
 
+    def find(self, handles: Iterable[Handle]) -> list[str]:
+        """The address of a worker that has each of these; an empty one if none has just now."""
+        from distributed import CancelledError
+
+        futures = [handle.future for handle in handles]
+        try:
+            with self._connected():
+                places = self.client.who_has(futures)
+        except CancelledError:  # some were lost, which is noticed when they are used
+            places = {}
+        return [next(iter(places.get(future.key, ())), "") for future in futures]
+
     def _submit(self, function: Any, item: Any, name: str | Callable[[Any], str], number: int) -> Any:
         arguments: tuple[Any, ...] = ()
         keywords: dict[str, Any] = {}
@@ -190,6 +215,12 @@ class Cluster:
             key=f"{label}-{uuid4().hex[:12]}",  # never that of another run, whose result would be taken for this one's
             pure=False,
         )
+
+    def _count_places(self) -> int:
+        """How many tasks may be under way: more if workers have joined."""
+        if time.monotonic() - self._counted > COUNT:
+            self._n_places, self._counted = max(1, PER_THREAD * self.n_threads), time.monotonic()
+        return self._n_places
 
     def _settled(self, under_way: dict[int, Any]) -> list[int]:
         """Wait until some are no longer under way; return which."""

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
+
 from gramshift.engine.threads import Progress, iterate_threads
 
 T = TypeVar("T")
@@ -47,6 +49,18 @@ class Pieces(Protocol):
         progress: Progress | None = None,
     ) -> None:
         """receive(number, function(piece, shared, argument)) for the pieces that have an argument, one after another."""
+
+    def add_up(
+        self,
+        function: Callable[[Any, Any, Any], Any],
+        shared: Any,
+        arguments: Mapping[int, Any],
+        total: Any,
+        *,
+        stage: str = "",
+        progress: Progress | None = None,
+    ) -> None:
+        """total += function(piece, shared, argument) for these pieces."""
 
     def drop(self) -> None:
         """They are not needed any more."""
@@ -117,6 +131,23 @@ class StoredPieces:
         options: dict[str, Any] = {"n_threads": self._n_threads, "ahead": 1, "stage": stage, "progress": progress}
         for number, result in zip(numbers, iterate_threads(work, numbers, len(numbers), **options), strict=True):
             receive(number, result)
+
+    def add_up(
+        self,
+        function: Callable[[Any, Any, Any], Any],
+        shared: Any,
+        arguments: Mapping[int, Any],
+        total: Any,
+        *,
+        stage: str = "",
+        progress: Progress | None = None,
+    ) -> None:
+        """In the order of the pieces, too."""
+
+        def add(_: int, result: Any) -> None:
+            np.add(total, result, out=total)
+
+        self.map(function, shared, arguments, add, stage=stage, progress=progress)
 
     def _called(self, number: int) -> str:
         return f"{self._name}-{number}"

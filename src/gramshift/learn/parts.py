@@ -1,6 +1,6 @@
 """Many documents described by landmarks: pieces that are looked at one after another, and never all at once."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -15,6 +15,8 @@ from gramshift.learn.adapt import exponential
 from gramshift.learn.described import Described, Rows
 
 Floats = NDArray[np.float64]
+Shared = tuple[Floats, bool, Any]
+Argument = tuple[Any, ...]
 BLOCK = 512  # documents whose cells are written out in double precision at a time
 
 
@@ -59,7 +61,9 @@ class DescribedParts:
 
     def leverage(self, rows: Rows, factor: Floats) -> Floats:
         """|factor^-1 x|^2 of the descriptions x; of these with a 1 below each, if the factor has one row more."""
-        return self._each(leverage_of_piece, factor, rows, stage="sureness" if len(rows) > BLOCK else "")
+        if len(rows) <= BLOCK:  # less to hand over than the factor
+            return leverage_of_cells(self.cells(rows), factor)
+        return self._each(leverage_of_piece, factor, rows, stage="sureness")
 
     def cells(self, rows: Rows) -> Floats:
         """The descriptions themselves, of a few documents."""
@@ -69,8 +73,19 @@ class DescribedParts:
         """The weighted sums of the descriptions of ``rows``, shape (landmarks, k)."""
         total = np.zeros((self.n_landmarks, weights.shape[1]))
         arguments = {number: (rows[at], weights[at]) for number, at in self._split(rows).items()}
-        self._map(gather_piece, None, arguments, lambda _, result: np.add(total, result, out=total))
+        self._add_up(gather_piece, arguments, total)
         return total
+
+    def subtract(self, vectors: Floats, targets: Floats, rows: Rows) -> tuple[Floats, Floats]:
+        """``targets`` less multiply(vectors, rows), and gather() with what is left as weights: both in one pass."""
+        left, total, places = np.empty_like(targets), np.zeros((self.n_landmarks, targets.shape[1])), self._split(rows)
+
+        def put(number: int, result: tuple[Floats, Floats]) -> None:
+            left[places[number]] = result[0]
+            np.add(total, result[1], out=total)
+
+        self._map(subtract_piece, vectors, {number: (rows[at], targets[at]) for number, at in places.items()}, put)
+        return left, total
 
     def products(self, rows: Rows) -> Floats:
         """The sum over ``rows`` of each description times itself, shape (landmarks, landmarks)."""
@@ -83,7 +98,7 @@ class DescribedParts:
             return np.array(kept["sums"])
         total = np.zeros((self.n_landmarks, self.n_landmarks))
         arguments = {number: (rows[at],) for number, at in self._split(rows).items()}
-        self._map(multiply_by_itself, None, arguments, lambda _, result: np.add(total, result, out=total), "sums")
+        self._add_up(multiply_by_itself, arguments, total, stage="sums")
         total += np.tril(total, -1).T
         if self._store is not None:
             self._store.save(name, sums=total)
@@ -100,8 +115,23 @@ class DescribedParts:
         def put(number: int, result: Floats) -> None:
             out[places[number]] = result
 
-        self._map(function, value, {number: (rows[at],) for number, at in places.items()}, put, stage)
+        self._map(function, value, {number: (rows[at],) for number, at in places.items()}, put, stage=stage)
         return out
+
+    def _map(self, function: Any, value: Any, arguments: Mapping[int, Argument], receive: Any, *, stage: str = "") -> None:
+        shared, progress = (self.scale, self.adapt, value), self._told(stage)
+        self._pieces.map(function, shared, self._within(arguments), receive, stage=stage, progress=progress)
+
+    def _add_up(self, function: Any, arguments: Mapping[int, Argument], total: Floats, *, stage: str = "") -> None:
+        shared, progress = (self.scale, self.adapt, None), self._told(stage)
+        self._pieces.add_up(function, shared, self._within(arguments), total, stage=stage, progress=progress)
+
+    def _within(self, arguments: Mapping[int, Argument]) -> dict[int, Argument]:
+        """Rows, which come first, as they are counted within each piece."""
+        return {number: (rows - number * self._size, *rest) for number, (rows, *rest) in arguments.items()}
+
+    def _told(self, stage: str) -> Progress | None:
+        return self._progress if stage else None
 
     def _split(self, rows: Rows) -> dict[int, Rows]:
         """Which of ``rows`` are in which piece."""
@@ -109,22 +139,6 @@ class DescribedParts:
         order = np.argsort(number, kind="stable")
         found, starts = np.unique(number[order], return_index=True)
         return dict(zip(found.tolist(), np.split(order, starts[1:]), strict=True)) if len(rows) else {}
-
-    def _map(
-        self,
-        function: Any,
-        value: Any,
-        arguments: Mapping[int, tuple[Any, ...]],
-        receive: Callable[[int, Any], Any],
-        stage: str = "",
-    ) -> None:
-        sent = {number: (rows - number * self._size, *rest) for number, (rows, *rest) in arguments.items()}
-        shared = self.scale, self.adapt, value
-        self._pieces.map(function, shared, sent, receive, stage=stage, progress=self._progress if stage else None)
-
-
-Shared = tuple[Floats, bool, Any]
-Argument = tuple[Any, ...]
 
 
 def multiply_piece(piece: Arrays, shared: Shared, argument: Argument) -> Floats:
@@ -135,6 +149,13 @@ def multiply_piece(piece: Arrays, shared: Shared, argument: Argument) -> Floats:
 def gather_piece(piece: Arrays, shared: Shared, argument: Argument) -> Floats:
     rows, weights = argument
     return _described(piece, shared).gather(weights, rows)
+
+
+def subtract_piece(piece: Arrays, shared: Shared, argument: Argument) -> tuple[Floats, Floats]:
+    rows, targets = argument
+    described = _described(piece, shared)
+    left = targets - described.multiply(shared[2], rows)
+    return left, described.gather(left, rows)
 
 
 def cells_of_piece(piece: Arrays, shared: Shared, argument: Argument) -> Floats:
@@ -163,12 +184,17 @@ def leverage_of_piece(piece: Arrays, shared: Shared, argument: Argument) -> Floa
     out = np.empty(len(rows))
     for start in range(0, len(rows), BLOCK):
         part = slice(start, start + BLOCK)
-        block = cells_of_piece(piece, shared, (rows[part],)).T
-        if len(factor) > len(block):
-            block = np.vstack([block, np.ones((1, block.shape[1]))])
-        solved = linalg.solve_triangular(factor, block, lower=True, overwrite_b=True, check_finite=False)
-        out[part] = np.einsum("ij,ij->j", solved, solved)
+        out[part] = leverage_of_cells(cells_of_piece(piece, shared, (rows[part],)), factor)
     return out
+
+
+def leverage_of_cells(cells: Floats, factor: Floats) -> Floats:
+    columns = cells.T
+    if len(factor) > len(columns):
+        columns = np.vstack([columns, np.ones((1, columns.shape[1]))])
+    solved = linalg.solve_triangular(factor, columns, lower=True, overwrite_b=True, check_finite=False)
+    result: Floats = np.einsum("ij,ij->j", solved, solved)
+    return result
 
 
 def _described(piece: Arrays, shared: Shared) -> Described:
