@@ -37,6 +37,23 @@ class Solved:
     weights: Floats
     residual: Floats
 
+    def with_mirror(self) -> "Solved":
+        """For targets of two classes, which are each other's negative: both from the second."""
+        return Solved(*(np.concatenate([-part, part], axis=1) for part in (self.weights, self.residual)))
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The last training, which held-out scores need again."""
+
+    training: Rows
+    targets: Floats
+    system: System
+    solved: Solved
+
+    def is_of(self, training: Rows, targets: Floats) -> bool:
+        return np.array_equal(self.training, training) and np.array_equal(self.targets, targets)
+
 
 class LandmarkRidge:
     """Minimises |X W + b - Y|^2 + penalty |W|^2, where the rows of X are documents described by landmarks.
@@ -54,17 +71,12 @@ class LandmarkRidge:
 
     def __init__(self, documents: DescribedParts, landmarks: Rows, source: Rows, alpha: float, *, bias: bool = False) -> None:
         self.documents, self.landmarks, self.source, self.alpha, self.bias = documents, landmarks, source, alpha, bias
-        self._last: tuple[Rows, System] | None = None
+        self._last: Trained | None = None
 
     def solve(self, training: Rows, targets: Floats) -> Fitted:
         """Train on some documents; ``source`` begins them."""
-        mirrored = is_mirrored(targets)
-        weights = self._solve(training, targets[:, mirrored:], self._make_system(training)).weights
-        n = self.documents.n_landmarks
-        coefficients, intercepts = self._as_coefficients(weights[:n]), weights[n:].sum(axis=0)
-        if mirrored:
-            coefficients, intercepts = (np.concatenate([-part, part], axis=-1) for part in (coefficients, intercepts))
-        return Fitted(coefficients, intercepts)
+        weights, n = self._train(training, targets).solved.weights, self.documents.n_landmarks
+        return Fitted(self._as_coefficients(weights[:n]), weights[n:].sum(axis=0))
 
     def held_out(self, training: Rows, targets: Floats) -> Floats:
         """What each training document would score by a fit without it, in closed form.
@@ -72,8 +84,8 @@ class LandmarkRidge:
         That is y - residual / (1 - leverage). Where documents are fewer than landmarks all residuals are small, and so is what
         leverage lacks to 1: then that comes from the kernel's inverse.
         """
-        system = self._make_system(training)
-        residual = self._solve(training, targets, system).residual
+        trained = self._train(training, targets)
+        system, residual = trained.system, trained.solved.residual
         if len(training) > self.documents.n_landmarks:
             below = 1 - self.documents.leverage(training, self._for_descriptions(system.factor))
         else:
@@ -97,12 +109,13 @@ class LandmarkRidge:
         system[unneeded, unneeded] = BEYOND
         return _factor_of(system)
 
-    def _make_system(self, training: Rows) -> System:
-        """Of these training documents; held-out scores need that of the last round again."""
-        if self._last is None or not np.array_equal(self._last[0], training):
+    def _train(self, training: Rows, targets: Floats) -> Trained:
+        if self._last is None or not self._last.is_of(training, targets):
             self._last = None  # free it before the next is made
-            self._last = training, self._factor(training)
-        return self._last[1]
+            system, mirrored = self._factor(training), is_mirrored(targets)
+            solved = self._solve(training, targets[:, mirrored:], system)
+            self._last = Trained(training, targets, system, solved.with_mirror() if mirrored else solved)
+        return self._last
 
     def _factor(self, training: Rows) -> System:
         n = self.documents.n_landmarks
@@ -136,16 +149,16 @@ class LandmarkRidge:
         """Sums over documents are right to rounding beside their size, which is far above the penalty: what that did to the
         weights is seen in the residuals and taken out by the same factor."""
         n = self.documents.n_landmarks
-        weights, residual = np.zeros((n + self.bias, targets.shape[1])), targets.copy()
+        weights, residual = np.zeros((n + self.bias, targets.shape[1])), targets
+        gathered = self.documents.gather(residual, training)
         for _ in range(PASSES):
             right = np.zeros_like(weights)
-            right[:n] = self._to_features(self.documents.gather(residual, training)) - system.penalty * weights[:n]
+            right[:n] = self._to_features(gathered) - system.penalty * weights[:n]
             right[n:] = residual.sum(axis=0)
             weights += linalg.cho_solve((system.factor, True), right, check_finite=False)
-            scores = self.documents.multiply(self._as_coefficients(weights[:n]), training) + weights[n:].sum(axis=0)
-            moved = np.abs(targets - scores - residual).max(initial=0.0)
-            residual = targets - scores
-            if moved <= SETTLED:
+            before, expected = residual, targets - weights[n:].sum(axis=0)
+            residual, gathered = self.documents.subtract(self._as_coefficients(weights[:n]), expected, training)
+            if np.abs(residual - before).max(initial=0.0) <= SETTLED:
                 break
         return Solved(weights, residual)
 
