@@ -17,6 +17,11 @@ from gramshift.engine.versions import check_versions
 CONNECT = 5  # seconds in which a scheduler must answer
 ARRIVE = 30  # seconds in which its first worker must be there
 START = 120  # seconds in which local workers must be there
+SELDOM = {  # what Dask does beside the work; as often as it does by itself, that takes a tenth of each core
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "2s",
+}
 PREFIX = "gramshift-dask-"
 UNGUARDED = "unguarded"
 
@@ -24,6 +29,7 @@ UNGUARDED = "unguarded"
 @contextmanager
 def local_workers(n_workers: int, memory_limit: int) -> Iterator[Any]:
     """A client of workers that end with it, and with this process however it ends."""
+    import dask
     import distributed
 
     _refuse_to_start_from_a_worker()
@@ -32,6 +38,7 @@ def local_workers(n_workers: int, memory_limit: int) -> Iterator[Any]:
         UNDER_WAY.add(Path(folder))
         try:
             with (
+                dask.config.set(SELDOM),
                 distributed.LocalCluster(
                     n_workers=0,  # they come below, where an interrupt closes what has been started
                     threads_per_worker=1,
