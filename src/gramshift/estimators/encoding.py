@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.engine.pieces import Arrays
-from gramshift.engine.threads import count_threads, run_threads
+from gramshift.engine.threads import run_threads
 from gramshift.estimators.comparison import Comparison
 from gramshift.estimators.string_kernel import StringKernel
 from gramshift.learn.described import compact
@@ -19,7 +19,8 @@ Floats = NDArray[np.float64]
 class Encoder:
     """Turns texts into similarities to landmarks. The n-grams of the landmarks are found once, if one kernel counts them."""
 
-    def __init__(self, comparison: Comparison, landmarks: Sequence[Any]) -> None:
+    def __init__(self, comparison: Comparison, landmarks: Sequence[Any], *, n_threads: int) -> None:
+        """``n_threads`` are used to find these."""
         self._comparison, self._landmarks = comparison, landmarks
         self._kernel: StringKernel | None = None
         self.scale = np.ones(len(landmarks))
@@ -30,7 +31,7 @@ class Encoder:
             kernel: StringKernel = comparison.kernels[0]
             ngram_range, _ = kernel.check_parameters()
             self._kernel = kernel
-            run = partial(run_threads, n_threads=count_threads(comparison.n_jobs))
+            run = partial(run_threads, n_threads=n_threads)
             self._lookup = build_lookup(kernel.prepare(landmarks), kind=kernel.kind, ngram_range=ngram_range, run=run)
             self.scale = _one_over_root(self._lookup.self_values)
 

@@ -128,7 +128,8 @@ class LandmarkTrainer(Trainer):
         name, size = f"landmarks-{self._times}", self.size
         comparison = self.comparison.across_domains() if across else self.comparison
         comparison = comparison if self._cluster is None else comparison.on_one_thread()
-        encoder, total = Encoder(comparison, self._texts), -(-self.n // size)
+        encoder = Encoder(comparison, self._texts, n_threads=count_threads(self.settings["n_jobs"]))
+        total = -(-self.n // size)
         parts = in_lists(unchanged(self.documents.parts(), self._digest), size)
         pieces = self._make_pieces(name, encoder, parts, total)
         self._times += 1
