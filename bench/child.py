@@ -4,6 +4,7 @@ Nothing but the standard library is imported at the top, because a task may time
 """
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -139,20 +140,42 @@ def landmarks(texts: list[str], n: str, n_landmarks: str, setting: str, limit: s
 
 
 def dask(texts: list[str], n: str, n_landmarks: str, setting: str, workers: str, smoke: str) -> dict[str, float]:
-    """Seconds of such a fit on Dask workers of one thread each, which have done a small fit before."""
-    import distributed
+    """Seconds of such a fit on Dask workers of one thread each, which have done a small fit before.
 
-    from bench.grown import fit_grown, load_reviews
+    Documents are in memory: to make them on the way would keep this process busy, which shares its cores with the workers.
+    """
+    from bench.grown import fit_documents, fit_grown, load_reviews
+    from gramshift.engine.cluster import open_cluster
 
     reviews = load_reviews(smoke=bool(int(smoke)))
-    options: dict[str, Any] = {"n_workers": int(workers), "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
-        client.run(warm_up, int(smoke))
-        on_workers = {"engine": "dask", "scheduler": cluster.scheduler_address}
+    documents = held(reviews, int(n), setting)
+    with open_cluster(n_workers=int(workers)) as cluster:
+        cluster.client.run(warm_up, int(smoke))
+        on_workers: dict[str, Any] = {"engine": "dask", "scheduler": cluster.address}
         fit_grown(reviews, 200, 20, setting, **on_workers)
         begun = time.perf_counter()
-        fit_grown(reviews, int(n), int(n_landmarks), setting, **on_workers)
+        fit_documents(*documents, int(n_landmarks), **on_workers)
         return {"seconds": time.perf_counter() - begun}
+
+
+def alone(texts: list[str], n: str, n_landmarks: str, setting: str, smoke: str) -> dict[str, float]:
+    """Seconds of such a fit on one thread, without Dask."""
+    os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
+    from bench.grown import fit_documents, load_reviews
+
+    warm_up(int(smoke))
+    documents = held(load_reviews(smoke=bool(int(smoke))), int(n), setting)
+    begun = time.perf_counter()
+    fit_documents(*documents, int(n_landmarks), n_jobs=1)
+    return {"seconds": time.perf_counter() - begun}
+
+
+def held(reviews: Any, n: int, setting: str) -> tuple[list[str], Any, list[str]]:
+    """Source texts, their labels and target texts in memory."""
+    from bench.grown import grow
+
+    source, target = grow(reviews, n, setting)
+    return source.first(len(source)), source.labels, target.first(len(target))
 
 
 def warm_up(smoke: int) -> None:
@@ -185,6 +208,7 @@ TASKS: dict[str, Callable[..., dict[str, float]]] = {
     "settings": settings,
     "landmarks": landmarks,
     "dask": dask,
+    "alone": alone,
 }
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
+from gramshift.engine.remote import TOGETHER
 from gramshift.estimators.landmarks import piece_size
 from gramshift.text.parts import DIGEST
 
@@ -58,7 +59,7 @@ def carry(found: Mapping[str, Any], run: Run, machines: int) -> dict[str, float]
     """What the model says of a run far beyond those measured, on so many machines like this one.
 
     Machines share what grows with documents. One of them, the client, holds what is kept of each document, and adds up a square
-    of landmarks from every piece with training documents.
+    of landmarks from every group of pieces with training documents.
     """
     seconds, memory = found["seconds"]["costs"], found["bytes"]["costs"]
     n, n_landmarks = run["documents"], run["landmarks"]
@@ -72,5 +73,5 @@ def carry(found: Mapping[str, Any], run: Run, machines: int) -> dict[str, float]
         "digest_bytes": DIGEST * (n - n // 2),
         "machine_bytes": CELL * n * n_landmarks / machines,
         "pieces": n_pieces,
-        "travelling_bytes": 8 * n_landmarks**2 * n_pieces * run["training"] / n,
+        "travelling_bytes": 8 * n_landmarks**2 * n_pieces / TOGETHER * run["training"] / n,
     }

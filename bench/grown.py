@@ -109,10 +109,14 @@ def grow(reviews: Reviews, n: int, setting: str) -> tuple[Grown, Grown]:
 
 
 def fit_grown(reviews: Reviews, n: int, n_landmarks: int, setting: str, **options: Any) -> gs.TransductiveClassifier:
-    """tkc as published, but for landmarks."""
+    """tkc as published, but for landmarks; documents are made while they are read."""
     source, target = grow(reviews, n, setting)
+    return fit_documents(source, source.labels, target, n_landmarks, **options)
+
+
+def fit_documents(source: Any, labels: Any, target: Any, n_landmarks: int, **options: Any) -> gs.TransductiveClassifier:
     classifier = gs.TransductiveClassifier(landmarks=n_landmarks, ngram_range=NGRAM_RANGE, **options)
-    return classifier.fit(source, source.labels, target=target)
+    return classifier.fit(source, labels, target=target)
 
 
 def resemble(reviews: Reviews, sizes: Sequence[int]) -> list[dict[str, Any]]:

@@ -1,5 +1,6 @@
 """How far it goes: fits with landmarks as documents grow, on Dask workers, their accuracy beside exact fits, a cost model."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,8 @@ def run(texts: Texts, *, smoke: bool, repeat: int, docs: int | None) -> dict[str
     result["others"] += shorter
     result["on_disk"] = measure(sizes[-2], n_landmarks, limit=SMALL_LIMIT, smoke=smoke)
     result["unseen"] = [measure(3 * largest // 8, 3 * n_landmarks // 4, setting="BE-DK", smoke=smoke)]
-    result["workers"] = race_workers(sizes[-2], n_landmarks, repeat=few, smoke=smoke)
+    result["workers"] = race_workers(largest, n_landmarks, repeat=few, smoke=smoke)
+    result["processes"] = race_processes(largest // 4, n_landmarks, repeat=few, smoke=smoke)
     result["model"] = model([*result["growth"], *result["others"], result["on_disk"]], result["unseen"])
     result["carried"] = carry(result["model"], carried(result["growth"][-1]), MACHINES)
     result["accuracy"] = compare(reviews, smoke=smoke)
@@ -106,6 +108,20 @@ def race_workers(n: int, n_landmarks: int, *, repeat: int, smoke: bool) -> dict[
     seconds = {k: min(several) for k, several in times.items()}
     ratio = seconds[1] / seconds[2]
     return {"documents": n, "seconds": seconds, "all_seconds": times, "ratio": ratio, "reached": ratio >= FASTER}
+
+
+def race_processes(n: int, n_landmarks: int, *, repeat: int, smoke: bool) -> dict[str, Any]:
+    """The same fit in one process and in two at once that know nothing of each other: what two cores are good for here."""
+    arguments = ("alone", str(n), str(n_landmarks), SETTING, str(int(smoke)))
+    times: dict[int, list[float]] = {1: [], 2: []}
+    for _ in range(repeat):
+        for k, several in times.items():
+            say(f"{n} documents, {n_landmarks} landmarks, processes of one thread: {k}")
+            with ThreadPoolExecutor(k) as pool:
+                runs = [pool.submit(run_child, *arguments, texts=[]) for _ in range(k)]
+                several.append(max(run.result()["seconds"] for run in runs))
+    seconds = {k: min(several) for k, several in times.items()}
+    return {"documents": n, "seconds": seconds, "all_seconds": times, "ratio": 2 * seconds[1] / seconds[2]}
 
 
 def judge(growth: list[dict[str, Any]]) -> dict[str, Any]:

@@ -64,7 +64,11 @@ def workers(result: Result) -> str:
     """One and two workers under Dask."""
     found = result["workers"]
     rows = [[n, seconds] for n, seconds in found["seconds"].items()]
-    return table(f"Dask workers, {found['documents']:,} documents", ("seconds",), rows)
+    apart = result["processes"]
+    words = f"{apart['ratio']:.2f} times as much as one in the same time ({apart['documents']:,} documents each)"
+    return table(f"Dask workers, {found['documents']:,} documents", ("seconds",), rows) + (
+        f"\n\nTwo processes that know nothing of each other do {words}."
+    )
 
 
 def costs(result: Result) -> str:
