@@ -19,6 +19,7 @@ from gramshift.engine import cluster as cluster_module
 from gramshift.engine import workers
 from gramshift.engine.cluster import PER_THREAD, open_cluster
 from gramshift.engine.pieces import StoredPieces
+from gramshift.engine.remote import RemotePieces
 
 PATH = os.pathsep.join([str(Path(gramshift.__file__).parents[1]), str(Path(cluster_tasks.__file__).parent)])
 PATIENCE = 120  # seconds until a test gives up
@@ -89,6 +90,50 @@ def test_shared_and_kept_values_are_found_on_the_workers(cluster):
     assert cluster.run(np.sum, [(kept[0], kept[1]), [kept[2], kept[3]]]) == [9, 21]
     with pytest.raises(TypeError):  # elsewhere they are not found
         cluster.run(lambda item: shared, [1])
+
+
+def test_a_task_works_on_several_pieces_of_a_worker(cluster):
+    calls, found, total = [], {}, np.zeros(2, int)
+    pieces = RemotePieces(cluster, "numbers")
+    pieces.fill(cluster_tasks.make_piece, iter(range(50)), 50, stage="pieces", progress=lambda *call: calls.append(call))
+    assert calls[0] == ("pieces", 0, 50)
+    assert calls[-1] == ("pieces", 50, 50)
+    assert [done for _, done, _ in calls] == sorted(done for _, done, _ in calls)
+
+    arguments = {number: number + 1 for number in range(50) if number % 3}
+    expected = {number: [10 * number * (number + 1), 10 * number**2 * (number + 1)] for number in arguments}
+    calls.clear()
+    pieces.map(
+        cluster_tasks.count_and_add,
+        (10,),
+        arguments,
+        found.__setitem__,
+        stage="sums",
+        progress=lambda *call: calls.append(call),
+    )
+    assert {number: values.tolist() for number, values in found.items()} == expected
+    assert len(calls) - 1 < len(arguments) / 4, "a task for every piece"
+    pieces.add_up(cluster_tasks.count_and_add, (10,), arguments, total)
+    assert total.tolist() == np.sum(list(expected.values()), axis=0).tolist()
+
+    for pid in pids(cluster):  # all pieces are gone
+        os.kill(pid, signal.SIGKILL)
+    again = np.zeros(2, int)
+    pieces.add_up(cluster_tasks.count_and_add, (10,), arguments, again)
+    assert again.tolist() == total.tolist()
+
+
+def test_an_error_in_a_piece_is_raised_before_the_others_are_made(cluster):
+    taken = []
+
+    def items():
+        for number in range(1000):
+            taken.append(number)
+            yield number
+
+    with pytest.raises(KeyError, match="three is refused"):
+        RemotePieces(cluster, "numbers").fill(cluster_tasks.refuse_three, items(), 1000)
+    assert len(taken) < 100
 
 
 def test_an_error_of_a_task_is_raised_and_no_other_is_started(cluster):
@@ -271,7 +316,7 @@ def test_a_checkpoint_outlives_its_scheduler(scheduler, tmp_path, monkeypatch):
     """Pieces that came before the scheduler was killed are taken up by threads."""
     process, address = scheduler
     monkeypatch.setattr(workers, "ARRIVE", PATIENCE)
-    monkeypatch.setattr("gramshift.estimators.landmarks.piece_size", lambda n_landmarks: 8)
+    monkeypatch.setattr("gramshift.estimators.landmarks.piece_size", lambda n_landmarks, *, again: 8)
     texts = [f"{word} number {i}" for i in range(60) for word in ("pan", "film")]
     labels = ["even" if i % 2 else "odd" for i in range(60)]
     options = {"ngram_range": (1, 3), "landmarks": 20}
@@ -297,7 +342,7 @@ def test_a_checkpoint_outlives_its_scheduler(scheduler, tmp_path, monkeypatch):
     found = gramshift.TransductiveClassifier(**options).fit(texts[:60], labels, target=texts[60:], resume=tmp_path / "kept")
     assert len(calls) == 15 - n_kept
     monkeypatch.undo()
-    monkeypatch.setattr("gramshift.estimators.landmarks.piece_size", lambda n_landmarks: 8)
+    monkeypatch.setattr("gramshift.estimators.landmarks.piece_size", lambda n_landmarks, *, again: 8)
     expected = gramshift.TransductiveClassifier(**options).fit(texts[:60], labels, target=texts[60:])
     assert found.transduction_score_.tobytes() == expected.transduction_score_.tobytes()
 

@@ -23,7 +23,7 @@ def cluster():
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch):
     """So that there are several."""
-    monkeypatch.setattr("gramshift.estimators.landmarks.piece_size", lambda n_landmarks: 64)
+    monkeypatch.setattr("gramshift.estimators.landmarks.piece_size", lambda n_landmarks, *, again: 64)
 
 
 def fit(source=KITCHEN.texts, target=FILMS.texts, *, progress=None, resume=None, **options):
@@ -83,11 +83,23 @@ def test_pieces_that_workers_made_are_kept_and_taken_up(cluster, tmp_path):
 
 
 def test_what_does_not_fit_a_worker_is_refused_with_the_numbers(cluster, monkeypatch):
-    monkeypatch.setattr("gramshift.estimators.landmarks.CELLS", 10**9)
+    monkeypatch.setattr("gramshift.estimators.landmarks.CELL_BYTES", 24 * 10**9 // (64 * 60))
     with pytest.raises(
         MemoryError, match=r"a Dask worker that compares 64 documents with 60 needs 22.7 GiB, but .* fewer landmarks"
     ):
         fit(engine="dask", scheduler=cluster.address)
+
+
+def test_a_scheduler_that_is_not_there_is_noticed_before_documents_are_read():
+    class Unread:
+        def __len__(self):
+            return len(FILMS.texts)
+
+        def parts(self):
+            raise AssertionError("they are read")
+
+    with pytest.raises(ConnectionError, match="no Dask scheduler answers there"):
+        fit(target=Unread(), engine="dask", scheduler="tcp://127.0.0.1:1")
 
 
 @pytest.mark.parametrize(
