@@ -185,18 +185,16 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         given = gather_parts(X, y, target, comparison)
         known = read_labels(given.labels, settings["select"])
         n_landmarks = count_landmarks(given, settings, comparison, kept=resume is not None)
-        chosen = choose(given, comparison, settings, n_landmarks, progress)
-        with (
-            open_engine(self.engine, self.scheduler, n_jobs=self.n_jobs, memory_limit=self.memory_limit) as cluster,
-            open_store(chosen, comparison, settings, given, resume) as store,
-        ):
-            trainer = LandmarkTrainer(
-                comparison, given.documents, known.is_source, known.codes, known.classes.tolist(), settings,
-                landmarks=chosen.rows, seen=chosen.seen, store=store, cluster=cluster, progress=progress,
-            )  # fmt: skip
-            self._keep(trainer.run(), trainer, chosen.seen.landmarks, known, settings)
-            self._set_landmarks(chosen.rows, chosen.seen.digests)
-            self._calibrate_with(trainer)
+        with open_engine(self.engine, self.scheduler, n_jobs=self.n_jobs, memory_limit=self.memory_limit) as cluster:
+            chosen = choose(given, comparison, settings, n_landmarks, progress)
+            with open_store(chosen, comparison, settings, given, resume) as store:
+                trainer = LandmarkTrainer(
+                    comparison, given.documents, known.is_source, known.codes, known.classes.tolist(), settings,
+                    landmarks=chosen.rows, seen=chosen.seen, store=store, cluster=cluster, progress=progress,
+                )  # fmt: skip
+                self._keep(trainer.run(), trainer, chosen.seen.landmarks, known, settings)
+                self._set_landmarks(chosen.rows, chosen.seen.digests)
+                self._calibrate_with(trainer)
 
     def _keep(self, rounds: list[Round], trainer: Trainer, documents: Any, known: Known, settings: dict[str, Any]) -> None:
         """All that a fit leaves behind; ``documents`` are those that others are compared with."""
@@ -214,6 +212,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
 
     def _set_landmarks(self, rows: NDArray[np.intp] | None, digests: NDArray[np.uint8] | None) -> None:
         self.landmarks_, self._digests = rows, digests
+        self._places: dict[bytes, int] | None = None
 
     def decision_function(self, X: Any) -> Floats:
         """Scores of documents never seen, no refit: for two classes that of the second, else a column per class."""
@@ -363,8 +362,9 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         """Which of these texts are of the target, and which of its documents they are; of equal ones the first."""
         if not isinstance(X, list):
             return []
-        places = {one: row for row, one in reversed(list(enumerate(self.target_digests())))}
-        return [(row, places[one]) for row, one in enumerate(map(digest_of, X)) if one in places]
+        if self._places is None:
+            self._places = {one: row for row, one in reversed(list(enumerate(self.target_digests())))}
+        return [(row, self._places[one]) for row, one in enumerate(map(digest_of, X)) if one in self._places]
 
     def target_digests(self) -> list[bytes]:
         """By what the target documents are known again, in order."""
