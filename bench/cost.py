@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from gramshift.engine.remote import TOGETHER
-from gramshift.estimators.landmarks import piece_size
+from gramshift.estimators.estimates import piece_size
 from gramshift.text.parts import DIGEST
 
 CELL = 4  # bytes

@@ -13,7 +13,7 @@ from bench.landmarks import compare
 from bench.machine import describe_machine, describe_versions, say, source_state
 from bench.scale_tables import show
 from gramshift.engine.memory import parse_bytes
-from gramshift.estimators.needs import BASE, Work, estimate_landmarks
+from gramshift.estimators.estimates import BASE, Work, estimate_landmarks
 from gramshift.estimators.presets import PRESETS
 
 __all__ = ["run", "show"]

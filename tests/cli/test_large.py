@@ -17,8 +17,8 @@ COMMON = ["--ngrams", "3-5", "--landmarks", "60"]
 SCRIPT = """
 import os, signal, sys
 from gramshift.engine import pieces
-from gramshift.estimators import encoding, landmarks
-landmarks.CELLS = 64 * 64  # four pieces
+from gramshift.estimators import encoding, estimates
+estimates.PIECE_CELLS = 64 * 64  # four pieces
 left, made = {left}, 0
 put, encode = pieces.StoredPieces.put, encoding.Encoder.__call__
 

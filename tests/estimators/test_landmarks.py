@@ -6,7 +6,7 @@ import pytest
 import gramshift as gs
 from gramshift.datasets.demo import load_demo
 from gramshift.estimators import large
-from gramshift.estimators.needs import BASE, Needs
+from gramshift.estimators.estimates import BASE, Needs
 from gramshift.learn.choose import draw, spread
 from gramshift.text.parts import Joined, Listed, in_lists
 
@@ -160,7 +160,7 @@ class Parts:
 
 @pytest.mark.parametrize("size", [1, 50, 1000])
 def test_documents_may_come_in_parts(size, monkeypatch):
-    monkeypatch.setattr("gramshift.estimators.landmarks.CELLS", 64 * 70)
+    monkeypatch.setattr("gramshift.estimators.estimates.PIECE_CELLS", 64 * 70)
     source, target = Parts(KITCHEN.texts, size), Parts(FILMS.texts, size)
     clf = gs.TransductiveClassifier(ngram_range=(3, 5), landmarks=70)
     clf.fit(source, KITCHEN.labels, target=target)

@@ -1,14 +1,7 @@
 import pytest
 
-from gramshift.estimators.needs import (
-    Work,
-    check_exact,
-    check_landmarks_fit,
-    estimate_exact,
-    estimate_landmarks,
-    in_words,
-    most_landmarks,
-)
+from gramshift.estimators.estimates import Work, estimate_exact, estimate_landmarks, in_words, piece_size
+from gramshift.estimators.needs import check_exact, check_landmarks_fit, most_landmarks
 
 SIZES = {
     "n_source": 2000,
@@ -107,3 +100,19 @@ def test_pieces_that_are_too_large_for_memory_are_on_disk():
 )
 def test_times_in_words(seconds, words):
     assert in_words(seconds) == words
+
+
+@pytest.mark.parametrize("n_landmarks", [1, 60, 500, 2000, 5000, 20_000])
+def test_pieces_have_as_many_documents_as_there_are_landmarks_to_be_sorted_again(n_landmarks):
+    plain, again = piece_size(n_landmarks), piece_size(n_landmarks, again=True)
+    assert 64 <= plain <= again <= 8192
+    assert again >= min(n_landmarks, 8192)
+    estimated = [estimate_landmarks(Work(**SIZES | {"n_grams": k}), n_landmarks, cell_bytes=8) for k in (1, 5)]
+    assert estimated[1].seconds > 2 * estimated[0].seconds - 1
+
+
+def test_a_command_takes_longer_than_the_fit_alone():
+    for sizes in (SIZES, SIZES | {"n_grams": 5}):
+        assert estimate(**sizes, command=True).seconds > estimate(**sizes).seconds + 1
+    fit, command = (estimate_landmarks(Work(**SIZES, command=by), 500) for by in (False, True))
+    assert command.seconds > fit.seconds + 1

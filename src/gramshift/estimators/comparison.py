@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from gramshift.engine.threads import Progress, count_threads
 from gramshift.estimators.inputs import check_gram, check_rows
+from gramshift.estimators.presets import WORD_RANGE, WORDS
 from gramshift.estimators.string_kernel import StringKernel
 from gramshift.kernels.kinds import KERNELS
 from gramshift.kernels.weighting import Powers
@@ -17,7 +18,6 @@ from gramshift.learn.described import Described, compact
 from gramshift.text.documents import as_list
 
 Floats = NDArray[np.float64]
-WORDS, WORD_RANGE = "words", (1, 2)
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,12 @@ class Comparison:
             StringKernel(**one.get_params() | {"n_jobs": 1}) if isinstance(one, StringKernel) else one for one in self.kernels
         ]
         return Comparison(kernels, 1, self.selves, self.groups)
+
+    @property
+    def n_lengths(self) -> int:
+        """How many lengths of n-grams our kernels have together, at least 1."""
+        ranges = [one.ngram_range for one in self.kernels if isinstance(one, StringKernel)]
+        return max(1, sum(1 + high - low for low, high in ranges))
 
     def takes_rows(self, X: Any) -> bool:
         """Whether X is to be read as rows of numbers: for functions of the user's, unless it holds texts."""

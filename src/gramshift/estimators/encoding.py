@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from gramshift.engine.pieces import Arrays
 from gramshift.engine.threads import run_threads
 from gramshift.estimators.comparison import Comparison
+from gramshift.estimators.estimates import PER_NGRAM
 from gramshift.estimators.string_kernel import StringKernel
 from gramshift.learn.described import compact
 
@@ -37,8 +38,10 @@ class Encoder:
 
     @property
     def nbytes(self) -> int:
-        """Of the n-grams of the landmarks, or of their texts."""
-        return self._lookup.nbytes if self._kernel is not None else sum(map(len, self._landmarks))
+        """Of the n-grams of the landmarks; of those that are sorted with every part, while they are."""
+        if self._kernel is not None:
+            return self._lookup.nbytes
+        return PER_NGRAM * self._comparison.n_lengths * sum(map(len, self._landmarks))
 
     @property
     def uses_one_thread(self) -> bool:

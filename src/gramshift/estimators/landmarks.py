@@ -15,8 +15,8 @@ from gramshift.engine.plan import require
 from gramshift.engine.remote import RemotePieces, fill_remotely
 from gramshift.engine.threads import Progress, count_threads
 from gramshift.estimators.comparison import Comparison
-from gramshift.estimators.encoding import Encoder
-from gramshift.estimators.needs import MOST_IN_PIECE, PIECE_CELLS
+from gramshift.estimators.encoding import Encoder, counts_simply
+from gramshift.estimators.estimates import piece_size
 from gramshift.estimators.trainer import Trainer
 from gramshift.learn.choose import CANDIDATES, MOST_CANDIDATES, draw, spread
 from gramshift.learn.described import Rows
@@ -29,7 +29,6 @@ Floats = NDArray[np.float64]
 WORKER_BYTES = 320 << 20  # of a Dask worker with our libraries
 PAUSED = 0.8  # of a worker's memory: with more it gets no more work
 CELL_BYTES = 24  # of a piece under way: counts, what they become, and the texts
-CELLS = PIECE_CELLS
 
 
 @dataclass(frozen=True)
@@ -71,11 +70,6 @@ def unchanged(parts: Iterator[list[str]], digest: str) -> Iterator[list[str]]:
         yield part
     if whole.hexdigest() != digest:
         raise ValueError("the documents are not the same as when they were first read; they must not change during a fit")
-
-
-def piece_size(n_landmarks: int) -> int:
-    """Documents in a piece: the same for every run with so many landmarks, on any machine."""
-    return min(MOST_IN_PIECE, max(64, 1 << (CELLS // max(1, n_landmarks)).bit_length() - 1))
 
 
 def choose_landmarks(
@@ -144,7 +138,9 @@ class LandmarkTrainer(Trainer):
         n_threads = count_threads(self.settings["n_jobs"])
         told: dict[str, Any] = {"stage": "landmarks", "progress": self._progress}
         if self._cluster is not None:
-            needed, room = WORKER_BYTES + encoder.nbytes + CELL_BYTES * CELLS, int(PAUSED * self._cluster.memory_limit)
+            in_piece, room = CELL_BYTES * self.size * len(self._texts), int(PAUSED * self._cluster.memory_limit)
+            sorted_with = 0 if encoder.uses_one_thread else self.size / len(self._texts)  # documents to a landmark
+            needed = WORKER_BYTES + int(encoder.nbytes * (1 + sorted_with)) + in_piece
             advice = "give each worker more memory, or take fewer landmarks"
             require(f"a Dask worker that compares {self.size} documents with {len(self._texts)}", needed, room, advice)
         if self._cluster is not None and self._store is None:
@@ -162,7 +158,8 @@ class LandmarkTrainer(Trainer):
     @property
     def size(self) -> int:
         """Of a piece."""
-        return piece_size(len(self._texts))
+        assert self.comparison is not None
+        return piece_size(len(self._texts), again=not counts_simply(self.comparison))
 
     def _make_solver(self, documents: Any, source: Rows) -> Any:
         alpha, bias = float(self.settings["alpha"]), bool(self.settings["bias"])

@@ -6,7 +6,7 @@ import logging
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,9 +23,10 @@ from gramshift.engine.pieces import Memory, Store
 from gramshift.engine.threads import Progress
 from gramshift.estimators.comparison import Comparison
 from gramshift.estimators.encoding import counts_simply
+from gramshift.estimators.estimates import BASE, IN_MEMORY, Work, piece_size
 from gramshift.estimators.labels import as_labels, is_missing
-from gramshift.estimators.landmarks import Seen, choose_landmarks, look_through, piece_size
-from gramshift.estimators.needs import BASE, IN_MEMORY, Work, check_exact, check_landmarks_fit, memory_of, most_landmarks
+from gramshift.estimators.landmarks import Seen, choose_landmarks, look_through
+from gramshift.estimators.needs import check_exact, check_landmarks_fit, memory_of, most_landmarks
 from gramshift.estimators.presets import MOST_LANDMARKS, count_added
 from gramshift.estimators.string_kernel import StringKernel
 from gramshift.estimators.target import Target
@@ -66,7 +67,7 @@ def gather_parts(X: Any, y: Any, target: Any, comparison: Comparison) -> Given:
 def count_landmarks(given: Given, settings: Mapping[str, Any], comparison: Comparison, *, kept: bool) -> int:
     """As many as the user wants, or as memory allows; no more than there are documents."""
     n = len(given.labels)
-    work, cell_bytes = describe_work(given, settings, comparison.kernels), 4 if counts_simply(comparison) else 8
+    work, cell_bytes = describe_work(given, settings, comparison), 4 if counts_simply(comparison) else 8
     allowed = memory_of(settings["memory_limit"]) + BASE  # which is in use already
     if settings["landmarks"] != "auto":
         wanted = min(n, int(settings["landmarks"]))
@@ -95,7 +96,7 @@ def prepare_gram(
         raise ValueError(
             "engine='dask' fills the gram of one kernel that counts n-grams; with other kernels it needs landmarks"
         )
-    work, allowed = describe_work(given, settings, kernels), memory_of(settings["memory_limit"]) + BASE
+    work, allowed = describe_work(given, settings, comparison), memory_of(settings["memory_limit"]) + BASE
     ways = ({"disk": "fit(..., resume='folder')"} if one else {}) | ({"landmarks": "landmarks=2000"} if kernels else {})
     _, on_disk = check_exact(work, allowed, may_use_disk=resume is not None, options=ways)
     if resume is None and settings["engine"] != "dask":
@@ -119,23 +120,20 @@ def make_gram(
     return counts
 
 
-def describe_work(given: Given, settings: Mapping[str, Any], kernels: Sequence[Any]) -> Work:
+def describe_work(given: Given, settings: Mapping[str, Any], comparison: Comparison | None) -> Work:
     """The size of a fit; of documents that come in parts the length is not known, and taken for that of a review."""
     n_source = int(given.is_source.sum())
     n_target = len(given.labels) - n_source
     n_characters = count_characters(given.documents)
-    ours = [kernel for kernel in kernels if isinstance(kernel, StringKernel)]
-    lengths = [1 + kernel.ngram_range[1] - kernel.ngram_range[0] for kernel in ours]
-    changing = any(kernel.powers is not None and kernel.powers.classes > 0 for kernel in ours)
     return Work(
         n_source=n_source,
         n_target=n_target,
         n_added=count_added(settings["n_added"], n_target)[-1],
         n_characters=n_characters,
-        n_lengths=max(1, sum(lengths)),
+        n_lengths=1 if comparison is None else comparison.n_lengths,
         adapts=int(settings["n_rounds"]) > 1,
         jobs=settings["n_jobs"],
-        n_grams=int(settings["n_rounds"]) if changing else 1,
+        n_grams=int(settings["n_rounds"]) if comparison is not None and comparison.by_classes else 1,
     )
 
 
@@ -200,7 +198,7 @@ def _describe(chosen: Chosen, comparison: Comparison, settings: Mapping[str, Any
         "landmark choice": settings["landmark_choice"],
         "random state": int(settings["random_state"]),
         "source and landmarks": sha256(given.is_source.tobytes() + chosen.rows.tobytes()).hexdigest(),
-        "documents in a piece": piece_size(len(chosen.rows)),
+        "documents in a piece": piece_size(len(chosen.rows), again=not counts_simply(comparison)),
     }
     for number, kernel in enumerate(comparison.kernels, start=1):  # each by itself, so that what differs can be told
         key |= {f"{name} of kernel {number}": value for name, value in _values_of(kernel).items()}

@@ -11,6 +11,7 @@ from gramshift.kernels.weighting import as_powers
 from gramshift.learn.choose import CHOICES
 
 Floats = NDArray[np.float64]
+WORDS, WORD_RANGE = "words", (1, 2)
 SELECTIONS = ("surest", "source shares", "estimated shares")
 MOST_LANDMARKS = 10_000  # that "auto" takes: training on more takes longer than it is worth
 LARGEST_ALPHA = 1e12  # beyond it all scores are the same to rounding

@@ -11,21 +11,16 @@ from gramshift.datasets.formats import format_of
 from gramshift.datasets.opening import TableError
 from gramshift.datasets.writing import open_writer, output_style
 from gramshift.engine.checkpoint import check_folder
-from gramshift.estimators.needs import (
-    Needs,
-    Work,
-    check_exact,
-    check_landmarks_fit,
-    memory_of,
-    most_landmarks,
-)
-from gramshift.estimators.presets import MOST_LANDMARKS, PRESETS
+from gramshift.estimators.estimates import Needs, Work
+from gramshift.estimators.needs import check_exact, check_landmarks_fit, memory_of, most_landmarks
+from gramshift.estimators.presets import MOST_LANDMARKS, PRESETS, WORD_RANGE
 from gramshift.tasks.corrections import read_corrections
 from gramshift.tasks.inputs import Inputs, Say, check_names, read_inputs
 from gramshift.tasks.labelled import LabelColumns, label_columns, renamed_in_words
 from gramshift.tasks.options import AUTO, ClassifyOptions, parse_ngrams
 from gramshift.tasks.outputs import STANDARD, check_outputs, open_output
 
+N_WORD_LENGTHS = 1 + WORD_RANGE[1] - WORD_RANGE[0]
 MOST_SHOWN = 20_000  # documents on a page: a browser holds no more of them with ease
 
 
@@ -138,11 +133,12 @@ def _sizes(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any]
         n_target=n_target,
         n_added=n_added,
         n_characters=inputs.n_characters,
-        n_lengths=high - low + 1,
+        n_lengths=high - low + 1 + (N_WORD_LENGTHS if options.method == BEST else 0),
         adapts=options.method != "plain",
         n_explained=min(n_target, 2000) if options.report else 0,
         jobs=options.jobs,
         n_grams=PRESETS[BEST]["n_rounds"] if options.method == BEST else 1,
+        command=True,
     )
     n_landmarks = _count_landmarks(work, options)
     needs = _check_needs(work, options, n_landmarks)
