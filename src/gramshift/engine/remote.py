@@ -15,7 +15,7 @@ from gramshift.engine.threads import Progress
 T = TypeVar("T")
 AT_ONCE = 64  # pieces whose items are held at a time
 SMALL = 1 << 20  # bytes that are sent with every task rather than to every worker before
-TOGETHER = 16  # pieces that a task works on at most
+TOGETHER = 8  # pieces that a task works on at most: if they were moved to disk, it needs them all at once
 
 
 class RemotePieces:
