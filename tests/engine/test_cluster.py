@@ -123,6 +123,14 @@ def test_a_task_works_on_several_pieces_of_a_worker(cluster):
     assert again.tolist() == total.tolist()
 
 
+def test_values_are_found_on_their_workers_unless_they_were_lost(cluster):
+    kept = cluster.keep(abs, range(8))
+    assert cluster.run(abs, kept) == list(range(8))
+    assert set(cluster.find(kept)) <= set(cluster.client.nthreads())
+    cluster.client.cancel([kept[0].future])
+    assert cluster.find(kept) == [""] * 8
+
+
 def test_an_error_in_a_piece_is_raised_before_the_others_are_made(cluster):
     taken = []
 

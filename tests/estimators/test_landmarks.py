@@ -266,6 +266,11 @@ def test_a_fit_goes_on_with_pieces_and_sums(tmp_path, monkeypatch):
     assert found.transduction_score_.tobytes() == expected.transduction_score_.tobytes()
     with pytest.raises(ValueError, match="landmarks"):
         fit_kept(tmp_path / "kept", landmarks=51)
+    changed = [*FILMS.texts[:-1], FILMS.texts[-1] + "!"]
+    with pytest.raises(ValueError, match="content"):
+        gs.TransductiveClassifier(ngram_range=(3, 5), landmarks=50).fit(
+            KITCHEN.texts, KITCHEN.labels, target=changed, resume=tmp_path / "kept"
+        )
 
 
 @pytest.mark.parametrize("options", [{"preset": "best"}, {"kernel": ["presence", "spectrum"]}])

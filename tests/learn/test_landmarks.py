@@ -109,6 +109,18 @@ def test_with_all_documents_it_is_the_exact_solver(adapt, alpha, bias):
         np.testing.assert_allclose(solver.held_out(TRAINING, targets), exact.held_out(TRAINING, targets), atol=1e-8)
 
 
+def test_a_training_is_taken_up_again_only_if_it_is_the_same(adapt, monkeypatch):
+    documents, solver = make_solver(FEW, adapt, 1e-2, False)
+    others = np.r_[SOURCE, 50:57, 70:80]  # as many, with the same targets
+    fits = {}
+    for name, training, targets in (("first", TRAINING, TARGETS), ("others", others, TARGETS), ("turned", others, -TARGETS)):
+        fits[name] = solver.solve(training, targets).score(documents, np.arange(90))
+        fresh = make_solver(FEW, adapt, 1e-2, False)[1].solve(training, targets).score(documents, np.arange(90))
+        np.testing.assert_allclose(fits[name], fresh, atol=1e-12)
+    monkeypatch.setattr(solver, "_factor", None)  # not called again
+    np.testing.assert_allclose(solver.solve(others, -TARGETS).score(documents, np.arange(90)), fits["turned"], atol=1e-12)
+
+
 @pytest.mark.parametrize(("size", "n_threads"), [(1, 1), (7, 3), (90, 2), (1000, 1)])
 def test_pieces_of_any_size_give_the_same(adapt, size, n_threads):
     documents, solver = make_solver(FEW, adapt, 1e-3, False, size=size, n_threads=n_threads)
