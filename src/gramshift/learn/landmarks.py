@@ -119,14 +119,14 @@ class LandmarkRidge:
 
     def _factor(self, training: Rows) -> System:
         n = self.documents.n_landmarks
-        sums = self._source_sums.copy()
+        sums = self._source_sums
         if len(training) > len(self.source):
-            sums += self.documents.products(training[len(self.source) :])
+            sums = sums + self.documents.products(training[len(self.source) :])
         penalty = self.alpha + self._unsaid
         if self.documents.adapt:
             penalty *= n / len(self.documents)
         system = np.zeros((n + self.bias, n + self.bias), order="F")
-        system[:n, :n] = self._to_features(self._to_features(sums).T)
+        system[:n, :n] = sums if self.documents.adapt else self._to_features(self._to_features(_mirror(sums)).T)
         if self.bias:
             system[n, :n] = self._to_features(self.documents.gather(np.ones((len(training), 1)), training))[:, 0]
             system[n, n] = len(training)
@@ -195,6 +195,12 @@ class LandmarkRidge:
         result = factor.copy()
         result[:n, :n] = self._root @ factor[:n, :n]
         return result
+
+
+def _mirror(lower: Floats) -> Floats:
+    """The whole of a symmetric array."""
+    result: Floats = lower + np.tril(lower, -1).T
+    return result
 
 
 def _factor_of(system: Floats) -> Floats:

@@ -88,18 +88,20 @@ class DescribedParts:
         return left, total
 
     def products(self, rows: Rows) -> Floats:
-        """The sum over ``rows`` of each description times itself, shape (landmarks, landmarks)."""
+        """The sum over ``rows`` of each description times itself, shape (landmarks, landmarks), with 0 above the diagonal.
+
+        What is there would be the mirror image.
+        """
         if len(rows) <= self.n_landmarks:  # so few are less to hand over than a sum from every piece
-            cells = self.cells(rows)
-            return cells.T @ cells
+            few: Floats = blas.dsyrk(1.0, self.cells(rows).T, lower=True)
+            return few
         name = f"sums-{sha256(rows.tobytes()).hexdigest()[:16]}-{self.adapt:d}"
         kept = None if self._store is None else self._store.load(name)
         if kept is not None:
-            return np.array(kept["sums"])
-        total = np.zeros((self.n_landmarks, self.n_landmarks))
+            return np.array(kept["sums"], order="F")
+        total = np.zeros((self.n_landmarks, self.n_landmarks), order="F")  # as results are: others take longer to be added
         arguments = {number: (rows[at],) for number, at in self._split(rows).items()}
         self._add_up(multiply_by_itself, arguments, total, stage="sums")
-        total += np.tril(total, -1).T
         if self._store is not None:
             self._store.save(name, sums=total)
         return total
@@ -170,7 +172,6 @@ def find_empty_rows(piece: Arrays, shared: Shared, argument: Argument) -> NDArra
 
 
 def multiply_by_itself(piece: Arrays, shared: Shared, argument: Argument) -> Floats:
-    """Below the diagonal, with 0 above it: that would be the mirror image."""
     (rows,), n = argument, len(shared[0])
     total = np.zeros((n, n), order="F")
     for start in range(0, len(rows), BLOCK):
