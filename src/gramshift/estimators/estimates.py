@@ -19,20 +19,20 @@ PER_EXPLAINED_NGRAM = 22
 LOADED = 65 << 20  # compiled code and tables that a fit with landmarks has beside the base
 BUILT_NGRAM, LOOKED_UP_NGRAM = 19, 8  # an n-gram of a landmark while these are found, and afterwards
 PIECE_BYTES = 40 << 20  # a piece while a thread works on it
-SQUARES, SQUARES_OF_THREAD = 4, 2  # arrays of landmarks times landmarks, in double precision
+SQUARES, SQUARES_OF_THREAD = 3, 2  # arrays of landmarks times landmarks, in double precision
 PER_DOCUMENT = 400  # label, id, scores, where it comes from
 
-START, LANDMARK_START, COMMAND_START = 0.4, 0.5, 1.8  # seconds: loading compiled code
+START, LANDMARK_START, COMMAND_START = 0.4, 0.3, 1.8  # seconds: loading compiled code
 COMMAND_SECONDS = 2e-4  # a document that is read, checked and written
 NGRAM_SECONDS = 5e-8  # of one core, as all that follow: sorting and placing an n-gram
 SORTED_SECONDS = 1.8e-7  # the same for a part of the documents with the landmarks, and comparing these
 CELL_SECONDS = 8e-8  # filling a cell of the gram, and all passes over it
 AGAIN_SECONDS = 8.6e-8  # the same where n-grams have weights
 DISK_SECONDS = 4e-8  # the same passes, where they come from a disk
-FLOP_SECONDS, DOUBLE_SECONDS = 5e-12, 1.7e-11  # in single and double precision
+FLOP_SECONDS, DOUBLE_SECONDS = 5e-12, 2.1e-11  # in single and double precision
 EXPLAINED_SECONDS, PAIR_SECONDS = 5e-3, 1.5e-6  # a document that is explained, and each that it is compared with
-LOOK_UP_SECONDS = 8e-8  # an n-gram of a document among those of the landmarks
-LANDMARK_CELL_SECONDS = 2.5e-8  # a similarity to a landmark, and all passes over it
+LOOK_UP_SECONDS = 6.6e-8  # an n-gram of a document among those of the landmarks
+LANDMARK_CELL_SECONDS = 5.6e-8  # a similarity to a landmark, and all passes over it
 
 
 @dataclass(frozen=True)
