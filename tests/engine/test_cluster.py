@@ -123,6 +123,23 @@ def test_a_task_works_on_several_pieces_of_a_worker(cluster):
     assert again.tolist() == total.tolist()
 
 
+def test_pieces_that_are_lost_while_others_are_made_do_not_count(cluster):
+    calls, later, total = [], [], np.zeros(2, int)
+
+    def kill_all(stage, done, of):
+        (later if max(calls, default=0) >= 12 else calls).append(done)
+        if calls[-1] >= 12 and not later:
+            for pid in pids(cluster):
+                os.kill(pid, signal.SIGKILL)
+
+    pieces = RemotePieces(cluster, "numbers")
+    pieces.fill(cluster_tasks.make_piece, iter(range(40)), 40, progress=kill_all)
+    assert later[-1] == 40
+    assert min(later) >= 12, "what was lost before is made again, and no more"
+    pieces.add_up(cluster_tasks.count_and_add, (1,), dict.fromkeys(range(40), 1), total)
+    assert total.tolist() == [sum(range(40)), sum(number**2 for number in range(40))]
+
+
 def test_values_are_found_on_their_workers_unless_they_were_lost(cluster):
     kept = cluster.keep(abs, range(8))
     assert cluster.run(abs, kept) == list(range(8))

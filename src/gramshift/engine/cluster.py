@@ -120,15 +120,17 @@ class Cluster:
         """
         handles: list[Handle] = []
         under_way: dict[int, Any] = {}
+        losses = 0
         try:
             for number, item in enumerate(items):
                 needs = (*find_handles(function), *find_handles(item))
                 handles.append(Handle(partial(self._submit, function, item, name, number), needs))
                 under_way[number] = handles[-1].future
                 while len(under_way) >= self._count_places():
-                    for settled in self._settled(under_way):
-                        if under_way.pop(settled).status == "error":
-                            self._result(handles[settled].future)
+                    lost = self._sort_out(handles, under_way)
+                    losses = losses + 1 if lost else 0
+                    if losses > LOSSES:
+                        raise self._killed(lost[0])
                     finished(len(handles) - len(under_way))
         except BaseException:
             self._abandon(list(under_way.values()))
@@ -185,6 +187,19 @@ class Cluster:
             self._abandon(list(under_way.values()))
             raise
         return [results[number] for number in range(len(work))]
+
+    def _sort_out(self, handles: list[Handle], under_way: dict[int, Any]) -> list[Any]:
+        """Wait until some are done; raise an error of theirs; those that were lost are under way again, and returned."""
+        lost = []
+        for number in self._settled(under_way):
+            future = under_way.pop(number)
+            if future.status == "error":
+                self._result(future)
+            elif future.status != "finished":
+                lost.append(future)
+                handles[number].revive()
+                under_way[number] = handles[number].future
+        return lost
 
     def find(self, handles: Iterable[Handle]) -> list[str]:
         """The address of a worker that has each of these; an empty one if none has just now."""

@@ -15,14 +15,15 @@ from gramshift.engine.threads import Progress
 T = TypeVar("T")
 AT_ONCE = 64  # pieces whose items are held at a time
 SMALL = 1 << 20  # bytes that are sent with every task rather than to every worker before
-TOGETHER = 8  # pieces that a task works on at most: if they were moved to disk, it needs them all at once
+TOGETHER = 8  # pieces that a task works on at most
 
 
 class RemotePieces:
     """Pieces that stay on the workers of a cluster, which make them again if a worker is lost."""
 
-    def __init__(self, cluster: Cluster, name: str) -> None:
-        self._cluster, self._name = cluster, name
+    def __init__(self, cluster: Cluster, name: str, *, together: int = TOGETHER) -> None:
+        """A task works on no more pieces than ``together``: if they were moved to disk, it needs them all at once."""
+        self._cluster, self._name, self._together = cluster, name, min(together, TOGETHER)
         self._handles: list[Handle] = []
 
     def fill(
@@ -114,7 +115,7 @@ class RemotePieces:
         by_place: dict[str, list[int]] = {}
         for number, place in zip(numbers, places, strict=True):
             by_place.setdefault(place, []).append(number)
-        size = max(1, min(TOGETHER, len(numbers) // (PER_THREAD * max(1, self._cluster.n_threads))))
+        size = max(1, min(self._together, len(numbers) // (PER_THREAD * max(1, self._cluster.n_threads))))
         groups = [[several[at : at + size] for at in range(0, len(several), size)] for several in by_place.values()]
         return [group for turn in zip_longest(*groups) for group in turn if group is not None]
 
