@@ -82,8 +82,9 @@ def test_pieces_that_workers_made_are_kept_and_taken_up(cluster, tmp_path):
     assert len(list((tmp_path / "kept").glob("landmarks-*.piece"))) == 4
 
 
-def test_what_does_not_fit_a_worker_is_refused_with_the_numbers(cluster, monkeypatch):
-    monkeypatch.setattr("gramshift.estimators.landmarks.CELL_BYTES", 24 * 10**9 // (64 * 60))
+@pytest.mark.parametrize(("name", "n_cells"), [("CELL_BYTES", 64 * 60), ("SQUARES_BYTES", 60 * 60)])  # to compare, to train
+def test_what_does_not_fit_a_worker_is_refused_with_the_numbers(cluster, monkeypatch, name, n_cells):
+    monkeypatch.setattr(f"gramshift.estimators.landmarks.{name}", 24 * 10**9 // n_cells)
     with pytest.raises(
         MemoryError, match=r"a Dask worker that compares 64 documents with 60 needs 22.7 GiB, but .* fewer landmarks"
     ):

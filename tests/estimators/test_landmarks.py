@@ -244,7 +244,7 @@ def test_with_a_folder_the_gram_goes_to_disk_if_it_must(tmp_path, monkeypatch):
     assert np.load(tmp_path / "kept" / "gram.npy").shape == (240, 240)
     again = fit_kept(tmp_path / "kept", memory_limit="500 MB")
     assert again.transduction_score_.tobytes() == exact.transduction_score_.tobytes()
-    with pytest.raises(MemoryError, match=r"resume='folder'\)\) about .* and 1 s; with landmarks \(landmarks=2000\) about"):
+    with pytest.raises(MemoryError, match=r"resume='folder'\)\) about .* and 1 s; with landmarks \(landmarks=240\) about"):
         fit(memory_limit="500 MB")
 
 
@@ -255,7 +255,7 @@ def fit_kept(folder, **options):
 
 def test_a_fit_goes_on_with_pieces_and_sums(tmp_path, monkeypatch):
     expected = fit_kept(tmp_path / "kept", landmarks=50)
-    assert {path.name.partition("-")[0] for path in (tmp_path / "kept").glob("*.piece")} == {"landmarks", "sums"}
+    assert {path.name.partition("-")[0] for path in (tmp_path / "kept").glob("*.piece")} == {"landmarks", "half"}
 
     def never(*_):
         raise AssertionError("it is there already")

@@ -1,6 +1,8 @@
+import re
+
 import pytest
 
-from gramshift.estimators.estimates import Work, estimate_exact, estimate_landmarks, in_words, piece_size
+from gramshift.estimators.estimates import SORTED_SECONDS, Work, estimate_exact, estimate_landmarks, in_words, piece_size
 from gramshift.estimators.needs import check_exact, check_landmarks_fit, most_landmarks
 
 SIZES = {
@@ -38,7 +40,7 @@ def test_what_is_left_out_needs_less():
     assert estimate(**SIZES | {"jobs": 1}).seconds > estimate(**SIZES).seconds
 
 
-WAYS = {"disk": "--resume DIR", "landmarks": "--landmarks 2000"}
+WAYS = {"disk": "--resume DIR", "landmarks": "--landmarks {}"}
 
 
 def test_what_fits_is_let_through():
@@ -63,6 +65,12 @@ def test_too_much_is_refused_with_what_each_way_takes():
     assert "; exactly with the gram on disk (--resume DIR) about " in words
     assert "GiB of disk and" in words
     assert "; with landmarks (--landmarks 2000) about " in words
+    fitting = most_landmarks(large, 5 * 10**8, 2000)
+    assert 100 < fitting < 2000
+    with pytest.raises(MemoryError, match=rf"; with landmarks \(--landmarks {fitting}\) about "):
+        check_exact(large, 5 * 10**8, may_use_disk=True, options=WAYS)
+    with pytest.raises(MemoryError, match=r"; with landmarks \(--landmarks 2000\) about "):  # not even one would fit
+        check_exact(large, 10**8, may_use_disk=True, options=WAYS)
 
 
 def test_landmarks_that_are_too_many_are_refused_with_how_many_fit():
@@ -105,10 +113,32 @@ def test_times_in_words(seconds, words):
 @pytest.mark.parametrize("n_landmarks", [1, 60, 500, 2000, 5000, 20_000])
 def test_pieces_have_as_many_documents_as_there_are_landmarks_to_be_sorted_again(n_landmarks):
     plain, again = piece_size(n_landmarks), piece_size(n_landmarks, again=True)
-    assert 64 <= plain <= again <= 8192
-    assert again >= min(n_landmarks, 8192)
-    estimated = [estimate_landmarks(Work(**SIZES | {"n_grams": k}), n_landmarks, cell_bytes=8) for k in (1, 5)]
-    assert estimated[1].seconds > 2 * estimated[0].seconds - 1
+    assert 64 <= plain <= 8192
+    assert min(n_landmarks, 8192) <= again <= 8192
+    once, often = (estimate_landmarks(Work(**SIZES | {"n_grams": k}), n_landmarks, cell_bytes=8) for k in (1, 5))
+    sorting = SORTED_SECONDS * 3_000_000 * 4 / 2  # without the landmarks, on two threads
+    assert often.seconds - once.seconds >= 9 * sorting  # ten times instead of once
+
+
+@pytest.mark.parametrize("cell_bytes", [4, 8])
+def test_what_is_offered_is_what_is_told_then(cell_bytes):
+    work = Work(**SIZES | {"n_source": 20_000, "n_target": 20_000, "n_grams": 5 if cell_bytes == 8 else 1})
+    told = check_landmarks_fit(work, 2000, 3 * 10**9, cell_bytes=cell_bytes, kept=False)
+    with pytest.raises(MemoryError, match=re.escape(f"with landmarks (--landmarks 2000) {told}")):
+        check_exact(work, 3 * 10**9, may_use_disk=False, options=WAYS, cell_bytes=cell_bytes)
+
+
+@pytest.mark.parametrize("cell_bytes", [4, 8])
+@pytest.mark.parametrize("n", [4000, 20_000, 200_000])
+def test_no_more_landmarks_would_fit(n, cell_bytes):
+    work = Work(**SIZES | {"n_target": n, "n_characters": 700 * (n + 2000), "n_grams": 5 if cell_bytes == 8 else 1})
+    for limit in range(400 * 10**6, 4 * 10**9, 150 * 10**6):
+        found = most_landmarks(work, limit, 10_000, cell_bytes=cell_bytes)
+        more = [*range(found + 1, min(10_000, work.n) + 1, 97)]
+        needs = [estimate_landmarks(work, k, cell_bytes=cell_bytes, memory=limit).n_bytes for k in more]
+        assert min(needs, default=limit + 1) > limit
+        fits = estimate_landmarks(work, found, cell_bytes=cell_bytes, memory=limit).n_bytes <= limit
+        assert fits or found == 1
 
 
 def test_a_command_takes_longer_than_the_fit_alone():

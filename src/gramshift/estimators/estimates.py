@@ -7,6 +7,7 @@ from gramshift.engine.threads import count_threads
 
 MOST_IN_PIECE = 8192  # documents
 PIECE_CELLS = 1 << 21  # enough to be worth a start, little enough to be held by every thread
+PIECE_AGAIN = 2048  # documents that are sorted at once, with the landmarks, at least
 IN_MEMORY = 4  # pieces are kept on disk if they would take more than this part of the memory
 
 BASE = 250 << 20  # bytes: Python and its libraries
@@ -99,8 +100,9 @@ def piece_size(n_landmarks: int, *, again: bool = False) -> int:
 
     As many as there are landmarks at least, where these are sorted ``again`` with every piece.
     """
-    size = max(64, 1 << (PIECE_CELLS // max(1, n_landmarks)).bit_length() - 1)
-    return min(MOST_IN_PIECE, max(size, 1 << (n_landmarks - 1).bit_length()) if again else size)
+    if again:
+        return min(MOST_IN_PIECE, max(PIECE_AGAIN, 1 << (n_landmarks - 1).bit_length()))
+    return min(MOST_IN_PIECE, max(64, 1 << (PIECE_CELLS // max(1, n_landmarks)).bit_length() - 1))
 
 
 def estimate_exact(work: Work, *, on_disk: bool = False) -> Needs:
@@ -132,7 +134,8 @@ def _with_changing_weights(work: Work) -> tuple[float, int]:
     if work.command:
         seconds += 2 * AGAIN_SECONDS * n * n + NGRAM_SECONDS * work.n_ngrams + CELL_SECONDS * n * n
     training = COMPUTED_CELL * n * n + PER_TRAINING_CELL * n_training**2 + INDEXED_NGRAM * work.n_ngrams
-    return seconds, max(AGAIN_NGRAM * work.n_ngrams, training)
+    beside = KEPT_CELL * n * n if work.command else 0  # the gram of plain
+    return seconds, max(AGAIN_NGRAM * work.n_ngrams, training) + beside
 
 
 def estimate_landmarks(

@@ -27,6 +27,8 @@ from gramshift.text.parts import DIGEST, InParts, digest_of, in_lists
 
 Floats = NDArray[np.float64]
 WORKER_BYTES = 320 << 20  # of a Dask worker with our libraries
+SQUARES_BYTES = 3 * 8  # of each pair of landmarks: two sums that are added, and what sends the result
+TOGETHER_BYTES = 64 << 20  # pieces that a task trains on
 PAUSED = 0.8  # of a worker's memory: with more it gets no more work
 CELL_BYTES = 24  # of a piece under way: counts, what they become, and the texts
 
@@ -140,11 +142,13 @@ class LandmarkTrainer(Trainer):
         if self._cluster is not None:
             in_piece, room = CELL_BYTES * self.size * len(self._texts), int(PAUSED * self._cluster.memory_limit)
             sorted_with = 0 if encoder.uses_one_thread else self.size / len(self._texts)  # documents to a landmark
-            needed = WORKER_BYTES + int(encoder.nbytes * (1 + sorted_with)) + in_piece
+            comparing = int(encoder.nbytes * (1 + sorted_with)) + in_piece
+            needed = WORKER_BYTES + max(comparing, SQUARES_BYTES * len(self._texts) ** 2 + TOGETHER_BYTES)
             advice = "give each worker more memory, or take fewer landmarks"
             require(f"a Dask worker that compares {self.size} documents with {len(self._texts)}", needed, room, advice)
         if self._cluster is not None and self._store is None:
-            remote = RemotePieces(self._cluster, name)
+            of_piece = (4 if encoder.uses_one_thread else 8) * self.size * len(self._texts)
+            remote = RemotePieces(self._cluster, name, together=max(1, TOGETHER_BYTES // max(1, of_piece)))
             remote.fill(encoder, parts, total, **told)
             return remote
         assert self._store is not None

@@ -97,8 +97,9 @@ def prepare_gram(
             "engine='dask' fills the gram of one kernel that counts n-grams; with other kernels it needs landmarks"
         )
     work, allowed = describe_work(given, settings, comparison), memory_of(settings["memory_limit"]) + BASE
-    ways = ({"disk": "fit(..., resume='folder')"} if one else {}) | ({"landmarks": "landmarks=2000"} if kernels else {})
-    _, on_disk = check_exact(work, allowed, may_use_disk=resume is not None, options=ways)
+    ways = ({"disk": "fit(..., resume='folder')"} if one else {}) | ({"landmarks": "landmarks={}"} if kernels else {})
+    cell_bytes = 4 if comparison is not None and counts_simply(comparison) else 8
+    _, on_disk = check_exact(work, allowed, may_use_disk=resume is not None, options=ways, cell_bytes=cell_bytes)
     if resume is None and settings["engine"] != "dask":
         return None
     texts = [text for part in given.documents.parts() for text in part]

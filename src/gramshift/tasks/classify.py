@@ -175,6 +175,7 @@ def _check_needs(work: Work, options: ClassifyOptions, n_landmarks: int | None) 
         cell_bytes, kept = 8 if options.method == BEST else 4, options.resume is not None
         return check_landmarks_fit(work, n_landmarks, allowed, cell_bytes=cell_bytes, kept=kept)
     is_stage, is_own = METHODS[options.method].is_stage, METHODS[options.method].is_own
-    ways = ({"disk": "--resume DIR"} if is_stage else {}) | ({"landmarks": "--landmarks 2000"} if is_own else {})
-    needs, _ = check_exact(work, allowed, may_use_disk=is_stage and options.resume is not None, options=ways)
+    ways = ({"disk": "--resume DIR"} if is_stage else {}) | ({"landmarks": "--landmarks {}"} if is_own else {})
+    may_use_disk, cell_bytes = is_stage and options.resume is not None, 8 if options.method == BEST else 4
+    needs, _ = check_exact(work, allowed, may_use_disk=may_use_disk, options=ways, cell_bytes=cell_bytes)
     return needs
