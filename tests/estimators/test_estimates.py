@@ -69,7 +69,7 @@ def test_memory_with_landmarks(data_folder, n, options, cell_bytes):
     assert (told.disk > 0) == ("memory_limit" in options)
 
 
-@pytest.mark.parametrize(("n", "preset"), [(5000, "paper"), (3000, "best")])
+@pytest.mark.parametrize(("n", "preset"), [(5000, "paper"), (2000, "best")])
 def test_memory_of_an_exact_fit(data_folder, n, preset):
     peak, work = measure(data_folder, n, {"preset": preset})
     assert 0.7 <= estimate_exact(work).n_bytes / peak <= 1.3

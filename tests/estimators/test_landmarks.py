@@ -255,7 +255,7 @@ def fit_kept(folder, **options):
 
 def test_a_fit_goes_on_with_pieces_and_sums(tmp_path, monkeypatch):
     expected = fit_kept(tmp_path / "kept", landmarks=50)
-    assert {path.name.partition("-")[0] for path in (tmp_path / "kept").glob("*.piece")} == {"landmarks", "half"}
+    assert {path.name.partition("-")[0] for path in (tmp_path / "kept").glob("*.piece")} == {"landmarks", "half_sums"}
 
     def never(*_):
         raise AssertionError("it is there already")

@@ -95,7 +95,7 @@ class DescribedParts:
         if len(rows) <= self.n_landmarks:  # so few are less to hand over than a sum from every piece
             few: Floats = blas.dsyrk(1.0, self.cells(rows).T, lower=True)
             return few
-        name = f"half-{sha256(rows.tobytes()).hexdigest()[:16]}-{self.adapt:d}"
+        name = f"half_sums-{sha256(rows.tobytes()).hexdigest()[:16]}-{self.adapt:d}"
         kept = None if self._store is None else self._store.load(name)
         if kept is not None:
             return np.array(kept["sums"], order="F")
