@@ -163,6 +163,13 @@ def test_wrong_options_are_refused_before_any_work(gramshift, files, arguments, 
     assert not os.path.exists("out.jsonl")
 
 
+def test_dask_that_is_not_there_is_noticed_before_any_work(gramshift, files, monkeypatch):
+    monkeypatch.setattr("gramshift.tasks.options.find_spec", lambda name: None)
+    answer = gramshift(*files, "--output", "out.jsonl", "--engine", "dask")
+    assert answer.code == 2
+    assert answer.err == "gramshift: --engine dask needs dask and distributed: pip install 'gramshift[dask]'\n"
+
+
 def test_what_does_not_fit_is_refused_with_what_would(gramshift, files):
     answer = gramshift(*files[:-2], "--output", "out.jsonl", "--memory", "200MB")
     assert answer.code == 2

@@ -4,11 +4,13 @@ import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from gramshift.baselines.table import BEST, METHODS, check_preset
 from gramshift.datasets.columns import suggest
+from gramshift.engine.cluster import COMMAND
 from gramshift.engine.engines import ENGINES
 from gramshift.engine.memory import parse_bytes
 
@@ -75,6 +77,8 @@ class ClassifyOptions:
             raise ValueError(f"--engine {self.engine}: there are {', '.join(ENGINES)}{suggest(self.engine, ENGINES)}")
         if self.scheduler is not None and self.engine != "dask":
             raise ValueError(f"--scheduler {self.scheduler} is for Dask; add --engine dask")
+        if self.engine == "dask" and find_spec("distributed") is None:
+            raise ValueError(f"--engine dask needs dask and distributed: {COMMAND}")
         for name, wanted in (("--resume", self.resume is not None), ("--engine dask", self.engine == "dask")):
             if wanted and self.landmarks is None and not METHODS[self.method].is_stage:
                 advice = f"with {self.method} add --landmarks 2000" if METHODS[self.method].is_own else "leave it out"
