@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from bench.corpus import NGRAM_RANGE, Texts
 from bench.machine import seconds
-from gramshift.engine.plan import plan_tiles
-from gramshift.engine.tiles import tiles
-from gramshift.kernels.bits import PLANES, WORDS, add_bits, count_rows
-from gramshift.kernels.lists import add_lists
+from gramshift.grams.plan import plan_tiles
+from gramshift.grams.tiles import tiles
+from gramshift.kernels.leaves.bits import PLANES, WORDS, add_bits, count_rows
+from gramshift.kernels.leaves.counting import add_lists
 from gramshift.ngrams.index import NGramIndex, build_index
-from gramshift.ngrams.placing import BLOCK, HEADER
+from gramshift.ngrams.leaves.layout import BLOCK, HEADER
 from gramshift.text.encode import encode
 
 HOT_ROWS = 256  # rows of 1024 bits: 32 KB

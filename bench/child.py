@@ -93,10 +93,10 @@ def reproduce(texts: list[str]) -> dict[str, float]:
     """Seconds and peak memory of ``gramshift reproduce`` on the data set, reading and writing included, without plots."""
     import tempfile
 
-    import gramshift.cli.main  # noqa: F401  first, as on the command line
+    import gramshift.commands.main  # noqa: F401  first, as on the command line
     from bench.corpus import find_data
+    from gramshift.evaluate.protocol import GROUPS
     from gramshift.evaluate.reproduce import reproduce as run
-    from gramshift.evaluate.settings import GROUPS
 
     methods, kernels = ["plain", "adapted", "tkc"], ["presence", "intersection"]
     with tempfile.TemporaryDirectory(prefix="gramshift-bench-") as folder:
@@ -111,7 +111,7 @@ def settings(texts: list[str]) -> dict[str, float]:
 
     import gramshift
     from gramshift.evaluate.experiment import Documents, run_settings
-    from gramshift.evaluate.settings import GROUPS
+    from gramshift.evaluate.protocol import GROUPS
 
     begun = time.perf_counter()
     codes = (np.arange(len(texts)) * 8 // len(texts) + 1) % 2
@@ -145,7 +145,7 @@ def dask(texts: list[str], n: str, n_landmarks: str, setting: str, workers: str,
     Documents are in memory: to make them on the way would keep this process busy, which shares its cores with the workers.
     """
     from bench.grown import fit_documents, fit_grown, load_reviews
-    from gramshift.engine.cluster import open_cluster
+    from gramshift.runtime.cluster import open_cluster
 
     reviews = load_reviews(smoke=bool(int(smoke)))
     documents = held(reviews, int(n), setting)

@@ -142,10 +142,10 @@ def race_whole(texts: Texts, algebra_s: float, repeat: int) -> dict[str, Any]:
 @contextmanager
 def stage_times() -> Iterator[dict[str, float]]:
     """Seconds per stage of what runs meanwhile; a stage within a stage counts for itself only."""
-    from gramshift.estimators.comparison import StringKernel
     from gramshift.learn import ridge
-    from gramshift.learn.described import Described
+    from gramshift.learn.features import Described
     from gramshift.learn.precondition import Preconditioner
+    from gramshift.model.similarities import StringKernel
 
     places: list[tuple[str, Any, str]] = [
         ("gram", StringKernel, "gram"),

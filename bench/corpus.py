@@ -61,7 +61,7 @@ def decode(text: bytes) -> str:
 
 def make_texts(n_texts: int = SMOKE_DOCS, seed: int = 5) -> Texts:
     """Sentences of the demo corpus put together anew, with untidy white space; some texts are empty."""
-    from gramshift.datasets.demo import DOMAINS, load_demo
+    from gramshift.data.demo import DOMAINS, load_demo
 
     reviews = [text for domain in DOMAINS for text in load_demo(domain).texts]
     sentences = [sentence for text in reviews for sentence in re.split(r"(?<=[.!?])\s+", text)]

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
-from gramshift.engine.remote import TOGETHER
-from gramshift.estimators.estimates import piece_size
-from gramshift.text.parts import DIGEST
+from gramshift.runtime.estimates import piece_size
+from gramshift.runtime.remote_pieces import TOGETHER
+from gramshift.text.corpus import DIGEST
 
 CELL = 4  # bytes
 Run = Mapping[str, Any]

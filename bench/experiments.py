@@ -15,9 +15,9 @@ import gramshift as gs
 from bench.corpus import ROOT, CorpusError, Texts
 from bench.machine import describe_machine, describe_versions, say
 from bench.table import table
-from gramshift.datasets.demo import load_demo
-from gramshift.datasets.sentiment import load_sentiment
-from gramshift.estimators.presets import PRESETS
+from gramshift.data.demo import load_demo
+from gramshift.data.sentiment import load_sentiment
+from gramshift.model.settings import PRESETS
 
 N_TARGET = 2000
 SETTINGS = (("B", 0), ("E", 1), ("K", 2), ("D", 3))

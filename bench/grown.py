@@ -11,9 +11,9 @@ import numpy as np
 
 import gramshift as gs
 from bench.corpus import NGRAM_RANGE, Texts, find_data, normalise
-from gramshift.datasets.demo import DOMAINS as DEMO
-from gramshift.datasets.demo import load_demo
-from gramshift.datasets.sentiment import load_sentiment
+from gramshift.data.demo import DOMAINS as DEMO
+from gramshift.data.demo import load_demo
+from gramshift.data.sentiment import load_sentiment
 
 CODES = (1, 0)
 PART = 1000  # documents that are made at a time

@@ -11,7 +11,7 @@ from bench.corpus import NGRAM_RANGE, Texts, count_ngrams, normalise, spread
 from bench.kernel_tables import show
 from bench.machine import describe_machine, describe_versions, least_and_median, say, source_state, timed
 from bench.rivals import GRAMS, require_equal
-from gramshift.datasets.demo import load_demo
+from gramshift.data.demo import load_demo
 
 __all__ = ["run", "show"]
 

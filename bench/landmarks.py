@@ -10,7 +10,7 @@ from bench.grown import CODES, Reviews
 from bench.machine import say, timed
 from bench.rivals import MismatchError
 from gramshift.evaluate.experiment import Documents, run_settings
-from gramshift.evaluate.settings import GROUPS, Setting, parse_settings
+from gramshift.evaluate.protocol import GROUPS, Setting, parse_settings
 from gramshift.learn.choose import CHOICES
 
 COUNTS = (500, 1000, 2000, 4000)

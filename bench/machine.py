@@ -19,7 +19,7 @@ def describe_machine() -> dict[str, Any]:
     """Processor, cores that we use, memory, and how busy the machine is before we start."""
     import psutil
 
-    from gramshift.engine.threads import count_threads
+    from gramshift.runtime.threads import count_threads
 
     return {
         "cpu": cpu_model(),

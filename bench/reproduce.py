@@ -22,7 +22,7 @@ CLOSE = 1e-6
 
 def run(texts: Texts, *, smoke: bool, repeat: int) -> dict[str, Any]:
     """Ours whole; the rival on one setting of each sort with one kernel, and what that comes to for all."""
-    from gramshift.evaluate.settings import GROUPS
+    from gramshift.evaluate.protocol import GROUPS
 
     source = source_state(FOLDERS)
     codes = (np.arange(len(texts)) * 8 // len(texts) + 1) % 2
@@ -88,7 +88,7 @@ def compare(texts: Texts, codes: Any, name: str, theirs: dict[str, Floats]) -> d
     """Our scores of that setting must be the rival's."""
     import gramshift as gs
     from gramshift.evaluate.experiment import Documents, run_settings
-    from gramshift.evaluate.settings import parse_settings
+    from gramshift.evaluate.protocol import parse_settings
 
     gram = gs.StringKernel(ngram_range=NGRAM_RANGE).gram(texts)
     (outcomes,) = run_settings(gram, Documents("BDEK", codes), parse_settings(name), list(theirs))

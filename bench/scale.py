@@ -12,9 +12,9 @@ from bench.grown import load_reviews, resemble
 from bench.landmarks import compare
 from bench.machine import describe_machine, describe_versions, say, source_state
 from bench.scale_tables import show
-from gramshift.engine.memory import parse_bytes
-from gramshift.estimators.estimates import BASE, Work, estimate_landmarks
-from gramshift.estimators.presets import PRESETS
+from gramshift.model.settings import PRESETS
+from gramshift.runtime.estimates import BASE, Work, estimate_landmarks
+from gramshift.runtime.memory import parse_bytes
 
 __all__ = ["run", "show"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from gramshift.cli.main import app
+from gramshift.commands.main import app
 
 PAGE = "command-reference.md"
 HEAD = """# Command reference

@@ -12,7 +12,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 import gramshift as gs
-from gramshift.datasets.demo import load_demo
+from gramshift.data.demo import load_demo
 from gramshift.report.contents import ReportContents
 from gramshift.report.gather import gather_contents
 from gramshift.report.page import write_page

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 import gramshift as gs
-from gramshift.baselines.table import METHODS, STAGES
-from gramshift.datasets.sentiment import load_sentiment
-from gramshift.estimators.transductive import fit_on_gram
-from gramshift.evaluate.settings import SINGLE
+from gramshift.data.sentiment import load_sentiment
+from gramshift.evaluate.protocol import SINGLE
+from gramshift.methods import METHODS, STAGES
+from gramshift.model.classifier import fit_on_gram
 
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 

@@ -28,3 +28,19 @@ def data_folder():
             pytest.fail(message)
         pytest.skip(message)
     return folder
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two workers for all tests of a module; Dask gives a task up when it has killed its second worker."""
+    import dask
+    import distributed
+
+    from gramshift.runtime.cluster import open_cluster
+
+    assert distributed  # sets what Dask is configured with, so it must come before we change a part of that
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+        open_cluster(n_workers=2, memory_limit="500 MB") as opened,
+    ):
+        yield opened

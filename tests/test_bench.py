@@ -12,7 +12,7 @@ import pytest
 from bench.cost import BYTES, SECONDS, estimate, model
 from bench.development import read_development
 from bench.grown import Grown, load_reviews
-from gramshift.text.parts import InParts
+from gramshift.text.corpus import InParts
 
 
 @pytest.mark.parametrize(

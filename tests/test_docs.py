@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gramshift.cli.main import app
+from gramshift.commands.main import app
 
 DOCS = Path(__file__).parents[1] / "docs"
 

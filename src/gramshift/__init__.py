@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gramshift import baselines
     from gramshift.baselines.saving import load
-    from gramshift.datasets.parts import open_parts
-    from gramshift.estimators.string_kernel import StringKernel
-    from gramshift.estimators.target import Target
-    from gramshift.estimators.transductive import TransductiveClassifier
+    from gramshift.data.parts import open_parts
+    from gramshift.model.classifier import TransductiveClassifier
+    from gramshift.model.string_kernel import StringKernel
+    from gramshift.model.target import Target
 
 __version__ = "0.1.0"
 __all__ = ["StringKernel", "Target", "TransductiveClassifier", "__version__", "baselines", "load", "open_parts"]
 
 _HOMES = {
-    "StringKernel": "gramshift.estimators.string_kernel",
-    "Target": "gramshift.estimators.target",
-    "TransductiveClassifier": "gramshift.estimators.transductive",
+    "StringKernel": "gramshift.model.string_kernel",
+    "Target": "gramshift.model.target",
+    "TransductiveClassifier": "gramshift.model.classifier",
     "load": "gramshift.baselines.saving",
-    "open_parts": "gramshift.datasets.parts",
+    "open_parts": "gramshift.data.parts",
 }
 
 

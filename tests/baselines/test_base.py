@@ -16,10 +16,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 import gramshift as gs
-from gramshift.baselines.table import CLASSES, METHODS, SOURCE_ONLY, methods_table
-from gramshift.datasets.demo import load_demo
-from gramshift.datasets.sentiment import load_sentiment
-from gramshift.estimators.archive import HEAD, ModelFileError
+from gramshift.baselines import CLASSES
+from gramshift.data.demo import load_demo
+from gramshift.data.sentiment import load_sentiment
+from gramshift.methods import METHODS, SOURCE_ONLY, methods_table
+from gramshift.model.archive import HEAD, ModelFileError
 
 NAMES = [name for name, method in METHODS.items() if not method.is_own]
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")

@@ -11,9 +11,9 @@ from gramshift.baselines import kemeta
 from gramshift.baselines.linear import fit_logistic
 from gramshift.baselines.senses import NEAR
 from gramshift.baselines.stacking import fit_stack, out_of_fold, probabilities, score_stack
-from gramshift.baselines.table import METHODS
 from gramshift.baselines.wordnet import load_wordnet
-from gramshift.datasets.demo import load_demo
+from gramshift.data.demo import load_demo
+from gramshift.methods import METHODS
 
 CHANCE = np.random.default_rng(0)
 CODES = CHANCE.permutation(np.arange(60) % 3)

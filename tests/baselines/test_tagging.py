@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 import gramshift as gs
 from gramshift.baselines import extras, tagging
-from gramshift.baselines.table import METHODS
 from gramshift.baselines.tagging import split_sentences, tag_sentence, tag_text
-from gramshift.datasets.demo import load_demo
+from gramshift.data.demo import load_demo
+from gramshift.methods import METHODS
 
 
 def test_sentences_and_words():

@@ -15,19 +15,19 @@ import numpy as np
 import pytest
 
 import gramshift as gs
-from gramshift.baselines.table import METHODS, parse_methods
-from gramshift.cli.reproduce import show_tables
-from gramshift.datasets import sentiment
-from gramshift.datasets.demo import load_demo
-from gramshift.estimators.presets import PRESETS
+from gramshift.commands.reproduce import show_tables
+from gramshift.data import sentiment
+from gramshift.data.demo import load_demo
 from gramshift.evaluate import experiment
 from gramshift.evaluate.experiment import Documents, Outcome, run_settings
-from gramshift.evaluate.parts import Parts
+from gramshift.evaluate.kept_results import Parts
+from gramshift.evaluate.protocol import Setting, parse_settings
 from gramshift.evaluate.reproduce import reproduce
 from gramshift.evaluate.results import make_rows, means, to_csv
 from gramshift.evaluate.rivals import run_on_texts
-from gramshift.evaluate.settings import Setting, parse_settings
 from gramshift.evaluate.tables import make_tables, to_markdown
+from gramshift.methods import METHODS, parse_methods
+from gramshift.model.settings import PRESETS
 from gramshift.report.plots import write_plots
 from naive_algorithm import transductive_kernel_algorithm
 
@@ -299,7 +299,7 @@ def test_tables_in_a_terminal(capsys):
 
 def command(*arguments):
     return subprocess.run(
-        [sys.executable, "-m", "gramshift.cli.main", "reproduce", *arguments],
+        [sys.executable, "-m", "gramshift.commands.main", "reproduce", *arguments],
         capture_output=True,
         text=True,
         timeout=300,
@@ -329,7 +329,7 @@ def test_bad_input_is_one_line(arguments, message, tmp_path):
 def test_ctrl_c_keeps_what_is_finished(data_folder, tmp_path, monkeypatch):
     monkeypatch.undo()
     arguments = ("--data", str(data_folder), "--kernels", "presence", "--settings", "D-B,B-D,E-K", "--output", str(tmp_path))
-    command_line = [sys.executable, "-m", "gramshift.cli.main", "reproduce", *arguments]
+    command_line = [sys.executable, "-m", "gramshift.commands.main", "reproduce", *arguments]
     process = subprocess.Popen(command_line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     while process.poll() is None and not list(tmp_path.glob("parts/*.json")):
         time.sleep(0.01)

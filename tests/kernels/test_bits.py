@@ -1,6 +1,6 @@
 import numpy as np
 
-from gramshift.kernels.bits import BLOCK, CAPACITY, PLANES, WORDS, add_transposed, count_rows, read_counts
+from gramshift.kernels.leaves.bits import BLOCK, CAPACITY, PLANES, WORDS, add_transposed, count_rows, read_counts
 
 
 def test_running_counts_are_sums_of_bits():

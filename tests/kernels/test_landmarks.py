@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import naive
 from conftest import KINDS, ngram_ranges, texts
-from gramshift.engine.gram import compute_gram
-from gramshift.kernels import landmarks as landmarks_module
-from gramshift.kernels.landmarks import count_shared
+from gramshift.grams.gram import compute_gram
+from gramshift.kernels import to_landmarks as landmarks_module
+from gramshift.kernels.to_landmarks import count_shared
 from gramshift.ngrams.lookup import build_lookup
 
 

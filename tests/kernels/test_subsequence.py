@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import naive
 from conftest import ALPHABET
 from gramshift import StringKernel
-from gramshift.datasets.demo import load_demo
+from gramshift.data.demo import load_demo
 from gramshift.kernels.subsequence import largest_sum
 
 CLOSE = 1e-13  # relative

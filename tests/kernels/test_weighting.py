@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 import gramshift as gs
 import naive
 from conftest import ngram_ranges, texts
-from gramshift.engine import gram as gram_module
-from gramshift.engine import weighted as weighted_module
-from gramshift.engine.plan import Plan
-from gramshift.engine.weighted import sum_similarities
+from gramshift.grams import gram as gram_module
+from gramshift.grams import reweighted as weighted_module
+from gramshift.grams.plan import Plan
+from gramshift.grams.reweighted import sum_similarities
 from gramshift.kernels.weighting import association, consistency, inverse_frequency
 from naive_best import words
 

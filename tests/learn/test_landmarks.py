@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 
 from gramshift import StringKernel
-from gramshift.datasets.demo import load_demo
-from gramshift.engine.pieces import Memory, StoredPieces
-from gramshift.learn.described import Described
-from gramshift.learn.landmarks import LandmarkRidge
-from gramshift.learn.parts import DescribedParts, as_piece
+from gramshift.data.demo import load_demo
+from gramshift.learn.features import Described
+from gramshift.learn.landmark_ridge import LandmarkRidge
+from gramshift.learn.piecewise import DescribedParts, as_piece
 from gramshift.learn.ridge import RidgeSolver
-from gramshift.learn.targets import one_versus_all
+from gramshift.learn.selection import one_versus_all
+from gramshift.runtime.pieces import Memory, StoredPieces
 
 RNG = np.random.default_rng(0)
 TEXTS = [*(load_demo("kitchen").texts + load_demo("films").texts)[:86], "", "a", "great pan " * 3, "great pan " * 3]

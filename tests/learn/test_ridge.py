@@ -3,15 +3,15 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 
 from gramshift import StringKernel
-from gramshift.datasets.demo import load_demo
+from gramshift.data.demo import load_demo
 from gramshift.learn import ridge
-from gramshift.learn.described import Described
 from gramshift.learn.discriminant import DiscriminantSolver
 from gramshift.learn.factor import GrowingFactor, NotPositiveError
-from gramshift.learn.machine import MachineSolver
+from gramshift.learn.features import Described
 from gramshift.learn.products import ProductsByNeed, SharedProducts
 from gramshift.learn.ridge import RidgeSolver, SingularKernelError
-from gramshift.learn.targets import one_versus_all
+from gramshift.learn.selection import one_versus_all
+from gramshift.learn.svm import MachineSolver
 
 RNG = np.random.default_rng(0)
 DEMO = load_demo("kitchen").texts + load_demo("films").texts

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from gramshift import StringKernel
-from gramshift.datasets.demo import load_demo
-from gramshift.learn.described import Described
+from gramshift.data.demo import load_demo
+from gramshift.learn.features import Described
 from gramshift.learn.ridge import RidgeSolver
 from gramshift.learn.rounds import transduce
 from naive_algorithm import transductive_kernel_algorithm

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import naive
 from conftest import KINDS, ngram_ranges, texts
 from gramshift.ngrams import index as index_module
-from gramshift.ngrams import tree
+from gramshift.ngrams.leaves import tree
 from gramshift.ngrams.lookup import build_lookup
 
 

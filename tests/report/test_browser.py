@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from gramshift.datasets.demo import load_demo
+from gramshift.commands.classify.options import ClassifyOptions
+from gramshift.commands.classify.run import classify
+from gramshift.data.demo import load_demo
 from gramshift.report.contents import Neighbour
 from gramshift.report.page import write_page
-from gramshift.tasks.classify import classify
-from gramshift.tasks.options import ClassifyOptions
 from sample_report import HOSTILE, make_contents, make_entry, make_hostile
 from small_tables import read_csv
 

@@ -8,8 +8,8 @@ import pytest
 from sklearn.decomposition import KernelPCA
 
 import gramshift as gs
-from gramshift.datasets.demo import load_demo
-from gramshift.estimators.shares import find_shares
+from gramshift.data.demo import load_demo
+from gramshift.model.shares import find_shares
 from gramshift.report import gather, maps
 from gramshift.report.gather import gather_contents
 from gramshift.report.page import render_page

@@ -1,4 +1,4 @@
-from gramshift.text.visible import visible
+from gramshift.text.terminal import visible
 
 
 def test_nothing_moves_the_cursor_or_hides():

@@ -3,8 +3,6 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from gramshift.baselines.table import CLASSES, METHODS, Method
-
 if TYPE_CHECKING:
     from gramshift.baselines.coral import CORAL
     from gramshift.baselines.dci import DCI
@@ -16,6 +14,23 @@ if TYPE_CHECKING:
     from gramshift.baselines.tfidf import SelfTraining, TfidfLogistic
     from gramshift.baselines.tradaboost import TopicTrAdaBoost, TrAdaBoost
     from gramshift.baselines.tsvm import TransductiveSVM
+    from gramshift.methods import METHODS, Method
+
+CLASSES = {  # where each class lives
+    "SFA": "gramshift.baselines.sfa",
+    "CORAL": "gramshift.baselines.coral",
+    "TrAdaBoost": "gramshift.baselines.tradaboost",
+    "TopicTrAdaBoost": "gramshift.baselines.tradaboost",
+    "SST": "gramshift.baselines.sst",
+    "KEMeta": "gramshift.baselines.kemeta",
+    "SCL": "gramshift.baselines.scl",
+    "DCI": "gramshift.baselines.dci",
+    "TransductiveSVM": "gramshift.baselines.tsvm",
+    "KernelDiscriminant": "gramshift.baselines.discriminant",
+    "TfidfLogistic": "gramshift.baselines.tfidf",
+    "SelfTraining": "gramshift.baselines.tfidf",
+}
+_TABLE = ("METHODS", "Method")
 
 __all__ = [
     "CORAL",
@@ -37,9 +52,9 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for, when it is asked for."""
-    if name not in CLASSES:
+    if name not in CLASSES and name not in _TABLE:
         raise AttributeError(f"module 'gramshift.baselines' has no attribute {name!r}")
-    value = getattr(import_module(CLASSES[name]), name)
+    value = getattr(import_module(CLASSES.get(name, "gramshift.methods")), name)
     globals()[name] = value
     return value
 

@@ -12,10 +12,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedKFold
 
 from gramshift.baselines.saving import save_baseline
-from gramshift.estimators.inputs import gather
-from gramshift.estimators.labels import encode_labels, is_missing
 from gramshift.learn.calibrate import fit_steepness, softmax
-from gramshift.learn.targets import choose_classes
+from gramshift.learn.selection import choose_classes
+from gramshift.model.inputs import gather
+from gramshift.model.labels import encode_labels, is_missing
 from gramshift.text.documents import as_documents
 
 Floats = NDArray[np.float64]

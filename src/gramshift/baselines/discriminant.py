@@ -3,9 +3,9 @@
 from typing import Any
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
-from gramshift.estimators.comparison import make_comparison
-from gramshift.estimators.model import Model
-from gramshift.estimators.transductive import TransductiveClassifier
+from gramshift.model.classifier import TransductiveClassifier
+from gramshift.model.fitted import Model
+from gramshift.model.similarities import make_comparison
 
 
 class KernelDiscriminant(Baseline):

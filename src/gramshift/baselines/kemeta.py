@@ -14,8 +14,8 @@ from gramshift.baselines.lexicon import describe_polarity, load_lexicon
 from gramshift.baselines.senses import expand_senses, senses_of_text
 from gramshift.baselines.stacking import fit_stack, score_stack
 from gramshift.baselines.tagging import N_TEXTS, tag_text
+from gramshift.baselines.word_features import count_words, find_words, inverse_frequency, weigh
 from gramshift.baselines.wordnet import load_wordnet
-from gramshift.baselines.words import count_words, find_words, inverse_frequency, weigh
 
 LENGTHS = {"words": 1, "phrases": 3}
 NEEDS = ("HanTa", "pattern")

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.baselines.table import CLASSES
-from gramshift.estimators import files
-from gramshift.estimators.archive import ModelFileError, write_archive
+from gramshift.baselines import CLASSES
+from gramshift.model import saving as files
+from gramshift.model.archive import ModelFileError, write_archive
 
 if TYPE_CHECKING:
     from gramshift.baselines.base import Baseline
-    from gramshift.estimators.transductive import TransductiveClassifier
+    from gramshift.model.classifier import TransductiveClassifier
 
 FORMAT = "gramshift-baseline"
 FORMAT_VERSION = 1

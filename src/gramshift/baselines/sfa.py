@@ -9,7 +9,7 @@ from gramshift.baselines.base import Codes, Floats
 from gramshift.baselines.checks import check_count
 from gramshift.baselines.information import largest, mutual_information
 from gramshift.baselines.projecting import Projected, leading
-from gramshift.baselines.words import document_frequency
+from gramshift.baselines.word_features import document_frequency
 
 
 class SFA(Projected):

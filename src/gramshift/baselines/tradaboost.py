@@ -9,9 +9,9 @@ from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.checks import check_count, check_flag, check_number
 from gramshift.baselines.linear import fit_logistic, score
 from gramshift.baselines.topics import fit_topics, share_topics
-from gramshift.baselines.words import binary, count_words, find_words
-from gramshift.estimators.labels import as_labels, is_missing
-from gramshift.estimators.target import Target
+from gramshift.baselines.word_features import binary, count_words, find_words
+from gramshift.model.labels import as_labels, is_missing
+from gramshift.model.target import Target
 from gramshift.text.documents import as_documents
 
 SMALLEST, LARGEST = 1e-3, 0.499  # of the weighted error on the target

@@ -6,13 +6,13 @@ import numpy as np
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.checks import check_flag, check_number
+from gramshift.baselines.leaves.tsvm import solve_pairs
 from gramshift.baselines.linear import score
-from gramshift.baselines.pairs import solve_pairs
-from gramshift.baselines.words import count_words, find_words, inverse_frequency, weigh
-from gramshift.estimators.comparison import make_comparison
-from gramshift.estimators.string_kernel import StringKernel
-from gramshift.kernels.kinds import KERNELS
+from gramshift.baselines.word_features import count_words, find_words, inverse_frequency, weigh
 from gramshift.kernels.ranges import check_ngram_range
+from gramshift.kernels.registry import KERNELS
+from gramshift.model.similarities import make_comparison
+from gramshift.model.string_kernel import StringKernel
 
 FIRST = 1e-5  # of the target documents' penalties, doubled from there
 TOLERANCE = 1e-3

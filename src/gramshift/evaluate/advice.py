@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from gramshift.learn.described import Described
+from gramshift.learn.features import Described
 from gramshift.learn.ridge import RidgeSolver
 
 LOOKED_AT = 1000  # documents of either domain, enough to know the separability to a hundredth

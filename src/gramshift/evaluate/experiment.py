@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.engine.threads import count_threads
-from gramshift.evaluate.settings import Setting
-from gramshift.learn.described import Described
+from gramshift.evaluate.protocol import Setting
+from gramshift.learn.features import Described
 from gramshift.learn.products import Products, SharedProducts
 from gramshift.learn.ridge import RidgeSolver
 from gramshift.learn.rounds import Round, transduce
+from gramshift.runtime.threads import count_threads
 
 Floats = NDArray[np.float64]
 ALPHA = 1e-5

@@ -1,6 +1,6 @@
 """The accuracies that the paper prints, in percent, and those of its rivals that it does not print but others do."""
 
-from gramshift.evaluate.settings import MULTI, SINGLE
+from gramshift.evaluate.protocol import MULTI, SINGLE
 
 _MULTI = {  # to B, D, E, K
     ("SST", None): "76.3 78.3 83.9 85.2",

@@ -13,20 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from gramshift.baselines.table import BEST, METHODS
-from gramshift.datasets.sentiment import FIELDS, Sentiment, digest, load_sentiment
-from gramshift.engine.storage import replaced_file
-from gramshift.estimators.presets import PRESETS
-from gramshift.estimators.string_kernel import StringKernel
+from gramshift.data.sentiment import FIELDS, Sentiment, digest, load_sentiment
 from gramshift.evaluate import experiment
 from gramshift.evaluate.experiment import ALPHA, Documents, Outcome, run_settings
-from gramshift.evaluate.parts import Parts
+from gramshift.evaluate.kept_results import Parts
+from gramshift.evaluate.protocol import LETTERS, Setting
 from gramshift.evaluate.results import make_rows, to_csv
 from gramshift.evaluate.rivals import run_on_texts
-from gramshift.evaluate.settings import LETTERS, Setting
 from gramshift.evaluate.tables import differences, make_tables, to_markdown
-from gramshift.learn.described import compact
+from gramshift.learn.features import compact
+from gramshift.methods import BEST, METHODS
+from gramshift.model.settings import PRESETS
+from gramshift.model.string_kernel import StringKernel
 from gramshift.ngrams.index import KINDS
+from gramshift.runtime.storage import replaced_file
 
 NGRAM_RANGE = (5, 8)
 LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.baselines.table import BEST, METHODS
 from gramshift.evaluate.experiment import Outcome
 from gramshift.evaluate.published import PUBLISHED
 from gramshift.evaluate.significance import LEVEL, interval, mcnemar
+from gramshift.methods import BEST, METHODS
 
 COLUMNS = (
     "setting",

@@ -9,10 +9,10 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from gramshift.baselines.table import METHODS
-from gramshift.engine.threads import count_threads
 from gramshift.evaluate.experiment import Documents, Outcome
-from gramshift.evaluate.settings import Setting
+from gramshift.evaluate.protocol import Setting
+from gramshift.methods import METHODS
+from gramshift.runtime.threads import count_threads
 
 Task = tuple[str, Setting]
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gramshift.baselines.table import METHODS
+from gramshift.evaluate.protocol import MULTI, SINGLE, Setting
 from gramshift.evaluate.published import PUBLISHED, RIVALS
 from gramshift.evaluate.results import means, published_as
-from gramshift.evaluate.settings import MULTI, SINGLE, Setting
+from gramshift.methods import METHODS
 
 SYMBOLS = {"presence": "0/1", "intersection": "∩", "spectrum": "spectrum"}
 

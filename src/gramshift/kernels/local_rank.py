@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gramshift.kernels.kernel import Job
-from gramshift.kernels.offsets import compare_document
+from gramshift.kernels.leaves.local_rank import compare_document
 from gramshift.kernels.pairs import Floats, PairKernel
 from gramshift.ngrams.occurrences import Occurrences, find_occurrences
 

@@ -7,8 +7,8 @@ from math import inf, lgamma, log
 
 import numpy as np
 
-from gramshift.kernels import sequences
 from gramshift.kernels.kernel import Job
+from gramshift.kernels.leaves import subsequence as sequences
 from gramshift.kernels.pairs import Floats, PairKernel
 from gramshift.ngrams.index import Run
 from gramshift.text.encode import Encoded

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.kernels.kernel import Job, complete_square
-from gramshift.kernels.normalize import normalize_tile
+from gramshift.kernels.leaves.normalize import normalize_tile
+from gramshift.kernels.leaves.weighted import add_own, add_similarities, add_weighted
 from gramshift.kernels.weighting import Weighting, make_weights
-from gramshift.kernels.weights import add_own, add_similarities, add_weighted
 from gramshift.ngrams.incidence import Incidence, build_incidence
 
 Floats = NDArray[np.float64]

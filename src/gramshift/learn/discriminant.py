@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.engine.threads import Progress
-from gramshift.learn.described import Described, Rows
+from gramshift.learn.features import Described, Rows
 from gramshift.learn.ridge import Fitted, RidgeSolver
+from gramshift.runtime.threads import Progress
 
 Floats = NDArray[np.float64]
 

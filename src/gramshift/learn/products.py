@@ -5,7 +5,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.learn.described import Described, Rows
+from gramshift.learn.features import Described, Rows
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from gramshift.engine.threads import Progress
 from gramshift.learn.conjugate import Map, conjugate_gradients
-from gramshift.learn.described import Described, Rows
+from gramshift.learn.features import Described, Rows
 from gramshift.learn.precondition import Preconditioner
 from gramshift.learn.products import Products
+from gramshift.runtime.threads import Progress
 
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-9  # the largest residual that may be left, beside targets of 1

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.learn.described import Described, Rows
+from gramshift.learn.features import Described, Rows
 from gramshift.learn.ridge import Fitted
-from gramshift.learn.targets import choose_classes, choose_surest, one_versus_all
+from gramshift.learn.selection import choose_classes, choose_surest, one_versus_all
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]

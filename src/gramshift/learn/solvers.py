@@ -6,11 +6,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.engine.threads import Progress
-from gramshift.learn.described import Described, Rows
 from gramshift.learn.discriminant import DiscriminantSolver
-from gramshift.learn.machine import MachineSolver
+from gramshift.learn.features import Described, Rows
 from gramshift.learn.ridge import Fitted, RidgeSolver
+from gramshift.learn.svm import MachineSolver
+from gramshift.runtime.threads import Progress
 
 Floats = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gramshift.ngrams.arrays import HoldsArrays
 from gramshift.ngrams.index import MAX_CHARS, Run, find_shared, run_serially
-from gramshift.ngrams.turning import count_groups, turn_round
+from gramshift.ngrams.leaves.transpose import count_groups, turn_round
 from gramshift.text.encode import Encoded
 
 Array = NDArray[Any]

@@ -7,8 +7,9 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.ngrams import placing, runs, sorting
 from gramshift.ngrams.arrays import HoldsArrays
+from gramshift.ngrams.leaves import layout as placing
+from gramshift.ngrams.leaves import runs, sorting
 from gramshift.text.encode import Encoded
 
 KINDS = {"presence": runs.PRESENCE, "intersection": runs.INTERSECTION, "spectrum": runs.SPECTRUM}

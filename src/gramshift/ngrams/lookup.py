@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.ngrams import runs, sorting, tree
 from gramshift.ngrams.arrays import HoldsArrays
 from gramshift.ngrams.index import KINDS, Run, block_width, n_blocks, run_serially, shard_positions, sort_positions
-from gramshift.ngrams.placing import BLOCK
+from gramshift.ngrams.leaves import runs, sorting, tree
+from gramshift.ngrams.leaves.layout import BLOCK
 from gramshift.text.encode import Encoded, encode, find_alphabet
 
 MAX_CHARS = 2**31 - 2
@@ -19,7 +19,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Lookup(HoldsArrays):
-    """A tree of the n-grams of landmarks and, for every node, which landmarks have it; see :mod:`gramshift.ngrams.tree`.
+    """A tree of the n-grams of landmarks and, for every node, which landmarks have it; see :mod:`gramshift.ngrams.leaves.tree`.
 
     ``top_keys`` and ``top_targets`` find the n-grams of ``root`` characters by these characters in ``n_bits`` bits each.
     ``codes`` are the landmarks' characters with a 0 after each landmark, ``docs`` says whose they are.

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.ngrams.index import Run, run_serially, shard_positions, sort_positions
-from gramshift.ngrams.numbering import number_shard
+from gramshift.ngrams.leaves.numbering import number_shard
 from gramshift.text.encode import Encoded
 
 MAX_OCCURRENCES = 2**32 - 1

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gramshift.ngrams import runs
 from gramshift.ngrams.index import Array, Run, run_serially, shard_positions, sort_positions
+from gramshift.ngrams.leaves import runs
 from gramshift.text.encode import Encoded
 
 

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.engine.threads import Progress
-from gramshift.estimators.files import LIBRARIES
-from gramshift.estimators.model import Model
-from gramshift.estimators.presets import in_effect
-from gramshift.estimators.shares import CELLS, find_shares
-from gramshift.estimators.transductive import TransductiveClassifier
+from gramshift.model.classifier import TransductiveClassifier
+from gramshift.model.fitted import Model
+from gramshift.model.saving import LIBRARIES
+from gramshift.model.settings import in_effect
+from gramshift.model.shares import CELLS, find_shares
 from gramshift.report.contents import DocumentEntry, Neighbour, ReportContents, Span
 from gramshift.report.maps import PER_KIND, draw_maps
 from gramshift.report.spans import strongest_spans
-from gramshift.text.parts import digest_of
+from gramshift.runtime.threads import Progress
+from gramshift.text.corpus import digest_of
 
 MAX_EXPLAINED = 2000
 N_NEIGHBOURS = 3

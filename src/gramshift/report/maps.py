@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from gramshift.estimators.model import Model
 from gramshift.learn.adapt import adapted_kernel, exponential
+from gramshift.model.fitted import Model
 from gramshift.report.contents import Map
 
 Floats = NDArray[np.float64]

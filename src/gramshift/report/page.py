@@ -11,11 +11,11 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
-from gramshift.engine.storage import replaced_file
 from gramshift.report.contents import ReportContents
 from gramshift.report.drawings import draw_accuracy, draw_confidence, draw_map, draw_shares
 from gramshift.report.payload import as_json, make_payload
 from gramshift.report.svg import colour, percent
+from gramshift.runtime.storage import replaced_file
 
 DOUBTFUL = 0.7
 

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.baselines.table import STAGES
-from gramshift.engine.storage import replaced_file
-from gramshift.estimators.string_kernel import StringKernel
 from gramshift.evaluate.experiment import N_ADDED
-from gramshift.evaluate.settings import MULTI, SINGLE
-from gramshift.learn.described import Described
+from gramshift.evaluate.protocol import MULTI, SINGLE
+from gramshift.learn.features import Described
+from gramshift.methods import STAGES
+from gramshift.model.string_kernel import StringKernel
+from gramshift.runtime.storage import replaced_file
 
 COLOURS = {"plain": "#8a8a8a", "adapted": "#4393c3", "tkc": "#b2182b"}
 PER_GROUP = 240  # documents of each domain and class in the heat map

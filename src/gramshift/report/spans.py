@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.estimators.explanation import stretches
+from gramshift.model.explain import stretches
 from gramshift.report.contents import Span
 
 MOST = 12  # stretches of one document

@@ -1,0 +1,101 @@
+"""What a run found, as plain values and in words."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from gramshift.commands.classify.corrections import describe_changes
+from gramshift.commands.classify.fitting import Fits
+from gramshift.commands.classify.options import ClassifyOptions
+from gramshift.commands.classify.reading import Inputs
+from gramshift.evaluate.scoring import score_labels
+
+
+def describe_findings(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any], fits: Fits) -> dict[str, Any]:
+    """Here, and here only, true labels of the target are looked at."""
+    labels = list(map(str, fits.labels))
+    found: dict[str, Any] = {
+        "labels": {str(name): labels.count(str(name)) for name in fits.classes},
+        "mean_confidence": round(float(fits.confidence.mean()), 4),
+        "history": [
+            step | {key: {str(name): count for name, count in step[key].items()} for key in ("added", "labels")}
+            for step in fits.classifier.history_
+        ],
+        "diagnostics": fits.diagnostics,
+        "warnings": fits.warnings,
+        "scores": _score(options, inputs, corrections, fits),
+        "corrections": None,
+    }
+    if options.abstain_below is not None:
+        found["abstained"] = int(np.sum(fits.confidence < options.abstain_below))
+    if fits.uncorrected is not None:
+        before, after = (dict(zip(inputs.target_ids, these, strict=True)) for these in (fits.uncorrected, fits.labels))
+        found["corrections"] = describe_changes(corrections, before, after)
+    return found | {"sentence": _sentence(inputs, found)}
+
+
+def _score(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any], fits: Fits) -> dict[str, Any] | None:
+    """Of documents whose truth is known, corrected ones left out: a person has labelled these."""
+    if inputs.truth is None:
+        return None
+    truth = [inputs.truth[row] for row in inputs.rows]
+    rows = [row for row, one in enumerate(truth) if one is not None and inputs.target_ids[row] not in corrections]
+    if not rows:
+        return None
+
+    def of(values: list[Any]) -> list[str]:
+        return [str(values[row]) for row in rows]
+
+    classes = list(map(str, fits.classes))
+    plain = None if fits.plain_labels is None else of(fits.plain_labels)
+    scores = score_labels(of(truth), of(fits.labels), fits.confidence[rows], classes, plain=plain)
+    if options.abstain_below is not None:
+        sure = [row for row in rows if fits.confidence[row] >= options.abstain_below]
+        hits = sum(str(truth[row]) == str(fits.labels[row]) for row in sure)
+        scores |= {"n_sure": len(sure), "accuracy_sure": hits / len(sure) if sure else None}
+    return scores
+
+
+def _sentence(inputs: Inputs, found: dict[str, Any]) -> str:
+    counts = Counter(found["labels"])
+    most = ", ".join(f"{count} {name}" for name, count in counts.most_common(6))
+    more = f" and {len(counts) - 6} more classes" if len(counts) > 6 else ""
+    words = f"{sum(counts.values())} documents labelled: {most}{more}; mean confidence {found['mean_confidence']:.2f}"
+    if "abstained" in found:
+        words += f"; {found['abstained']} left without a label"
+    scores = found["scores"]
+    if scores is not None:
+        words += f"; {scores['accuracy']:.1%} right"
+        if "plain_accuracy" in scores:
+            words += f" (plain {scores['plain_accuracy']:.1%}, p = {scores['mcnemar_p']:.2g})"
+    return words
+
+
+def in_words(result: dict[str, Any]) -> list[str]:
+    """For a terminal: the result, what to think of it, and where it is."""
+    lines = [result["sentence"], *(f"warning: {one}" for one in result["warnings"])]
+    for name, one in result["diagnostics"].items():
+        lines.append(f"was adapting wise? {one}" if name == "verdict" else one["sentence"])
+    if result["scores"] is not None:
+        lines += _confusion(result["scores"], list(result["labels"]))
+    if result["corrections"] is not None:
+        lines.append(result["corrections"]["sentence"])
+    files = {"labels": result["output"], "report": result["report"], "model": result["model"]}
+    written = [f"{what} in {name}" for what, name in files.items() if name not in (None, "-")]
+    return [*lines, f"{', '.join(written) or 'done'}; {result['seconds']:.1f} s"]
+
+
+def _confusion(scores: dict[str, Any], classes: list[str]) -> list[str]:
+    """As a table, if it fits on a screen."""
+    rows = scores["confusion_labels"]
+    lines = [
+        f"accuracy {scores['accuracy']:.4f}, macro F1 {scores['macro_f1']:.4f}, {scores['n']} documents with a known label"
+    ]
+    if len(rows) > 8:
+        return lines
+    width = max(12, *(len(name) + 2 for name in [*rows, *classes]))
+    lines.append("true \\ found".ljust(width) + "".join(name.rjust(width) for name in classes))
+    for name, counts in zip(rows, scores["confusion"], strict=True):
+        lines.append(name.ljust(width) + "".join(str(count).rjust(width) for count in counts))
+    return lines

@@ -1,0 +1,138 @@
+"""Fitting what a run needs on one gram: the chosen method, plain beside it, and the same without corrections."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift.commands.classify.options import ClassifyOptions, parse_ngrams
+from gramshift.commands.classify.reading import Inputs
+from gramshift.evaluate.advice import class_shares, diagnose, separability
+from gramshift.methods import METHODS
+from gramshift.model.large import make_gram
+from gramshift.model.on_gram import fit_on_gram
+from gramshift.model.string_kernel import StringKernel
+from gramshift.runtime.threads import Progress
+from gramshift.text.corpus import Joined
+
+COMPARED, ENOUGH = 1000, 50  # landmarks of each domain that are told apart
+
+
+@dataclass(frozen=True)
+class Fits:
+    """What was learnt; labels and probabilities are those of all target documents, corrected ones included."""
+
+    classifier: Any
+    plain: Any
+    labels: list[Any]
+    plain_labels: list[Any] | None
+    uncorrected: list[Any] | None
+    """The labels of a fit without the corrections."""
+    probabilities: NDArray[np.float64]
+    diagnostics: dict[str, Any]
+    warnings: list[str]
+
+    @property
+    def classes(self) -> list[Any]:
+        classes: list[Any] = self.classifier.classes_.tolist()
+        return classes
+
+    @property
+    def confidence(self) -> NDArray[np.float64]:
+        confidence: NDArray[np.float64] = self.probabilities.max(axis=1)
+        return confidence
+
+
+def fit_with_landmarks(
+    inputs: Inputs, corrections: dict[str, Any], options: ClassifyOptions, progress: Progress | None, *, n_landmarks: int
+) -> Fits:
+    """The chosen method alone, on documents that are read part by part; true labels of the target are not looked at."""
+    known = [corrections.get(one) for one in inputs.target_ids]
+    chosen, ngram_range = METHODS[options.method], parse_ngrams(options.ngrams)
+    given: dict[str, Any] = {"ngram_range": ngram_range, "memory_limit": options.memory, "n_jobs": options.jobs}
+    if chosen.is_stage:
+        given |= {"kernel": options.kernel, "n_added": options.n_added(known.count(None))}
+    where: dict[str, Any] = {"engine": options.engine, "scheduler": options.scheduler}
+    classifier = chosen.make(**given, **where, landmarks=n_landmarks)
+    documents = Joined([inputs.documents, inputs.unlabelled])
+    classifier.fit(documents, inputs.labels + known, resume=options.resume, progress=progress)
+    limits: dict[str, Any] = {"memory_limit": options.memory, "n_jobs": options.jobs}
+    is_source = classifier.landmarks_ < len(inputs.labels)
+    some = np.sort(np.concatenate([np.flatnonzero(one)[:COMPARED] for one in (is_source, ~is_source)]))
+    apart = None
+    if min(np.sum(is_source), np.sum(~is_source)) >= ENOUGH:  # fewer tell nothing
+        kernel = StringKernel(options.kernel, ngram_range=ngram_range, **limits)
+        apart = separability(kernel.gram([classifier._model.documents[row] for row in some]), is_source[some])
+    diagnostics, warnings = _diagnose(classifier, None, inputs, apart)
+    labels, probabilities = _fill(known, classifier.transduction_), _probabilities(classifier, known)
+    return Fits(classifier, None, labels, None, None, probabilities, diagnostics, warnings)
+
+
+def fit_all(
+    inputs: Inputs, corrections: dict[str, Any], options: ClassifyOptions, progress: Progress | None, *, on_disk: bool = False
+) -> Fits:
+    """True labels of the target are not looked at here; ``on_disk`` the gram is in the folder of --resume."""
+    texts = inputs.texts + inputs.target_texts
+    known = [corrections.get(one) for one in inputs.target_ids]
+    limits: dict[str, Any] = {"memory_limit": options.memory, "n_jobs": options.jobs}
+    kernel = StringKernel(options.kernel, ngram_range=parse_ngrams(options.ngrams), **limits)
+    where: dict[str, Any] = {"engine": options.engine, "scheduler": options.scheduler, "resume": options.resume}
+    gram = make_gram(kernel, texts, on_disk=on_disk, progress=progress, **where)
+
+    def fit(method: str, known: list[Any], stage: str, *, calibrate: bool) -> Any:
+        labels, chosen = inputs.labels + known, METHODS[method]
+        if not chosen.is_own:
+            return chosen.make().fit(texts, labels)
+        given = {"ngram_range": parse_ngrams(options.ngrams)} | limits
+        if chosen.is_stage:
+            given |= {"kernel": options.kernel, "n_added": options.n_added(known.count(None))}
+        classifier, shared = chosen.make(**given), gram if chosen.is_stage else None
+        fit_on_gram(classifier, texts, labels, shared, progress=_renamed(progress, stage), calibrate=calibrate)
+        return classifier
+
+    classifier = fit(options.method, known, "training", calibrate=True)
+    plain = None if options.method == "plain" else fit("plain", known, "plain", calibrate=False)
+    without = fit(options.method, [None] * len(known), "before", calibrate=False) if corrections else None
+    is_source = np.arange(len(texts)) < len(inputs.texts)
+    diagnostics, warnings = _diagnose(classifier, plain, inputs, separability(gram, is_source))
+    return Fits(
+        classifier,
+        plain,
+        _fill(known, classifier.transduction_),
+        None if plain is None else _fill(known, plain.transduction_),
+        None if without is None else without.transduction_.tolist(),
+        _probabilities(classifier, known),
+        diagnostics,
+        warnings,
+    )
+
+
+def _diagnose(classifier: Any, plain: Any, inputs: Inputs, apart: float | None) -> tuple[dict[str, Any], list[str]]:
+    classes = [str(one) for one in classifier.classes_.tolist()]
+    of_plain = None if plain is None else list(map(str, plain.transduction_.tolist()))
+    stages = [] if of_plain is None else [class_shares(of_plain, classes)]
+    for step in classifier.history_:
+        stages.append({str(name): count / max(1, len(classifier.transduction_)) for name, count in step["labels"].items()})
+    labels = list(map(str, classifier.transduction_.tolist()))
+    source = class_shares(list(map(str, inputs.labels)), classes)
+    return diagnose(labels=labels, plain=of_plain, source=source, stages=stages, apart=apart)
+
+
+def _fill(known: list[Any], found: NDArray[Any]) -> list[Any]:
+    rest = iter(found.tolist())
+    return [next(rest) if label is None else label for label in known]
+
+
+def _probabilities(classifier: Any, known: list[Any]) -> NDArray[np.float64]:
+    """Of corrected documents 1 for what they are."""
+    gaps = np.array([label is None for label in known], bool)
+    result: NDArray[np.float64] = np.array([classifier.classes_ == label for label in known], float).reshape(len(known), -1)
+    result[gaps] = classifier.transduction_proba_
+    return result
+
+
+def _renamed(progress: Progress | None, stage: str) -> Progress | None:
+    if progress is None or stage == "training":
+        return progress
+    return lambda _, done, total: progress(stage, done, total)

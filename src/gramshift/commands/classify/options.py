@@ -1,0 +1,201 @@
+"""The options of a run: from the command line, from a file, checked, and written down again."""
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from gramshift.data.columns import suggest
+from gramshift.methods import BEST, METHODS, check_preset
+from gramshift.runtime.cluster import COMMAND
+from gramshift.runtime.engines import ENGINES
+from gramshift.runtime.memory import parse_bytes
+
+KINDS = ("presence", "intersection", "spectrum")
+LISTS = ("source",)
+PRESET = "preset"  # another way to name a method
+SWITCHES = ("dry_run", "force")
+NUMBERS = ("abstain_below",)
+WHOLE = ("jobs",)
+AUTO = "auto"
+STANDARD = "-"
+
+
+@dataclass(frozen=True)
+class ClassifyOptions:
+    """Of ``gramshift classify``, by the names that they have there."""
+
+    source: list[str] = field(default_factory=list)
+    target: str | None = None
+    output: str | None = None
+    report: str | None = None
+    save: str | None = None
+    text: str | None = None
+    label: str | None = None
+    id: str | None = None
+    truth: str | None = None
+    corrections: str | None = None
+    format: str | None = None
+    encoding: str = "utf-8"
+    method: str = "tkc"
+    kernel: str = "presence"
+    ngrams: str = "5-8"
+    added: str | None = None
+    abstain_below: float | None = None
+    landmarks: str | None = None
+    resume: str | None = None
+    engine: str = "threads"
+    scheduler: str | None = None
+    memory: str | None = None
+    jobs: int = -1
+    dry_run: bool = False
+    force: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.source:
+            raise ValueError("no --source: name the labelled files, for example --source books.csv dvd.csv")
+        if self.target is None and len(self.source) > 1:
+            raise ValueError(
+                "no --target: name the file to label; only a single --source whose label column has gaps needs none"
+            )
+        if not any((self.output, self.report, self.save, self.dry_run)):
+            raise ValueError("nothing is asked for: name a file for the labels with --output, or a page with --report")
+        if self.method not in METHODS:
+            raise ValueError(f"--method {self.method}: there are {', '.join(METHODS)}{suggest(self.method, tuple(METHODS))}")
+        METHODS[self.method].check()
+        if self.kernel not in KINDS:
+            raise ValueError(f"--kernel {self.kernel}: there are {', '.join(KINDS)}{suggest(self.kernel, KINDS)}")
+        if self.method == BEST and (self.kernel != "presence" or self.added is not None):
+            given = "--kernel" if self.added is None else "--added"
+            raise ValueError(f"{given} goes with plain, adapted and tkc; {BEST} has its own, leave it out")
+        if self.landmarks is not None:
+            self._check_landmarks()
+        if self.engine not in ENGINES:
+            raise ValueError(f"--engine {self.engine}: there are {', '.join(ENGINES)}{suggest(self.engine, ENGINES)}")
+        if self.scheduler is not None and self.engine != "dask":
+            raise ValueError(f"--scheduler {self.scheduler} is for Dask; add --engine dask")
+        if self.engine == "dask" and find_spec("distributed") is None:
+            raise ValueError(f"--engine dask needs dask and distributed: {COMMAND}")
+        for name, wanted in (("--resume", self.resume is not None), ("--engine dask", self.engine == "dask")):
+            if wanted and self.landmarks is None and not METHODS[self.method].is_stage:
+                advice = f"with {self.method} add --landmarks 2000" if METHODS[self.method].is_own else "leave it out"
+                raise ValueError(f"{name} is for the gram of plain, adapted and tkc; {advice}")
+        if self.memory is not None:
+            parse_bytes(self.memory, name="--memory")
+        if self.abstain_below is not None and not 0 < self.abstain_below <= 1:
+            raise ValueError(f"--abstain-below {self.abstain_below:g}: give a confidence between 0 and 1, such as 0.7")
+        if self.jobs == 0 or self.jobs < -1:
+            raise ValueError(f"--jobs {self.jobs}: give a number of threads, or -1 for all cores")
+        parse_ngrams(self.ngrams)
+        self.n_added(1)
+
+    def _check_landmarks(self) -> None:
+        words = str(self.landmarks)
+        if words != AUTO and not (words.isdecimal() and int(words) > 0):
+            raise ValueError(f"--landmarks {words}: give a number of documents such as 2000, or {AUTO}")
+        if not METHODS[self.method].is_own:
+            own = ", ".join(name for name, one in METHODS.items() if one.is_own)
+            raise ValueError(f"--landmarks goes with {own}; {self.method} compares all documents")
+        if STANDARD in (*self.source, self.target):
+            raise ValueError("--landmarks reads documents more than once, which standard input cannot; give the name of a file")
+
+    def n_added(self, n_target: int) -> int:
+        """How many target documents join: 1000 as in the paper, but no more than half of the target; at best all of them."""
+        if self.method == BEST:
+            return n_target
+        if self.added is None:
+            return max(1, min(1000, n_target // 2))
+        try:
+            number = float(self.added)
+        except ValueError:
+            number = -1.0
+        share = "." in self.added or "e" in self.added.lower()
+        if not number > 0 or number == float("inf") or (share and number > 1):
+            raise ValueError(f"--added {self.added}: give a number of documents such as 1000, or a share such as 0.5")
+        return max(1, round(number * n_target)) if share else int(number)
+
+    def to_toml(self) -> str:
+        """What differs from the defaults, as a file for --config."""
+        defaults = {one.name: one.default for one in fields(self)}
+        chosen = {name: value for name, value in asdict(self).items() if value != defaults[name] and name != "dry_run"}
+        return "".join(f"{name.replace('_', '-')} = {_toml(value)}\n" for name, value in chosen.items())
+
+
+def parse_ngrams(value: str) -> tuple[int, int]:
+    """ "5-8" -> (5, 8), "4" -> (4, 4)."""
+    low, dash, high = value.partition("-")
+    if not low.strip().isdecimal() or (dash and not high.strip().isdecimal()):
+        raise ValueError(f"--ngrams {value}: give two lengths such as 5-8, or one such as 4")
+    lengths = int(low), int(high if dash else low)
+    if not 1 <= lengths[0] <= lengths[1]:
+        meant = f"; did you mean {lengths[1]}-{lengths[0]}?" if lengths[1] >= 1 else ""
+        raise ValueError(f"--ngrams {value}: the lengths go from a smaller one, at least 1, to a larger one{meant}")
+    return lengths
+
+
+def gather_options(given: Mapping[str, Any], config: str | None) -> ClassifyOptions:
+    """What was typed goes before what the file says."""
+    values = read_config(config) if config is not None else {}
+    typed = {name: value for name, value in given.items() if value is not None}
+    return ClassifyOptions(**_name_method(values) | _name_method(typed))
+
+
+def _name_method(values: dict[str, Any]) -> dict[str, Any]:
+    """With the method that a preset stands for in its place."""
+    rest = {name: value for name, value in values.items() if name != PRESET}
+    if PRESET not in values:
+        return rest
+    check_preset(values[PRESET])
+    method = values.get("method", BEST if values[PRESET] == BEST else "tkc")
+    if (method == BEST) != (values[PRESET] == BEST):
+        raise ValueError(f"--preset {values[PRESET]} and --method {method} do not go together; give one of them")
+    return rest | {"method": method}
+
+
+def read_config(path: str) -> dict[str, Any]:
+    """The options in a TOML file, each of the right type."""
+    try:
+        content = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f'{path} is not TOML: {error}; a line is for example method = "tkc"') from None
+    known = [*(one.name for one in fields(ClassifyOptions)), PRESET]
+    values = {}
+    for key, value in content.items():
+        name = key.replace("-", "_")
+        if name not in known:
+            shown = [one.replace("_", "-") for one in known]
+            raise ValueError(f"{path}: there is no option {key!r}{suggest(key, shown)}; there are {', '.join(shown)}")
+        values[name] = _checked(path, key, name, value)
+    return values
+
+
+def _checked(path: str, key: str, name: str, value: Any) -> Any:
+    if name in LISTS:
+        several = [value] if isinstance(value, str) else value
+        fits = isinstance(several, list) and all(isinstance(one, str) for one in several)
+        wanted, value = 'a list such as ["books.csv", "dvd.csv"]', several
+    elif name in SWITCHES:
+        fits, wanted = isinstance(value, bool), "true or false"
+    elif name in WHOLE or name in NUMBERS:
+        kinds = (int,) if name in WHOLE else (int, float)
+        fits, wanted = isinstance(value, kinds) and not isinstance(value, bool), "a number"
+    else:
+        number = (
+            name in ("ngrams", "added", "memory", "landmarks")
+            and isinstance(value, (int, float))
+            and not isinstance(value, bool)
+        )
+        value = str(value) if number else value
+        fits, wanted = isinstance(value, str), "a string in quotes"
+    if not fits:
+        raise ValueError(f"{path}: {key} = {value!r}: it must be {wanted}")
+    return value
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,137 @@
+"""Source and target documents of a run, read and checked."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from gramshift.commands.classify.options import ClassifyOptions
+from gramshift.commands.outputs import same_file
+from gramshift.data.columns import check_column, find_columns
+from gramshift.data.documents import Documents, Progress, check_ids, read_documents
+from gramshift.data.formats import open_table
+from gramshift.data.opening import TableError
+from gramshift.data.parts import FileParts, Selected, open_parts
+from gramshift.text.corpus import InParts, Joined
+
+Say = Callable[[str], None]
+SUSPICIOUS = 20  # so many documents, each with a label of its own, are a mistake
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Labelled documents, and those to be labelled: ``rows`` of ``target``."""
+
+    documents: InParts
+    """Those with labels."""
+    labels: list[Any]
+    ids: list[str]
+    files: list[tuple[str, int]]
+    """Names of the source files, and how many documents each."""
+    target: Documents | FileParts
+    rows: list[int]
+    truth: list[Any] | None
+    n_characters: int
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """Of the labelled documents, all at once."""
+        return [text for part in self.documents.parts() for text in part]
+
+    @property
+    def unlabelled(self) -> InParts:
+        return Selected(self.target, self.rows)
+
+    @cached_property
+    def target_texts(self) -> list[str]:
+        """Of the documents to be labelled, all at once."""
+        return [text for part in self.unlabelled.parts() for text in part]
+
+    @property
+    def target_ids(self) -> list[str]:
+        return [self.target.ids[row] for row in self.rows]
+
+    @property
+    def fills_gaps(self) -> bool:
+        """Whether source and target are one file."""
+        return len(self.rows) < len(self.target)
+
+
+def check_names(options: ClassifyOptions) -> None:
+    """Of the inputs: no file twice, standard input once at most."""
+    names = [*options.source, *([options.target] if options.target is not None else [])]
+    for place, name in enumerate(names):
+        if any(same_file(name, other) for other in names[:place]):
+            if place == len(options.source):
+                advice = "leave --target out if the rows to be labelled are those without a label"
+                raise ValueError(f"--target {name} is also a --source; {advice}")
+            raise ValueError(f"--source names {name} twice")
+
+
+def read_inputs(options: ClassifyOptions, *, progress: Progress | None = None, say: Say = print) -> Inputs:
+    """All documents of a run; what is odd but no mistake is said."""
+    found = [_read(name, options, need_label=True, progress=progress) for name in options.source]
+    if options.target is None:
+        target = found[0]
+        check_ids(target)
+        rows = [row for row, label in enumerate(target.labels) if label is None]
+        if not rows:
+            raise TableError(f"every row of {target.table.name} has a label; name the documents to be labelled with --target")
+    else:
+        target = _read(options.target, options, need_label=False, progress=progress)
+        check_ids(target)
+        rows = list(range(len(target)))
+        for one in found:
+            _say_gaps(one, say)
+    truth = target.column(check_column(target.table, options.truth, "--truth")) if options.truth else None
+    sources, labels, ids, files = [], [], [], []
+    for one in found:
+        kept = [row for row, label in enumerate(one.labels) if label is not None]
+        sources.append(Selected(one, kept))
+        labels += [one.labels[row] for row in kept]
+        ids += [f"{Path(one.table.name).name}: {one.ids[row]}" if len(found) > 1 else one.ids[row] for row in kept]
+        files.append((one.table.name, len(kept)))
+    _check_labels(labels, found)
+    n_characters = sum(one.n_characters for one in (found if options.target is None else [*found, target]))
+    return Inputs(Joined(sources), labels, ids, files, target, rows, truth, n_characters)
+
+
+def _read(name: str, options: ClassifyOptions, *, need_label: bool, progress: Progress | None) -> Documents | FileParts:
+    """With all texts, unless there are landmarks: then they are read again, part by part, when they are needed."""
+    named: dict[str, Any] = {
+        "text": options.text,
+        "label": options.label if need_label else None,
+        "id": options.id,
+        "need_label": need_label,
+    }
+    if options.landmarks is not None:
+        return open_parts(name, format=options.format, encoding=options.encoding, progress=progress, **named)
+    with open_table(name, format=options.format, encoding=options.encoding) as table:
+        return read_documents(table, find_columns(table, **named), progress=progress)
+
+
+def _say_gaps(source: Documents | FileParts, say: Say) -> None:
+    gaps = source.labels.count(None)
+    if gaps == len(source):
+        raise TableError(f"{source.table.name}: the column {source.columns.label!r} is empty; a source needs labels")
+    if gaps:
+        say(f"{source.table.name}: {gaps} rows without a label are left out")
+
+
+def _check_labels(labels: list[Any], found: Sequence[Documents | FileParts]) -> None:
+    where = ", ".join(f"{one.columns.label!r} of {one.table.name}" for one in found)
+    kinds = sorted({type(label).__name__ for label in labels})
+    if len(kinds) > 1 and set(kinds) != {"int", "float"}:
+        examples = ", ".join(repr(next(label for label in labels if type(label).__name__ == kind)) for kind in kinds)
+        raise TableError(f"labels of different types ({examples}) in {where}; make them all strings, or all numbers")
+    fraction = next((label for label in labels if isinstance(label, float) and label % 1), None)
+    if fraction is not None:
+        raise TableError(f"the label {fraction} in {where} is a number with a fraction; if it is a class, make it a string")
+    if not labels:
+        raise TableError(f"no row has a label in {where}")
+    values = set(labels)
+    if len(values) == 1:
+        raise TableError(f"all labels are {labels[0]!r} in {where}; learning needs two at least. Another column: --label")
+    if len(values) == len(labels) >= SUSPICIOUS:
+        raise TableError(f"every one of {len(labels)} documents has a label of its own in {where}; another column: --label")

@@ -1,0 +1,107 @@
+"""``gramshift demo``: learn from reviews of kitchen tools, label reviews of films."""
+
+import json
+from pathlib import Path
+from textwrap import shorten
+from typing import Annotated, Any
+
+import typer
+
+from gramshift.methods import METHODS, STAGES
+
+NGRAMS = "3-5"  # the reviews are short
+SHARE_ADDED = 0.5  # of the target, as in the paper: 1000 of 2000
+
+
+def demo_command(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the two files and the report.")] = Path(
+        "gramshift-demo"
+    ),
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Learn from 120 reviews of kitchen tools, label 120 reviews of films, and the other way round; ends with a page to open.
+
+    Example: `gramshift demo`
+    """
+    result = run_demo() | write_demo(output)
+    print(json.dumps(result, ensure_ascii=False) if as_json else describe(result))
+
+
+def run_demo() -> dict[str, Any]:
+    """Accuracy of the paper's three stages in both directions, and what is said of one review."""
+    import time
+
+    from gramshift.commands.classify.options import parse_ngrams
+    from gramshift.data.demo import load_demo
+
+    begun, settings, shown = time.perf_counter(), [], None
+    for source_name, target_name in (("kitchen", "films"), ("films", "kitchen")):
+        source, target = load_demo(source_name), load_demo(target_name)
+        correct = {}
+        for name in STAGES:
+            classifier = METHODS[name].make(ngram_range=parse_ngrams(NGRAMS), n_added=SHARE_ADDED)
+            classifier.fit(source.texts, source.labels, target=target.texts)
+            correct[name] = int((classifier.transduction_ == target.labels).sum())
+            if name == "tkc" and shown is None:
+                surest = int(classifier.transduction_score_.max(axis=1).argmax())
+                explanation = classifier.explain(target.texts[surest])
+                shown = {"text": target.texts[surest], "label": str(explanation.label), "explanation": explanation.text(n=4)}
+        accuracy = {name: 100 * count / len(target.labels) for name, count in correct.items()}
+        settings.append({"source": source_name, "target": target_name, "n": len(target.labels), "accuracy": accuracy})
+    return {"settings": settings, "example": shown, "seconds": round(time.perf_counter() - begun, 3)}
+
+
+def write_demo(folder: Path) -> dict[str, Any]:
+    """The two domains as files, and the report of a run over them."""
+    import csv
+    from io import StringIO
+
+    from gramshift.commands.classify.options import ClassifyOptions
+    from gramshift.commands.classify.run import classify
+    from gramshift.data.demo import DOMAINS, load_demo
+    from gramshift.runtime.storage import replaced_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in DOMAINS:
+        reviews = load_demo(name)
+        rows = [(f"{name}-{number}", *row) for number, row in enumerate(zip(*reviews, strict=True), start=1)]
+        text = StringIO()
+        csv.writer(text, lineterminator="\n").writerows([("id", "text", "label"), *rows])
+        with replaced_file(folder / f"{name}.csv") as file:
+            file.write(text.getvalue().encode())
+    options = ClassifyOptions(
+        source=[str(folder / "kitchen.csv")],
+        target=str(folder / "films.csv"),
+        output=str(folder / "labels.csv"),
+        report=str(folder / "report.html"),
+        ngrams=NGRAMS,
+        truth="label",
+        force=True,
+    )
+    classify(options, say=lambda _: None)
+    return {"folder": str(folder), "report": str(folder / "report.html")}
+
+
+def describe(result: dict[str, Any]) -> str:
+    lines = [
+        f"Trained on one domain, tested on the other: 3- to 5-grams, {result['seconds']:.2f} s for all six.",
+        "",
+        "accuracy (%)".ljust(20) + "".join(f"{name:>10}" for name in STAGES),
+    ]
+    for one in result["settings"]:
+        figures = "".join(f"{value:10.1f}" for value in one["accuracy"].values())
+        lines.append(f"{one['source']} -> {one['target']}".ljust(20) + figures)
+    lines += [
+        "",
+        "plain: n-grams in common; adapted: documents described by their likeness to all documents of both domains;",
+        "tkc: adapted, and a second round that learns from the surest answers of the first. 120 documents a side are too",
+        "few for that to help (one review is 0.8 %): this shows what happens, not what can be had from thousands.",
+        "",
+        f"The surest answer: {shorten(result['example']['text'], 90, placeholder=' ...')}",
+        *(f"  {line}".rstrip() for line in result["example"]["explanation"].splitlines()),
+        "",
+        f"The two domains are in {result['folder']} as kitchen.csv and films.csv, the labels of films.csv in labels.csv.",
+        "To look at them, see why, and put some right, open this page in a browser:",
+        str(Path(result["report"]).absolute()),
+    ]
+    return "\n".join(lines)

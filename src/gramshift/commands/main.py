@@ -1,0 +1,128 @@
+"""The command ``gramshift``."""
+
+import functools
+import gc
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from gramshift import __version__
+from gramshift.commands.classify.command import classify_command
+from gramshift.commands.demo import demo_command
+from gramshift.commands.explain import explain_command
+from gramshift.commands.fetch import fetch_command
+from gramshift.commands.info import info_command
+from gramshift.commands.interrupt import CODE, stopping_soon
+from gramshift.commands.kernel import kernel_command
+from gramshift.commands.predict import predict_command
+from gramshift.commands.reproduce import reproduce_command
+from gramshift.commands.several import SeveralValues
+from gramshift.commands.words import say
+
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "14")  # its idle threads sleep soon instead of taking our cores; before NumPy
+TRACEBACK = "GRAMSHIFT_TRACEBACK"
+EXTRA = "pip install 'gramshift["  # in errors about packages that only some need
+USERS_MISTAKES = (
+    ValueError,
+    TypeError,
+    MemoryError,
+    FileNotFoundError,
+    FileExistsError,
+    PermissionError,
+    IsADirectoryError,
+    NotADirectoryError,
+)
+app = typer.Typer(
+    name="gramshift",
+    help="Label texts of a new domain with what was learnt on an old one, by the character n-grams that they share.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+
+
+def _plainly(
+    command: Callable[..., None], kept: str = "nothing was written", resumable: str | None = None
+) -> Callable[..., None]:
+    """The command, ending in one line on stderr when it is interrupted: what is left, ``resumable`` with --resume."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        words = f"interrupted; {resumable if resumable is not None and options.get('resume') else kept}"
+        gc.enable()
+        try:
+            with stopping_soon(words):
+                command(*arguments, **options)
+        except KeyboardInterrupt:
+            _stop(words, CODE)
+
+    return run
+
+
+KEPT = "finished pieces are kept, go on with the same command"
+app.command("classify", cls=SeveralValues)(_plainly(classify_command, "no file is half written", resumable=KEPT))
+app.command("demo")(_plainly(demo_command, "no file is half written"))
+app.command("explain")(_plainly(explain_command))
+app.command("fetch")(_plainly(fetch_command, "what has arrived is kept and taken up next time"))
+app.command("info")(_plainly(info_command))
+app.command("kernel")(_plainly(kernel_command, resumable="finished tiles are kept, go on with the same command"))
+app.command("predict")(_plainly(predict_command))
+app.command("reproduce")(_plainly(reproduce_command, "finished settings are kept, go on with --resume"))
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"gramshift {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and stop.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command; a mistake of the user's is one line and exit code 2, a fault of ours exit code 1."""
+    warnings.showwarning = _warn
+    try:
+        app(prog_name="gramshift")
+    except USERS_MISTAKES as error:
+        _stop(_describe(error), 2)
+    except OSError as error:
+        _stop(_describe(error), 1)
+    except ModuleNotFoundError as error:
+        if EXTRA not in str(error):
+            raise
+        _stop(str(error), 2)
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        advice = f"this should not happen: please report it, with what {TRACEBACK}=1 shows"
+        _stop(f"{type(error).__name__}: {error}; {advice}", 1)
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    say(f"gramshift: {message}")
+
+
+def _describe(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error) or type(error).__name__
+
+
+def _stop(message: str, code: int) -> None:
+    say(f"gramshift: {message}")
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,27 @@
+"""The demo corpus: 240 short reviews of kitchen tools and films, written for this project."""
+
+import csv
+from importlib.resources import files
+from typing import NamedTuple
+
+DOMAINS = ("kitchen", "films")
+
+
+class Reviews(NamedTuple):
+    texts: list[str]
+    labels: list[str]
+
+
+def load_demo(domain: str) -> Reviews:
+    """The 120 reviews of one domain, half of them "positive", half "negative".
+
+    >>> from gramshift.data.demo import load_demo
+    >>> kitchen = load_demo("kitchen")
+    >>> len(kitchen.texts), sorted(set(kitchen.labels))
+    (120, ['negative', 'positive'])
+    """
+    if domain not in DOMAINS:
+        raise ValueError(f"domain={domain!r}: must be one of {', '.join(map(repr, DOMAINS))}")
+    text = files("gramshift.data").joinpath("demo", f"{domain}.csv").read_text(encoding="utf-8")
+    rows = list(csv.DictReader(text.splitlines(keepends=True)))
+    return Reviews([row["text"] for row in rows], [row["label"] for row in rows])

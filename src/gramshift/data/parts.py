@@ -1,0 +1,105 @@
+"""Files whose documents are read part by part, as often as they are needed, and never all held."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gramshift.data.columns import Columns, find_columns
+from gramshift.data.documents import Documents, Progress, ids_in, label_in, labels_in, texts_in
+from gramshift.data.formats import open_table
+from gramshift.data.opening import TableError
+from gramshift.data.tables import Part, Table
+
+SIZE = 2048  # documents that are read at a time
+
+
+@dataclass(frozen=True)
+class FileParts:
+    """A file that was looked through once. Its labels and ids are here, its texts are not.
+
+    ``len(file)`` is the number of documents, ``file.parts()`` reads their texts again, in lists.
+    """
+
+    table: Table = field(repr=False)
+    """Closed; it tells names and style."""
+    columns: Columns
+    labels: list[Any] = field(repr=False)
+    """None where the file has a gap, or no labels at all."""
+    ids: list[str] = field(repr=False)
+    n_characters: int
+    format: str | None = None
+    encoding: str = "utf-8"
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def parts(self) -> Iterator[list[str]]:
+        """The texts."""
+        for part in self.raw_parts():
+            yield texts_in(self.table, self.columns, part)
+
+    def raw_parts(self) -> Iterator[Part]:
+        """All columns, as they stand in the file."""
+        with open_table(self.table.name, format=self.format, encoding=self.encoding) as table:
+            yield from table.parts(SIZE)
+
+    def column(self, name: str) -> list[Any]:
+        """The cells of a column that holds labels, None for gaps."""
+        return [
+            label_in(self.table, name, row, place)
+            for part in self.raw_parts()
+            for row, place in zip(part.rows, part.places, strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class Selected:
+    """Some documents of a file or a table, by their numbers, ascending."""
+
+    documents: FileParts | Documents
+    rows: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def n_characters(self) -> int:
+        """About: each document is taken to be as long as another."""
+        return self.documents.n_characters * len(self.rows) // max(1, len(self.documents))
+
+    def parts(self) -> Iterator[list[str]]:
+        wanted, first = set(self.rows), 0
+        for part in self.documents.parts():
+            yield [text for row, text in enumerate(part, start=first) if row in wanted]
+            first += len(part)
+
+
+def open_parts(
+    name: str,
+    *,
+    text: str | None = None,
+    label: str | None = None,
+    id: str | None = None,
+    format: str | None = None,
+    encoding: str = "utf-8",
+    need_label: bool = False,
+    progress: Progress | None = None,
+) -> FileParts:
+    """Look a file through (csv, tsv, jsonl, parquet, a folder of .txt files) for ``fit`` with landmarks.
+
+    Columns are found by their usual names where none are given, as on the command line.
+    """
+    if str(name) == "-":
+        raise TableError("standard input can be read only once, and documents in parts are read more often; give a file")
+    labels: list[Any] = []
+    ids: list[str] = []
+    n_characters = 0
+    with open_table(str(name), format=format, encoding=encoding) as table:
+        columns = find_columns(table, text=text, label=label, id=id, need_label=need_label)
+        for part in table.parts(SIZE):
+            n_characters += sum(map(len, texts_in(table, columns, part)))
+            labels += labels_in(table, columns, part)
+            ids += ids_in(table, columns, part, first=len(ids) + 1)
+            if progress is not None:
+                progress("reading", *table.position())
+    return FileParts(table, columns, labels, ids, n_characters, format, encoding)

@@ -1,0 +1,29 @@
+"""Leaves that sum features kept as short lists of documents: one addition per shared feature and pair."""
+
+import numpy as np
+
+from gramshift.leaf import leaf
+from gramshift.ngrams.leaves.layout import HEADER, first_at_least
+
+
+@leaf("void(int64[::1], uint64[::1], uint16[::1], uint32[::1], int64, int64, int64, int64, boolean, int64[:, ::1])")
+def add_lists(row_ptr, list_ref, list_factor, list_docs, row0, row1, col0, col1, cut, out):
+    """out[row, doc] += times * factor * count for every list of the row; ``cut`` if not all columns are wanted."""
+    for row in range(row0, row1):
+        cells = out[row]
+        for k in range(row_ptr[row], row_ptr[row + 1]):
+            head, stop = list_ref[k] & np.uint64(0xFFFFFFFF), list_ref[k] >> np.uint64(32)
+            times = np.int64(list_docs[head]) | (np.int64(list_docs[head + np.uint64(1)]) << 32)
+            start = head + np.uint64(HEADER)
+            if cut:
+                width = 1 if times > 0 else 2
+                start = np.uint64(first_at_least(list_docs, np.int64(start), np.int64(stop), width, col0))
+                stop = np.uint64(first_at_least(list_docs, np.int64(start), np.int64(stop), width, col1))
+            if list_factor.size:
+                times *= np.int64(list_factor[k])
+            if times > 0:
+                for p in range(start, stop):
+                    cells[list_docs[p]] += times
+            else:
+                for p in range(start, stop, np.uint64(2)):
+                    cells[list_docs[p]] -= times * np.int64(list_docs[p + np.uint64(1)])

@@ -1,0 +1,120 @@
+"""The table of all string kernels: which parameters are a kernel's own, and how it is made ready for documents."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import isfinite
+from numbers import Integral, Real
+from typing import Any
+
+from gramshift.kernels.counting import SharedNGrams
+from gramshift.kernels.kernel import Job, Kernel
+from gramshift.kernels.weighting import Powers, as_powers
+from gramshift.ngrams.index import KINDS, build_index, estimate_index
+from gramshift.text.encode import Encoded
+
+SMALLEST_DECAY = 1e-6
+LARGEST_OFFSET = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One that belongs to some kernels only."""
+
+    default: Any
+    accepts: Callable[[Any], bool]
+    rule: str
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kernel."""
+
+    estimate: Callable[[Encoded, tuple[int, int]], int]
+    """About how many bytes it takes to make it ready."""
+    prepare: Callable[[Job], Kernel]
+    weigh: Callable[[Job], Kernel] | None = None
+    """Makes it ready with a weight for every n-gram, if it can have them."""
+    own: tuple[str, ...] = ()
+    counts: bool = False
+    """Whether its values are sums over shared n-grams, in whole numbers where these have no weights."""
+    stage: str = "index"
+    """What making it ready is called in a progress bar."""
+
+    def make_ready(self, job: Job) -> Kernel:
+        """With weights if the job has them."""
+        if job.weighting is None:
+            return self.prepare(job)
+        assert self.weigh is not None, "check_weighting comes first"
+        return self.weigh(job)
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        return {name: PARAMETERS[name].default for name in self.own}
+
+
+def check_parameters(kind: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The kernel's own parameters, or an error if one is wrong or belongs to another kernel and is not its default."""
+    for name, value in given.items():
+        parameter = PARAMETERS[name]
+        if name in KERNELS[kind].own:
+            if isinstance(value, bool) or not isinstance(value, Real) or not parameter.accepts(value):
+                raise ValueError(f"{name}={value!r}: {parameter.rule}, for example {parameter.default}")
+        elif value != parameter.default:
+            owner = next(other for other in KERNELS if name in KERNELS[other].own)
+            raise ValueError(f"{name}={value!r}: kind={kind!r} has no {name}; leave it out, or choose kind={owner!r}")
+    return {name: given[name] for name in KERNELS[kind].own}
+
+
+def check_weighting(kind: str, value: Any) -> Powers | None:
+    """What a user gave as weights, or an error if it is wrong or this kernel cannot have any."""
+    powers = as_powers(value)
+    if powers is not None and KERNELS[kind].weigh is None:
+        able = ", ".join(repr(name) for name, one in KERNELS.items() if one.weigh is not None)
+        raise ValueError(f"weighting={value!r}: only for kind={able}, not for {kind!r}")
+    return powers
+
+
+def _count(kind: str, weigh: Callable[[Job], Kernel] | None = None) -> Kind:
+    def prepare(job: Job) -> Kernel:
+        index = build_index(
+            job.texts, kind=kind, ngram_range=job.ngram_range, n_cols=job.n_cols, run=job.run, check_size=job.check_size
+        )
+        return SharedNGrams(index)
+
+    return Kind(lambda texts, ngram_range: estimate_index(texts, kind, ngram_range), prepare, weigh, counts=True)
+
+
+def _load(module: str, name: str) -> Callable[..., Any]:
+    """A function of a module that is imported when it is called: few need its compiled code, and all would wait for it."""
+
+    def call(*arguments: Any) -> Any:
+        from importlib import import_module
+
+        return getattr(import_module(f"gramshift.{module}"), name)(*arguments)
+
+    return call
+
+
+PARAMETERS = {
+    "decay": Parameter(0.5, lambda value: SMALLEST_DECAY <= value <= 1, f"give a number from {SMALLEST_DECAY:g} to 1"),
+    "max_offset": Parameter(
+        1000,
+        lambda value: isinstance(value, Integral) and 1 <= int(value) <= LARGEST_OFFSET,
+        f"give a whole number of characters from 1 to {LARGEST_OFFSET}",
+    ),
+    "sigma": Parameter(1.0, lambda value: isfinite(value) and value > 0, "give a number above 0"),
+}
+KERNELS = {kind: _count(kind) for kind in KINDS} | {
+    "presence": _count("presence", _load("kernels.weighted", "prepare_weighted")),
+    "subsequence": Kind(
+        _load("kernels.subsequence", "estimate_subsequence"),
+        _load("kernels.subsequence", "prepare_subsequence"),
+        own=("decay",),
+        stage="diagonal",
+    ),
+    "local_rank": Kind(
+        _load("ngrams.occurrences", "estimate_occurrences"),
+        _load("kernels.local_rank", "prepare_local_rank"),
+        own=("max_offset", "sigma"),
+    ),
+}

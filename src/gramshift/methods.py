@@ -1,0 +1,193 @@
+"""The one table of methods: what the command line, the tables of results and the documentation call them."""
+
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from gramshift.baselines import CLASSES
+from gramshift.baselines.extras import require
+
+BEST = "best"  # our best recipe: a preset, and the method that has it
+SOURCE_ONLY = "-source"  # ends the name of a method's own classifier, trained on the source alone
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to label target documents, by the name that a user types."""
+
+    name: str
+    title: str
+    """In tables."""
+    class_name: str
+    reference: str
+    options: dict[str, Any] = field(default_factory=dict)
+    adapts: bool = True
+    """Whether it looks at target documents; then there is its classifier without them, too."""
+    needs: tuple[str, ...] = ()
+    """Packages beyond the usual ones, of the extra ``baselines``."""
+    published: str | None = None
+    """The row of published figures."""
+    difference: str = ""
+    """In which way those were obtained otherwise."""
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is a way to run our own classifier."""
+        return self.class_name == "TransductiveClassifier"
+
+    @property
+    def is_stage(self) -> bool:
+        """Whether it is one of the paper's three stages, which run on one gram of any kernel."""
+        return self.is_own and "preset" not in self.options
+
+    def check(self) -> None:
+        """Raise an error that says what to install if something is missing."""
+        require(self.title, self.needs)
+
+    def make(self, **options: Any) -> Any:
+        """An estimator that is not fitted yet."""
+        self.check()
+        if self.is_own:
+            from gramshift.model.classifier import TransductiveClassifier
+
+            return TransductiveClassifier(**self.options | options)
+        return getattr(import_module(CLASSES[self.class_name]), self.class_name)(**self.options | options)
+
+
+PAPER = "Ionescu and Butnaru 2018"
+OTHER_SPLIT = "1600 source and 400 target documents, five random splits"
+_ROWS = (
+    Method("plain", "plain", "TransductiveClassifier", PAPER, {"adapt": False, "n_rounds": 1}, adapts=False),
+    Method("adapted", "adapted", "TransductiveClassifier", PAPER, {"n_rounds": 1}),
+    Method("tkc", "tkc", "TransductiveClassifier", PAPER),
+    Method(BEST, "best", "TransductiveClassifier", "docs/experiments.md", {"preset": BEST}),
+    Method(
+        "kda",
+        "string kernels + KDA",
+        "KernelDiscriminant",
+        "Giménez-Pérez, Franco-Salvador and Rosso, EACL 2017",
+        adapts=False,
+    ),
+    Method("tfidf", "tf-idf + logistic regression", "TfidfLogistic", "scikit-learn", adapts=False),
+    Method("self-training", "self-training", "SelfTraining", "scikit-learn"),
+    Method(
+        "sfa",
+        "SFA",
+        "SFA",
+        "Pan, Ni, Sun, Yang and Chen, WWW 2010",
+        published="SFA",
+        difference=OTHER_SPLIT,
+    ),
+    Method(
+        "coral",
+        "CORAL",
+        "CORAL",
+        "Sun, Feng and Saenko, AAAI 2016",
+        published="CORAL",
+        difference="a fixed choice of 400 words that came with its data, other splits; four settings only",
+    ),
+    Method(
+        "tradaboost",
+        "TrAdaBoost (pseudo-labels)",
+        "TrAdaBoost",
+        "Dai, Yang, Xue and Yu, ICML 2007",
+    ),
+    Method(
+        "tr-tradaboost",
+        "TR-TrAdaBoost (pseudo-labels)",
+        "TopicTrAdaBoost",
+        "Huang, Rao, Xie, Wong and Wang, AAAI 2017",
+        published="TR-TrAdaBoost",
+        difference="some target documents with their true labels, ours has pseudo-labels; parameters unknown",
+    ),
+    Method(
+        "scl",
+        "SCL",
+        "SCL",
+        "Blitzer, McDonald and Pereira, EMNLP 2006",
+        {"pivots": "frequency"},
+    ),
+    Method("scl-mi", "SCL-MI", "SCL", "Blitzer, Dredze and Pereira, ACL 2007", {"pivots": "mutual_information"}),
+    Method(
+        "dci",
+        "DCI",
+        "DCI",
+        "Moreo Fernández, Esuli and Sebastiani, JAIR 2016",
+        published="DCI",
+        difference="the data set's unlabelled files besides, 4/5 of the source and 1/5 of the target, five folds",
+    ),
+    Method("tsvm", "TSVM", "TransductiveSVM", "Joachims, ICML 1999"),
+    Method("tsvm-strings", "TSVM 0/1", "TransductiveSVM", "Joachims, ICML 1999", {"kernel": "presence"}),
+    Method(
+        "sst",
+        "SST",
+        "SST",
+        "Bollegala, Weir and Carroll, TKDE 2013",
+        needs=("HanTa",),
+        published="SST",
+        difference="the data set's unlabelled files besides, 1600 source documents each, 400 target documents",
+    ),
+    Method(
+        "ke-meta",
+        "KE-Meta (substitute)",
+        "KEMeta",
+        "Franco-Salvador, Cruz, Troyano and Rosso, KBS 2015",
+        adapts=False,
+        needs=("HanTa", "pattern"),
+        published="KE-Meta",
+        difference="BabelNet where ours has WordNet; how its parts work is not public",
+    ),
+)
+
+
+def _twin(method: Method) -> Method:
+    """Its own classifier, trained on the source alone."""
+    return Method(
+        method.name + SOURCE_ONLY,
+        f"{method.title}, source only",
+        method.class_name,
+        method.reference,
+        method.options | {"adapt": False},
+        adapts=False,
+        needs=method.needs,
+    )
+
+
+METHODS = {method.name: method for method in _ROWS} | {
+    twin.name: twin for twin in (_twin(method) for method in _ROWS if method.adapts and not method.is_own)
+}
+OWN = [name for name, method in METHODS.items() if method.is_own]
+STAGES = [name for name in OWN if METHODS[name].is_stage]
+RIVALS = [name for name in METHODS if name not in OWN]
+
+
+def check_preset(name: str) -> None:
+    """Raise an error if there is no such preset: the paper's, or the best."""
+    if name not in ("paper", BEST):
+        raise ValueError(f"--preset {name}: there are paper and {BEST}")
+
+
+def parse_methods(value: str) -> list[str]:
+    """ "own", "rivals", "all", or names such as "tkc,sfa"; each once, in the order of the table."""
+    groups = {"own": STAGES, "rivals": RIVALS, "all": list(METHODS)}
+    chosen: set[str] = set()
+    for name in filter(None, (part.strip().lower() for part in value.split(","))):
+        if name not in groups and name not in METHODS:
+            raise ValueError(f"method {name!r} is not known; there are {', '.join([*groups, *METHODS])}")
+        chosen |= set(groups.get(name, [name]))
+    if not chosen:
+        raise ValueError(f"no method is named; there are {', '.join([*groups, *METHODS])}")
+    return [name for name in METHODS if name in chosen]
+
+
+def methods_table() -> str:
+    """The table as Markdown, for the documentation."""
+    lines = ["| name | method | class | learns from the target | reference | needs |", "|---|---|---|---|---|---|"]
+    for method in METHODS.values():
+        if not method.name.endswith(SOURCE_ONLY):
+            options = ", ".join(f"{name}={value!r}" for name, value in method.options.items())
+            needs = "`gramshift[baselines]`" if method.needs else ""
+            adapts = "yes" if method.adapts else "no"
+            made = f"`{method.class_name}({options})`"
+            lines.append(f"| `{method.name}` | {method.title} | {made} | {adapts} | {method.reference} | {needs} |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,284 @@
+"""Saving a fitted classifier, and loading it without running anything that the file says."""
+
+import os
+import platform
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift.model.archive import ModelFileError, read_archive, write_archive
+from gramshift.model.fitted import Calibration, Model
+from gramshift.model.settings import PRESETS
+from gramshift.model.string_kernel import StringKernel
+from gramshift.runtime.memory import parse_bytes
+from gramshift.runtime.threads import count_threads
+from gramshift.text.corpus import DIGEST
+
+if TYPE_CHECKING:
+    from gramshift.model.classifier import TransductiveClassifier
+
+FORMAT = "gramshift-model"
+FORMAT_VERSION, WITH_LANDMARKS = 2, 3
+LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
+COUNTS = ("added", "labels")  # of the history, by class
+NUMBERS = {f"<{kind}{size}" for kind in "iuf" for size in (2, 4, 8)} | {"|i1", "|u1", "|b1"}
+ARRAYS = {
+    "text_bytes": "<u1",
+    "text_ends": "<i8",
+    "coefficients": "<f8",
+    "intercepts": "<f8",
+    "scores": "<f8",
+    "held_out_scores": "<f8",
+    "labeled_iter": "<i8",
+    "source_codes": "<i8",
+    "known_codes": "<i8",
+}
+LANDMARK_ARRAYS = {"landmarks": "<i8", "digests": "<u1"}
+
+
+def library_versions() -> dict[str, str]:
+    return {name: version(name) for name in LIBRARIES} | {"python": platform.python_version()}
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def save_classifier(classifier: "TransductiveClassifier", path: str | os.PathLike[str]) -> None:
+    """Parameters and labels as JSON, the rest as arrays; probabilities are calibrated first."""
+    model, parameters = classifier._model, classifier._parameters
+    steepness, held_out_scores = classifier._calibrate()
+    texts = list(model.documents) if model.comparison is not None else []
+    head = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION if classifier.landmarks_ is None else WITH_LANDMARKS,
+        "versions": library_versions(),
+        "parameters": _parameters_to_json({name: value for name, value in parameters.items() if name != "settings"}),
+        "settings": _parameters_to_json(parameters["settings"]),
+        "classes": labels_to_json(classifier.classes_),
+        "saved": now(),
+        "history": [
+            step | {key: list(step[key].values()) for key in COUNTS if step[key] is not None} for step in classifier.history_
+        ],
+        "steepness": steepness,
+        "normalized": model.normalized,
+    }
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    arrays: dict[str, Any] = {
+        "text_bytes": np.frombuffer(b"".join(encoded), np.uint8),
+        "text_ends": np.cumsum([len(text) for text in encoded], dtype=np.int64),
+        "coefficients": model.coefficients,
+        "intercepts": model.intercepts,
+        "scores": classifier.transduction_score_,
+        "held_out_scores": held_out_scores,
+        "labeled_iter": classifier.labeled_iter_,
+        "source_codes": classifier._training[1],
+        "known_codes": _known_codes(classifier),
+        "landmarks": classifier.landmarks_,
+        "digests": classifier._digests,
+    }
+    write_archive(path, head, {name: np.asarray(arrays[name], dtype) for name, dtype in _arrays_of(head).items()})
+
+
+def _arrays_of(head: dict[str, Any]) -> dict[str, str]:
+    return ARRAYS | LANDMARK_ARRAYS if head["format_version"] == WITH_LANDMARKS else ARRAYS
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of model file: how it calls itself, which arrays its head promises, what becomes of them."""
+
+    format: str
+    versions: tuple[int, ...]
+    arrays: Callable[[dict[str, Any]], dict[str, str]]
+    rebuild: Callable[[dict[str, Any], dict[str, NDArray[Any]]], Any]
+
+
+def load_as(path: str | os.PathLike[str], *kinds: Kind) -> tuple[Any, dict[str, Any]]:
+    """What the file holds and what it says of itself, if it is of one of these kinds and can be trusted."""
+
+    def kind_of(head: dict[str, Any]) -> Kind:
+        kind = next((one for one in kinds if one.format == head.get("format")), None)
+        if kind is None:
+            raise ModelFileError("it does not call itself a Gramshift model")
+        if head.get("format_version") not in kind.versions:
+            found, versions = str(head.get("format_version"))[:20], head.get("versions")
+            made_by = str(versions.get("gramshift"))[:20] if isinstance(versions, dict) else "another version"
+            reads = " and ".join(map(str, kind.versions))
+            raise ModelFileError(f"it has format {found}, made by gramshift {made_by}; this one reads {reads}")
+        return kind
+
+    head, arrays = read_archive(path, lambda head: kind_of(head).arrays(head))
+    try:
+        return kind_of(head).rebuild(head, arrays), head
+    except Exception as error:  # whatever a made-up file leads to, it is the file's fault
+        raise ModelFileError(f"{path} is not a Gramshift model that can be trusted: {error}") from None
+
+
+def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "TransductiveClassifier":
+    from gramshift.model.classifier import TransductiveClassifier
+
+    parameters, held = (_parameters_from_json(head[name]) for name in ("parameters", "settings"))
+    if set(held) != set(PRESETS["paper"]):
+        raise ValueError("its settings are not those that it needs")
+    classifier = TransductiveClassifier(**parameters)
+    classifier._check_parameters()
+    settings, comparison = TransductiveClassifier(**parameters | held)._check_parameters()
+    count_threads(classifier.n_jobs)
+    if classifier.memory_limit is not None:
+        parse_bytes(classifier.memory_limit)
+    classes = labels_from_json(head["classes"])
+    iteration, codes = arrays["labeled_iter"], arrays["source_codes"]
+    n, n_classes = len(iteration), len(classes)
+    source = np.flatnonzero(iteration == 0)
+    landmarks = arrays.get("landmarks")
+    if landmarks is not None and not (np.diff(np.concatenate([[-1], landmarks, [n]])) > 0).all():
+        raise ValueError("its landmarks are not documents of the fit, in order")
+    n_compared = n if landmarks is None else len(landmarks)
+    shapes: dict[str, tuple[int, ...]] = {
+        "labeled_iter": (n,),
+        "text_bytes": (arrays["text_bytes"].size,),
+        "coefficients": (n_compared, n_classes),
+        "intercepts": (n_classes,),
+        "scores": (n - len(source), n_classes),
+        "held_out_scores": (n - len(source), n_classes),
+        "source_codes": (len(source),),
+        "text_ends": (n_compared if comparison is not None else 0,),
+        "known_codes": (n,),
+    } | ({} if landmarks is None else {"digests": (n - len(source), DIGEST)})
+    for name, shape in shapes.items():
+        if arrays[name].shape != shape:
+            raise ValueError(f"{name} has shape {arrays[name].shape} where {shape} fits the rest")
+    known = arrays["known_codes"]
+    if ((codes < 0) | (codes >= n_classes)).any() or (iteration < -1).any() or ((known < -1) | (known >= n_classes)).any():
+        raise ValueError("it names classes or rounds that there are not")
+    if not all(np.isfinite(arrays[name]).all() for name in ("coefficients", "intercepts", "scores", "held_out_scores")):
+        raise ValueError("it has numbers that are not finite")
+    steepness = float(head["steepness"])
+    if not 0 < steepness < np.inf or not isinstance(head["normalized"], bool):
+        raise ValueError("its calibration is not a number above 0")
+    texts = _texts(arrays["text_bytes"], arrays["text_ends"])
+    classifier.classes_ = classes
+    classifier._model = Model(
+        comparison, texts, bool(settings["adapt"]), arrays["coefficients"], arrays["intercepts"], bool(head["normalized"])
+    )
+    added = np.flatnonzero((known >= 0) & (iteration != 0))
+    classifier._training = source, codes, added, known[added]
+    classifier._calibration = Calibration(steepness, arrays["held_out_scores"])
+    classifier.transduction_score_ = arrays["scores"]
+    classifier.transduction_ = classes[arrays["scores"].argmax(axis=1)] if len(arrays["scores"]) else classes[:0]
+    classifier.labeled_iter_ = iteration
+    names = classes.tolist()
+    classifier.history_ = [read_step(step, names) for step in head["history"]]
+    classifier._parameters = classifier.get_params(deep=False) | {"settings": held}
+    classifier._set_landmarks(landmarks, arrays.get("digests"))
+    if comparison is not None:
+        compared = np.arange(n) if landmarks is None else landmarks
+        comparison.groups["domains"] = (iteration[compared] != 0).astype(int).tolist()
+        comparison.groups["classes"] = [None if code < 0 else code for code in known[compared].tolist()]
+    return classifier
+
+
+def _labels_of_round(counts: Any, names: list[Any]) -> dict[Any, int] | None:
+    """None in files of early versions, which did not keep them."""
+    return None if counts is None else dict(zip(names, map(_whole, counts), strict=True))
+
+
+def read_step(step: dict[str, Any], names: list[Any]) -> dict[str, Any]:
+    """One entry of a history, checked."""
+    return {
+        "added": dict(zip(names, map(_whole, step["added"]), strict=True)),
+        "labels": _labels_of_round(step.get("labels"), names),
+        "changed": _whole(step["changed"]),
+        "seconds": float(step["seconds"]),
+    }
+
+
+def _known_codes(classifier: "TransductiveClassifier") -> NDArray[np.int64]:
+    """The classes of the documents that the last round learnt from, -1 for others."""
+    source, codes, added, added_codes = classifier._training
+    known = np.full(len(classifier.labeled_iter_), -1)
+    known[source], known[added] = codes, added_codes
+    return known
+
+
+def _parameters_to_json(parameters: dict[str, Any]) -> dict[str, Any]:
+    result = dict(parameters)
+    if "kernel" in result:
+        result["kernel"] = kernel_to_json(result["kernel"])
+    if isinstance(result["select"], dict):  # keys of JSON are strings, labels need not be
+        result["select"] = [list(pair) for pair in result["select"].items()]
+    return result
+
+
+def _parameters_from_json(parameters: dict[str, Any]) -> dict[str, Any]:
+    result = dict(parameters)
+    if "kernel" in result:
+        result["kernel"] = kernel_from_json(result["kernel"])
+    if "ngram_range" in result:
+        result["ngram_range"] = tuple(result["ngram_range"])
+    if isinstance(result.get("select"), list):
+        result["select"] = dict(result["select"])
+    if isinstance(result.get("n_added"), list):
+        result["n_added"] = tuple(result["n_added"])
+    return result
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int:
+        raise ValueError(f"its history has {value!r} where a number is due")
+    return value
+
+
+def _texts(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> list[str]:
+    bounds = [0, *ends.tolist()]
+    if bounds[-1] != len(data) or any(a > b for a, b in pairwise(bounds)):
+        raise ValueError("its texts do not end where it says")
+    whole = data.tobytes()
+    return [whole[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]
+
+
+def kernel_to_json(kernel: Any) -> Any:
+    if kernel is None or isinstance(kernel, str):
+        return kernel
+    if isinstance(kernel, StringKernel):
+        return kernel.get_params()
+    if isinstance(kernel, (list, tuple)):
+        return [kernel_to_json(one) for one in kernel]
+    raise TypeError(f"kernel={kernel!r} is a function and cannot be saved; use a StringKernel, or save the labels instead")
+
+
+def kernel_from_json(kernel: Any) -> Any:
+    if isinstance(kernel, dict):
+        return StringKernel(**kernel | {"ngram_range": tuple(kernel["ngram_range"])})
+    return [kernel_from_json(one) for one in kernel] if isinstance(kernel, list) else kernel
+
+
+def labels_to_json(classes: NDArray[Any]) -> dict[str, Any]:
+    if classes.dtype.kind not in "Uiufb":
+        raise TypeError(f"labels of type {classes.dtype} cannot be saved; fit with labels that are str, int, float or bool")
+    return {"dtype": classes.dtype.str, "values": classes.tolist()}
+
+
+def labels_from_json(labels: dict[str, Any]) -> NDArray[Any]:
+    """Of a type that the values themselves need; what the file says may only widen it to eight bytes."""
+    values, dtype = labels["values"], str(labels["dtype"])
+    kinds = {"U": str, "b": bool, "i": int, "u": int, "f": float}
+    kind = dtype.lstrip("<>|=")[:1]
+    if kind not in kinds or not isinstance(values, list) or not all(type(value) is kinds[kind] for value in values):
+        raise ValueError(f"its labels are not of type {dtype[:20]}")
+    if kind != "U" and dtype not in NUMBERS:
+        raise ValueError(f"its labels cannot have type {dtype[:20]}")
+    classes = np.array(values) if kind == "U" else np.array(values, np.dtype(dtype))
+    if classes.tolist() != values or np.unique(classes).tolist() != values or len(values) < 2:
+        raise ValueError("its labels are not in order, or not different")
+    return classes
+
+
+CLASSIFIERS = Kind(FORMAT, (FORMAT_VERSION, WITH_LANDMARKS), _arrays_of, _rebuild)

@@ -1,0 +1,280 @@
+"""The string kernel as users see it: a function of documents, a scikit-learn kernel and a transformer."""
+
+import os
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift.grams.gram import compute_gram
+from gramshift.grams.tiles_on_disk import describe_gram
+from gramshift.kernels.ranges import check_ngram_range
+from gramshift.kernels.registry import KERNELS, PARAMETERS, check_parameters, check_weighting
+from gramshift.kernels.weighting import Powers, Weighting, as_groups
+from gramshift.model.parameters import Parameters
+from gramshift.runtime.checkpoint import Checkpoint, check_folder
+from gramshift.runtime.engines import check_engine, open_engine
+from gramshift.runtime.memory import parse_bytes
+from gramshift.runtime.threads import Progress, count_threads
+from gramshift.text.align import Aligned, align
+from gramshift.text.documents import as_documents
+from gramshift.text.steps import TextSteps
+from gramshift.text.words import align_words, write_as_words
+
+if TYPE_CHECKING:
+    from gramshift.grams.reweighted import WeightedGrams
+
+UNITS = ("character", "word")
+
+
+class StringKernel(Parameters):
+    """Similarity of documents by the character n-grams they share; exact.
+
+    Parameters
+    ----------
+    kind : {"presence", "intersection", "spectrum", "subsequence", "local_rank"}
+        What a shared n-gram counts: 1; the smaller of its two counts; the product of its two counts. "subsequence" also
+        counts n-grams with gaps; "local_rank" asks whether n-grams stand at about the same places. These two look at every
+        pair of documents and take far longer.
+    ngram_range : (lo, hi)
+        All lengths from lo to hi are summed. Any 1 <= lo <= hi.
+    unit : {"character", "word"}
+        What n-grams are made of. Words are what stands between white space and ``. , ; : ( ) "``; ! and ? are words too.
+    weighting : {None, "idf"} or dict
+        What a shared n-gram counts beyond that, for the presence kernel: a product of powers of what documents show of it,
+        such as ``{"idf": 2}``, which "idf" is short for. ``idf`` is log(documents / documents with the n-gram);
+        ``consistency`` its smallest over its largest share of a domain's documents; ``classes`` how much more common it
+        is in a class than elsewhere, as an absolute log. Weights come from the documents, or from ``others`` if given.
+    decay : float
+        For "subsequence": a shared sequence counts decay to the power of the characters that it spans in both documents.
+    max_offset : int
+        For "local_rank": an n-gram that is this many characters away, or missing, is as far as can be.
+    sigma : float
+        For "local_rank": the width of exp(-distance / (2 sigma ** 2)), with distances from 0 to 1.
+    normalize : bool
+        Divide by sqrt(k(a, a) * k(b, b)): similarities from 0 to 1. A document without n-grams has similarity 0 to all,
+        itself included.
+    strip, lowercase, collapse_whitespace : bool
+        What is done to a text first: no white space at its ends, lower case, one blank for every run of white space.
+    unicode_form : {None, "NFC", "NFD", "NFKC", "NFKD"}
+        Bring texts into a Unicode form, so that for example "é" and "e" + accent are the same.
+    memory_limit : int or str, optional
+        Bytes, or a size such as "2 GiB". Default: what is free, container limits included.
+    n_jobs : int
+        Threads; -1 for all cores. The result does not depend on it.
+
+    Examples
+    --------
+    >>> import gramshift as gs
+    >>> kernel = gs.StringKernel("presence", ngram_range=(2, 3))
+    >>> kernel.gram(["banana", "bananas", "cherry"])
+    array([[6, 6, 0],
+           [6, 8, 0],
+           [0, 0, 9]])
+    """
+
+    def __init__(
+        self,
+        kind: str = "presence",
+        *,
+        ngram_range: tuple[int, int] = (5, 8),
+        unit: str = "character",
+        weighting: Any = None,
+        decay: float = PARAMETERS["decay"].default,
+        max_offset: int = PARAMETERS["max_offset"].default,
+        sigma: float = PARAMETERS["sigma"].default,
+        normalize: bool = False,
+        strip: bool = True,
+        lowercase: bool = True,
+        collapse_whitespace: bool = True,
+        unicode_form: str | None = None,
+        memory_limit: int | float | str | None = None,
+        n_jobs: int | None = -1,
+    ) -> None:
+        self.kind = kind
+        self.ngram_range = ngram_range
+        self.unit = unit
+        self.weighting = weighting
+        self.decay = decay
+        self.max_offset = max_offset
+        self.sigma = sigma
+        self.normalize = normalize
+        self.strip = strip
+        self.lowercase = lowercase
+        self.collapse_whitespace = collapse_whitespace
+        self.unicode_form = unicode_form
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+
+    def gram(
+        self,
+        documents: Any,
+        others: Any = None,
+        *,
+        normalize: bool | None = None,
+        domains: Any = None,
+        classes: Any = None,
+        out: str | os.PathLike[str] | None = None,
+        resume: str | os.PathLike[str] | None = None,
+        engine: str = "threads",
+        scheduler: str | None = None,
+        progress: Progress | None = None,
+    ) -> NDArray[Any]:
+        """The kernel of all documents with each other, or of documents (rows) with others (columns).
+
+        Parameters
+        ----------
+        documents, others : list of str, array, column of a frame, or dask bag or series
+        normalize : bool, optional
+            Overrides the constructor's.
+        domains, classes : sequence, optional
+            For weightings by them: the domain or class of each document that weights come from, None for unknown.
+        out : path, optional
+            Write the gram into this .npy file, tile by tile, and return it memory-mapped: it need not fit into memory.
+        resume : path, optional
+            Keep finished tiles in this folder, which is made if it is missing, and take from it those that an earlier run of
+            the same gram has kept. The result has the same bits.
+        engine : {"threads", "dask"}
+            What fills the tiles. The result has the same bits.
+        scheduler : str, optional
+            For "dask": the address of a running scheduler, such as "tcp://127.0.0.1:8786". Default: ``n_jobs`` processes on
+            this machine, which end with the call.
+        progress : callable, optional
+            Called as progress(stage, done, total).
+
+        Returns
+        -------
+        int64 counts, or float64 if normalised or weighted and for "subsequence" and "local_rank", of shape (documents, others).
+        """
+        ngram_range, _ = self.check_parameters()
+        if out is not None and not Path(out).absolute().parent.is_dir():
+            raise FileNotFoundError(f"{Path(out).absolute().parent}: no such folder for out={str(out)!r}; make it first")
+        if resume is not None:
+            check_folder(resume)
+        check_engine(engine, scheduler)
+        symmetric = others is None or others is documents
+        rows = as_documents(documents)
+        columns = None if symmetric else as_documents(others, name="others")
+        texts, n_rows = self.prepare([*rows, *(columns or [])]), len(rows)
+        n_cols = n_rows if columns is None else len(columns)
+        compared = texts[:n_rows], None if columns is None else texts[n_rows:]
+        options: dict[str, Any] = {
+            "kind": self.kind,
+            "ngram_range": ngram_range,
+            "parameters": self._own_parameters(),
+            "weighting": self.make_weighting(n_cols, domains, classes),
+            "normalize": self.normalize if normalize is None else normalize,
+        }
+        own = 8 * n_rows * n_cols if out is None else 0
+        with (
+            nullcontext() if resume is None else Checkpoint.open(resume, describe_gram(*compared, **options)) as checkpoint,
+            open_engine(engine, scheduler, n_jobs=self.n_jobs, memory_limit=self.memory_limit, own=own) as cluster,
+        ):
+            return compute_gram(
+                *compared,
+                **options,
+                out=out,
+                memory_limit=self.memory_limit,
+                n_jobs=self.n_jobs,
+                progress=progress,
+                checkpoint=checkpoint,
+                cluster=cluster,
+            )
+
+    def find_ngrams(self, documents: list[str], *, progress: Progress | None = None) -> "WeightedGrams":
+        """The n-grams of documents, for grams with one weighting after another."""
+        from gramshift.grams.reweighted import WeightedGrams  # compiled code that few need
+
+        ngram_range, _ = self.check_parameters()
+        texts = self.prepare(documents)
+        return WeightedGrams(
+            texts, ngram_range=ngram_range, memory_limit=self.memory_limit, n_jobs=self.n_jobs, progress=progress
+        )
+
+    def make_weighting(self, n: int, domains: Any = None, classes: Any = None, *, across: bool = False) -> Weighting | None:
+        """The weighting for n documents of these domains and classes; None if there is none.
+
+        ``across`` makes n-grams count by how evenly they are spread over the domains too, whatever the powers are.
+        """
+        powers = self.powers
+        if powers is None:
+            return None
+        if across:
+            powers = replace(powers, consistency=max(1.0, powers.consistency))
+        return Weighting(
+            powers,
+            as_groups(domains, n, "domains") if powers.consistency else None,
+            as_groups(classes, n, "classes") if powers.classes else None,
+        )
+
+    def align(self, texts: Sequence[str], documents: Sequence[str]) -> tuple[list[Aligned], list[str]]:
+        """Texts and documents as n-grams are taken from them, each character of the texts with its origin."""
+        _, steps = self.check_parameters()
+        aligned, others = [align(text, steps) for text in texts], steps.apply(documents)
+        return align_words(aligned, others) if self.unit == "word" else (aligned, others)
+
+    def prepare(self, documents: Sequence[str]) -> list[str]:
+        """Texts as n-grams are taken from them; words are numbered as they come in all of these documents."""
+        _, steps = self.check_parameters()
+        texts = steps.apply(documents)
+        return write_as_words(texts) if self.unit == "word" else texts
+
+    def check_parameters(self) -> tuple[tuple[int, int], TextSteps]:
+        """Raise an error if a parameter is wrong; return the n-gram range and the text steps."""
+        self._own_parameters()
+        check_weighting(self.kind, self.weighting)
+        if self.unit not in UNITS:
+            raise ValueError(f"unit={self.unit!r}: must be one of {', '.join(map(repr, UNITS))}")
+        count_threads(self.n_jobs)
+        if self.memory_limit is not None:
+            parse_bytes(self.memory_limit)
+        steps = TextSteps(self.strip, self.lowercase, self.collapse_whitespace, self.unicode_form)
+        return check_ngram_range(self.ngram_range), steps
+
+    @property
+    def counts(self) -> bool:
+        """Whether the kernel is a sum over shared n-grams."""
+        return KERNELS[self.kind].counts
+
+    @property
+    def powers(self) -> Powers | None:
+        """What the weights of n-grams are made of; None if they have none."""
+        return check_weighting(self.kind, self.weighting)
+
+    def _own_parameters(self) -> dict[str, Any]:
+        """Those that only this kind has."""
+        if self.kind not in KERNELS:
+            raise ValueError(f"kind={self.kind!r}: must be one of {', '.join(map(repr, KERNELS))}")
+        return check_parameters(self.kind, {name: getattr(self, name) for name in PARAMETERS})
+
+    def __call__(self, X: Any, Y: Any = None) -> NDArray[Any]:
+        """The gram as a kernel function, for example ``SVC(kernel=StringKernel(normalize=True))``."""
+        return self.gram(X, Y)
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Remember the documents that later ones are compared with."""
+        self.documents_ = as_documents(X)
+        return self
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """The gram of X with the documents seen in fit, as ``kernel="precomputed"`` wants it."""
+        return self.gram(X, self._fitted_documents())
+
+    def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
+        """The gram of X with itself."""
+        return self.fit(X).gram(self.documents_)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """A name for every column of the gram."""
+        return np.array([f"document{i}" for i in range(len(self._fitted_documents()))], dtype=object)
+
+    def _fitted_documents(self) -> list[str]:
+        if not hasattr(self, "documents_"):
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError("This StringKernel is not fitted yet: call fit with the documents to compare with")
+        return self.documents_

@@ -1,0 +1,145 @@
+"""Leaves that turn sorted positions into features: sets of documents that share n-grams.
+
+A *run* is a stretch of sorted positions that agree on their first characters: the occurrences of one n-gram. A longer
+n-gram with the same run (it always follows the shorter one) is no feature of its own, it adds to ``times``.
+"""
+
+import numpy as np
+
+from gramshift.leaf import leaf
+
+PRESENCE, INTERSECTION, SPECTRUM = 0, 1, 2
+
+
+@leaf("int64(int32[::1], int64, int64[:, ::1])")
+def find_runs(common, lo, runs):
+    """Write (begin, end, times) of every run of two or more positions; return how many there are.
+
+    Positions from begin to end share ``shared`` characters, and no more with their neighbours than ``outside``: that run is
+    the same for the lengths between. A stack holds the runs that are not yet at their end, each inside the one before.
+    """
+    n = common.size
+    begins, levels = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
+    depth = n_runs = 0
+    for i in range(1, n + 1):
+        here = common[i] if i < n and common[i] >= lo else 0
+        begin = i - 1
+        while depth > 0 and levels[depth - 1] > here:
+            depth -= 1
+            begin, shared = begins[depth], levels[depth]
+            outside = max(here, levels[depth - 1] if depth > 0 else 0, lo - 1)
+            runs[n_runs, 0], runs[n_runs, 1], runs[n_runs, 2] = begin, i, shared - outside
+            n_runs += 1
+        if here > 0 and (depth == 0 or levels[depth - 1] < here):
+            begins[depth], levels[depth] = begin, here
+            depth += 1
+    return n_runs
+
+
+@leaf("void(uint32[::1], int64[::1], uint32[::1], int32[::1], int64, int64, int64[::1])")
+def count_unshared(docs, bounds, positions, common, lo, hi, self_values):
+    """Add n-grams that occur once in all the texts to the self-kernel of their document: they touch nothing else."""
+    n = positions.size
+    for i in range(n):
+        shared = max(common[i], common[i + 1] if i + 1 < n else 0, lo - 1)
+        available = min(hi, bounds[np.int64(docs[i]) + 1] - positions[i])
+        self_values[docs[i]] += max(available - shared, 0)
+
+
+@leaf("int64(uint32[::1], int64, int64, uint32[::1], int64, uint32[::1], int32[::1])")
+def tally(docs, begin, end, members, first, counts, slot):
+    """Write the distinct documents of a run to members[first:], their frequencies to counts; slot is -1 before and after."""
+    size = 0
+    for i in range(begin, end):
+        doc = docs[i]
+        if slot[doc] < 0:
+            slot[doc] = size
+            members[first + size] = doc
+            counts[size] = 0
+            size += 1
+        counts[slot[doc]] += 1
+    for k in range(size):
+        slot[members[first + k]] = -1
+    return size
+
+
+@leaf("void(uint32[::1], int64, uint32[::1], int64)")
+def sort_pairs(docs, first, counts, size):
+    """Sort docs[first:first + size] with counts[:size], if there are any: Shell's way, good for few and for many."""
+    gap = 1
+    while gap < size // 9:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for k in range(gap, size):
+            doc = docs[first + k]
+            count = counts[k] if counts.size else 0
+            j = k - gap
+            while j >= 0 and docs[first + j] > doc:
+                docs[first + j + gap] = docs[first + j]
+                if counts.size:
+                    counts[j + gap] = counts[j]
+                j -= gap
+            docs[first + j + gap] = doc
+            if counts.size:
+                counts[j + gap] = count
+        gap //= 3
+
+
+@leaf("int64(uint32[::1], int64, uint32[::1], int64, int64)")
+def columns_first(members, first, counts, size, n_cols):
+    """Bring documents that are columns to the front of members[first:first + size]; return how many they are."""
+    n_front = 0
+    for k in range(size):
+        doc, count = members[first + k], counts[k]
+        if doc < n_cols:
+            members[first + k], counts[k] = members[first + n_front], counts[n_front]
+            members[first + n_front], counts[n_front] = doc, count
+            n_front += 1
+    return n_front
+
+
+@leaf(
+    "void(uint32[::1], int64[:, ::1], int64, int64, int64, int64, int32[::1], uint32[::1], int64[::1],"
+    " int64[::1], int64[::1], int64[::1], uint32[::1], uint32[::1], int64[::1])"
+)
+def collect(
+    docs, runs, kind, n_cols, first_row, dense_at, slot, counts, self_values,
+    starts, n_columns, times, members, member_counts, sizes,
+):  # fmt: skip
+    """Write every feature that some row shares with an earlier column; sizes = (features, members) written."""
+    f = n_members = 0
+    for run in range(runs.shape[0]):
+        weight = runs[run, 2]
+        size = tally(docs, runs[run, 0], runs[run, 1], members, n_members, counts, slot)
+        for k in range(size):
+            count = np.int64(counts[k]) if kind != PRESENCE else 1
+            self_values[members[n_members + k]] += weight * (count * count if kind == SPECTRUM else count)
+        level = 0
+        while size > 1:
+            n_front = size
+            if first_row > 0:
+                n_front = columns_first(members, n_members, counts, size, n_cols)
+                if n_front in (0, size):
+                    break
+            if n_front < dense_at:
+                sort_pairs(members, n_members, counts, n_front)
+            starts[f], n_columns[f], times[f] = n_members, n_front, weight
+            f += 1
+            if kind == SPECTRUM:
+                for k in range(size):
+                    member_counts[n_members + k] = counts[k]
+            n_members += size
+            if kind != INTERSECTION:
+                break
+            # all of them occur `step` times more often, then some drop out: one set for each number of occurrences
+            step = np.int64(counts[:size].min()) - level
+            times[f - 1] *= step
+            level += step
+            kept = 0
+            for k in range(size):
+                if counts[k] > level:
+                    members[n_members + kept], counts[kept] = members[n_members - size + k], counts[k]
+                    kept += 1
+            size = kept
+    starts[f] = n_members
+    sizes[0], sizes[1] = f, n_members

@@ -1,0 +1,100 @@
+"""Leaves that bring text positions into the order of the n-grams that start there.
+
+A *block* is as many characters as fit into 64 bits. Character ids start at 1, so that 0 marks the end of a document.
+A *shard* is a part of the positions such that equal n-grams are always in the same part.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift.leaf import leaf
+
+Array = NDArray[Any]
+
+
+@leaf("void(uint32[::1], int64[::1], int64, int64, int64, int64, int64, int64[::1], uint32[::1], uint64[::1])")
+def scatter(codes, bounds, first, last, lo, width, bits, cursor, positions, keys):
+    """Put every position of documents first..last that starts an n-gram of length ``lo`` into its shard, with its block.
+
+    The shard is a hash of the first min(lo, width) characters; ``cursor`` holds the next free place of each shard. With an
+    empty ``positions`` the places are only counted.
+    """
+    n_shards = np.uint64(cursor.size)
+    highest = np.uint64(bits * (width - 1))
+    rest = np.uint64(bits * max(width - lo, 0))
+    for doc in range(first, last):
+        end = bounds[doc + 1]
+        key = np.uint64(0)
+        for p in range(end - 1, bounds[doc] - 1, -1):
+            key = (key >> np.uint64(bits)) | (np.uint64(codes[p]) << highest)
+            if p <= end - lo:
+                shard = np.int64((((key >> rest) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)) % n_shards)
+                place = cursor[shard]
+                cursor[shard] = place + 1
+                if positions.size:
+                    positions[place] = p
+                    keys[place] = key
+
+
+@leaf("void(uint32[::1], uint32[::1], uint32[::1], int64[::1], int64, int64, int64, uint64[::1])")
+def pack(codes, doc_of, positions, bounds, skip, width, bits, keys):
+    """keys[i] = the ``width`` characters from positions[i] + skip on, first one highest, zeros after the document."""
+    for i in range(positions.size):
+        start = np.int64(positions[i]) + skip
+        end = bounds[np.int64(doc_of[positions[i]]) + 1]
+        stop = min(start + width, end)
+        key = np.uint64(0)
+        for p in range(start, stop):
+            key = (key << np.uint64(bits)) | np.uint64(codes[p])
+        missing = width - max(stop - start, 0)
+        keys[i] = key << np.uint64(bits * missing) if missing < width else np.uint64(0)
+
+
+@leaf("void(uint64[::1], int64[:, ::1])")
+def count_digits(keys, counts):
+    """counts[d, v] = how many keys have the value v as their d-th byte, lowest first."""
+    for i in range(keys.size):
+        key = keys[i]
+        for digit in range(counts.shape[0]):
+            counts[digit, np.int64(key & np.uint64(255))] += 1
+            key >>= np.uint64(8)
+
+
+@leaf("void(uint64[::1], uint32[::1], int64, int64[::1], uint64[::1], uint32[::1])")
+def move_by_digit(keys, payload, digit, cursor, to_keys, to_payload):
+    """One pass of a radix sort: every key goes to the next place of its digit's value."""
+    shift = np.uint64(8 * digit)
+    for i in range(keys.size):
+        value = np.int64((keys[i] >> shift) & np.uint64(255))
+        place = cursor[value]
+        cursor[value] = place + 1
+        to_keys[place] = keys[i]
+        to_payload[place] = payload[i]
+
+
+def radix_sort(keys: Array, payload: Array, n_bits: int) -> tuple[Array, Array]:
+    """Keys of n_bits bits in ascending order, equal ones in the order they came, each with its payload."""
+    counts = np.zeros((-(-n_bits // 8), 256), np.int64)
+    count_digits(keys, counts)
+    spare, spare_payload = np.empty_like(keys), np.empty_like(payload)
+    for digit, sizes in enumerate(counts):
+        if sizes.max() < keys.size:  # else they are all alike in this digit
+            move_by_digit(keys, payload, digit, np.cumsum(sizes) - sizes, spare, spare_payload)
+            keys, payload, spare, spare_payload = spare, spare_payload, keys, payload
+    return keys, payload
+
+
+@leaf("void(uint64[::1], int64, int64, int64, int32[::1])")
+def extend_common(keys, skip, width, bits, common):
+    """Where neighbours agreed on all ``skip`` characters so far, count on how many of this block they agree."""
+    for i in range(1, keys.size):
+        if common[i] == skip:
+            differ = keys[i - 1] ^ keys[i]
+            for k in range(width):
+                char = np.uint64(bits * (width - 1 - k))
+                mask = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
+                if (differ >> char) & mask or not (keys[i] >> char) & mask:
+                    break
+                common[i] += 1

@@ -1,0 +1,243 @@
+"""A folder of finished pieces of one run, so that a run that was stopped can go on."""
+
+import errno
+import json
+import logging
+import math
+import os
+import re
+import threading
+import weakref
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift import __version__
+from gramshift.runtime.lock import hold, let_go
+from gramshift.runtime.storage import UNDER_WAY, replaced_file
+
+log = logging.getLogger("gramshift")
+FORMAT = 1
+HEAD, LOCK, PIECE, PARTIAL = "run.json", "lock", ".piece", ".partial"
+ALIGNED = 64  # bytes; arrays begin at multiples of it
+CHECKSUM = 4  # bytes at the end of a piece: zlib.crc32, 4 GB/s where blake2b has 0.8
+SHOWN = 3  # entries of a key that are told if they differ
+
+
+class Checkpoint:
+    """A folder of finished pieces of one run.
+
+    Pieces have names and hold arrays. They appear when they are whole, and each has a checksum of what it holds, its name
+    and the run that it belongs to. Only one process at a time has the folder; ``close`` gives it back.
+    """
+
+    def __init__(self, folder: Path, run: Mapping[str, Any], *, locked: bool) -> None:
+        """Of a folder that is known to be of this run: use ``open``."""
+        self.folder = folder
+        self.drops = False
+        self.kept = 0
+        """Pieces that load() has given back."""
+        self.redone = 0
+        """Pieces that load() found damaged."""
+        self._seed = json.dumps(run, sort_keys=True).encode()
+        self._guard = threading.Lock()
+        self._names = {path.name.removesuffix(PIECE) for path in folder.glob(f"*{PIECE}")}
+        self._let_go = weakref.finalize(self, let_go, folder / LOCK, os.getpid()) if locked else None
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str], key: Mapping[str, Any]) -> Self:
+        """The folder of the run that ``key`` describes in plain values; made if it is missing, refused if it is another's."""
+        check_folder(folder)
+        path = Path(folder).resolve()
+        run = json.loads(json.dumps({"format": FORMAT, "gramshift": __version__, **key}, default=_plain, allow_nan=False))
+        with _advising(folder, "finished pieces are to be kept here; give another folder"):
+            path.mkdir(exist_ok=True)
+            locked = hold(path / LOCK)
+            try:
+                if (path / HEAD).exists():
+                    _compare(folder, _read_head(folder), run)
+                else:
+                    with replaced_file(path / HEAD) as file:
+                        file.write(json.dumps(run, indent=1).encode() + b"\n")
+                for partial in path.glob(f".*{PARTIAL}") if locked else ():
+                    if partial not in UNDER_WAY:
+                        partial.unlink(missing_ok=True)
+                return cls(path, run, locked=locked)
+            except BaseException:
+                if locked:
+                    let_go(path / LOCK, os.getpid())
+                raise
+
+    def close(self) -> None:
+        """Let other processes have the folder."""
+        if self._let_go is not None:
+            self._let_go()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._names
+
+    @property
+    def n_done(self) -> int:
+        """Pieces that are there."""
+        return len(self._names)
+
+    def load(self, name: str) -> dict[str, NDArray[Any]] | None:
+        """The arrays of a piece; None if it is missing, or damaged: then it is removed with a warning."""
+        path = self._path(name)
+        try:
+            arrays = _unpack(np.fromfile(path, np.uint8), self._start(name))
+        except FileNotFoundError:
+            return None
+        except (ValueError, OSError) as error:
+            if isinstance(error, OSError) and error.errno != errno.EIO:
+                raise
+            log.warning("gramshift: %s is damaged (%s); it is done again", path, error)
+            path.unlink(missing_ok=True)
+            with self._guard:
+                self._names.discard(name)
+                self.redone += 1
+            return None
+        with self._guard:
+            self.kept += 1
+        return arrays
+
+    def save(self, name: str, /, **arrays: NDArray[Any]) -> None:
+        """Keep arrays of numbers or fixed-size strings under this name."""
+        path, checksum = self._path(name), self._start(name)
+        for key, array in arrays.items():
+            if array.dtype.kind not in "biufcSU":
+                raise TypeError(
+                    f"{key} holds {array.dtype} values; a piece holds numbers, booleans and strings of a fixed size"
+                )
+        head = json.dumps([[key, array.dtype.str, array.shape] for key, array in arrays.items()]).encode()
+        size = np.array([len(head)], "<u8")
+        with _advising(path, "what is finished is kept; start again once this is mended"), replaced_file(path) as file:
+            for part in (size, np.frombuffer(head, np.uint8), *arrays.values()):
+                data = np.ascontiguousarray(part).reshape(-1).view(np.uint8)
+                for each in (data.data, bytes(_missing(data.size))):
+                    file.write(each)
+                    checksum = zlib.crc32(each, checksum)
+            file.write(checksum.to_bytes(CHECKSUM, "little"))
+        with self._guard:
+            self._names.add(name)
+
+    def drop(self, name: str) -> None:
+        """A piece is not needed any more; a run that goes on may need it again, so that it is removed on request only."""
+        if self.drops:
+            self._path(name).unlink(missing_ok=True)
+            with self._guard:
+                self._names.discard(name)
+
+    def _path(self, name: str) -> Path:
+        if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name):
+            raise ValueError(f"{name!r} is no name for a piece: letters, digits, - . and _ only")
+        return self.folder / f"{name}{PIECE}"
+
+    def _start(self, name: str) -> int:
+        """What the checksum of a piece begins with: one of another run, or under another name, does not fit."""
+        return zlib.crc32(name.encode(), zlib.crc32(self._seed))
+
+
+def digest(texts: Iterable[str]) -> str:
+    """The sha256 of documents, each with its length in front."""
+    state = sha256()
+    for text in texts:
+        data = text.encode("utf-8", "surrogatepass")
+        state.update(len(data).to_bytes(8, "little"))
+        state.update(data)
+    return state.hexdigest()
+
+
+def check_folder(folder: str | os.PathLike[str]) -> None:
+    """Everything that can be wrong with the folder whatever the run, as an error now."""
+    path = Path(folder).absolute()
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path.parent}: no such folder, so {path.name} cannot be made in it; make it first")
+    if not path.exists():
+        return
+    if not path.is_dir():
+        raise NotADirectoryError(f"{folder} is a file; give a folder, or a name for a new one")
+    with _advising(folder, "finished pieces are to be kept here; give another folder"):
+        names = os.listdir(path)
+    strange = sorted(name for name in names if name != LOCK and not name.endswith(PARTIAL))
+    if HEAD not in names and strange:
+        raise ValueError(f"{folder} holds other things, such as {strange[0]}; give an empty folder, or a name for a new one")
+
+
+def _unpack(data: NDArray[np.uint8], start: int) -> dict[str, NDArray[Any]]:
+    body, end = data[:-CHECKSUM], data[-CHECKSUM:]
+    if len(body) < ALIGNED:
+        raise ValueError(f"only {len(data)} bytes are left")
+    if zlib.crc32(body.data, start) != int.from_bytes(end.tobytes(), "little"):
+        raise ValueError("its checksum is wrong")
+    place = ALIGNED + int(body[:8].view("<u8")[0])
+    head, arrays = json.loads(body[ALIGNED:place].tobytes()), {}
+    for key, dtype, shape in head:
+        place += _missing(place)
+        size = np.dtype(dtype).itemsize * math.prod(shape)
+        arrays[key] = body[place : place + size].view(dtype).reshape(shape)
+        place += size
+    return arrays
+
+
+def _missing(size: int) -> int:
+    """Bytes to the next multiple of ALIGNED."""
+    return -size % ALIGNED
+
+
+def _read_head(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    try:
+        head = json.loads((Path(folder) / HEAD).read_bytes())
+    except ValueError:
+        head = None
+    if not isinstance(head, dict):
+        raise ValueError(f"{Path(folder) / HEAD} cannot be read, so nobody knows what this folder holds; {_advice(folder)}")
+    return head
+
+
+def _compare(folder: str | os.PathLike[str], found: Mapping[str, Any], run: Mapping[str, Any]) -> None:
+    names = [name for name in {**run, **found} if (name in found, found.get(name)) != (name in run, run.get(name))]
+    if names:
+        told = "; ".join(f"{name} is {_show(found, name)} there and {_show(run, name)} here" for name in names[:SHOWN])
+        more = f", and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+        raise ValueError(f"{folder} is of another run: {told}{more}; {_advice(folder)}")
+
+
+def _advice(folder: str | os.PathLike[str]) -> str:
+    return f"give another folder, or delete this one: rm -r {os.fspath(folder)}"
+
+
+def _show(values: Mapping[str, Any], name: str) -> str:
+    shown = json.dumps(values[name], ensure_ascii=False) if name in values else "missing"
+    return shown if len(shown) <= 60 else f"{shown[:12]}...{shown[-6:]}"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r} is no plain value for the key of a run")
+
+
+@contextmanager
+def _advising(path: str | os.PathLike[str], advice: str) -> Iterator[None]:
+    """An error of the system's with the path and what to do."""
+    try:
+        yield
+    except BlockingIOError:
+        raise
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, f"{error.strerror}; {advice}", os.fspath(path)) from error

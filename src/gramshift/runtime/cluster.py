@@ -1,0 +1,335 @@
+"""Running independent pieces of work on Dask workers, of a cluster of the user's or of one that lives as long as the work."""
+
+import logging
+import math
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from importlib.util import find_spec
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from gramshift.runtime.futures import Handle, find_handles, with_futures
+from gramshift.runtime.memory import free_memory, human, parse_bytes, require
+from gramshift.runtime.threads import Progress, count_threads
+from gramshift.runtime.versions import call_checked, check_versions, own_versions
+from gramshift.runtime.workers import connect, local_workers, quiet
+
+T = TypeVar("T")
+COMMAND = "pip install 'gramshift[dask]'"
+DESERTED = 60  # seconds without any worker after which none will come
+LOOK = 0.002  # seconds between two looks at what has been finished
+SENDING = 120  # seconds for a value to reach all workers
+RECOVERY = 0.5  # seconds for the scheduler to notice that a worker is gone
+COUNT = 1  # seconds between two counts of the workers
+PER_THREAD = 2  # tasks sent out for each thread of the workers: one under way, one to go on with
+LOSSES = 3  # times in a row that shared values may be lost with the worker that held them, as often as Dask lets a task try
+ROOM = 0.6  # of a worker's memory: beyond it Dask moves values to disk, and later ends the worker
+UNLIMITED = 2**62
+LEAST = 300 * 10**6  # bytes for a worker: it takes two thirds of that before it does anything
+
+
+class Cluster:
+    """Workers to run functions on; made by open_cluster."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.address: str = client.scheduler.address
+        self._limits: list[tuple[int, int]] = []
+        self._n_places, self._counted = 1, -math.inf
+        self._find_limits()
+
+    @property
+    def n_workers(self) -> int:
+        with self._connected():
+            return len(self.client.nthreads())
+
+    @property
+    def n_threads(self) -> int:
+        """Tasks that can run at once on all workers together."""
+        with self._connected():
+            return sum(self.client.nthreads().values())
+
+    @property
+    def memory_limit(self) -> int:
+        """Bytes that the smallest worker may use."""
+        return min((limit for limit, _ in self._find_limits()), default=UNLIMITED)
+
+    def room(self, shared: int = 0) -> int:
+        """Bytes that each task may take on any worker, beside values of that size that its tasks share; below 0 for none."""
+        return min(((int(ROOM * limit) - shared) // n_threads for limit, n_threads in self._find_limits()), default=UNLIMITED)
+
+    def _find_limits(self) -> list[tuple[int, int]]:
+        """The memory and the threads of each worker; of those that were there last, if there is none just now."""
+        with self._connected():
+            workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        self._limits = [(worker["memory_limit"] or UNLIMITED, worker["nthreads"]) for worker in workers] or self._limits
+        return self._limits
+
+    def share(self, value: Any, name: str = "shared") -> Handle:
+        """Put a large value that all tasks need on every worker, once; those that join later get it from the others."""
+
+        def put() -> Any:
+            with self._connected():
+                for _ in range(LOSSES):
+                    try:
+                        return self._scatter(value, name)
+                    except OSError:  # a worker that was lost on the way, unless the scheduler is gone
+                        if self.client.status != "running":
+                            raise
+                        time.sleep(RECOVERY)
+                return self._scatter(value, name)
+
+        return Handle(put)
+
+    def _scatter(self, value: Any, name: str) -> Any:
+        """Dask itself may wait for ever for a worker that is lost while it is sent something."""
+        key, done = f"{name}-{uuid4().hex}", SimpleQueue[Any]()
+
+        def scatter() -> None:
+            try:
+                done.put(self.client.scatter({key: value}, broadcast=True)[key])
+            except BaseException as error:
+                done.put(error)
+
+        threading.Thread(target=scatter, daemon=True, name="gramshift-scatter").start()
+        try:
+            result = done.get(timeout=SENDING)
+        except Empty:
+            raise TimeoutError(f"workers did not take {name} within {SENDING} seconds") from None
+        if isinstance(result, BaseException):
+            raise result
+        return result
+
+    def keep(
+        self,
+        function: Callable[[Any], Any],
+        items: Iterable[Any],
+        *,
+        name: str | Callable[[Any], str] = "kept",
+        finished: Callable[[int], None] = lambda n: None,
+    ) -> list[Handle]:
+        """Handles of [function(item) for item in items], which stay on the workers and are computed again if one is lost.
+
+        Items are taken as workers get on, and ``finished`` is told how many are done; the last are not waited for.
+        """
+        handles: list[Handle] = []
+        under_way: dict[int, Any] = {}
+        losses = 0
+        try:
+            for number, item in enumerate(items):
+                needs = (*find_handles(function), *find_handles(item))
+                handles.append(Handle(partial(self._submit, function, item, name, number), needs))
+                under_way[number] = handles[-1].future
+                while len(under_way) >= self._count_places():
+                    lost = self._sort_out(handles, under_way)
+                    losses = losses + 1 if lost else 0
+                    if losses > LOSSES:
+                        raise self._killed(lost[0])
+                    finished(len(handles) - len(under_way))
+        except BaseException:
+            self._abandon(list(under_way.values()))
+            raise
+        return handles
+
+    def run(
+        self,
+        function: Callable[[Any], T],
+        items: Iterable[Any],
+        *,
+        name: str | Callable[[Any], str] = "part",
+        stage: str = "",
+        progress: Progress | None = None,
+        receive: Callable[[Any, T], Any] | None = None,
+        n_before: int = 0,
+    ) -> list[Any]:
+        """[function(item) for item in items] on the workers, which find the values of handles in their places.
+
+        ``name`` begins the names of the tasks in Dask's dashboard; as a function it names the task of an item. With ``receive``
+        the calling thread hands over every item and its result, as they come, and what that returns is kept instead.
+        An error or Ctrl-C starts no other task and is raised. Progress begins at ``n_before``.
+        """
+        work = list(items)
+        report = progress or (lambda *_: None)
+        report(stage, n_before, n_before + len(work))
+        waiting, losses = deque(range(len(work))), 0
+        under_way: dict[int, Any] = {}
+        results: dict[int, Any] = {}
+        try:
+            while len(results) < len(work):
+                while waiting and len(under_way) < self._count_places():
+                    number = waiting.popleft()
+                    under_way[number] = self._submit(function, work[number], name, number)
+                for number in self._settled(under_way):
+                    future = under_way.pop(number)
+                    try:
+                        result = self._result(future)
+                    except _Lost:
+                        losses += 1
+                        again = [number, *(other for other, future in under_way.items() if future.status != "finished")]
+                        self._abandon([under_way.pop(other) for other in again[1:]])  # they wait for what was lost as well
+                        waiting.extendleft(reversed(again))
+                        if losses > LOSSES:
+                            raise self._killed(future) from None
+                        for handle in (*find_handles(function), *(one for other in again for one in find_handles(work[other]))):
+                            handle.revive()
+                        break
+                    results[number] = result if receive is None else receive(work[number], result)
+                    del result, future  # the next one needs the room
+                    losses = 0
+                    report(stage, n_before + len(results), n_before + len(work))
+        except BaseException:
+            self._abandon(list(under_way.values()))
+            raise
+        return [results[number] for number in range(len(work))]
+
+    def _sort_out(self, handles: list[Handle], under_way: dict[int, Any]) -> list[Any]:
+        """Wait until some are done; raise an error of theirs; those that were lost are under way again, and returned."""
+        lost = []
+        for number in self._settled(under_way):
+            future = under_way.pop(number)
+            if future.status == "error":
+                self._result(future)
+            elif future.status != "finished":
+                lost.append(future)
+                handles[number].revive()
+                under_way[number] = handles[number].future
+        return lost
+
+    def find(self, handles: Iterable[Handle]) -> list[str]:
+        """The address of a worker that has each of these; an empty one if none has just now."""
+        from distributed import CancelledError
+
+        futures = [handle.future for handle in handles]
+        try:
+            with self._connected():
+                places = self.client.who_has(futures)
+        except CancelledError:  # some were lost, which is noticed when they are used
+            places = {}
+        return [next(iter(places.get(future.key, ())), "") for future in futures]
+
+    def _submit(self, function: Any, item: Any, name: str | Callable[[Any], str], number: int) -> Any:
+        arguments: tuple[Any, ...] = ()
+        keywords: dict[str, Any] = {}
+        if isinstance(function, partial):
+            arguments, keywords, function = function.args, function.keywords, function.func
+        keywords = {key: with_futures(value) for key, value in keywords.items()}
+        label = name(item) if callable(name) else f"{name}-{number}"
+        return self.client.submit(
+            call_checked,
+            own_versions(),
+            function,
+            tuple(map(with_futures, arguments)),
+            keywords,
+            with_futures(item),
+            key=f"{label}-{uuid4().hex[:12]}",  # never that of another run, whose result would be taken for this one's
+            pure=False,
+        )
+
+    def _count_places(self) -> int:
+        """How many tasks may be under way: more if workers have joined."""
+        if time.monotonic() - self._counted > COUNT:
+            self._n_places, self._counted = max(1, PER_THREAD * self.n_threads), time.monotonic()
+        return self._n_places
+
+    def _settled(self, under_way: dict[int, Any]) -> list[int]:
+        """Wait until some are no longer under way; return which."""
+        peopled = looked = time.monotonic()
+        while not (settled := [number for number, future in under_way.items() if future.status != "pending"]):
+            time.sleep(LOOK)
+            if time.monotonic() - looked > 1:
+                looked = time.monotonic()
+                peopled = looked if self._find_statuses() - {"paused"} else peopled
+                if looked - peopled > DESERTED:
+                    raise self._deserted()
+        return settled
+
+    def _find_statuses(self) -> set[str]:
+        with self._connected():
+            return {worker["status"] for worker in self.client.scheduler_info(n_workers=-1)["workers"].values()}
+
+    def _deserted(self) -> Exception:
+        """There is nobody who could go on with the work."""
+        if self._find_statuses():
+            allowed = f"the smallest may use {human(self.memory_limit)}"
+            return MemoryError(f"all Dask workers are paused for want of memory ({allowed}): give each of them more")
+        return ConnectionError(f"the Dask scheduler at {self.address} has no workers left: start some and try again")
+
+    def _result(self, future: Any) -> Any:
+        """What the task returned; its error, in words where it is one of Dask's."""
+        from distributed import CancelledError, KilledWorker
+
+        try:
+            with self._connected():
+                return future.result()
+        except CancelledError:
+            raise _Lost from None
+        except KilledWorker:
+            raise self._killed(future) from None
+        except ConnectionError:
+            raise
+        except Exception:
+            check_versions(self.client)  # it may come from a worker that joined with another version
+            raise
+
+    @contextmanager
+    def _connected(self) -> Iterator[None]:
+        """Say it in a sentence if the scheduler is no longer there."""
+        from distributed import CancelledError
+        from distributed.comm import CommClosedError
+
+        try:
+            yield
+        except (Exception, CancelledError) as error:
+            if self.client.status == "running" and not isinstance(error, CommClosedError):
+                raise
+            raise ConnectionError(
+                f"the Dask scheduler at {self.address} has gone away in the middle of the work: start it and try again"
+            ) from None
+
+    def _killed(self, future: Any) -> MemoryError:
+        limit = self.memory_limit
+        allowed = "" if limit >= UNLIMITED else f" (the smallest may use {human(limit)})"
+        return MemoryError(
+            f"workers died again and again over the task {future.key.rpartition('-')[0]}, most likely for want of "
+            f"memory{allowed}: give each worker more memory, or let the work come in smaller parts"
+        )
+
+    def _abandon(self, futures: list[Any]) -> None:
+        """Start no more of these tasks."""
+        try:
+            if self.client.status == "running":
+                self.client.cancel(futures)
+        except Exception:  # there is an error already, which says more
+            logging.getLogger("gramshift").debug("could not cancel tasks", exc_info=True)
+
+
+class _Lost(Exception):
+    """A task can no longer be computed, because a value that it needs was lost."""
+
+
+@contextmanager
+def open_cluster(
+    scheduler: str | None = None, *, n_workers: int | None = None, memory_limit: int | float | str | None = None
+) -> Iterator[Cluster]:
+    """The cluster of a scheduler with this address; with None one of processes on this machine, for the time being.
+
+    The latter has ``n_workers`` (default: one for each core), each of which may use ``memory_limit`` (default: its share
+    of what is free).
+    """
+    if find_spec("distributed") is None:
+        raise ModuleNotFoundError(f"engine='dask' needs dask and distributed: {COMMAND}", name="distributed")
+    with quiet():
+        if scheduler is None:
+            n_workers = count_threads(-1) if n_workers is None else n_workers
+            limit = free_memory() // n_workers if memory_limit is None else parse_bytes(memory_limit)
+            require("a Dask worker", LEAST, limit, "raise memory_limit, or have fewer workers")
+            with local_workers(n_workers, limit) as client:
+                yield Cluster(client)
+        else:
+            with connect(scheduler) as client:
+                yield Cluster(client)

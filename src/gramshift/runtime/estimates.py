@@ -1,0 +1,175 @@
+"""What a fit takes in memory, disk and time. The figures were read off runs on a machine of 2 cores, with reviews as texts."""
+
+from dataclasses import dataclass
+
+from gramshift.runtime.memory import human
+from gramshift.runtime.threads import count_threads
+
+MOST_IN_PIECE = 8192  # documents
+PIECE_CELLS = 1 << 21  # enough to be worth a start, little enough to be held by every thread
+PIECE_AGAIN = 2048  # documents that are sorted at once, with the landmarks, at least
+IN_MEMORY = 4  # pieces are kept on disk if they would take more than this part of the memory
+
+BASE = 250 << 20  # bytes: Python and its libraries
+COMPUTED_CELL, KEPT_CELL = 8, 4  # the gram as it is computed and as it is kept
+PER_NGRAM, INDEXED_NGRAM = 20, 10  # the index while it is built, and while the gram is filled
+AGAIN_NGRAM = 31  # the index while it is built, where grams are made anew and it is kept
+PER_TRAINING_CELL = 4  # descriptions of the source, and a factor, in single precision
+PER_PAIR, PAIRS = 48, 1 << 24  # documents that are explained and those of the fit, as many as are held at a time
+PER_EXPLAINED_NGRAM = 22
+LOADED = 65 << 20  # compiled code and tables that a fit with landmarks has beside the base
+BUILT_NGRAM, LOOKED_UP_NGRAM = 19, 8  # an n-gram of a landmark while these are found, and afterwards
+PIECE_BYTES = 40 << 20  # a piece while a thread works on it
+SQUARES, SQUARES_OF_THREAD = 3, 2  # arrays of landmarks times landmarks, in double precision
+PER_DOCUMENT = 400  # label, id, scores, where it comes from
+
+START, LANDMARK_START, COMMAND_START = 0.4, 0.3, 1.8  # seconds: loading compiled code
+COMMAND_SECONDS = 2e-4  # a document that is read, checked and written
+NGRAM_SECONDS = 5e-8  # of one core, as all that follow: sorting and placing an n-gram
+SORTED_SECONDS = 1.8e-7  # the same for a part of the documents with the landmarks, and comparing these
+CELL_SECONDS = 8e-8  # filling a cell of the gram, and all passes over it
+AGAIN_SECONDS = 8.6e-8  # the same where n-grams have weights
+DISK_SECONDS = 4e-8  # the same passes, where they come from a disk
+FLOP_SECONDS, DOUBLE_SECONDS = 5e-12, 2.1e-11  # in single and double precision
+EXPLAINED_SECONDS, PAIR_SECONDS = 5e-3, 1.5e-6  # a document that is explained, and each that it is compared with
+LOOK_UP_SECONDS = 6.6e-8  # an n-gram of a document among those of the landmarks
+LANDMARK_CELL_SECONDS = 5.6e-8  # a similarity to a landmark, and all passes over it
+
+
+@dataclass(frozen=True)
+class Needs:
+    """Estimates."""
+
+    n_bytes: int
+    seconds: float
+    disk: int = 0
+
+    def __str__(self) -> str:
+        disk = f", {human(self.disk)} of disk" if self.disk else ""
+        return f"about {human(self.n_bytes)} of memory{disk} and {in_words(self.seconds)}"
+
+
+@dataclass(frozen=True)
+class Work:
+    """The size of a fit. ``n_grams`` are as many as are made: one, or for weights that change one in every round.
+
+    ``command``: documents are read and written too, the fit is compared with plain, and all documents get probabilities.
+    """
+
+    n_source: int
+    n_target: int
+    n_added: int
+    n_characters: int
+    n_lengths: int
+    adapts: bool
+    n_explained: int = 0
+    jobs: int | None = -1
+    n_grams: int = 1
+    command: bool = False
+
+    @property
+    def n(self) -> int:
+        return self.n_source + self.n_target
+
+    @property
+    def n_ngrams(self) -> int:
+        return self.n_characters * self.n_lengths
+
+    @property
+    def n_training(self) -> int:
+        return self.n_source + (min(self.n_added, self.n_target) if self.adapts else 0)
+
+    def page(self, n_compared: int) -> int:
+        """Bytes that a page takes while it is made, whose documents are compared with so many."""
+        if not self.n_explained:
+            return 0
+        n_ngrams = self.n_ngrams * min(1.0, (n_compared + self.n_explained) / max(1, self.n))
+        return int(PER_PAIR * min(self.n_explained * n_compared, PAIRS) + PER_EXPLAINED_NGRAM * n_ngrams)
+
+    def page_seconds(self, n_compared: int) -> float:
+        each = EXPLAINED_SECONDS * (3 if self.n_grams > 1 else 1) + PAIR_SECONDS * n_compared
+        return self.n_explained * each / count_threads(self.jobs)
+
+    @property
+    def command_seconds(self) -> float:
+        return COMMAND_START + COMMAND_SECONDS * self.n if self.command else 0.0
+
+
+def piece_size(n_landmarks: int, *, again: bool = False) -> int:
+    """Documents in a piece: the same for every run with so many landmarks, on any machine.
+
+    As many as there are landmarks at least, where these are sorted ``again`` with every piece.
+    """
+    if again:
+        return min(MOST_IN_PIECE, max(PIECE_AGAIN, 1 << (n_landmarks - 1).bit_length()))
+    return min(MOST_IN_PIECE, max(64, 1 << (PIECE_CELLS // max(1, n_landmarks)).bit_length() - 1))
+
+
+def estimate_exact(work: Work, *, on_disk: bool = False) -> Needs:
+    """A fit, and what a command does beside it."""
+    n, n_training, n_ngrams = work.n, work.n_training, work.n_ngrams
+    if work.n_grams > 1:
+        of_one_core, held = _with_changing_weights(work)
+    else:
+        flops = n_training**3 + (2 * n_training**2 * n if work.adapts else 0)
+        of_one_core = NGRAM_SECONDS * n_ngrams + CELL_SECONDS * n * n + FLOP_SECONDS * flops
+        if work.command:
+            of_one_core += DOUBLE_SECONDS * n_training**3  # probabilities
+        trained = PER_TRAINING_CELL * (n * work.n_source + n_training**2)
+        held = max(PER_NGRAM * n_ngrams, trained)
+        if not on_disk:
+            filling = COMPUTED_CELL * n * n + INDEXED_NGRAM * n_ngrams
+            held = max(held, filling, (COMPUTED_CELL + KEPT_CELL) * n * n, KEPT_CELL * n * n + trained)
+    seconds = START + of_one_core / count_threads(work.jobs) + (DISK_SECONDS * n * n if on_disk else 0)
+    return Needs(
+        BASE + max(held, work.page(n)), seconds + work.page_seconds(n) + work.command_seconds, 16 * n * n if on_disk else 0
+    )
+
+
+def _with_changing_weights(work: Work) -> tuple[float, int]:
+    """Seconds of one core, and bytes: a gram for every round, one for shares of classes, smaller ones for held-out scores."""
+    n, n_training = work.n, work.n_training
+    seconds = NGRAM_SECONDS * work.n_ngrams + FLOP_SECONDS * work.n_grams * n_training**3 / 2
+    seconds += AGAIN_SECONDS * n * n * (work.n_grams + 1.5)
+    if work.command:
+        seconds += 2 * AGAIN_SECONDS * n * n + NGRAM_SECONDS * work.n_ngrams + CELL_SECONDS * n * n
+    training = COMPUTED_CELL * n * n + PER_TRAINING_CELL * n_training**2 + INDEXED_NGRAM * work.n_ngrams
+    beside = KEPT_CELL * n * n if work.command else 0  # the gram of plain
+    return seconds, max(AGAIN_NGRAM * work.n_ngrams, training) + beside
+
+
+def estimate_landmarks(
+    work: Work, n_landmarks: int, *, cell_bytes: int = 4, memory: int | None = None, kept: bool = False
+) -> Needs:
+    """The same with landmarks; pieces that are ``kept``, or take more than a quarter of ``memory``, are on disk."""
+    n, m, n_threads = work.n, min(n_landmarks, work.n), count_threads(work.jobs)
+    again = cell_bytes > 4  # not counts
+    pieces = cell_bytes * n * m
+    in_memory = not kept and (memory is None or pieces <= memory // IN_MEMORY)
+    of_document = work.n_ngrams / max(1, n)
+    in_piece = piece_size(m, again=again)
+    n_pieces = -(-n // in_piece)
+    n_at_once = min(n_threads, n_pieces)
+    flops = (2 * work.n_source + 2 * work.n_training) * m * m + 4 * m**3
+    of_one_core = DOUBLE_SECONDS * flops + LANDMARK_CELL_SECONDS * n * m
+    if again:
+        n_times = 2 * work.n_grams if work.n_grams > 1 else 1  # for every round, and as often for held-out scores
+        of_one_core += n_times * SORTED_SECONDS * of_document * (n + n_pieces * m)
+        encoding = PER_NGRAM * of_document * (min(n, in_piece) + m) + 3 * cell_bytes * min(n, in_piece) * m
+    else:
+        of_one_core += LOOK_UP_SECONDS * of_document * (n + m)
+        encoding = of_document * m * LOOKED_UP_NGRAM + PIECE_BYTES * n_at_once
+        encoding = max(BUILT_NGRAM * of_document * m, encoding)
+    held = LOADED + max(encoding, 8 * m * m * (SQUARES + SQUARES_OF_THREAD * n_at_once)) + PER_DOCUMENT * n
+    total = BASE + max(int(held) + (pieces if in_memory else 0), work.page(m))
+    n_kept = 2 * work.n_grams if kept and work.n_grams > 1 else 1  # of each round, and of halves for held-out scores
+    seconds = LANDMARK_START + of_one_core / n_threads + work.page_seconds(m) + work.command_seconds
+    return Needs(total, seconds, 0 if in_memory else pieces * n_kept)
+
+
+def in_words(seconds: float) -> str:
+    """Rounded as one would say it."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} minutes" if minutes < 90 else f"{minutes / 60:.1f} hours"

@@ -1,0 +1,81 @@
+"""How much memory there is, in words and in bytes."""
+
+import ctypes
+import os
+import re
+from pathlib import Path
+
+import psutil
+
+try:
+    import resource
+except ImportError:  # Windows has no such limits
+    resource = None  # type: ignore[assignment]
+
+UNITS = {"": 1, "b": 1, "k": 10**3, "kb": 10**3, "m": 10**6, "mb": 10**6, "g": 10**9, "gb": 10**9, "t": 10**12, "tb": 10**12}
+UNITS |= {f"{prefix}i{b}": 1024 ** (power + 1) for power, prefix in enumerate("kmgt") for b in ("", "b")}
+CGROUPS = (
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat"),
+    (
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+        "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        "/sys/fs/cgroup/memory/memory.stat",
+    ),
+)
+
+
+def parse_bytes(value: int | float | str, *, name: str = "memory_limit") -> int:
+    """2000000, "500 MB", "2 GiB", "2g" -> bytes."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 2**63:
+        return int(value)
+    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([a-zA-Z]*)\s*", value) if isinstance(value, str) else None
+    if match is None or match[2].lower() not in UNITS or float(match[1]) <= 0:
+        given = f"{name} {value}" if name.startswith("-") else f"{name}={value!r}"
+        raise ValueError(f"{given}: give a number of bytes or a size such as '500 MB' or '2 GiB'")
+    return int(float(match[1]) * UNITS[match[2].lower()])
+
+
+def human(n_bytes: float) -> str:
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if n_bytes < 1024:
+            return f"{n_bytes:.0f} {unit}" if unit == "bytes" else f"{n_bytes:.1f} {unit}"
+        n_bytes /= 1024
+    return f"{n_bytes:.1f} TiB"
+
+
+def require(what: str, needed: int, limit: int, advice: str) -> None:
+    """Raise a MemoryError with both numbers and what to do if ``needed`` is more than ``limit``."""
+    if needed > limit:
+        raise MemoryError(f"{what} needs {human(needed)}, but the memory limit is {human(limit)}: {advice}")
+
+
+def give_back() -> None:
+    """Return what has been freed to the system, where the C library would keep it (glibc): a large array comes next."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
+    if trim is not None:
+        trim(0)
+
+
+def free_memory() -> int:
+    """What this process may still use: free memory of the machine, of its container and of its own limit."""
+    free: list[int] = [psutil.virtual_memory().available]
+    free += [_cgroup_free(*(Path(part) for part in paths)) for paths in CGROUPS if Path(paths[0]).exists()]
+    if resource is not None:
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit != resource.RLIM_INFINITY:
+            free.append(limit - psutil.Process().memory_info().vms)
+    return max(0, int(min(free)))
+
+
+def _cgroup_free(limit_file: Path, usage_file: Path, stat_file: Path) -> int:
+    """A container's limit less what it uses; files that it merely caches can be given back."""
+    unlimited = 2**62
+    try:
+        limit = limit_file.read_text().strip()
+        if limit == "max":
+            return unlimited
+        stat = dict(line.split() for line in stat_file.read_text().splitlines())
+        cached = int(stat.get("inactive_file", stat.get("total_inactive_file", 0)))
+        return int(limit) - int(usage_file.read_text()) + cached
+    except (OSError, ValueError):
+        return unlimited

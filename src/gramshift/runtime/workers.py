@@ -1,0 +1,125 @@
+"""Finding Dask workers: those of a scheduler with an address, or processes on this machine that end with the work."""
+
+import logging
+import multiprocessing
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from gramshift.runtime.storage import UNDER_WAY
+from gramshift.runtime.versions import check_versions
+
+CONNECT = 5  # seconds in which a scheduler must answer
+ARRIVE = 30  # seconds in which its first worker must be there
+START = 120  # seconds in which local workers must be there
+SELDOM = {  # what Dask does beside the work; as often as it does by itself, that takes a tenth of each core
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "2s",
+}
+PREFIX = "gramshift-dask-"
+UNGUARDED = "unguarded"
+
+
+@contextmanager
+def local_workers(n_workers: int, memory_limit: int) -> Iterator[Any]:
+    """A client of workers that end with it, and with this process however it ends."""
+    import dask
+    import distributed
+
+    _refuse_to_start_from_a_worker()
+    prefix = f"{PREFIX}{os.getpid()}-"
+    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
+        UNDER_WAY.add(Path(folder))
+        try:
+            with (
+                dask.config.set(SELDOM),
+                distributed.LocalCluster(
+                    n_workers=0,  # they come below, where an interrupt closes what has been started
+                    threads_per_worker=1,
+                    processes=True,
+                    memory_limit=memory_limit,
+                    dashboard_address="127.0.0.1:0",
+                    local_directory=folder,
+                    scheduler_kwargs={"local_directory": folder},
+                    silence_logs=logging.CRITICAL,
+                ) as cluster,
+                distributed.Client(cluster, set_as_default=False, direct_to_workers=True) as client,
+            ):
+                cluster.scale(n_workers)
+                _wait_for_workers(client, n_workers, Path(folder) / UNGUARDED)
+                yield client
+        finally:
+            UNDER_WAY.discard(Path(folder))
+
+
+def _wait_for_workers(client: Any, n_workers: int, unguarded: Path) -> None:
+    begun = time.monotonic()
+    while len(client.nthreads()) < n_workers:
+        time.sleep(0.02)
+        if unguarded.exists():
+            raise RuntimeError(
+                "each Dask worker begins by running this script, up to here, and would start workers of its own: put the "
+                "work of the script below a line: if __name__ == '__main__':"
+            )
+        if time.monotonic() - begun > START:
+            raise ConnectionError(f"{n_workers} Dask workers on this machine did not start within {START} seconds")
+
+
+def _refuse_to_start_from_a_worker() -> None:
+    """A worker that is being started runs the user's script first: if that comes here, tell the process that started it."""
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}{os.getppid()}-*"):
+            (folder / UNGUARDED).touch()
+        sys.exit(1)
+
+
+@contextmanager
+def connect(scheduler: str) -> Iterator[Any]:
+    """A client of workers that are there already, all with our versions."""
+    import distributed
+
+    client = distributed.Client.__new__(distributed.Client)
+    try:
+        client.__init__(scheduler, timeout=CONNECT, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        with suppress(Exception):
+            client.close(timeout=1)  # left to the garbage collector, it would block the thread of a client to come
+        if isinstance(error, OSError):
+            raise ConnectionError(
+                f"scheduler={scheduler!r}: no Dask scheduler answers there; start one with 'dask scheduler', or leave the "
+                "address out for workers on this machine"
+            ) from None
+        raise ValueError(
+            f"scheduler={scheduler!r}: give the address of a Dask scheduler, such as 'tcp://127.0.0.1:8786' ({error})"
+        ) from None
+    try:
+        try:
+            client.wait_for_workers(1, timeout=ARRIVE)
+        except TimeoutError:
+            raise ConnectionError(
+                f"scheduler={scheduler!r}: it has no workers; start some with 'dask worker {scheduler}'"
+            ) from None
+        check_versions(client)
+        yield client
+    finally:
+        client.close(timeout=CONNECT)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Dask writes about lost workers and connections by itself; we say what matters in an error."""
+    handlers = logging.getLogger("distributed").handlers
+    levels = [handler.level for handler in handlers]
+    for handler in handlers:
+        handler.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for handler, level in zip(handlers, levels, strict=False):
+            handler.setLevel(level)

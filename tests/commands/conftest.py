@@ -1,0 +1,45 @@
+import sys
+from typing import NamedTuple
+
+import pytest
+
+from gramshift.commands.main import main
+from gramshift.data.demo import load_demo
+from small_tables import write_csv
+
+
+class Answer(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def gramshift(monkeypatch, capfd):
+    """The command in this process: gramshift("classify", ...) -> exit code, stdout, stderr."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["gramshift", *map(str, arguments)])
+        capfd.readouterr()
+        code = 0
+        try:
+            main()
+        except SystemExit as stop:
+            code = stop.code or 0
+        return Answer(code, *capfd.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """pans.csv and knives.csv with labels, films.csv without, truth.csv with; and the working directory is there."""
+    kitchen, films = load_demo("kitchen"), load_demo("films")
+    rows = list(zip(range(120), kitchen.texts, kitchen.labels, strict=True))
+    write_csv(tmp_path / "pans.csv", ["id", "text", "label"], rows[:70])
+    write_csv(tmp_path / "knives.csv", ["key", "Review", "Sentiment"], rows[70:])
+    names = [f"f{number}" for number in range(120)]
+    write_csv(tmp_path / "films.csv", ["id", "text"], zip(names, films.texts, strict=True))
+    write_csv(tmp_path / "truth.csv", ["id", "text", "label"], zip(names, films.texts, films.labels, strict=True))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

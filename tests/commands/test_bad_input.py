@@ -1,0 +1,235 @@
+"""A mistake is one line on stderr and exit code 2, found before the work; no file is left, none is half written."""
+
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+
+from small_tables import write_csv
+
+RUN = ("classify", "--source", "pans.csv", "--target", "films.csv", "--output", "labels.csv", "--ngrams", "3-5")
+STAGES = ["reading", "index", "gram", "training", "plain"]
+
+
+def changed(*options, without=()):
+    """RUN with other values; an option that is there already is replaced."""
+    arguments = dict(zip(RUN[1::2], RUN[2::2], strict=True)) | dict(zip(options[::2], options[1::2], strict=True))
+    return ["classify", *(part for name, value in arguments.items() if name not in without for part in (name, value))]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (changed(without=["--source"]), "no --source: name the labelled files"),
+        (changed(without=["--output"]), "nothing is asked for: name a file for the labels with --output"),
+        (["classify", "--source", "pans.csv", "knives.csv", "-o", "x.csv"], "no --target: name the file to label"),
+        (["classify", "--source", "pans.csv", "-o", "x.csv"], "every row of pans.csv has a label; name the documents"),
+        (changed("--source", "nothing.csv"), "nothing.csv: No such file or directory"),
+        (changed("--target", "nothing.csv"), "nothing.csv: No such file or directory"),
+        (changed("--target", "pans.csv"), "--target pans.csv is also a --source; leave --target out if"),
+        (changed("--target", "./pans.csv"), "is also a --source"),
+        (["classify", "--source", "pans.csv", "pans.csv", "--target", "films.csv", "-o", "x.csv"], "names pans.csv twice"),
+        (changed("--output", "films.csv"), "--output films.csv is also an input, which would be lost"),
+        (changed("--output", "old.csv"), "old.csv exists; choose another --output or replace it with --force"),
+        (changed("--output", "here"), "--output here is a folder; give the name of a file in it"),
+        (changed("--output", "no/labels.csv"), "--output no/labels.csv: there is no folder"),
+        (changed("--output", "labels.docx"), "the format .docx is not known; say which it is with another --output"),
+        (changed("--output", "pipe.csv"), "--output pipe.csv is no ordinary file"),
+        (changed("--save", "labels.csv"), "are both labels.csv; give them different names"),
+        (changed("--save", "old.csv"), "old.csv exists; choose another --save"),
+        (changed("--report", "-"), "--report cannot go to standard output"),
+        (
+            changed("--label", "lable"),
+            "--label lable: pans.csv has no such column; it has the columns id, text, label; did you mean label?",
+        ),
+        (changed("--text", "words"), "--text words: pans.csv has no such column"),
+        (changed("--truth", "label"), "--truth label: films.csv has no such column; it has the columns id, text"),
+        (changed("--id", "text2"), "--id text2"),
+        (changed("--method", "magic"), "--method magic: there are plain, adapted, tkc, best"),
+        (
+            changed("--kernel", "presense"),
+            "--kernel presense: there are presence, intersection, spectrum; did you mean presence?",
+        ),
+        (changed("--ngrams", "8-5"), "--ngrams 8-5: .* did you mean 5-8"),
+        (changed("--ngrams", "many"), "--ngrams many: give two lengths such as 5-8"),
+        (changed("--added", "lots"), "--added lots: give a number of documents such as 1000, or a share such as 0.5"),
+        (changed("--added", "1.5"), "--added 1.5"),
+        (changed("--added", "nan"), "--added nan"),
+        (changed("--abstain-below", "70"), "--abstain-below 70: give a confidence between 0 and 1"),
+        (changed("--jobs", "0"), "--jobs 0: give a number of threads"),
+        (changed("--memory", "1 MB"), "do not fit into 976.6 KiB, the memory limit: exactly about"),
+        (changed("--memory", "much"), "--memory much: give a number of bytes or a size"),
+        (changed("--encoding", "klingon"), "encoding 'klingon' is not known"),
+        (changed("--target", "latin.csv"), "latin.csv, line 2: byte 14 of the file is 0xe9, which is not utf-8"),
+        (changed("--format", "xml"), "--format xml: there are csv, tsv, jsonl, parquet"),
+        (changed("--target", "empty.csv"), "empty.csv is empty"),
+        (changed("--target", "header.csv"), r"header.csv has a header \(id, text\), but no rows"),
+        (changed("--target", "ragged.csv"), "ragged.csv, line 3 has 3 fields, but the header has 2"),
+        (changed("--target", "double.csv"), "double.csv: columns 1 and 3 are both called 'id'"),
+        (changed("--target", "copies.csv"), "copies.csv: the id '1' stands in line 2 and line 4"),
+        (changed("--source", "one.csv"), "all labels are 'good' in 'label' of one.csv; learning needs two at least"),
+        (changed("--source", "gaps.csv"), "gaps.csv: the column 'label' is empty; a source needs labels"),
+        (changed("--source", "own.csv"), "every one of 30 documents has a label of its own in 'label' of own.csv"),
+        (changed("--source", "mixed.jsonl"), r"labels of different types \(1, 'a'\) in 'label' of mixed.jsonl"),
+        (changed("--source", "half.jsonl"), "the label 0.5 in 'label' of half.jsonl is a number with a fraction"),
+        (changed("--corrections", "nothing.csv"), "nothing.csv: No such file or directory"),
+        (changed("--corrections", "films.csv"), "the column label: films.csv has no such column"),
+        (changed("--config", "nothing.toml"), "nothing.toml: No such file or directory"),
+        (changed("--config", "typo.toml"), "typo.toml: there is no option 'methid'; did you mean method"),
+        (changed("--config", "type.toml"), "type.toml: jobs = 'two': it must be a number"),
+        (changed("--config", "empty.csv", "--source", "nothing.csv"), "nothing.csv: No such file"),
+        (changed("--config", "films.csv"), "films.csv is not TOML"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(gramshift, folder, arguments, message):
+    files = {
+        "old.csv": "old",
+        "empty.csv": "",
+        "header.csv": "id,text\n",
+        "ragged.csv": "id,text\n1,a\n2,b,c\n",
+        "double.csv": "id,text,id\n1,a,2\n",
+        "copies.csv": "id,text\n1,a\n2,b\n1,c\n",
+        "one.csv": "text,label\na,good\nb,good\n",
+        "gaps.csv": "text,label\na,\nb,\n",
+        "own.csv": "text,label\n" + "".join(f"a,{n}\n" for n in range(30)),
+        "mixed.jsonl": '{"text": "a", "label": 1}\n{"text": "b", "label": "a"}\n',
+        "half.jsonl": '{"text": "a", "label": 0.5}\n{"text": "b", "label": 1}\n',
+        "typo.toml": 'methid = "tkc"\n',
+        "type.toml": 'jobs = "two"\n',
+    }
+    for name, content in files.items():
+        (folder / name).write_text(content)
+    (folder / "latin.csv").write_bytes(b"id,text\n1,caf\xe9\n2,b\n")
+    (folder / "here").mkdir()
+    os.mkfifo(folder / "pipe.csv")
+    before = sorted(os.listdir())
+    answer = gramshift(*arguments)
+    assert answer.code == 2, answer
+    lines = answer.err.splitlines()
+    assert lines[-1].startswith("gramshift: ")
+    assert len(lines) == 1
+    assert message in answer.err or re.search(message, answer.err), answer.err
+    assert answer.out == ""
+    assert sorted(os.listdir()) == before
+    assert (folder / "old.csv").read_text() == "old"
+
+
+def test_a_folder_that_one_may_not_write_into(gramshift, folder, monkeypatch):
+    """Root may write everywhere, so the system's answer is made up."""
+    monkeypatch.setattr("gramshift.commands.outputs.os.access", lambda *_: False)
+    answer = gramshift(*RUN)
+    assert answer.code == 2
+    assert "--output labels.csv: you may not write into" in answer.err
+
+
+def test_an_input_that_one_may_not_read(gramshift, folder, monkeypatch):
+    def refuse(self, *_):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr("gramshift.data.opening.Path.open", refuse)
+    answer = gramshift(*RUN)
+    assert (answer.code, answer.err) == (2, "gramshift: pans.csv: Permission denied\n")
+
+
+def test_a_full_disk_is_not_the_users_mistake_and_leaves_nothing(folder):
+    """A limit on the size of files stands for the disk."""
+
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+    command = [sys.executable, "-c", "from gramshift.commands.main import main; main()", *RUN, "--force"]
+    (folder / "labels.csv").write_text("old")
+    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
+    result = subprocess.run(
+        command, capture_output=True, text=True, timeout=120, check=False, preexec_fn=limit, env=environment
+    )
+    assert result.returncode == 1, result.stderr
+    assert result.stderr.splitlines()[-1] == "gramshift: labels.csv: File too large"
+    assert (folder / "labels.csv").read_text() == "old"
+    assert not [name for name in os.listdir() if "partial" in name]
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_an_interrupt_at_any_stage_leaves_nothing(gramshift, folder, monkeypatch, stage):
+    reached = []
+
+    @contextmanager
+    def interrupting():
+        def report(name, done, total):
+            reached.append(name)
+            if name == stage:
+                raise KeyboardInterrupt
+
+        yield report
+
+    monkeypatch.setattr("gramshift.commands.progress_bar.progress_bar", interrupting)
+    before = sorted(os.listdir())
+    answer = gramshift(*RUN, "--save", "m.gramshift")
+    assert answer.code == 130
+    assert reached[-1] == stage
+    assert answer.err.splitlines()[-1] == "gramshift: interrupted; no file is half written"
+    assert sorted(os.listdir()) == before
+
+
+def test_an_interrupt_while_writing_leaves_the_old_file(gramshift, folder, monkeypatch):
+    from gramshift.data.writing import DelimitedWriter
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    (folder / "labels.csv").write_text("old")
+    monkeypatch.setattr(DelimitedWriter, "write", interrupted)
+    assert gramshift(*RUN, "--force").code == 130
+    assert (folder / "labels.csv").read_text() == "old"
+    assert not [name for name in os.listdir() if "partial" in name]
+
+
+def test_a_fault_of_ours_is_one_line_and_exit_code_1(gramshift, folder, monkeypatch):
+    def fault(*_, **__):
+        raise KeyError("oops")
+
+    monkeypatch.setattr("gramshift.commands.classify.run.read_inputs", fault)
+    answer = gramshift(*RUN)
+    assert (answer.code, len(answer.err.splitlines())) == (1, 1)
+    assert "KeyError: 'oops'; this should not happen" in answer.err
+    monkeypatch.setenv("GRAMSHIFT_TRACEBACK", "1")
+    with pytest.raises(KeyError):
+        gramshift(*RUN)
+
+
+def test_what_a_file_brings_along_does_not_reach_the_terminal_as_it_is(gramshift, folder):
+    (folder / "pans.csv").write_text("text,label\na,\x1b[31mred\nb,good\n")
+    answer = gramshift(*RUN)
+    assert answer.code == 0
+    assert "\x1b" not in answer.err
+    assert "[31mred" in answer.err
+    (folder / "pans.csv").write_text("text,\x1b[2Jname\na,b\n")
+    answer = gramshift(*RUN, "--force")
+    assert (answer.code, len(answer.err.splitlines())) == (2, 1)
+    assert "\x1b" not in answer.err
+
+
+def test_a_label_that_the_encoding_of_the_output_lacks(gramshift, folder):
+    for label in ("gut", "плохо"):
+        (folder / "kinds" / label).mkdir(parents=True)
+        (folder / "kinds" / label / "1.txt").write_bytes("süß".encode("latin-1"))
+    (folder / "films.csv").write_bytes("text\ncafé\nfilm\n".encode("latin-1"))
+    answer = gramshift(*changed("--source", "kinds", "--encoding", "latin-1"))
+    assert answer.code == 2
+    assert answer.err == "gramshift: labels.csv would be latin-1, which lacks 'п' of a label\n"
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_is_one_line_too(gramshift, folder):
+    write_csv(folder / "films.csv", ["text"], [("a",), ("b",)])
+    write_csv(folder / "pans.csv", ["text", "label"], [("c", "x"), ("d", "y"), ("e", "x")])
+    answer = gramshift(*RUN)
+    assert answer.code == 0
+    assert "gramshift: ngram_range=(3, 5): no document has 3 characters" in answer.err
+    assert "UserWarning" not in answer.err

@@ -1,0 +1,394 @@
+"""gramshift classify, as a user types it."""
+
+import gzip
+import json
+import os
+
+import pyarrow.parquet as pq
+import pytest
+
+import gramshift as gs
+from gramshift.commands.several import repeat_option
+from gramshift.data.demo import load_demo
+from gramshift.model.settings import PRESETS
+from small_tables import read_csv, write_csv
+
+KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
+RUN = ("classify", "--source", "pans.csv", "knives.csv", "--target", "films.csv", "--ngrams", "3-5")
+
+
+@pytest.fixture(scope="module")
+def expected():
+    clf = gs.TransductiveClassifier(ngram_range=(3, 5), n_added=60)
+    return clf.fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
+
+
+def test_two_files_in_labels_out(gramshift, folder, expected):
+    answer = gramshift(*RUN, "--output", "labels.csv", "--save", "m.gramshift")
+    assert (answer.code, answer.out) == (0, "")
+    assert answer.err.startswith("120 source and 120 target documents: about ")
+    rows = read_csv(folder / "labels.csv")
+    assert list(rows[0]) == ["id", "text", "label", "confidence", "p_negative", "p_positive"]
+    assert [row["id"] for row in rows] == [f"f{number}" for number in range(120)]
+    assert [row["text"] for row in rows] == FILMS.texts
+    assert [row["label"] for row in rows] == expected.transduction_.tolist()
+    sure = expected.transduction_proba_
+    assert [float(row["p_positive"]) for row in rows] == pytest.approx(sure[:, 1].tolist(), abs=1e-6)
+    assert [float(row["confidence"]) for row in rows] == pytest.approx(sure.max(axis=1).tolist(), abs=1e-6)
+    assert gs.load("m.gramshift").predict(FILMS.texts).tolist() == expected.transduction_.tolist()
+    assert "Source and target documents are told apart" in answer.err
+    assert "was adapting wise? " in answer.err
+    assert "labels in labels.csv, model in m.gramshift" in answer.err
+
+
+def test_the_options_of_several_files():
+    several = ("--source",)
+    assert repeat_option(["--source", "a", "b", "--target", "c"], several) == [
+        "--source",
+        "a",
+        "--source",
+        "b",
+        "--target",
+        "c",
+    ]
+    assert repeat_option(["--source=a", "b", "-", "-o", "x"], several) == [
+        "--source=a",
+        "--source",
+        "b",
+        "--source",
+        "-",
+        "-o",
+        "x",
+    ]
+    assert repeat_option(["--target", "c", "d"], several) == ["--target", "c", "d"]
+    assert repeat_option(["--source", "a", "--", "-b"], several) == ["--source", "a", "--", "-b"]
+
+
+def test_json(gramshift, folder):
+    answer = gramshift(*RUN, "--output", "labels.csv", "--json")
+    found = json.loads(answer.out)
+    assert found["n_source"] == found["n_target"] == sum(found["labels"].values()) == 120
+    assert found["sources"] == [["pans.csv", 70], ["knives.csv", 50]]
+    assert found["n_added"] == 60
+    assert found["scores"] is None
+    assert set(found["diagnostics"]) == {
+        "separability",
+        "agreement with plain",
+        "drift of the class shares",
+        "verdict",
+    }
+    assert len(found["history"]) == 2
+
+
+@pytest.mark.parametrize("end", ["jsonl", "parquet", "csv.gz", "tsv"])
+def test_the_target_keeps_its_format(gramshift, folder, end, expected):
+    gramshift(*RUN, "--output", f"films.{end}")
+    answer = gramshift(
+        "classify", "--source", "pans.csv", "knives.csv", "--target", f"films.{end}", "--ngrams", "3-5", "-o", f"again.{end}"
+    )
+    assert answer.code == 0, answer.err
+    assert "films." + end + " has label, confidence, p_negative, p_positive of its own" in answer.err
+    if end == "parquet":
+        table = pq.read_table("again.parquet")
+        assert table.column_names[6:] == [
+            "predicted_label",
+            "predicted_confidence",
+            "predicted_p_negative",
+            "predicted_p_positive",
+        ]
+        labels = table["predicted_label"].to_pylist()
+    elif end == "jsonl":
+        labels = [json.loads(line)["predicted_label"] for line in (folder / "again.jsonl").read_text().splitlines()]
+    elif end == "csv.gz":
+        lines = gzip.decompress((folder / "again.csv.gz").read_bytes()).decode().splitlines()
+        assert lines[0].startswith("id,text,label,confidence,p_negative,p_positive,predicted_label,")
+        return
+    else:
+        assert (folder / "again.tsv").read_text().startswith("id\ttext\tlabel\t")
+        return
+    assert labels == expected.transduction_.tolist()
+
+
+def test_gaps_in_one_file_are_filled(gramshift, folder, expected):
+    rows = [(f"k{n}", text, label) for n, (text, label) in enumerate(zip(KITCHEN.texts, KITCHEN.labels, strict=True))]
+    rows += [(f"f{n}", text, "") for n, text in enumerate(FILMS.texts)]
+    mixed = [row for pair in zip(rows[:120], rows[120:], strict=True) for row in pair]
+    write_csv(folder / "all.csv", ["id", "text", "label"], mixed)
+    answer = gramshift("classify", "--source", "all.csv", "--ngrams", "3-5", "--output", "filled.csv")
+    assert answer.code == 0, answer.err
+    found = read_csv(folder / "filled.csv")
+    assert [row["id"] for row in found] == [row[0] for row in mixed]
+    assert [row["label"] for row in found[0::2]] == KITCHEN.labels
+    assert [row["label"] for row in found[1::2]] == expected.transduction_.tolist()
+    assert {row["confidence"] for row in found[0::2]} == {""}
+    assert all(0.5 <= float(row["confidence"]) <= 1 for row in found[1::2])
+
+
+def test_folders_in_csv_out(gramshift, folder, expected):
+    for number, (text, label) in enumerate(zip(KITCHEN.texts, KITCHEN.labels, strict=True)):
+        (folder / "kitchen" / label).mkdir(parents=True, exist_ok=True)
+        (folder / "kitchen" / label / f"{number:03}.txt").write_text(text)
+    (folder / "films").mkdir()
+    for number, text in enumerate(FILMS.texts):
+        (folder / "films" / f"{number:03}.txt").write_text(text)
+    answer = gramshift("classify", "--source", "kitchen", "--target", "films", "--ngrams", "3-5", "-o", "labels.csv")
+    assert answer.code == 0, answer.err
+    rows = read_csv(folder / "labels.csv")
+    assert list(rows[0]) == ["id", "label", "confidence", "p_negative", "p_positive"]
+    assert rows[7]["id"] == "007.txt"
+    assert [row["label"] for row in rows] == expected.transduction_.tolist()
+
+
+def test_truth_scores_and_never_teaches(gramshift, folder):
+    gramshift(*RUN, "--output", "blind.csv")
+    run = (
+        "classify",
+        "--source",
+        "pans.csv",
+        "knives.csv",
+        "--target",
+        "truth.csv",
+        "--ngrams",
+        "3-5",
+        "--truth",
+        "label",
+        "--json",
+    )
+    answer = gramshift(*run, "--output", "seen.csv")
+    assert "what is found goes into predicted_label" in answer.err
+    blind, seen = read_csv(folder / "blind.csv"), read_csv(folder / "seen.csv")
+    for key in ("confidence", "p_negative", "p_positive"):
+        assert [row[key] for row in blind] == [row[key] for row in seen]
+    assert [row["label"] for row in blind] == [row["predicted_label"] for row in seen]
+    right = sum(row["label"] == row["predicted_label"] for row in seen)
+    scores = json.loads(answer.out)["scores"]
+    assert scores["accuracy"] == pytest.approx(right / 120)
+    assert sum(map(sum, scores["confusion"])) == 120
+    assert 0 < scores["mcnemar_p"] <= 1
+    write_csv(
+        folder / "truth.csv",
+        ["id", "text", "label"],
+        [(row["id"], row["text"], "negative") for row in seen[:60]] + [(row["id"], row["text"], "") for row in seen[60:]],
+    )
+    answer = gramshift(*run, "--output", "lies.csv")
+    assert [row["predicted_label"] for row in read_csv(folder / "lies.csv")] == [row["predicted_label"] for row in seen]
+    assert json.loads(answer.out)["scores"]["n"] == 60
+
+
+def test_words_for_people_tell_the_scores(gramshift, folder):
+    answer = gramshift(
+        "classify",
+        "--source",
+        "pans.csv",
+        "knives.csv",
+        "--target",
+        "truth.csv",
+        "--ngrams",
+        "3-5",
+        "--truth",
+        "label",
+        "-o",
+        "l.csv",
+    )
+    assert "% right (plain " in answer.err
+    assert "true \\ found" in answer.err
+
+
+def test_unsure_documents_are_left_without_a_label(gramshift, folder):
+    answer = gramshift(*RUN, "--output", "labels.csv", "--abstain-below", "0.7", "--json")
+    rows = read_csv(folder / "labels.csv")
+    assert [row["label"] == "" for row in rows] == [float(row["confidence"]) < 0.7 for row in rows]
+    assert json.loads(answer.out)["abstained"] == sum(row["label"] == "" for row in rows) > 0
+
+
+def test_corrections_are_learnt_from_and_what_changed_is_told(gramshift, folder):
+    gramshift(*RUN, "--output", "labels.csv")
+    before = {row["id"]: row["label"] for row in read_csv(folder / "labels.csv")}
+    other = {"negative": "positive", "positive": "negative"}
+    corrections = {"f3": other[before["f3"]], "f5": before["f5"], "f9": other[before["f9"]]}
+    write_csv(
+        folder / "corrections.csv", ["id", "label", "was"], [(one, label, before[one]) for one, label in corrections.items()]
+    )
+    answer = gramshift(
+        *RUN, "--output", "labels.csv", "--force", "--corrections", "corrections.csv", "--save", "m.gramshift", "--json"
+    )
+    assert answer.code == 0, answer.err
+    after = {row["id"]: row for row in read_csv(folder / "labels.csv")}
+    for one, label in corrections.items():
+        assert (after[one]["label"], after[one]["confidence"], after[one][f"p_{label}"]) == (label, "1.0", "1.0")
+    told = json.loads(answer.out)["corrections"]
+    others = [one for one in after if one not in corrections and after[one]["label"] != before[one]]
+    assert (told["given"], told["put_right"], told["others_changed"]) == (3, 2, len(others))
+    assert {change["id"] for change in told["changes"]} == {"f3", "f9", *others}
+    clf = gs.load("m.gramshift")
+    assert (clf.labeled_iter_ == 0).sum() == 123
+    run = [part if part != "films.csv" else "truth.csv" for part in RUN]
+    answer = gramshift(*run, "--output", "x.csv", "--truth", "label", "--corrections", "corrections.csv", "--json")
+    assert json.loads(answer.out)["scores"]["n"] == 117  # a person has labelled the others
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([("nobody", "positive")], "no target document has the id 'nobody'"),
+        ([("f1", "postive")], "no class is called 'postive'; the source has negative, positive; did you mean positive?"),
+        ([("f1", "")], "the document 'f1' has no label"),
+        ([("f1", "positive"), ("f1", "negative")], "line 3: the document 'f1' is corrected twice"),
+        ([(f"f{n}", "positive") for n in range(120)], "has a label for every target document"),
+    ],
+)
+def test_corrections_that_cannot_be(gramshift, folder, rows, message):
+    write_csv(folder / "c.csv", ["id", "label"], rows)
+    answer = gramshift(*RUN, "--output", "labels.csv", "--corrections", "c.csv")
+    assert answer.code == 2
+    assert message in answer.err
+    assert not (folder / "labels.csv").exists()
+
+
+def test_standard_input_and_output(gramshift, folder, monkeypatch, expected):
+    import io
+    import sys
+
+    stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO((folder / "films.csv").read_bytes())))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    answer = gramshift("classify", "--source", "pans.csv", "knives.csv", "--target", "-", "--ngrams", "3-5", "-o", "-")
+    assert answer.code == 0, answer.err
+    assert answer.out.splitlines()[0] == "id,text,label,confidence,p_negative,p_positive"
+    assert answer.out.count("\n") == 121
+    stdin.detach()
+
+
+def test_a_dry_run_checks_all_and_writes_nothing(gramshift, folder):
+    before = sorted(os.listdir())
+    answer = gramshift(*RUN, "--output", "labels.csv", "--report", "r.html", "--save", "m.gramshift", "--dry-run", "--json")
+    assert answer.code == 0
+    assert json.loads(answer.out)["needs"]["bytes"] > 0
+    assert sorted(os.listdir()) == before
+    assert gramshift(*RUN, "--output", "pans.csv", "--dry-run").code == 2
+
+
+def test_options_come_from_a_file_too_and_the_command_line_goes_before_it(gramshift, folder):
+    (folder / "run.toml").write_text(
+        'source = ["pans.csv", "knives.csv"]\ntarget = "films.csv"\noutput = "a.csv"\n'
+        'ngrams = "3-5"\nabstain-below = 0.7\nadded = 30\n'
+    )
+    answer = gramshift("classify", "--config", "run.toml", "--output", "b.csv", "--json")
+    assert answer.code == 0, answer.err
+    found = json.loads(answer.out)
+    assert (found["output"], found["n_added"]) == ("b.csv", 30)
+    (folder / "again.toml").write_text(found["options"])
+    answer = gramshift("classify", "--config", "again.toml", "--output", "c.csv", "--json")
+    assert (folder / "b.csv").read_text() == (folder / "c.csv").read_text()
+
+
+def test_numbers_as_labels_stay_as_typed(gramshift, folder):
+    rows = read_csv(folder / "pans.csv")
+    write_csv(
+        folder / "ones.csv", ["text", "label"], [(row["text"], "01" if row["label"] == "positive" else "0") for row in rows]
+    )
+    gramshift("classify", "--source", "ones.csv", "--target", "films.csv", "--ngrams", "3-5", "-o", "labels.csv")
+    assert {row["label"] for row in read_csv(folder / "labels.csv")} == {"01", "0"}
+    lines = [json.dumps({"text": row["text"], "label": int(row["label"] == "positive")}) for row in rows]
+    (folder / "ones.jsonl").write_text("\n".join(lines))
+    gramshift("classify", "--source", "ones.jsonl", "--target", "films.csv", "--ngrams", "3-5", "-o", "labels.jsonl")
+    assert {json.loads(line)["label"] for line in (folder / "labels.jsonl").read_text().splitlines()} == {0, 1}
+
+
+def test_rows_without_a_label_in_a_source_are_left_out_and_it_is_said(gramshift, folder):
+    with (folder / "pans.csv").open("a") as file:
+        file.write("x1,no label here,\nx2,nor here,  \n")
+    answer = gramshift(*RUN, "--output", "labels.csv")
+    assert "pans.csv: 2 rows without a label are left out" in answer.err
+    assert "120 source and 120 target documents" in answer.err
+
+
+def test_the_report_holds_the_run(gramshift, folder):
+    answer = gramshift(*RUN, "--output", "labels.csv", "--report", "report.html", "--abstain-below", "0.7")
+    assert answer.code == 0, answer.err
+    assert "report in report.html" in answer.err
+    page = (folder / "report.html").read_text()
+    for words in (
+        "films.csv, labelled from pans.csv, knives.csv",
+        "abstain-below = 0.7",
+        "Source and target documents are told apart",
+    ):
+        assert words in page
+    assert gramshift(*RUN, "--report", "report.html").err.startswith("gramshift: report.html exists; choose another --report")
+
+
+def test_an_interrupt_during_the_report_leaves_no_labels_either(gramshift, folder, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gramshift.commands.classify.page.gather_contents", interrupted)
+    assert gramshift(*RUN, "--output", "labels.csv", "--report", "report.html").code == 130
+    assert not (folder / "labels.csv").exists()
+
+
+def test_a_rival_labels_too(gramshift, folder):
+    """With its own page, model and predictions; its page has no highlights and says why."""
+    files = ("--output", "labels.csv", "--report", "report.html", "--save", "m.gramshift")
+    assert gramshift(*RUN, "--method", "tsvm", *files).code == 0
+    clf = gs.baselines.TransductiveSVM().fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
+    assert [row["label"] for row in read_csv(folder / "labels.csv")] == clf.transduction_.tolist()
+    assert "does not look at character n-grams" in (folder / "report.html").read_text()
+    assert "TransductiveSVM" in gramshift("info", "m.gramshift").out
+    answer = gramshift("predict", "--model", "m.gramshift", "--input", "films.csv", "--output", "again.csv")
+    assert answer.code == 0
+    assert [row["label"] for row in read_csv(folder / "again.csv")] == clf.transduction_.tolist()
+    answer = gramshift("explain", "--model", "m.gramshift", "a film")
+    assert answer.code == 2
+    assert "holds a TransductiveSVM, which cannot be explained" in answer.err
+
+
+def test_a_method_that_there_is_not(gramshift, folder):
+    answer = gramshift(*RUN, "--method", "tkk", "--output", "labels.csv")
+    assert answer.code == 2
+    assert "--method tkk: there are plain, adapted, tkc" in answer.err
+    assert "did you mean tkc?" in answer.err
+
+
+def test_the_preset_best_is_a_method(gramshift, folder):
+    """With a page, a model, corrections; --preset best and --method best are the same."""
+    (folder / "right.csv").write_text("id,label\nf0,positive\nf1,negative\n")
+    run = ("classify", "--source", "pans.csv", "knives.csv", "--target", "films.csv")
+    options = ("--corrections", "right.csv", "--report", "r.html", "--save", "m.gramshift")
+    answer = gramshift(*run, *options, "--preset", "best", "--output", "labels.csv", "--json")
+    assert answer.code == 0, answer.err
+    found = json.loads(answer.out)
+    assert found["method"] == "best"
+    assert found["options"].count('method = "best"') == 1
+    assert len(found["history"]) == PRESETS["best"]["n_rounds"]
+    y = [*KITCHEN.labels, "positive", "negative", *[None] * 118]
+    clf = gs.TransductiveClassifier(preset="best").fit(KITCHEN.texts + FILMS.texts, y)
+    labels = ["positive", "negative", *clf.transduction_.tolist()]
+    assert [row["label"] for row in read_csv(folder / "labels.csv")] == labels
+    assert gs.load("m.gramshift").predict(FILMS.texts[2:]).tolist() == labels[2:]
+    assert "no text has highlights" not in (folder / "r.html").read_text()
+    answer = gramshift(*run, "--corrections", "right.csv", "--method", "best", "--output", "again.csv")
+    assert answer.code == 0, answer.err
+    assert (folder / "again.csv").read_bytes() == (folder / "labels.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--preset", "better"), "--preset better: there are paper and best"),
+        (("--preset", "best", "--method", "plain"), "--preset best and --method plain do not go together"),
+        (("--preset", "paper", "--method", "best"), "--preset paper and --method best do not go together"),
+        (("--method", "best", "--added", "5"), "--added goes with plain, adapted and tkc; best has its own"),
+        (("--method", "best", "--kernel", "spectrum"), "--kernel goes with plain, adapted and tkc; best has its own"),
+    ],
+)
+def test_what_does_not_go_with_a_preset_is_said(gramshift, folder, options, message):
+    answer = gramshift(*RUN, "--output", "labels.csv", *options)
+    assert answer.code == 2
+    assert message in answer.err
+
+
+def test_what_is_typed_wins_over_the_preset_of_a_file(gramshift, folder):
+    (folder / "run.toml").write_text('preset = "best"\n')
+    told = json.loads(gramshift(*RUN, "--config", "run.toml", "--dry-run", "--json").out)
+    assert told["method"] == "best"
+    told = json.loads(gramshift(*RUN, "--config", "run.toml", "--method", "plain", "--dry-run", "--json").out)
+    assert told["method"] == "plain"

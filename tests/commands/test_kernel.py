@@ -1,0 +1,187 @@
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from gramshift import StringKernel
+from gramshift.commands.kernel import write_kernel
+
+LINES = ["Good film", "", "bad film", "good pan"]
+
+
+def gramshift(*arguments, **options):
+    command = [sys.executable, "-c", "from gramshift.commands.main import main; main()", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "in.txt"
+    path.write_text("\n".join(LINES) + "\n")
+    return path
+
+
+def test_the_file_holds_the_gram(tmp_path, source):
+    result = gramshift("kernel", source, "--output", tmp_path / "K.npy", "--kind", "spectrum", "--ngrams", "2-3", "--json")
+    assert result.returncode == 0, result.stderr
+    gram = np.load(tmp_path / "K.npy")
+    assert (gram == StringKernel("spectrum", ngram_range=(2, 3)).gram(LINES)).all()
+    report = json.loads(result.stdout)
+    assert report["documents"] == 4
+    assert report["dtype"] == "int64"
+    assert report["bytes"] == gram.nbytes
+    assert result.stderr == f"4 documents, 25 characters; {tmp_path / 'K.npy'} will take 128 bytes\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "parameters"),
+    [
+        ("subsequence", ["--decay", "0.3"], {"decay": 0.3}),
+        ("local_rank", ["--max-offset", "5", "--sigma", "0.5"], {"max_offset": 5, "sigma": 0.5}),
+    ],
+)
+def test_kernels_with_parameters_of_their_own(tmp_path, source, kind, options, parameters):
+    result = gramshift("kernel", source, "-o", tmp_path / "K.npy", "--kind", kind, "--ngrams", "2-3", *options, "--json")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["dtype"] == "float64"
+    assert np.load(tmp_path / "K.npy").tolist() == StringKernel(kind, ngram_range=(2, 3), **parameters).gram(LINES).tolist()
+
+
+def test_standard_input_and_normalising(tmp_path):
+    result = gramshift("kernel", "-", "-o", tmp_path / "K.npy", "--normalize", "--ngrams", "2", input="ab\nabc\n")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == ""
+    assert np.load(tmp_path / "K.npy").tolist() == [[1, 1 / np.sqrt(2)], [1 / np.sqrt(2), 1]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["{in}", "-o", "{out}", "--ngrams", "8-5"], "did you mean 5-8?"),
+        (["{in}", "-o", "{out}", "--ngrams", "few"], "--ngrams few: give two lengths such as 5-8, or one such as 4"),
+        (["{in}", "-o", "{out}", "--kind", "string"], "kind='string': must be one of"),
+        (
+            ["{in}", "-o", "{out}", "--decay", "0.3"],
+            "decay=0.3: kind='presence' has no decay; leave it out, or choose kind='subseq",
+        ),
+        (["{in}", "-o", "{out}", "--kind", "subsequence", "--decay", "2"], "decay=2.0: give a number from 1e-06 to 1"),
+        (["{in}", "-o", "{out}", "--memory-limit", "10 bytes or so"], "memory_limit='10 bytes or so'"),
+        (["{in}", "-o", "{out}", "--memory-limit", "10"], "the memory limit is 10 bytes"),
+        (["{in}", "-o", "{out}", "--encoding", "klingon"], "encoding 'klingon' is not known"),
+        (["{in}", "-o", "{out}.txt"], "give a name that ends in .npy"),
+        (["{in}", "-o", "{folder}/no/K.npy"], "there is no folder {folder}/no; make it first"),
+        (["{folder}/missing.txt", "-o", "{out}"], "missing.txt: No such file or directory"),
+        (["{folder}", "-o", "{out}"], "Is a directory"),
+        (["{in}", "-o", "{folder}", "--force"], "is a folder; give the name of a file in it"),
+        (["{folder}/missing.txt", "-o", "{out}", "--jobs", "0"], "n_jobs=0"),
+        (
+            ["{folder}/missing.txt", "-o", "{out}", "--resume", "{folder}/no/kept"],
+            "{folder}/no: no such folder, so kept cannot",
+        ),
+        (["{folder}/missing.txt", "-o", "{out}", "--resume", "{in}"], "in.txt is a file; give a folder, or a name for a new"),
+        (["{folder}/missing.txt", "-o", "{out}", "--resume", "{folder}"], "holds other things, such as in.txt; give an empty"),
+        (["{in}", "-o", "{folder}/old.npy"], "old.npy exists; choose another --output or replace it with --force"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, source, arguments, message):
+    (tmp_path / "old.npy").write_bytes(b"old")
+    names = {"in": source, "out": tmp_path / "K.npy", "folder": tmp_path}
+    result = gramshift("kernel", *(argument.format(**names) for argument in arguments))
+    assert result.returncode == 2
+    assert message.format(**names) in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+    assert sorted(os.listdir(tmp_path)) == ["in.txt", "old.npy"]
+    assert (tmp_path / "old.npy").read_bytes() == b"old"
+
+
+def test_ctrl_c_says_so_and_leaves_nothing(tmp_path, source):
+    script = """
+import os, signal, gramshift.commands.kernel as command
+def interrupted(*_, **__):
+    os.kill(os.getpid(), signal.SIGINT)
+    while True:
+        pass
+command.write_kernel = interrupted
+from gramshift.commands.main import main
+main()
+"""
+    arguments = [sys.executable, "-c", script, "kernel", str(source), "-o", str(tmp_path / "K.npy")]
+    result = subprocess.run(arguments, capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode == 130
+    assert result.stderr == "gramshift: interrupted; nothing was written\n"
+    assert os.listdir(tmp_path) == ["in.txt"]
+
+
+def interrupted(tmp_path, source, *options, after=3):
+    """The command, interrupted by Ctrl-C when so many tiles are there."""
+    script = f"""
+import os, signal
+from gramshift.grams import gram
+real, calls = gram._fill_tile, []
+def fill(*arguments):
+    calls.append(arguments)
+    if len(calls) > {after}:
+        os.kill(os.getpid(), signal.SIGINT)
+        while True:
+            pass
+    real(*arguments)
+gram._fill_tile = fill
+from gramshift.commands.main import main
+main()
+"""
+    command = [sys.executable, "-c", script, "kernel", str(source), "-o", str(tmp_path / "K.npy"), *map(str, options)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_after_ctrl_c_the_same_command_goes_on(tmp_path):
+    source, folder, output = tmp_path / "in.txt", tmp_path / "kept", tmp_path / "K.npy"
+    lines = [f"document {n} of {n % 7} kinds" for n in range(150)]
+    source.write_text("\n".join(lines))
+    options = ["--resume", folder, "--normalize", "--jobs", "1"]
+    result = interrupted(tmp_path, source, *options)
+    assert result.returncode == 130
+    first = f"150 documents, {sum(map(len, lines))} characters; {output} will take 175.8 KiB, {folder} about half of that"
+    last = "gramshift: interrupted; finished tiles are kept, go on with the same command"
+    assert result.stderr.splitlines() == [first, f"{folder}: finished tiles are kept there", last]
+    assert sorted(os.listdir(tmp_path)) == ["in.txt", "kept"]
+    result = gramshift("kernel", source, "-o", output, *options, "--json")
+    assert result.returncode == 0, result.stderr
+    assert result.stderr.splitlines() == [first, f"{folder}: 3 of 5 tiles were there already"]
+    report = json.loads(result.stdout)
+    assert (report["resumed"], report["tiles"]) == (3, 5)
+    assert np.load(output).tobytes() == StringKernel(normalize=True).gram(lines).tobytes()
+    other = gramshift("kernel", source, "-o", output, *options, "--force", "--ngrams", "3")
+    assert other.returncode == 2
+    assert f"gramshift: {folder} is of another run: ngram_range is [5, 8] there and [3, 3] here; give another" in other.stderr
+
+
+def test_without_resume_ctrl_c_says_that_nothing_was_written(tmp_path, source):
+    assert interrupted(tmp_path, source, after=0).stderr.splitlines()[-1] == "gramshift: interrupted; nothing was written"
+
+
+def test_force_replaces(tmp_path, source):
+    (tmp_path / "K.npy").write_bytes(b"old")
+    options = {"kind": "presence", "ngram_range": (5, 8), "force": True}
+    assert write_kernel(str(source), tmp_path / "K.npy", **options)["documents"] == 4
+    assert np.load(tmp_path / "K.npy").shape == (4, 4)
+
+
+def test_a_missing_option_is_a_usage_error(source):
+    result = gramshift("kernel", source)
+    assert result.returncode == 2
+    assert "--output" in result.stderr
+
+
+def test_dask_workers_give_the_same_bits(gramshift, tmp_path):
+    (tmp_path / "texts.txt").write_text("banana\nbananas\ncherry\n")
+    for engine in ("threads", "dask"):
+        where = ["--output", tmp_path / f"{engine}.npy", "--engine", engine, "--jobs", 1]
+        answer = gramshift("kernel", tmp_path / "texts.txt", "--ngrams", "2-3", *where)
+        assert answer.code == 0, answer.err
+    assert (tmp_path / "dask.npy").read_bytes() == (tmp_path / "threads.npy").read_bytes()
+    wrong = gramshift("kernel", tmp_path / "texts.txt", "--output", tmp_path / "x.npy", "--engine", "ray")
+    assert (wrong.code, wrong.err.count("\n")) == (2, 1)

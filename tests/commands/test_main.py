@@ -1,0 +1,82 @@
+"""What all commands have in common."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from gramshift.commands.classify import command as classify
+from gramshift.commands.classify import options
+from gramshift.commands.main import app
+from gramshift.data.formats import READERS
+from gramshift.methods import METHODS
+from gramshift.ngrams.index import KINDS
+
+COMMANDS = [one.name for one in app.registered_commands]
+
+
+def test_the_commands():
+    assert sorted(COMMANDS) == COMMANDS
+    assert {"classify", "demo", "explain", "fetch", "info", "kernel", "predict", "reproduce"} <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_an_example_for_every_command(gramshift, command):
+    answer = gramshift(command, "--help")
+    assert answer.code == 0
+    assert f"gramshift {command}" in answer.out.split("Example")[1]
+
+
+def test_version(gramshift):
+    assert gramshift("--version").out == "gramshift 0.1.0\n"
+
+
+@pytest.mark.parametrize("command", ["", "classify", "predict", "explain", "info"])
+def test_help_does_not_wait_for_libraries(command):
+    """Nothing that computes is imported, which is what would take time."""
+    script = """
+import sys
+sys.argv = ["gramshift", *sys.argv[1:], "--help"]
+from gramshift.commands.main import main
+try:
+    main()
+except SystemExit:
+    pass
+loaded = {"numpy", "numba", "sklearn", "scipy", "pyarrow", "jinja2"} & set(sys.modules)
+assert not loaded, loaded
+"""
+    subprocess.run([sys.executable, "-c", script, *command.split()], check=True, timeout=60, capture_output=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("gramshift cl", {"classify"}),
+        ("gramshift classify --source a.csv --met", {"--method"}),
+        ("gramshift classify --method t", {name for name in METHODS if name.startswith("t")}),
+        ("gramshift classify --kernel in", {"intersection"}),
+    ],
+)
+def test_the_shell_completes(words, expected):
+    script = "from gramshift.commands.main import main; main()"
+    environment = os.environ | {
+        "_GRAMSHIFT_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split(" ")) - 1),
+    }
+    result = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert set(result.stdout.split()) == expected
+
+
+def test_there_is_one_list_of_each():
+    """The command line has copies of what would take long to import."""
+    assert classify.KERNELS == options.KINDS == tuple(KINDS)
+    assert tuple(READERS) == classify.FORMATS
+
+
+def test_lengths():
+    assert options.parse_ngrams("5-8") == (5, 8)
+    assert options.parse_ngrams("4") == (4, 4)

@@ -1,0 +1,175 @@
+"""gramshift predict, explain and info: what is done with a saved model."""
+
+import csv
+import io
+import json
+import os
+import sys
+import tracemalloc
+
+import pytest
+
+import gramshift as gs
+from gramshift.data.demo import load_demo
+from gramshift.model.settings import PRESETS
+from small_tables import read_csv
+
+KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "m.gramshift"
+    clf = gs.TransductiveClassifier(ngram_range=(3, 5), n_added=60).fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
+    clf.save(path)
+    return path
+
+
+@pytest.fixture
+def books(folder):
+    """In several parts, so that none can be forgotten or swapped."""
+    texts = [f"{a} {b} {n}" for n, (a, b) in enumerate(zip(KITCHEN.texts, reversed(FILMS.texts), strict=True))]
+    (folder / "books.jsonl").write_text("".join(json.dumps({"body": text, "n": n}) + "\n" for n, text in enumerate(texts)))
+    return texts
+
+
+def test_predictions_are_those_of_python_part_by_part(gramshift, folder, model, books, monkeypatch):
+    monkeypatch.setattr("gramshift.commands.predicting.MOST_ROWS", 7)
+    answer = gramshift("predict", "--model", model, "--input", "books.jsonl", "--output", "out.jsonl")
+    assert answer.code == 0, answer.err
+    rows = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
+    clf = gs.load(model)
+    assert [row["body"] for row in rows] == books
+    assert [row["n"] for row in rows] == list(range(120))
+    assert [row["label"] for row in rows] == clf.predict(books).tolist()
+    assert [row["p_positive"] for row in rows] == pytest.approx(clf.predict_proba(books)[:, 1].tolist(), abs=1e-6)
+    assert answer.err.startswith("120 documents: ")
+
+
+def test_predictions_go_to_standard_output(gramshift, folder, model):
+    answer = gramshift("predict", "--model", model, "--input", "films.csv", "--abstain-below", "0.8")
+    rows = list(csv.DictReader(io.StringIO(answer.out)))
+    assert [row["text"] for row in rows] == FILMS.texts
+    assert [row["label"] == "" for row in rows] == [float(row["confidence"]) < 0.8 for row in rows]
+    assert "without a label" in answer.err
+    assert gramshift("predict", "-m", model, "-i", "films.csv", "--json").code == 2
+
+
+def test_memory_does_not_grow_with_the_file(gramshift, folder, model, monkeypatch):
+    """Ten times the file takes no more: measured on what Python and NumPy hold at the peak."""
+    monkeypatch.setattr("gramshift.commands.predicting.MOST_ROWS", 20)
+    monkeypatch.setattr("gramshift.data.opening.PIECE", 1 << 12)
+    peaks = []
+    for n in (200, 200, 2000):
+        (folder / "big.csv").write_text("text\n" + "".join(f"{'x' * 1000}{k}\n" for k in range(n)))
+        tracemalloc.start()
+        answer = gramshift("predict", "-m", model, "-i", "big.csv", "-o", "out.csv", "--force")
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert answer.code == 0, answer.err
+        assert len(read_csv(folder / "out.csv")) == n
+    assert peaks[2] < peaks[1] + 300_000  # the file has grown by 1.8 million
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--input", "nothing.csv"], "nothing.csv: No such file or directory"),
+        (["--input", "films.csv", "--text", "nope"], "--text nope: films.csv has no such column"),
+        (["--input", "films.csv", "--output", "films.csv"], "is also an input"),
+        (["--input", "films.csv", "--output", "pans.csv"], "pans.csv exists"),
+        (["--input", "films.csv", "--abstain-below", "7"], "--abstain-below 7"),
+        (["--input", "late.jsonl", "--output", "out.jsonl"], "late.jsonl, line 31: 'text' is 3"),
+        (["--input", "films.csv", "--output", "out.jsonl", "--model", "films.csv"], "films.csv is not a whole Gramshift model"),
+    ],
+)
+def test_mistakes_leave_no_file(gramshift, folder, model, monkeypatch, arguments, message):
+    monkeypatch.setattr("gramshift.commands.predicting.MOST_ROWS", 10)
+    (folder / "late.jsonl").write_text('{"text": "fine"}\n' * 30 + '{"text": 3}\n')
+    before = sorted(os.listdir())
+    answer = gramshift("predict", "--model", model, *arguments)
+    assert answer.code == 2
+    assert message in answer.err
+    assert len(answer.err.splitlines()) == 1
+    assert sorted(os.listdir()) == before
+
+
+def test_a_text_is_explained(gramshift, folder, model):
+    text = "a great film, sadly too long"
+    why = gs.load(model).explain(text)
+    assert gramshift("explain", "--model", model, text).out == why.text() + "\n"
+    found = json.loads(gramshift("explain", "--model", model, text, "--json", "--top", "3").out)
+    assert found[0]["label"] == why.label
+    assert found[0]["score"] == why.score
+    assert len(found[0]["documents"]) == 3
+    total = sum(span["shares"]["positive"] for span in found[0]["spans"]) + found[0]["empty"]["positive"]
+    assert total == pytest.approx(found[0]["score"]["positive"])
+
+
+def test_a_file_is_explained_on_a_page(gramshift, folder, model):
+    (folder / "two.csv").write_text("text\n<script>alert(1)</script> great\nit broke\n")
+    answer = gramshift("explain", "--model", model, "--input", "two.csv", "--html", "why.html")
+    assert answer.code == 0, answer.err
+    page = (folder / "why.html").read_text()
+    assert page.count("<figure") == 2
+    assert "<script" not in page
+    assert gramshift("explain", "--model", model, "--input", "two.csv", "--html", "why.html").code == 2
+    assert gramshift("explain", "--model", model, "text", "--input", "two.csv").code == 2
+    assert gramshift("explain", "--model", model).code == 2
+
+
+def test_a_model_file_is_described(gramshift, model):
+    answer = gramshift("info", model)
+    assert answer.code == 0, answer.err
+    for words in (
+        "negative, positive",
+        "120 source and 120 target documents",
+        "all 240 texts",
+        "every checksum fits",
+        "ngram_range=[3, 5]",
+    ):
+        assert words in answer.out
+    found = json.loads(gramshift("info", model, "--json").out)
+    assert found["classes"] == ["negative", "positive"]
+    assert (found["n_source"], found["n_target"], found["n_texts"]) == (120, 120, 240)
+    assert found["versions"]["gramshift"] == gs.__version__
+    assert found["rounds"][1]["added"].keys() == {"negative", "positive"}
+    assert found["saved"].startswith("20")
+
+
+def test_what_is_no_model(gramshift, folder):
+    answer = gramshift("info", "films.csv")
+    assert answer.code == 2
+    assert "films.csv is not a whole Gramshift model" in answer.err
+    assert gramshift("info", "nothing").code == 2
+
+
+def test_standard_input_is_explained(gramshift, folder, model, monkeypatch):
+    stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"text\nvery good\n")))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    assert gramshift("explain", "--model", model, "--input", "-").out == gs.load(model).explain("very good").text() + "\n"
+    stdin.detach()
+
+
+@pytest.fixture(scope="module")
+def best(tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "best.gramshift"
+    gs.TransductiveClassifier(preset="best").fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts).save(path)
+    return path
+
+
+def test_a_model_of_the_preset_best_predicts_explains_and_tells_of_itself(gramshift, folder, best):
+    answer = gramshift("predict", "--model", best, "--input", "films.csv", "--output", "out.csv")
+    assert answer.code == 0, answer.err
+    clf = gs.load(best)
+    assert [row["label"] for row in read_csv(folder / "out.csv")] == clf.transduction_.tolist()
+    answer = gramshift("explain", "--model", best, "A great, great pan!", "--json")
+    (found,) = json.loads(answer.out)
+    score = clf.decision_function(["A great, great pan!"])[0]
+    assert found["score"]["positive"] == pytest.approx(score)
+    total = found["empty"]["positive"] + sum(span["shares"]["positive"] for span in found["spans"])
+    assert total == pytest.approx(score)
+    told = json.loads(gramshift("info", best, "--json").out)
+    assert told["parameters"]["preset"] == "best"
+    assert told["parameters"]["weighting"] == {"idf": 2, "classes": 1}  # what held, though it was not given
+    assert len(told["rounds"]) == PRESETS["best"]["n_rounds"]

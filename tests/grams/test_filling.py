@@ -1,0 +1,137 @@
+import os
+import signal
+from functools import partial
+
+import numpy as np
+import pytest
+
+import gramshift as gs
+from conftest import KINDS, PAIR_KINDS
+from gramshift.grams import gram as gram_module
+from gramshift.grams.filling import fit_workers, make_tile, name_tile
+from gramshift.grams.gram import compute_gram, fill_gram
+from gramshift.grams.plan import Plan
+from gramshift.kernels.weighting import Weighting, as_powers
+from gramshift.runtime.checkpoint import Checkpoint
+from gramshift.runtime.cluster import ROOM
+from gramshift.runtime.engines import check_engine, open_engine
+
+RNG = np.random.default_rng(0)
+TEXTS = ["".join(RNG.choice(list("abcd é"), size)) for size in RNG.integers(0, 120, 45)]
+OTHERS = TEXTS[30:] + ["".join(RNG.choice(list("abcd é"), 60)) for _ in range(10)]
+CASES = [(kind, False) for kind in KINDS + PAIR_KINDS] + [("presence", True)]
+
+
+def compute(others, kind, weighted, **options):
+    weighting = Weighting(as_powers("idf"), None, None) if weighted else None
+    return compute_gram(TEXTS, others, kind=kind, ngram_range=(2, 4), weighting=weighting, n_jobs=2, **options)
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("others", [None, OTHERS], ids=["symmetric", "rectangular"])
+@pytest.mark.parametrize(("kind", "weighted"), CASES)
+def test_a_tile_apart_has_the_bits_of_the_gram(kind, weighted, others, normalize, monkeypatch):
+    kernels = []
+    monkeypatch.setattr(gram_module, "fill_gram", lambda kernel, *_, **__: kernels.append(kernel))
+    unfilled = compute(others, kind, weighted, normalize=normalize)
+    (kernel,) = kernels
+    gram = np.empty_like(unfilled)
+    fill_gram(kernel, gram, Plan(64, 64, 1), normalize=normalize)
+    for rows, cols in [(slice(7, 19), slice(0, 19)), (slice(20, 45), slice(3, 9)), (slice(44, 45), slice(0, 1))]:
+        tile = make_tile(kernel, gram.dtype, normalize, (rows, cols))
+        assert tile.dtype == gram.dtype
+        assert tile.tobytes() == gram[rows, cols].tobytes()
+    assert name_tile((slice(20, 45), slice(3, 9))) == "tile-rows-20-45-cols-3-9"
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("others", [None, OTHERS], ids=["symmetric", "rectangular"])
+@pytest.mark.parametrize(("kind", "weighted"), CASES)
+def test_workers_give_the_same_bits_as_threads(kind, weighted, others, normalize, cluster, monkeypatch, tmp_path):
+    expected = compute(others, kind, weighted, normalize=normalize)
+    for plan in ("plan_tiles", "plan_pairs"):
+        monkeypatch.setattr(gram_module, plan, lambda *_, n_threads, **__: Plan(16, 20, n_threads))
+    calls = []
+    result = compute(others, kind, weighted, normalize=normalize, cluster=cluster, progress=lambda *call: calls.append(call))
+    assert result.dtype == expected.dtype
+    assert result.tobytes() == expected.tobytes()
+    n_tiles = calls[-1][2]
+    assert [call for call in calls if call[0] == "gram"] == [("gram", done, n_tiles) for done in range(n_tiles + 1)]
+    if normalize:
+        mapped = compute(others, kind, weighted, normalize=True, cluster=cluster, out=tmp_path / "gram.npy")
+        assert isinstance(mapped, np.memmap)
+        assert mapped.tobytes() == expected.tobytes()
+
+
+def test_a_worker_killed_in_the_middle_changes_no_bit(cluster, monkeypatch):
+    expected = compute(None, "presence", False, normalize=True)
+    monkeypatch.setattr(gram_module, "plan_tiles", lambda *_, n_threads, **__: Plan(4, 8, n_threads))
+    victims = list(cluster.client.run(os.getpid).values())[:1]
+
+    def kill(stage, done, total):
+        if stage == "gram" and done == 5:
+            os.kill(victims.pop(), signal.SIGKILL)
+
+    result = compute(None, "presence", False, normalize=True, cluster=cluster, progress=kill)
+    assert victims == []
+    assert result.tobytes() == expected.tobytes()
+
+
+class SmallCluster:
+    def __init__(self, memory_limit):
+        self.memory_limit = memory_limit
+
+    def room(self, shared):
+        return int(ROOM * self.memory_limit) - shared
+
+
+class LargeKernel:
+    nbytes = 6 * 10**6
+
+
+def test_tiles_are_made_to_fit_workers_or_refused_with_the_numbers():
+    fit = partial(fit_workers, kernel=LargeKernel(), plan=Plan(1024, 1000, 2), what="a gram")
+    assert fit(SmallCluster(10**9)).height == 1024
+    assert fit(SmallCluster(20 * 10**6)).height == 128
+    with pytest.raises(
+        MemoryError,
+        match=r"^a gram needs workers with 9.6 MiB, for the index and a tile, but the smallest may use 8.6 MiB: give each",
+    ):
+        fit(SmallCluster(9 * 10**6))
+
+
+def test_the_kernel_as_users_see_it():
+    kernel = gs.StringKernel(ngram_range=(2, 3), n_jobs=1, memory_limit="1 GB")
+    assert np.array_equal(kernel.gram(TEXTS, engine="dask"), kernel.gram(TEXTS))
+
+
+def test_wrong_engines_are_refused():
+    kernel = gs.StringKernel()
+    with pytest.raises(ValueError, match="engine='spark': must be one of 'threads', 'dask'"):
+        kernel.gram(TEXTS, engine="spark")
+    with pytest.raises(ValueError, match="scheduler='tcp://a:1' is for engine='dask', not for engine='threads'"):
+        kernel.gram(TEXTS, scheduler="tcp://a:1")
+    with pytest.raises(TypeError, match="scheduler=8786: give the address of a Dask scheduler"):
+        check_engine("dask", 8786)
+    with open_engine("threads") as nothing:
+        assert nothing is None
+
+
+def test_tiles_that_workers_filled_are_kept_and_taken_up(cluster, monkeypatch, tmp_path):
+    expected = compute(None, "presence", False, normalize=True)
+    plan = Plan(8, 16, 2, together=2)
+    monkeypatch.setattr(gram_module, "_plan", lambda *_, **__: plan)
+
+    def stop(stage, done, total):
+        if stage == "gram" and done == 7:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), Checkpoint.open(tmp_path / "kept", {"what": "gram"}) as checkpoint:
+        compute(None, "presence", False, normalize=True, cluster=cluster, checkpoint=checkpoint, progress=stop)
+    calls = []
+    with Checkpoint.open(tmp_path / "kept", {"what": "gram"}) as checkpoint:
+        assert checkpoint.n_done >= 2
+        options = {"cluster": cluster, "checkpoint": checkpoint, "progress": lambda *call: calls.append(call)}
+        result = compute(None, "presence", False, normalize=True, **options)
+    assert min(done for stage, done, _ in calls if stage == "gram") >= 4
+    assert result.tobytes() == expected.tobytes()

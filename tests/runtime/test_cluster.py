@@ -1,0 +1,427 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+import cluster_tasks
+import gramshift
+from gramshift.runtime import cluster as cluster_module
+from gramshift.runtime import workers
+from gramshift.runtime.cluster import PER_THREAD, open_cluster
+from gramshift.runtime.pieces import StoredPieces
+from gramshift.runtime.remote_pieces import RemotePieces
+
+PATH = os.pathsep.join([str(Path(gramshift.__file__).parents[1]), str(Path(cluster_tasks.__file__).parent)])
+PATIENCE = 120  # seconds until a test gives up
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    """A folder for temporary files, which must be empty in the end."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.setenv("TMPDIR", str(folder))
+    return folder
+
+
+def wait_until(condition):
+    for _ in range(PATIENCE * 20):
+        if condition():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it took too long")
+
+
+def pids(cluster):
+    return list(cluster.client.run(os.getpid).values())
+
+
+def test_results_come_in_order_and_progress_is_complete(cluster):
+    calls = []
+    results = cluster.run(partial(pow, 2), range(30), name="power", stage="powers", progress=lambda *call: calls.append(call))
+    assert results == [2**i for i in range(30)]
+    assert calls == [("powers", done, 30) for done in range(31)]
+    assert cluster.run(len, [], name="nothing") == []
+
+
+def test_what_the_workers_have(cluster):
+    assert (cluster.n_workers, cluster.n_threads, cluster.memory_limit) == (2, 2, 500 * 10**6)
+    assert cluster.room(100 * 10**6) == 200 * 10**6
+
+
+def test_results_are_handed_over_as_they_come(cluster):
+    assert cluster.run(partial(pow, 3), range(5), receive=lambda item, result: (item, result)) == [(i, 3**i) for i in range(5)]
+
+
+def test_names_are_readable_and_few_tasks_are_sent_out_at_once(cluster, monkeypatch):
+    submit, sent, received, most = cluster._submit, [], [], []
+
+    def count(*arguments):
+        future = submit(*arguments)
+        sent.append(future.key)
+        most.append(len(sent) - len(received))
+        return future
+
+    monkeypatch.setattr(cluster, "_submit", count)
+    cluster.run(abs, range(40), name="part", receive=lambda *_: received.append(None))
+    assert max(most) == PER_THREAD * cluster.n_threads
+    assert [key.rpartition("-")[0] for key in sent] == [f"part-{number}" for number in range(40)]
+    assert len(set(sent)) == 40
+    sent.clear()
+    cluster.run(abs, range(3), name=lambda item: f"item-{item}")
+    assert [key.rpartition("-")[0] for key in sent] == ["item-0", "item-1", "item-2"]
+
+
+def test_shared_and_kept_values_are_found_on_the_workers(cluster):
+    shared = cluster.share(np.arange(3))
+    kept = cluster.keep(partial(cluster_tasks.add, shared), range(4), name="kept")
+    assert cluster.run(np.sum, kept) == [3, 6, 9, 12]
+    assert cluster.run(np.sum, [(kept[0], kept[1]), [kept[2], kept[3]]]) == [9, 21]
+    with pytest.raises(TypeError):  # elsewhere they are not found
+        cluster.run(lambda item: shared, [1])
+
+
+def test_a_task_works_on_several_pieces_of_a_worker(cluster):
+    calls, found, total = [], {}, np.zeros(2, int)
+    pieces = RemotePieces(cluster, "numbers")
+    pieces.fill(cluster_tasks.make_piece, iter(range(50)), 50, stage="pieces", progress=lambda *call: calls.append(call))
+    assert calls[0] == ("pieces", 0, 50)
+    assert calls[-1] == ("pieces", 50, 50)
+    assert [done for _, done, _ in calls] == sorted(done for _, done, _ in calls)
+
+    arguments = {number: number + 1 for number in range(50) if number % 3}
+    expected = {number: [10 * number * (number + 1), 10 * number**2 * (number + 1)] for number in arguments}
+    calls.clear()
+    pieces.map(
+        cluster_tasks.count_and_add,
+        (10,),
+        arguments,
+        found.__setitem__,
+        stage="sums",
+        progress=lambda *call: calls.append(call),
+    )
+    assert {number: values.tolist() for number, values in found.items()} == expected
+    assert len(calls) - 1 < len(arguments) / 4, "a task for every piece"
+    pieces.add_up(cluster_tasks.count_and_add, (10,), arguments, total)
+    assert total.tolist() == np.sum(list(expected.values()), axis=0).tolist()
+
+    for pid in pids(cluster):  # all pieces are gone
+        os.kill(pid, signal.SIGKILL)
+    again = np.zeros(2, int)
+    pieces.add_up(cluster_tasks.count_and_add, (10,), arguments, again)
+    assert again.tolist() == total.tolist()
+
+
+def test_pieces_that_are_lost_while_others_are_made_do_not_count(cluster):
+    calls, later, total = [], [], np.zeros(2, int)
+
+    def kill_all(stage, done, of):
+        (later if max(calls, default=0) >= 12 else calls).append(done)
+        if calls[-1] >= 12 and not later:
+            for pid in pids(cluster):
+                os.kill(pid, signal.SIGKILL)
+
+    pieces = RemotePieces(cluster, "numbers")
+    pieces.fill(cluster_tasks.make_piece, iter(range(40)), 40, progress=kill_all)
+    assert later[-1] == 40
+    assert min(later) >= 12, "what was lost before is made again, and no more"
+    pieces.add_up(cluster_tasks.count_and_add, (1,), dict.fromkeys(range(40), 1), total)
+    assert total.tolist() == [sum(range(40)), sum(number**2 for number in range(40))]
+
+
+def test_values_are_found_on_their_workers_unless_they_were_lost(cluster):
+    kept = cluster.keep(abs, range(8))
+    assert cluster.run(abs, kept) == list(range(8))
+    assert set(cluster.find(kept)) <= set(cluster.client.nthreads())
+    cluster.client.cancel([kept[0].future])
+    assert cluster.find(kept) == [""] * 8
+
+
+def test_an_error_in_a_piece_is_raised_before_the_others_are_made(cluster):
+    taken = []
+
+    def items():
+        for number in range(1000):
+            taken.append(number)
+            yield number
+
+    with pytest.raises(KeyError, match="three is refused"):
+        RemotePieces(cluster, "numbers").fill(cluster_tasks.refuse_three, items(), 1000)
+    assert len(taken) < 100
+
+
+def test_an_error_of_a_task_is_raised_and_no_other_is_started(cluster):
+    done = []
+    with pytest.raises(KeyError, match="three is refused"):
+        cluster.run(cluster_tasks.refuse_three, range(1000), progress=lambda *call: done.append(call))
+    assert len(done) < 100
+    with pytest.raises(KeyboardInterrupt):  # as if Ctrl-C came in between
+        cluster.run(abs, range(1000), progress=lambda stage, n, total: signal.raise_signal(signal.SIGINT) if n == 7 else None)
+    assert cluster.run(abs, [-1]) == [1]
+
+
+def test_a_worker_that_is_killed_changes_nothing(cluster, tmp_path):
+    marker = tmp_path / "died"
+    function = partial(cluster_tasks.die_once, str(marker), cluster.share(np.arange(4)))
+    results = cluster.run(function, range(20))
+    assert marker.exists()
+    assert np.array_equal(results, np.arange(4) + np.arange(20)[:, None])
+
+
+def test_values_that_were_lost_with_every_worker_are_put_back(cluster):
+    shared = cluster.share(10)
+    kept = cluster.keep(partial(cluster_tasks.add, shared), range(3))
+    assert cluster.run(partial(cluster_tasks.add, 1), kept) == [11, 12, 13]
+    for pid in pids(cluster):
+        os.kill(pid, signal.SIGKILL)
+    assert cluster.run(partial(cluster_tasks.add, shared), range(5)) == [10, 11, 12, 13, 14]
+    assert cluster.run(partial(cluster_tasks.add, 1), kept) == [11, 12, 13]
+
+
+def test_running_out_of_memory_is_one_sentence(cluster):
+    with pytest.raises(
+        MemoryError,
+        match=r"^workers died again and again over the task hog-0, most likely for want of memory \(the smallest may use "
+        r"476.8 MiB\): give each worker more memory, or let the work come in smaller parts$",
+    ) as caught:
+        cluster.run(cluster_tasks.take_all_memory, [0], name="hog")
+    assert caught.value.__suppress_context__
+    wait_until(lambda: cluster.n_workers == 2)
+    assert cluster.run(abs, [-1]) == [1]
+
+
+def test_if_shared_values_are_lost_again_and_again_it_ends(cluster, monkeypatch):
+    shared = cluster.share(0)
+
+    def lose(future):
+        raise cluster_module._Lost
+
+    monkeypatch.setattr(cluster, "_result", lose)
+    with pytest.raises(MemoryError, match="workers died again and again over the task part-0"):
+        cluster.run(partial(cluster_tasks.add, shared), [1])
+
+
+def test_nothing_is_left_behind(temporary):
+    opened = open_cluster(n_workers=1, memory_limit="400 MB")
+    (worker,) = pids(opened.__enter__())
+    assert len(os.listdir(temporary)) == 1
+    assert not opened.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
+    wait_until(lambda: not psutil.pid_exists(worker))
+    assert os.listdir(temporary) == []
+
+
+SCRIPT = """
+import os, sys
+from gramshift.runtime.cluster import open_cluster
+import cluster_tasks
+from functools import partial
+
+if __name__ == "__main__" or sys.argv[1:] == ["unguarded"]:
+    with open_cluster(n_workers=1, memory_limit="400 MB") as cluster:
+        print(*cluster.client.run(os.getpid).values(), flush=True)
+        cluster.run(partial(cluster_tasks.wait_for, "/no such file"), range(10))
+"""
+
+
+@contextmanager
+def script(folder, *arguments):
+    (folder / "script.py").write_text(SCRIPT)
+    environment = os.environ | {"PYTHONPATH": PATH}
+    command = [sys.executable, str(folder / "script.py"), *arguments]
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": environment}
+    process = subprocess.Popen(command, start_new_session=True, **options)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_workers_end_with_the_process_that_started_them(tmp_path, temporary, how):
+    with script(tmp_path) as process:
+        worker = int(process.stdout.readline())
+        # Ctrl-C in a terminal goes to the workers too
+        os.killpg(process.pid, how) if how == signal.SIGINT else os.kill(process.pid, how)
+        _, errors = process.communicate(timeout=PATIENCE)
+        wait_until(lambda: not psutil.pid_exists(worker))
+    if how == signal.SIGINT:
+        assert errors.splitlines()[-1] == "KeyboardInterrupt"
+        assert os.listdir(temporary) == []
+
+
+def test_a_script_that_every_worker_would_run_again_is_told_so(tmp_path, temporary):
+    with script(tmp_path, "unguarded") as process:
+        _, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1
+    assert "put the work of the script below a line: if __name__ == '__main__':" in errors.splitlines()[-1]
+    assert os.listdir(temporary) == []
+
+
+@contextmanager
+def dask_process(*arguments, path=PATH):
+    """A scheduler or a worker, as a user starts them."""
+    environment = os.environ | {"PYTHONPATH": path}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dask", *arguments, "--no-dashboard"], env=environment, stderr=subprocess.DEVNULL
+    )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
+
+
+def worker_process(address, folder, **options):
+    options = {"nthreads": 1, "memory-limit": "400MB", "local-directory": folder, **options}
+    return dask_process(
+        "worker",
+        address,
+        "--no-nanny",
+        *(f"--{name}={value}" for name, value in options.items() if name != "path"),
+        path=options.get("path", PATH),
+    )
+
+
+@pytest.fixture
+def scheduler(tmp_path, monkeypatch):
+    file = tmp_path / "scheduler.json"
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # one that is killed leaves its folder there
+    with dask_process("scheduler", "--host=127.0.0.1", "--port=0", f"--scheduler-file={file}") as process:
+        monkeypatch.setattr(workers, "CONNECT", 20)
+        wait_until(lambda: file.exists() and file.read_text().endswith("}"))
+        yield process, json.loads(file.read_text())["address"]
+
+
+def test_a_scheduler_with_an_address(scheduler, tmp_path, monkeypatch):
+    process, address = scheduler
+    monkeypatch.setattr(workers, "ARRIVE", 0.2)
+    with (
+        pytest.raises(ConnectionError, match=f"scheduler='{address}': it has no workers; start some with 'dask worker"),
+        open_cluster(address),
+    ):
+        pass
+    monkeypatch.setattr(workers, "ARRIVE", PATIENCE)
+
+    other = tmp_path / "other"  # where a worker finds another version than ours
+    (other / "gramshift-0.0.7.dist-info").mkdir(parents=True)
+    (other / "gramshift-0.0.7.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: gramshift\nVersion: 0.0.7\n")
+    refused = (
+        rf"^every worker must have gramshift {gramshift.__version__}, as here, but worker tcp://\S+ has 0.0.7: pip install"
+    )
+    with worker_process(address, tmp_path), open_cluster(address) as opened:
+        assert opened.run(partial(pow, 2), range(4)) == [1, 2, 4, 8]
+        with worker_process(address, tmp_path, path=os.pathsep.join([str(other), PATH])):
+            wait_until(lambda: opened.n_workers == 2)
+            with pytest.raises(ValueError, match=refused):
+                opened.run(abs, range(100))
+            with pytest.raises(ValueError, match=refused), open_cluster(address):
+                pass
+        wait_until(lambda: opened.n_workers == 1)
+
+        gone = f"^the Dask scheduler at {address} has gone away in the middle of the work: start it and try again$"
+        with pytest.raises(ConnectionError, match=gone) as caught:
+            opened.run(abs, range(1000), progress=lambda stage, n, total: process.kill() if n == 5 else None)
+        assert caught.value.__suppress_context__
+
+
+def test_a_checkpoint_outlives_its_scheduler(scheduler, tmp_path, monkeypatch):
+    """Pieces that came before the scheduler was killed are taken up by threads."""
+    process, address = scheduler
+    monkeypatch.setattr(workers, "ARRIVE", PATIENCE)
+    monkeypatch.setattr("gramshift.model.landmarks.piece_size", lambda n_landmarks, *, again: 8)
+    texts = [f"{word} number {i}" for i in range(60) for word in ("pan", "film")]
+    labels = ["even" if i % 2 else "odd" for i in range(60)]
+    options = {"ngram_range": (1, 3), "landmarks": 20}
+    with (
+        worker_process(address, tmp_path, **{"memory-limit": "700MB"}),
+        pytest.raises(ConnectionError, match=f"^the Dask scheduler at {address} has gone away in the middle of the work"),
+    ):
+        gramshift.TransductiveClassifier(engine="dask", scheduler=address, **options).fit(
+            texts[:60],
+            labels,
+            target=texts[60:],
+            resume=tmp_path / "kept",
+            progress=lambda stage, n, total: process.kill() if (stage, n) == ("landmarks", 3) else None,
+        )
+    n_kept = len(list((tmp_path / "kept").glob("*.piece")))
+    assert 3 <= n_kept < 15
+    calls = []
+    monkeypatch.setattr(
+        "gramshift.runtime.pieces.StoredPieces.put", lambda self, number, arrays, put=StoredPieces.put: (
+            calls.append(number), put(self, number, arrays)
+        )
+    )  # fmt: skip
+    found = gramshift.TransductiveClassifier(**options).fit(texts[:60], labels, target=texts[60:], resume=tmp_path / "kept")
+    assert len(calls) == 15 - n_kept
+    monkeypatch.undo()
+    monkeypatch.setattr("gramshift.model.landmarks.piece_size", lambda n_landmarks, *, again: 8)
+    expected = gramshift.TransductiveClassifier(**options).fit(texts[:60], labels, target=texts[60:])
+    assert found.transduction_score_.tobytes() == expected.transduction_score_.tobytes()
+
+
+def test_without_any_worker_it_does_not_wait_for_ever(scheduler, tmp_path, monkeypatch):
+    _, address = scheduler
+    monkeypatch.setattr(workers, "ARRIVE", PATIENCE)
+    monkeypatch.setattr(cluster_module, "DESERTED", 0.5)
+    with worker_process(address, tmp_path) as worker, open_cluster(address) as opened:
+        worker.kill()
+        with pytest.raises(ConnectionError, match=f"^the Dask scheduler at {address} has no workers left: start some"):
+            opened.run(abs, range(4))
+
+
+def test_wrong_addresses(monkeypatch):
+    monkeypatch.setattr(workers, "CONNECT", 0.3)
+    for address in ("tcp://127.0.0.1:1", "127.0.0.1:1"):
+        with (
+            pytest.raises(ConnectionError, match=f"scheduler='{address}': no Dask scheduler answers there"),
+            open_cluster(address),
+        ):
+            pass
+    for address in ("here", "http://127.0.0.1:1"):
+        with (
+            pytest.raises(ValueError, match=f"scheduler='{address}': give the address of a Dask scheduler"),
+            open_cluster(address),
+        ):
+            pass
+
+
+def test_workers_that_are_paused_for_want_of_memory_are_not_waited_for(scheduler, tmp_path, monkeypatch):
+    _, address = scheduler
+    monkeypatch.setattr(workers, "ARRIVE", PATIENCE)
+    monkeypatch.setattr(cluster_module, "DESERTED", 0.5)
+    words = r"^all Dask workers are paused for want of memory \(the smallest may use 57.2 MiB"
+    less_than_it_has = {"memory-limit": "60MB"}
+    with worker_process(address, tmp_path, **less_than_it_has), open_cluster(address) as opened:
+        wait_until(lambda: opened._find_statuses() == {"paused"})
+        with pytest.raises(MemoryError, match=words):
+            opened.run(abs, range(4))
+
+
+def test_a_worker_has_a_least_size():
+    with (
+        pytest.raises(MemoryError, match=r"a Dask worker needs 286.1 MiB, but the memory limit is 95.4 MiB"),
+        open_cluster(memory_limit="100 MB"),
+    ):
+        pass
+
+
+def test_without_dask_it_is_said_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with (
+        pytest.raises(ModuleNotFoundError, match=r"needs dask and distributed: pip install 'gramshift\[dask\]'"),
+        open_cluster(),
+    ):
+        pass

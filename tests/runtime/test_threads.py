@@ -1,0 +1,60 @@
+import sys
+import threading
+
+import joblib
+import pytest
+
+from gramshift.runtime.threads import count_threads, run_threads
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 7])
+def test_results_come_in_order_and_progress_is_complete(n_threads):
+    calls = []
+    results = run_threads(
+        lambda i: i * i, range(50), n_threads=n_threads, stage="squares", progress=lambda *call: calls.append(call)
+    )
+    assert results == [i * i for i in range(50)]
+    assert calls == [("squares", done, 50) for done in range(51)]
+
+
+def test_nothing_to_do():
+    assert run_threads(len, [], n_threads=2) == []
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_an_error_stops_the_rest_and_is_raised(n_threads, error):
+    done = []
+    failed = threading.Event()
+
+    def work(i):
+        if i == 3:
+            failed.set()
+            raise error("stop")
+        if i > 10:
+            assert failed.wait(60)
+        done.append(i)
+
+    with pytest.raises(error, match="stop"):
+        run_threads(work, range(10_000), n_threads=n_threads)
+    assert len(done) < 5_000
+
+
+def test_progress_is_reported_from_the_calling_thread():
+    threads = set()
+    run_threads(str, range(20), n_threads=4, progress=lambda *_: threads.add(threading.get_ident()))
+    assert threads == {threading.get_ident()}
+
+
+@pytest.mark.parametrize("with_joblib", [True, False])
+def test_numbers_of_threads(with_joblib, monkeypatch):
+    monkeypatch.setitem(sys.modules, "joblib", joblib)
+    if not with_joblib:
+        monkeypatch.delitem(sys.modules, "joblib")
+    assert count_threads(3) == 3
+    assert count_threads(-1) == count_threads(-2) + 1 or count_threads(-1) == 1
+    assert count_threads(-1) >= 1
+    assert count_threads(None) == 1
+    for wrong in (0, "many", 1.5):
+        with pytest.raises(ValueError, match="n_jobs"):
+            count_threads(wrong)
