@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from bench.corpus import NGRAM_RANGE, Texts
 from bench.machine import seconds
-from gramshift.grams.plan import plan_tiles
-from gramshift.grams.tiles import tiles
+from gramshift.grams.plan import plan_tiles, tiles
 from gramshift.kernels.leaves.bits import PLANES, WORDS, add_bits, count_rows
 from gramshift.kernels.leaves.counting import add_lists
 from gramshift.ngrams.index import NGramIndex, build_index

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
-from gramshift.runtime.estimates import piece_size
+from gramshift.runtime.budget import piece_size
 from gramshift.runtime.remote_pieces import TOGETHER
 from gramshift.text.corpus import DIGEST
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from bench.corpus import CorpusError, find_data
 from gramshift.baselines import METHODS
-from gramshift.data.sentiment import load_sentiment
+from gramshift.data.reviews import load_sentiment
 
 N_OF_A_CLASS = 1000
 FILES = ("positive.txt", "negative.txt")

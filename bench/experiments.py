@@ -16,7 +16,7 @@ from bench.corpus import ROOT, CorpusError, Texts
 from bench.machine import describe_machine, describe_versions, say
 from bench.table import table
 from gramshift.data.demo import load_demo
-from gramshift.data.sentiment import load_sentiment
+from gramshift.data.reviews import load_sentiment
 from gramshift.model.settings import PRESETS
 
 N_TARGET = 2000

@@ -13,7 +13,7 @@ import gramshift as gs
 from bench.corpus import NGRAM_RANGE, Texts, find_data, normalise
 from gramshift.data.demo import DOMAINS as DEMO
 from gramshift.data.demo import load_demo
-from gramshift.data.sentiment import load_sentiment
+from gramshift.data.reviews import load_sentiment
 
 CODES = (1, 0)
 PART = 1000  # documents that are made at a time

@@ -11,7 +11,7 @@ from bench.machine import say, timed
 from bench.rivals import MismatchError
 from gramshift.evaluate.experiment import Documents, run_settings
 from gramshift.evaluate.protocol import GROUPS, Setting, parse_settings
-from gramshift.learn.choose import CHOICES
+from gramshift.learn.landmark_ridge import CHOICES
 
 COUNTS = (500, 1000, 2000, 4000)
 AGAIN = parse_settings("E-B,DEK-B")  # with several seeds

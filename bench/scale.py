@@ -13,7 +13,7 @@ from bench.landmarks import compare
 from bench.machine import describe_machine, describe_versions, say, source_state
 from bench.scale_tables import show
 from gramshift.model.settings import PRESETS
-from gramshift.runtime.estimates import BASE, Work, estimate_landmarks
+from gramshift.runtime.budget import BASE, Work, estimate_landmarks
 from gramshift.runtime.memory import parse_bytes
 
 __all__ = ["run", "show"]

@@ -9,8 +9,8 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 import gramshift as gs
-from gramshift.learn.adapt import adapted_kernel, exponential, normalize_gram
-from gramshift.report.svg import Scale, shape
+from gramshift.learn.features import adapted_kernel, exponential, normalize_gram
+from gramshift.report.drawings import Scale, shape
 
 IMAGES = Path(__file__).parent / "images"
 SOURCE = ["a great pan", "great, sharp knife", "the pan broke", "a knife that broke"]

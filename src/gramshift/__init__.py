@@ -5,21 +5,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gramshift import baselines
-    from gramshift.baselines.saving import load
-    from gramshift.data.parts import open_parts
+    from gramshift.data.file_corpus import open_parts
+    from gramshift.methods import load
     from gramshift.model.classifier import TransductiveClassifier
+    from gramshift.model.inputs import Target
     from gramshift.model.string_kernel import StringKernel
-    from gramshift.model.target import Target
 
 __version__ = "0.1.0"
 __all__ = ["StringKernel", "Target", "TransductiveClassifier", "__version__", "baselines", "load", "open_parts"]
 
 _HOMES = {
     "StringKernel": "gramshift.model.string_kernel",
-    "Target": "gramshift.model.target",
+    "Target": "gramshift.model.inputs",
     "TransductiveClassifier": "gramshift.model.classifier",
-    "load": "gramshift.baselines.saving",
-    "open_parts": "gramshift.data.parts",
+    "load": "gramshift.methods",
+    "open_parts": "gramshift.data.file_corpus",
 }
 
 

@@ -1,11 +1,16 @@
-"""The one table of methods: what the command line, the tables of results and the documentation call them."""
+"""The one table of methods, ours and the rivals, by the names that users type; and loading what any of them has saved."""
 
+import os
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gramshift.baselines import CLASSES
-from gramshift.baselines.extras import require
+from gramshift.baselines.checks import require
+
+if TYPE_CHECKING:
+    from gramshift.baselines.base import Baseline
+    from gramshift.model.classifier import TransductiveClassifier
 
 BEST = "best"  # our best recipe: a preset, and the method that has it
 SOURCE_ONLY = "-source"  # ends the name of a method's own classifier, trained on the source alone
@@ -191,3 +196,16 @@ def methods_table() -> str:
             made = f"`{method.class_name}({options})`"
             lines.append(f"| `{method.name}` | {method.title} | {made} | {adapts} | {method.reference} | {needs} |")
     return "\n".join(lines) + "\n"
+
+
+def load(path: str | os.PathLike[str]) -> "TransductiveClassifier | Baseline":
+    """Read a model file that ``save`` wrote, of a classifier or a baseline; it predicts the same, to the last bit."""
+    return load_with_head(path)[0]
+
+
+def load_with_head(path: str | os.PathLike[str]) -> "tuple[TransductiveClassifier | Baseline, dict[str, Any]]":
+    """The same, and what the file says of itself."""
+    from gramshift.baselines.base import BASELINES
+    from gramshift.model.saving import CLASSIFIERS, load_as
+
+    return load_as(path, CLASSIFIERS, BASELINES)

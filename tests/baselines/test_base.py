@@ -18,7 +18,7 @@ from sklearn.model_selection import GridSearchCV
 import gramshift as gs
 from gramshift.baselines import CLASSES
 from gramshift.data.demo import load_demo
-from gramshift.data.sentiment import load_sentiment
+from gramshift.data.reviews import load_sentiment
 from gramshift.methods import METHODS, SOURCE_ONLY, methods_table
 from gramshift.model.archive import HEAD, ModelFileError
 

@@ -8,9 +8,9 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 import gramshift as gs
 from gramshift.baselines import kemeta
-from gramshift.baselines.linear import fit_logistic
+from gramshift.baselines.kemeta import fit_stack, out_of_fold, probabilities, score_stack
 from gramshift.baselines.senses import NEAR
-from gramshift.baselines.stacking import fit_stack, out_of_fold, probabilities, score_stack
+from gramshift.baselines.word_features import fit_logistic
 from gramshift.baselines.wordnet import load_wordnet
 from gramshift.data.demo import load_demo
 from gramshift.methods import METHODS

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gramshift.baselines.lexicon import REACH, Lexicon, describe_polarity, load_lexicon, polarities, read_lexicon
+from gramshift.baselines.senses import REACH, Lexicon, describe_polarity, load_lexicon, polarities, read_lexicon
 from gramshift.baselines.tagging import Word, tag_text
 
 LEXICON = Lexicon({"good": 0.5, "bad": -0.75, "soon": 0.25}, {"a-1": 1.0})

@@ -13,10 +13,11 @@ from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.svm import SVC
 
 import gramshift as gs
-from gramshift.baselines import coral, dci, scl, sfa, topics, tradaboost, tsvm
+from gramshift.baselines import coral, dci, scl, sfa, tradaboost, tsvm
+from gramshift.baselines import tradaboost as topics
 from gramshift.baselines import word_features as words
-from gramshift.baselines.information import largest, mutual_information
 from gramshift.baselines.projecting import join, rescale
+from gramshift.baselines.word_features import largest, mutual_information
 from gramshift.data.demo import load_demo
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gramshift as gs
-from gramshift.baselines import extras, tagging
+from gramshift.baselines import checks as extras
+from gramshift.baselines import tagging
 from gramshift.baselines.tagging import split_sentences, tag_sentence, tag_text
 from gramshift.data.demo import load_demo
 from gramshift.methods import METHODS

@@ -131,7 +131,7 @@ def test_an_input_that_one_may_not_read(gramshift, folder, monkeypatch):
     def refuse(self, *_):
         raise PermissionError(13, "Permission denied", str(self))
 
-    monkeypatch.setattr("gramshift.data.opening.Path.open", refuse)
+    monkeypatch.setattr("gramshift.data.tables.Path.open", refuse)
     answer = gramshift(*RUN)
     assert (answer.code, answer.err) == (2, "gramshift: pans.csv: Permission denied\n")
 

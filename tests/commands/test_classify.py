@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import gramshift as gs
-from gramshift.commands.several import repeat_option
+from gramshift.commands.main import repeat_option
 from gramshift.data.demo import load_demo
 from gramshift.model.settings import PRESETS
 from small_tables import read_csv, write_csv

@@ -18,7 +18,7 @@ SCRIPT = """
 import os, signal, sys
 from gramshift.runtime import pieces
 from gramshift.model import encoding
-from gramshift.runtime import estimates
+from gramshift.runtime import budget as estimates
 estimates.PIECE_CELLS = 64 * 64  # four pieces
 left, made = {left}, 0
 put, encode = pieces.StoredPieces.put, encoding.Encoder.__call__

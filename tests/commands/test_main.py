@@ -9,7 +9,7 @@ import pytest
 from gramshift.commands.classify import command as classify
 from gramshift.commands.classify import options
 from gramshift.commands.main import app
-from gramshift.data.formats import READERS
+from gramshift.data.readers import READERS
 from gramshift.methods import METHODS
 from gramshift.ngrams.index import KINDS
 

@@ -34,7 +34,7 @@ def books(folder):
 
 
 def test_predictions_are_those_of_python_part_by_part(gramshift, folder, model, books, monkeypatch):
-    monkeypatch.setattr("gramshift.commands.predicting.MOST_ROWS", 7)
+    monkeypatch.setattr("gramshift.commands.predict.MOST_ROWS", 7)
     answer = gramshift("predict", "--model", model, "--input", "books.jsonl", "--output", "out.jsonl")
     assert answer.code == 0, answer.err
     rows = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
@@ -57,8 +57,8 @@ def test_predictions_go_to_standard_output(gramshift, folder, model):
 
 def test_memory_does_not_grow_with_the_file(gramshift, folder, model, monkeypatch):
     """Ten times the file takes no more: measured on what Python and NumPy hold at the peak."""
-    monkeypatch.setattr("gramshift.commands.predicting.MOST_ROWS", 20)
-    monkeypatch.setattr("gramshift.data.opening.PIECE", 1 << 12)
+    monkeypatch.setattr("gramshift.commands.predict.MOST_ROWS", 20)
+    monkeypatch.setattr("gramshift.data.tables.PIECE", 1 << 12)
     peaks = []
     for n in (200, 200, 2000):
         (folder / "big.csv").write_text("text\n" + "".join(f"{'x' * 1000}{k}\n" for k in range(n)))
@@ -84,7 +84,7 @@ def test_memory_does_not_grow_with_the_file(gramshift, folder, model, monkeypatc
     ],
 )
 def test_mistakes_leave_no_file(gramshift, folder, model, monkeypatch, arguments, message):
-    monkeypatch.setattr("gramshift.commands.predicting.MOST_ROWS", 10)
+    monkeypatch.setattr("gramshift.commands.predict.MOST_ROWS", 10)
     (folder / "late.jsonl").write_text('{"text": "fine"}\n' * 30 + '{"text": 3}\n')
     before = sorted(os.listdir())
     answer = gramshift("predict", "--model", model, *arguments)

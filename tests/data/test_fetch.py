@@ -7,7 +7,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from gramshift.data import fetch, sentiment
+from gramshift.data import fetch
+from gramshift.data import reviews as sentiment
 from gramshift.data.fetch import FetchError, fetch_sentiment
 
 REVIEW = "<review>\n<title>\n{title}\n</title>\n<review_text>\nwords\n</review_text>\n</review>\n"

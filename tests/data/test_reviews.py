@@ -2,8 +2,16 @@ import re
 
 import pytest
 
-from gramshift.data.reviews import ReviewFileError, read_review_file
-from gramshift.data.sentiment import DIGESTS, DOMAINS, FILES, digest, find_folder, load_sentiment
+from gramshift.data.reviews import (
+    DIGESTS,
+    DOMAINS,
+    FILES,
+    ReviewFileError,
+    digest,
+    find_folder,
+    load_sentiment,
+    read_review_file,
+)
 
 
 def write(tmp_path, content):

@@ -9,11 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gramshift.data.columns import find_columns
-from gramshift.data.decoding import decoded_lines
-from gramshift.data.documents import check_ids, read_documents
-from gramshift.data.formats import open_table
-from gramshift.data.opening import TableError
+from gramshift.data.columns import check_ids, find_columns, read_documents
+from gramshift.data.readers import open_table
+from gramshift.data.tables import TableError, decoded_lines
 
 ROWS = [
     {"id": "a", "text": 'He said "wow", twice.\nThen left.', "label": "1"},

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gramshift.data.formats import open_table
-from gramshift.data.opening import TableError
+from gramshift.data.readers import open_table
+from gramshift.data.tables import TableError
 from gramshift.data.writing import open_writer
 
 TYPES = {"label": str, "p": float}
@@ -108,7 +108,7 @@ def test_other_formats_than_the_input(tmp_path):
 
 
 def test_keys_that_come_late_are_refused_in_a_csv(tmp_path, monkeypatch):
-    monkeypatch.setattr("gramshift.data.jsonl.LOOKED_AT", 1)
+    monkeypatch.setattr("gramshift.data.readers.LOOKED_AT", 1)
     objects = write(tmp_path, "t.jsonl", b'{"text": "a"}\n{"text": "b"}\n{"text": "c", "late": 1}\n')
     with pytest.raises(TableError, match="line 3 has 'late', which the rows before did not"):
         rewrite(objects, "o.csv")

@@ -16,16 +16,14 @@ import pytest
 
 import gramshift as gs
 from gramshift.commands.reproduce import show_tables
-from gramshift.data import sentiment
+from gramshift.data import reviews as sentiment
 from gramshift.data.demo import load_demo
 from gramshift.evaluate import experiment
-from gramshift.evaluate.experiment import Documents, Outcome, run_settings
+from gramshift.evaluate.experiment import Documents, Outcome, run_on_texts, run_settings
 from gramshift.evaluate.kept_results import Parts
 from gramshift.evaluate.protocol import Setting, parse_settings
 from gramshift.evaluate.reproduce import reproduce
-from gramshift.evaluate.results import make_rows, means, to_csv
-from gramshift.evaluate.rivals import run_on_texts
-from gramshift.evaluate.tables import make_tables, to_markdown
+from gramshift.evaluate.results import make_rows, make_tables, means, to_csv, to_markdown
 from gramshift.methods import METHODS, parse_methods
 from gramshift.model.settings import PRESETS
 from gramshift.report.plots import write_plots

@@ -1,7 +1,6 @@
 import pytest
 
-from gramshift.evaluate.protocol import GROUPS, MULTI, SINGLE, Setting, parse_settings
-from gramshift.evaluate.published import PUBLISHED, RIVALS
+from gramshift.evaluate.protocol import GROUPS, MULTI, PUBLISHED, RIVALS, SINGLE, Setting, parse_settings
 
 
 def test_the_papers_settings_in_its_order():

@@ -3,7 +3,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from gramshift.evaluate.significance import interval, mcnemar
+from gramshift.evaluate.scoring import interval, mcnemar
 
 
 @pytest.mark.parametrize(("only", "only_other", "both"), [(0, 0, 5), (1, 5, 10), (8, 8, 0), (30, 12, 3), (200, 150, 40)])

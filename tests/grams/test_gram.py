@@ -8,8 +8,7 @@ import pytest
 from conftest import KINDS, PAIR_KINDS
 from gramshift.grams import gram as gram_module
 from gramshift.grams.gram import compute_gram
-from gramshift.grams.plan import TILE_NANOSECONDS, Plan, plan_pairs, plan_tiles
-from gramshift.grams.tiles import tiles
+from gramshift.grams.plan import TILE_NANOSECONDS, Plan, plan_pairs, plan_tiles, tiles
 from gramshift.kernels import registry as kinds
 from gramshift.text.encode import Encoded
 

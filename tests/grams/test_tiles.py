@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gramshift.grams.tiles import tiles
+from gramshift.grams.plan import tiles
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 10])

@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 
 from conftest import texts
 from gramshift import StringKernel
-from gramshift.learn.adapt import adapted_kernel, exponential, normalize_gram
-from gramshift.learn.features import Described, compact
+from gramshift.learn.features import Described, adapted_kernel, compact, exponential, normalize_gram
 
 
 @given(texts, st.booleans(), st.integers(1, 2))

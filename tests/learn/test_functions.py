@@ -2,10 +2,17 @@ from math import e, exp
 
 import numpy as np
 
-from gramshift.learn.adapt import adapted_kernel, exponential, normalize_gram
 from gramshift.learn.calibrate import fit_offsets, fit_steepness, softmax
-from gramshift.learn.selection import choose_by_shares, choose_classes, one_versus_all, quotas, surest
-from gramshift.learn.shares import estimate_shares, settle_shares
+from gramshift.learn.features import adapted_kernel, exponential, normalize_gram
+from gramshift.learn.selection import (
+    choose_by_shares,
+    choose_classes,
+    estimate_shares,
+    one_versus_all,
+    quotas,
+    settle_shares,
+    surest,
+)
 
 RNG = np.random.default_rng(0)
 

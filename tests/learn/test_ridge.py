@@ -5,13 +5,12 @@ from sklearn.kernel_ridge import KernelRidge
 from gramshift import StringKernel
 from gramshift.data.demo import load_demo
 from gramshift.learn import ridge
-from gramshift.learn.discriminant import DiscriminantSolver
 from gramshift.learn.factor import GrowingFactor, NotPositiveError
 from gramshift.learn.features import Described
 from gramshift.learn.products import ProductsByNeed, SharedProducts
 from gramshift.learn.ridge import RidgeSolver, SingularKernelError
 from gramshift.learn.selection import one_versus_all
-from gramshift.learn.svm import MachineSolver
+from gramshift.learn.solvers import DiscriminantSolver, MachineSolver
 
 RNG = np.random.default_rng(0)
 DEMO = load_demo("kitchen").texts + load_demo("films").texts

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gramshift.model.labels import as_labels, encode_labels, is_missing
+from gramshift.model.inputs import as_labels, encode_labels, is_missing
 
 
 @pytest.mark.parametrize("label", [None, float("nan"), np.float32("nan"), pd.NA, pd.NaT])

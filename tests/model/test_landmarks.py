@@ -5,9 +5,9 @@ import pytest
 
 import gramshift as gs
 from gramshift.data.demo import load_demo
-from gramshift.learn.choose import draw, spread
+from gramshift.learn.landmark_ridge import draw, spread
 from gramshift.model import large
-from gramshift.runtime.estimates import BASE, Needs
+from gramshift.runtime.budget import BASE, Needs
 from gramshift.text.corpus import Joined, Listed, in_lists
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
@@ -160,7 +160,7 @@ class Parts:
 
 @pytest.mark.parametrize("size", [1, 50, 1000])
 def test_documents_may_come_in_parts(size, monkeypatch):
-    monkeypatch.setattr("gramshift.runtime.estimates.PIECE_CELLS", 64 * 70)
+    monkeypatch.setattr("gramshift.runtime.budget.PIECE_CELLS", 64 * 70)
     source, target = Parts(KITCHEN.texts, size), Parts(FILMS.texts, size)
     clf = gs.TransductiveClassifier(ngram_range=(3, 5), landmarks=70)
     clf.fit(source, KITCHEN.labels, target=target)
@@ -238,7 +238,7 @@ def test_with_a_folder_the_gram_goes_to_disk_if_it_must(tmp_path, monkeypatch):
         return Needs(BASE + (10**6 if on_disk else 10**9), 1.0)
 
     exact = fit()
-    monkeypatch.setattr("gramshift.runtime.needs.estimate_exact", needs)
+    monkeypatch.setattr("gramshift.runtime.budget.estimate_exact", needs)
     found = fit_kept(tmp_path / "kept", memory_limit="500 MB")
     assert found.transduction_score_.tobytes() == exact.transduction_score_.tobytes()
     assert np.load(tmp_path / "kept" / "gram.npy").shape == (240, 240)

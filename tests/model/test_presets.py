@@ -6,8 +6,8 @@ from sklearn.base import clone
 
 import gramshift as gs
 from gramshift.data.demo import load_demo
-from gramshift.data.sentiment import load_sentiment
-from gramshift.learn import shares
+from gramshift.data.reviews import load_sentiment
+from gramshift.learn import selection as shares
 from gramshift.learn.calibrate import fit_offsets
 from gramshift.model.settings import PRESETS
 from naive_best import best

@@ -12,12 +12,11 @@ import gramshift as gs
 import naive
 from conftest import KINDS, texts
 from gramshift.data.demo import load_demo
-from gramshift.model import shares
+from gramshift.model import explain as shares
 from gramshift.model.explain import stretches
 from gramshift.model.fitted import Model
 from gramshift.model.similarities import Comparison
-from gramshift.text.align import align
-from gramshift.text.steps import TextSteps
+from gramshift.text.steps import TextSteps, align
 
 SOURCE, FILMS = load_demo("kitchen"), load_demo("films")
 

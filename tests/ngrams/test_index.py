@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import naive
 from conftest import KINDS, ngram_ranges, texts
-from gramshift.grams.tiles import tiles
+from gramshift.grams.plan import tiles
 from gramshift.kernels.counting import SharedNGrams
 from gramshift.ngrams import index as index_module
 from gramshift.ngrams.index import build_index

@@ -5,8 +5,17 @@ from xml.etree import ElementTree
 import pytest
 
 from gramshift.report.contents import Map
-from gramshift.report.drawings import count_by_confidence, draw_accuracy, draw_confidence, draw_map, draw_shares, nice
-from gramshift.report.svg import Scale, number, shape
+from gramshift.report.drawings import (
+    Scale,
+    count_by_confidence,
+    draw_accuracy,
+    draw_confidence,
+    draw_map,
+    draw_shares,
+    nice,
+    number,
+    shape,
+)
 from sample_report import HOSTILE, make_entry
 
 CLASSES = ["bad", "good"]

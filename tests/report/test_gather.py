@@ -9,11 +9,10 @@ from sklearn.decomposition import KernelPCA
 
 import gramshift as gs
 from gramshift.data.demo import load_demo
-from gramshift.model.shares import find_shares
+from gramshift.model.explain import find_shares
 from gramshift.report import gather, maps
-from gramshift.report.gather import gather_contents
+from gramshift.report.gather import gather_contents, strongest_spans
 from gramshift.report.page import render_page
-from gramshift.report.spans import strongest_spans
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
 SOURCE, LABELS, TARGET = KITCHEN.texts[:40], KITCHEN.labels[:40], [*FILMS.texts[:30], "", "zzz", FILMS.texts[0]]

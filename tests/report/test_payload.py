@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gramshift.report.contents import Neighbour
-from gramshift.report.payload import as_json, digest, fit_lengths, make_payload, to_units
+from gramshift.report.page import as_json, digest, fit_lengths, make_payload, to_units
 from sample_report import HOSTILE, make_contents, make_entry
 
 anything = st.text(alphabet=st.one_of(st.characters(), st.sampled_from("a<>&\u2028\u2029\0😀𝒳\ud83d\ude00\u202e\"'\\")))
@@ -71,7 +71,7 @@ def test_what_is_not_known_is_left_out():
 
 
 def test_spans_beyond_a_cut_are_dropped(monkeypatch):
-    monkeypatch.setattr("gramshift.report.payload.LARGEST_TEXTS", 12)
+    monkeypatch.setattr("gramshift.report.page.LARGEST_TEXTS", 12)
     one = make_payload(make_contents([make_entry(0, text="0123456789" * 2, spans=[(0, 5, 1.0, 0), (8, 12, 0.5, 1)])]))[
         "documents"
     ][0]

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from gramshift.runtime.estimates import BASE, Work, estimate_exact, estimate_landmarks
+from gramshift.runtime.budget import BASE, Work, estimate_exact, estimate_landmarks
 
 SCRIPT = """
 import dataclasses, json, sys

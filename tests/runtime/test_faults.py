@@ -20,8 +20,7 @@ from gramshift.grams import gram as gram_module
 from gramshift.grams import plan as plan_module
 from gramshift.grams import tiles_on_disk as kept_module
 from gramshift.grams.gram import compute_gram
-from gramshift.grams.plan import PIECE_BYTES, PIECES, plan_kept, plan_pairs, plan_tiles
-from gramshift.grams.tiles import tiles
+from gramshift.grams.plan import PIECE_BYTES, PIECES, plan_kept, plan_pairs, plan_tiles, tiles
 
 RNG = np.random.default_rng(0)
 TEXTS = ["".join(RNG.choice(list("abcd é"), size)) for size in RNG.integers(0, 40, 150)]

@@ -2,8 +2,17 @@ import re
 
 import pytest
 
-from gramshift.runtime.estimates import SORTED_SECONDS, Work, estimate_exact, estimate_landmarks, in_words, piece_size
-from gramshift.runtime.needs import check_exact, check_landmarks_fit, most_landmarks
+from gramshift.runtime.budget import (
+    SORTED_SECONDS,
+    Work,
+    check_exact,
+    check_landmarks_fit,
+    estimate_exact,
+    estimate_landmarks,
+    in_words,
+    most_landmarks,
+    piece_size,
+)
 
 SIZES = {
     "n_source": 2000,

@@ -1,8 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gramshift.text.align import align
-from gramshift.text.steps import FORMS, TextSteps
+from gramshift.text.steps import FORMS, TextSteps, align
 
 steps = st.builds(TextSteps, st.booleans(), st.booleans(), st.booleans(), st.sampled_from(FORMS))
 

@@ -1,8 +1,9 @@
-"""What all baselines have in common: the interface of our own classifier over two functions of their own."""
+"""What all baselines share: the interface of our own classifier, and model files."""
 
 import os
 import time
 from abc import ABC, abstractmethod
+from importlib import import_module
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,17 +12,22 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedKFold
 
-from gramshift.baselines.saving import save_baseline
+from gramshift.baselines import CLASSES
 from gramshift.learn.calibrate import fit_steepness, softmax
 from gramshift.learn.selection import choose_classes
-from gramshift.model.inputs import gather
-from gramshift.model.labels import encode_labels, is_missing
+from gramshift.model import saving as files
+from gramshift.model.archive import ModelFileError, write_archive
+from gramshift.model.inputs import encode_labels, gather, is_missing
 from gramshift.text.documents import as_documents
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 State = dict[str, Any]
 N_FOLDS = 3  # for probabilities
+FORMAT = "gramshift-baseline"
+FORMAT_VERSION = 1
+DTYPES = ("<f8", "<i8")
+OWN = {"scores": "<f8", "labeled_iter": "<i8"}  # arrays that every baseline has
 
 
 class Baseline(ClassifierMixin, BaseEstimator, ABC):
@@ -146,3 +152,63 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
         tags.input_tags.string = True
         tags.classifier_tags.multi_class = not self.two_classes
         return tags
+
+
+def save_baseline(baseline: Baseline, path: str | os.PathLike[str]) -> None:
+    """Parameters, labels, words and numbers as JSON, the rest as arrays; probabilities are calibrated first."""
+    arrays = {name: value for name, value in baseline._state.items() if isinstance(value, np.ndarray)}
+    arrays = {name: np.asarray(value, "<f8" if value.dtype.kind == "f" else "<i8") for name, value in arrays.items()}
+    parameters = baseline._parameters
+    if "kernel" in parameters:
+        parameters = parameters | {"kernel": files.kernel_to_json(parameters["kernel"])}
+    head = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "versions": files.library_versions(),
+        "saved": files.now(),
+        "class": type(baseline).__name__,
+        "parameters": parameters,
+        "classes": files.labels_to_json(baseline.classes_),
+        "steepness": baseline._calibrate(),
+        "history": [step | {name: list(step[name].values()) for name in ("added", "labels")} for step in baseline.history_],
+        "state": {name: value for name, value in baseline._state.items() if name not in arrays},
+        "arrays": {name: value.dtype.str for name, value in arrays.items()},
+    }
+    own = {"scores": baseline.transduction_score_, "labeled_iter": baseline.labeled_iter_}
+    write_archive(path, head, arrays | {name: np.asarray(value, OWN[name]) for name, value in own.items()})
+
+
+def _arrays_of(head: dict[str, Any]) -> dict[str, str]:
+    arrays = head.get("arrays")
+    if not isinstance(arrays, dict) or not all(dtype in DTYPES for dtype in arrays.values()) or set(arrays) & set(OWN):
+        raise ModelFileError("its arrays are not those of a baseline")
+    return arrays | OWN
+
+
+def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Baseline:
+    """The baseline, after it has scored two texts as a trial: what does not fit together shows there."""
+    if head["class"] not in CLASSES:
+        raise ValueError(f"there is no baseline {str(head['class'])[:20]!r}")
+    parameters = {name: tuple(value) if name == "ngram_range" else value for name, value in head["parameters"].items()}
+    if "kernel" in parameters:
+        parameters["kernel"] = files.kernel_from_json(parameters["kernel"])
+    baseline: Baseline = getattr(import_module(CLASSES[head["class"]]), head["class"])(**parameters)
+    baseline._check_parameters()
+    scores, iteration = (arrays.pop(name) for name in OWN)
+    classes, steepness = files.labels_from_json(head["classes"]), float(head["steepness"])
+    if not all(np.isfinite(array).all() for array in (scores, *arrays.values())) or not 0 < steepness < np.inf:
+        raise ValueError("it has numbers that are not finite")
+    if scores.shape != (int(np.sum(iteration != 0)), len(classes)) or not np.isin(iteration, (0, -1)).all():
+        raise ValueError(f"its scores have shape {scores.shape} for {len(classes)} classes")
+    baseline._state = head["state"] | arrays
+    trial = baseline._score_texts(baseline._state, ["a trial of what it holds", ""])
+    if trial.shape != (2, len(classes)) or not np.isfinite(trial).all():
+        raise ValueError("it does not score texts")
+    baseline._parameters, baseline._training, baseline._steepness = baseline.get_params(deep=False), None, steepness
+    baseline.classes_, baseline.transduction_score_, baseline.labeled_iter_ = classes, scores, iteration
+    baseline.history_ = [files.read_step(step, classes.tolist()) for step in head["history"]]
+    baseline.transduction_ = classes[scores.argmax(axis=1)] if len(scores) else classes[:0]
+    return baseline
+
+
+BASELINES = files.Kind(FORMAT, (FORMAT_VERSION,), _arrays_of, _rebuild)

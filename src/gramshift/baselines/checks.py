@@ -1,6 +1,8 @@
-"""Parameters of baselines, checked before any work starts."""
+"""What baselines need: parameters in range and packages installed, checked before any work starts."""
 
+from importlib.util import find_spec
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,3 +28,24 @@ def check_flag(name: str, value: Any) -> None:
 def check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
     if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name}={value!r}: must be one of {', '.join(map(repr, allowed))}")
+
+
+COMMAND = "pip install 'gramshift[baselines]'"
+
+
+def require(user: str, packages: tuple[str, ...]) -> None:
+    """Raise an error that says what to install if one of the packages that ``user`` needs is missing."""
+    missing = [name for name in packages if find_spec(name) is None]
+    if missing:
+        raise ModuleNotFoundError(f"{user} needs {', '.join(missing)}: {COMMAND}", name=missing[0])
+
+
+def package_file(user: str, package: str, path: str) -> Path:
+    """A file or folder within an installed package, which is not imported."""
+    require(user, (package,))
+    spec = find_spec(package)
+    folders = (spec.submodule_search_locations if spec else None) or []
+    for folder in folders:
+        if (Path(folder) / path).exists():
+            return Path(folder) / path
+    raise FileNotFoundError(f"{user} needs {path}, which the installed package {package!r} does not have: {COMMAND}")

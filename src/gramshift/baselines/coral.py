@@ -4,9 +4,7 @@ import numpy as np
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.checks import check_count, check_flag, check_number
-from gramshift.baselines.information import largest, mutual_information
-from gramshift.baselines.linear import fit_machine, score
-from gramshift.baselines.word_features import binary, count_words, find_words
+from gramshift.baselines.word_features import binary, count_words, find_words, fit_machine, largest, mutual_information, score
 
 
 class CORAL(Baseline):

@@ -10,9 +10,20 @@ from sklearn.svm import LinearSVC
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.checks import check_count, check_flag
-from gramshift.baselines.information import largest, mutual_information
-from gramshift.baselines.linear import Linear, columns, fit_machine, score
-from gramshift.baselines.word_features import binary, count_words, document_frequency, find_words, inverse_frequency, weigh
+from gramshift.baselines.word_features import (
+    Linear,
+    binary,
+    columns,
+    count_words,
+    document_frequency,
+    find_words,
+    fit_machine,
+    inverse_frequency,
+    largest,
+    mutual_information,
+    score,
+    weigh,
+)
 
 LEAST = 3  # documents that a word must stand in
 PENALTIES = {True: [1e-5, 1e-4, 1e-3, 1e-2], False: [1e-2, 1e-1, 1e0]}

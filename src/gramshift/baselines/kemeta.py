@@ -1,21 +1,57 @@
-"""A substitute for KE-Meta: five views of a document, stacked."""
+"""A substitute for KE-Meta: classifiers on several views of the documents, stacked."""
 
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import normalize
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
-from gramshift.baselines.checks import check_number
-from gramshift.baselines.extras import require
-from gramshift.baselines.lexicon import describe_polarity, load_lexicon
-from gramshift.baselines.senses import expand_senses, senses_of_text
-from gramshift.baselines.stacking import fit_stack, score_stack
+from gramshift.baselines.checks import check_number, require
+from gramshift.baselines.senses import describe_polarity, expand_senses, load_lexicon, senses_of_text
 from gramshift.baselines.tagging import N_TEXTS, tag_text
-from gramshift.baselines.word_features import count_words, find_words, inverse_frequency, weigh
+from gramshift.baselines.word_features import Linear, count_words, find_words, fit_logistic, inverse_frequency, score, weigh
 from gramshift.baselines.wordnet import load_wordnet
+from gramshift.learn.calibrate import softmax
+
+N_FOLDS = 10
+
+
+def probabilities(features: Any, linear: Linear) -> Floats:
+    """A column per class; of two classes each score is half of the log odds' distance, the other its mirror image."""
+    scores = score(features, linear)
+    return softmax(scores, 0.5 if scores.shape[1] == 2 else 1.0)
+
+
+def out_of_fold(features: Any, codes: Codes, n_classes: int, *, C: float) -> Floats | None:
+    """Probabilities of each document from a classifier that was trained without it; None if a class has one document only."""
+    n_folds = min(N_FOLDS, int(np.bincount(codes, minlength=n_classes).min()))
+    if n_folds < 2:
+        return None
+    result = np.zeros((len(codes), n_classes))
+    for kept, held in StratifiedKFold(n_folds, shuffle=True, random_state=0).split(codes, codes):
+        result[held] = probabilities(features[held], fit_logistic(features[kept], codes[kept], C=C))
+    return result
+
+
+def fit_stack(views: list[Any], codes: Codes, n_classes: int, *, C: float) -> tuple[list[Linear], Linear]:
+    """The classifier of each view, trained on all documents, and the one that weighs them up.
+
+    Where nothing can be held out the views count the same.
+    """
+    linears = [fit_logistic(view, codes, C=C) for view in views]
+    held_out = [held for view in views if (held := out_of_fold(view, codes, n_classes, C=C)) is not None]
+    if held_out:
+        return linears, fit_logistic(np.hstack(held_out), codes, C=C)
+    return linears, (np.tile(np.eye(n_classes), (len(views), 1)) / len(views), np.zeros(n_classes))
+
+
+def score_stack(views: list[Any], linears: list[Linear], upper: Linear) -> Floats:
+    """A column per class."""
+    return score(np.hstack([probabilities(view, linear) for view, linear in zip(views, linears, strict=True)]), upper)
+
 
 LENGTHS = {"words": 1, "phrases": 3}
 NEEDS = ("HanTa", "pattern")

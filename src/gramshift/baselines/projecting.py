@@ -9,8 +9,7 @@ from scipy.sparse.linalg import svds
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.checks import check_flag, check_number
-from gramshift.baselines.linear import fit_logistic, score
-from gramshift.baselines.word_features import binary, count_words, find_words
+from gramshift.baselines.word_features import binary, count_words, find_words, fit_logistic, score
 
 
 class Projected(Baseline):

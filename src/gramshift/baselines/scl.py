@@ -7,9 +7,8 @@ from scipy import linalg
 
 from gramshift.baselines.base import Codes, Floats
 from gramshift.baselines.checks import check_choice, check_count
-from gramshift.baselines.information import largest, mutual_information
 from gramshift.baselines.projecting import Projected, upright
-from gramshift.baselines.word_features import document_frequency
+from gramshift.baselines.word_features import document_frequency, largest, mutual_information
 
 PENALTY = 0.1  # of the pivot predictors, beside their mean loss: the best of 0.01, 0.1 and 1 on the development data
 MOST_STEPS = 200

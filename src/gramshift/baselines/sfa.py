@@ -7,9 +7,8 @@ from scipy import sparse
 
 from gramshift.baselines.base import Codes, Floats
 from gramshift.baselines.checks import check_count
-from gramshift.baselines.information import largest, mutual_information
 from gramshift.baselines.projecting import Projected, leading
-from gramshift.baselines.word_features import document_frequency
+from gramshift.baselines.word_features import document_frequency, largest, mutual_information
 
 
 class SFA(Projected):

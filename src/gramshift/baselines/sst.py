@@ -6,9 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
-from gramshift.baselines.checks import check_count, check_flag, check_number
-from gramshift.baselines.extras import require
-from gramshift.baselines.linear import fit_logistic, score
+from gramshift.baselines.checks import check_count, check_flag, check_number, require
 from gramshift.baselines.tagging import tag_text
 from gramshift.baselines.thesaurus import (
     count_together,
@@ -19,6 +17,7 @@ from gramshift.baselines.thesaurus import (
     shares_of_rows,
     weigh_counts,
 )
+from gramshift.baselines.word_features import fit_logistic, score
 
 
 class SST(Baseline):

@@ -4,7 +4,7 @@ import re
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from gramshift.baselines.extras import require
+from gramshift.baselines.checks import require
 
 SENTENCE = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|\n\s*\n")
 TOKEN = re.compile(r"n't\b|'(?:s|m|d|re|ve|ll)\b|\w+?(?=n't\b)|\w+(?:-\w+)*|\.{2,}|[^\w\s]", re.IGNORECASE)

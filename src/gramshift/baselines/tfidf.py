@@ -8,8 +8,7 @@ from sklearn.semi_supervised import SelfTrainingClassifier
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.checks import check_flag, check_number
-from gramshift.baselines.linear import columns, fit_logistic, score
-from gramshift.baselines.word_features import count_words, find_words, inverse_frequency, weigh
+from gramshift.baselines.word_features import columns, count_words, find_words, fit_logistic, inverse_frequency, score, weigh
 
 
 class TfidfLogistic(Baseline):

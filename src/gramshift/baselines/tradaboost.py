@@ -1,18 +1,34 @@
-"""TrAdaBoost: boosting that trusts source documents less and target documents more, wherever they are in the way."""
+"""TrAdaBoost, and its variant on topics of documents (latent Dirichlet allocation)."""
 
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
+from scipy.special import psi
+from sklearn.decomposition import LatentDirichletAllocation
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.checks import check_count, check_flag, check_number
-from gramshift.baselines.linear import fit_logistic, score
-from gramshift.baselines.topics import fit_topics, share_topics
-from gramshift.baselines.word_features import binary, count_words, find_words
-from gramshift.model.labels import as_labels, is_missing
-from gramshift.model.target import Target
+from gramshift.baselines.word_features import binary, count_words, find_words, fit_logistic, score
+from gramshift.model.inputs import Target, as_labels, is_missing
 from gramshift.text.documents import as_documents
+
+
+def fit_topics(counts: Any, n_topics: int, random_state: int) -> Floats:
+    """A row per topic: how much it has of each word."""
+    model = LatentDirichletAllocation(n_topics, learning_method="online", batch_size=256, random_state=random_state)
+    components: Floats = model.fit(counts).components_
+    return components
+
+
+def share_topics(counts: Any, topics: Floats) -> Floats:
+    """The share of each topic in each document, under topics found before."""
+    model = LatentDirichletAllocation(len(topics))
+    model.components_, model.doc_topic_prior_, model.n_features_in_ = topics, 1 / len(topics), topics.shape[1]
+    model.exp_dirichlet_component_ = np.exp(psi(topics) - psi(topics.sum(axis=1, keepdims=True)))
+    shares: Floats = model.transform(counts)
+    return shares
+
 
 SMALLEST, LARGEST = 1e-3, 0.499  # of the weighted error on the target
 COMMON = 0.5  # words of more than this share of the documents tell nothing of topics

@@ -7,8 +7,7 @@ import numpy as np
 from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.checks import check_flag, check_number
 from gramshift.baselines.leaves.tsvm import solve_pairs
-from gramshift.baselines.linear import score
-from gramshift.baselines.word_features import count_words, find_words, inverse_frequency, weigh
+from gramshift.baselines.word_features import count_words, find_words, inverse_frequency, score, weigh
 from gramshift.kernels.ranges import check_ngram_range
 from gramshift.kernels.registry import KERNELS
 from gramshift.model.similarities import make_comparison

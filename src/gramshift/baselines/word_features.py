@@ -1,4 +1,4 @@
-"""Words and pairs of neighbouring words as columns of a sparse matrix."""
+"""What baselines on words have in common: words of texts, what they say of classes, linear classifiers."""
 
 from typing import Any
 
@@ -6,7 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
+from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_limits
 
 Floats = NDArray[np.float64]
 TOKEN = r"(?u)\b\w+\b"  # one letter is a word too
@@ -56,3 +59,61 @@ def weigh(counts: Any, inverse: Floats) -> Any:
     result = counts.copy()
     result.data = 1 + np.log(result.data)
     return normalize(result @ sparse.diags(inverse), copy=False).tocsr()
+
+
+def mutual_information(present: Any, codes: NDArray[np.intp], *, absence: bool = True) -> Floats:
+    """Of each column, 1 where a word occurs, with the classes of the rows; in bits.
+
+    Without ``absence`` only the terms of documents that have the word are added up.
+    """
+    n_rows = present.shape[0]
+    of_class = np.bincount(codes)
+    joint = np.vstack([np.asarray(present[codes == code].sum(axis=0)).ravel() for code in range(len(of_class))])
+    result = _terms(joint, of_class, n_rows)
+    return result + _terms(of_class[:, None] - joint, of_class, n_rows) if absence else result
+
+
+def _terms(joint: Floats, of_class: NDArray[np.intp], n_rows: int) -> Floats:
+    """The sum over classes of p(x, c) log2 p(x, c) / (p(x) p(c)), for one value of x."""
+    expected = joint.sum(axis=0) * of_class[:, None] / n_rows
+    ratio = np.divide(joint, expected, out=np.ones_like(joint, dtype=float), where=joint > 0)
+    result: Floats = (joint / n_rows * np.log2(ratio)).sum(axis=0)
+    return result
+
+
+def largest(values: Floats, n: int) -> NDArray[np.intp]:
+    """The places of the n largest, in their order; of equal ones the earlier."""
+    return np.sort(np.argsort(-values, kind="stable")[:n])
+
+
+Codes = NDArray[np.intp]
+Linear = tuple[Floats, Floats]
+"""Coefficients (columns x classes) and intercepts; with two classes one is the other's mirror image."""
+
+
+def fit_logistic(X: Any, codes: Codes, *, C: float, weights: Floats | None = None) -> Linear:
+    """Logistic regression with a quadratic penalty; ``weights`` of the rows.
+
+    On one thread: its steps on vectors are so short that waiting threads of BLAS take several times the time of the work.
+    """
+    with threadpool_limits(1, user_api="blas"):
+        return columns(LogisticRegression(C=C, max_iter=5000).fit(X, codes, sample_weight=weights))
+
+
+def fit_machine(X: Any, codes: Codes, *, C: float, weights: Floats | None = None) -> Linear:
+    """Support vectors with squared hinge loss, one class against the rest."""
+    return columns(LinearSVC(C=C, max_iter=20000, random_state=0).fit(X, codes, sample_weight=weights))
+
+
+def score(X: Any, linear: Linear) -> Floats:
+    """A column per class."""
+    coefficients, intercepts = linear
+    return np.asarray(X @ coefficients + intercepts)
+
+
+def columns(model: Any) -> Linear:
+    """Those of a fitted model of scikit-learn."""
+    coefficients, intercepts = model.coef_.T, model.intercept_
+    if coefficients.shape[1] == 1:
+        coefficients, intercepts = np.hstack([-coefficients, coefficients]), np.array([-intercepts[0], intercepts[0]])
+    return np.ascontiguousarray(coefficients), intercepts

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from gramshift.baselines.extras import package_file
+from gramshift.baselines.checks import package_file
 
 FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 NEIGHBOURS = {"@": "hypernym", "@i": "instance of", "&": "similar to", "^": "see also", "=": "attribute", "+": "derived"}

@@ -93,7 +93,7 @@ def write_kernel(
     check_outputs({"--output": str(output)}, [source], force=force)
     if output.suffix != ".npy":
         raise ValueError(f"--output {output}: the gram is a NumPy array, give a name that ends in .npy")
-    from gramshift.data.lines import read_lines
+    from gramshift.data.readers import read_lines
     from gramshift.model.string_kernel import StringKernel
     from gramshift.runtime.checkpoint import check_folder
     from gramshift.runtime.engines import check_engine

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from gramshift import __version__
 from gramshift.commands.classify.command import classify_command
@@ -20,8 +21,36 @@ from gramshift.commands.interrupt import CODE, stopping_soon
 from gramshift.commands.kernel import kernel_command
 from gramshift.commands.predict import predict_command
 from gramshift.commands.reproduce import reproduce_command
-from gramshift.commands.several import SeveralValues
-from gramshift.commands.words import say
+from gramshift.text.terminal import say
+
+
+class SeveralValues(TyperCommand):
+    """For commands without arguments, so that every value belongs to the option before it."""
+
+    several = ("--source",)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, repeat_option(args, self.several))
+
+
+def repeat_option(args: list[str], several: tuple[str, ...]) -> list[str]:
+    """The option again before each of its further values, as the parser wants it."""
+    result: list[str] = []
+    current = None
+    for place, argument in enumerate(args):
+        if argument.startswith("-") and argument != "-":
+            name, equals, _ = argument.partition("=")
+            current = name if name in several else None
+            first = current is not None and not equals
+        elif current is not None:
+            if not first:
+                result.append(current)
+            first = False
+        if argument == "--":
+            return [*result, *args[place:]]
+        result.append(argument)
+    return result
+
 
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "14")  # its idle threads sleep soon instead of taking our cores; before NumPy
 TRACEBACK = "GRAMSHIFT_TRACEBACK"

@@ -69,7 +69,7 @@ def show_tables(rows: list[dict[str, Any]], fields: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from gramshift.evaluate.tables import NOTE, differences, make_tables
+    from gramshift.evaluate.results import NOTE, differences, make_tables
 
     console = Console(width=None if sys.stdout.isatty() else 160)
     for table in make_tables(rows, fields=fields):

@@ -12,8 +12,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import mkdtemp
 from typing import IO
 
-from gramshift.data.reviews import ReviewFileError
-from gramshift.data.sentiment import DOMAINS, FILES, FOLDER, load_sentiment
+from gramshift.data.reviews import DOMAINS, FILES, FOLDER, ReviewFileError, load_sentiment
 
 URL = "https://www.cs.jhu.edu/~mdredze/datasets/sentiment/domain_sentiment_data.tar.gz"
 HOME = "https://www.cs.jhu.edu/~mdredze/datasets/sentiment/"

@@ -1,10 +1,113 @@
-"""Tables of documents: rows in parts, from whatever holds them."""
+"""Opening input files, whatever their encoding and compression, as tables that are read part by part."""
 
+import codecs
+import gzip
+import os
+import sys
+import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
-from gramshift.data.opening import TableError
+PIECE = 1 << 20
+
+
+class TableError(ValueError):
+    """An input that cannot be read; the message names the file and the place."""
+
+
+@dataclass
+class Opened:
+    """An input under way."""
+
+    name: str
+    file: IO[bytes]
+    raw: IO[bytes]
+    size: int
+    """Of the file on disk, 0 if not known."""
+
+    def pieces(self) -> Iterator[bytes]:
+        """What it holds, a part at a time."""
+        try:
+            while piece := self.file.read(PIECE):
+                yield piece
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise TableError(f"{self.name} is not a whole gzip file ({error}); make it again") from None
+
+    def position(self) -> tuple[int, int]:
+        """How far it has been read, and its size, in bytes on the disk."""
+        return (min(self.raw.tell(), self.size), self.size) if self.size else (0, 0)
+
+
+@contextmanager
+def open_input(name: str) -> Iterator[Opened]:
+    """The file of that name, "-" for standard input; what begins like gzip is decompressed."""
+    if name == "-":
+        raw: IO[bytes] = sys.stdin.buffer
+        with _decompressed(raw) as file:
+            yield Opened("standard input", file, raw, 0)
+        return
+    with Path(name).open("rb") as raw, _decompressed(raw) as file:
+        yield Opened(name, file, raw, os.fstat(raw.fileno()).st_size)
+
+
+@contextmanager
+def _decompressed(raw: IO[bytes]) -> Iterator[IO[bytes]]:
+    peek = getattr(raw, "peek", None)
+    if peek is not None and peek(2)[:2] == b"\x1f\x8b":
+        with gzip.GzipFile(fileobj=raw, mode="rb") as file:
+            yield file  # type: ignore[misc]
+    else:
+        yield raw
+
+
+MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+
+
+def check_encoding(encoding: str) -> str:
+    """The name that Python knows it by; UTF-8 may begin with a byte-order mark."""
+    try:
+        name = codecs.lookup(encoding).name
+        "".encode(name)  # some codecs turn bytes into bytes
+    except (LookupError, TypeError):
+        raise ValueError(f"encoding {encoding!r} is not known; for example utf-8, windows-1252, shift_jis") from None
+    return "utf-8-sig" if name == "utf-8" else name
+
+
+def decoded_lines(pieces: Iterable[bytes], *, encoding: str, name: str) -> Iterator[str]:
+    """Lines with their ends; only "\\n" ends a line. A byte that is not in the encoding is an error that names its place."""
+    known = check_encoding(encoding)
+    decoder = codecs.getincrementaldecoder(known)()
+    line, seen, rest = 1, 0, ""
+    for piece in _and_an_end(pieces):
+        try:
+            text = rest + decoder.decode(piece, final=not piece)
+        except UnicodeDecodeError as error:
+            data, start = error.object, error.start
+            before = rest + data[:start].decode(known, "replace")
+            place = seen + len(piece) - len(data) + start  # what was left of the last piece stands before this one
+            words = f"{name}, line {line + before.count(chr(10))}: byte {place + 1} of the file is 0x{data[start]:02x}"
+            raise ValueError(f"{words}, which is not {encoding}; {_advise(data, place)}") from None
+        seen += len(piece)
+        *lines, rest = text.split("\n") if "\n" in text else [text]
+        for one in lines:
+            yield one + "\n"
+        line += len(lines)
+    if rest:
+        yield rest
+
+
+def _and_an_end(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    yield from (piece for piece in pieces if piece)
+    yield b""
+
+
+def _advise(data: bytes, place: int) -> str:
+    mark = next((name for mark, name in MARKS.items() if place == 0 and data.startswith(mark)), None)
+    return f"it looks like --encoding {mark}" if mark else "name the right encoding with --encoding"
+
 
 LARGE = 1 << 24  # characters after which a part ends, however few rows it has
 Place = int | str

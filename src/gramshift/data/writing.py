@@ -11,10 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
-from gramshift.data.formats import format_of
-from gramshift.data.opening import TableError
-from gramshift.data.parquet import import_pyarrow
-from gramshift.data.tables import Part, Style, Table
+from gramshift.data.readers import format_of, import_pyarrow
+from gramshift.data.tables import Part, Style, Table, TableError
 
 Added = dict[str, list[Any]]
 """Column to values, one for each row of a part; a column that the table has is replaced."""

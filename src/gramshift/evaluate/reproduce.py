@@ -13,14 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from gramshift.data.sentiment import FIELDS, Sentiment, digest, load_sentiment
+from gramshift.data.reviews import FIELDS, Sentiment, digest, load_sentiment
 from gramshift.evaluate import experiment
-from gramshift.evaluate.experiment import ALPHA, Documents, Outcome, run_settings
+from gramshift.evaluate.experiment import ALPHA, Documents, Outcome, run_on_texts, run_settings
 from gramshift.evaluate.kept_results import Parts
 from gramshift.evaluate.protocol import LETTERS, Setting
-from gramshift.evaluate.results import make_rows, to_csv
-from gramshift.evaluate.rivals import run_on_texts
-from gramshift.evaluate.tables import differences, make_tables, to_markdown
+from gramshift.evaluate.results import differences, make_rows, make_tables, to_csv, to_markdown
 from gramshift.learn.features import compact
 from gramshift.methods import BEST, METHODS
 from gramshift.model.settings import PRESETS

@@ -1,15 +1,17 @@
-"""From scores to rows of figures, and rows to files."""
+"""The results of a run: kept, counted, and set beside the published figures in tables."""
 
 import csv
 import io
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.evaluate.experiment import Outcome
-from gramshift.evaluate.published import PUBLISHED
-from gramshift.evaluate.significance import LEVEL, interval, mcnemar
+from gramshift.evaluate.protocol import MULTI, PUBLISHED, RIVALS, SINGLE, Setting
+from gramshift.evaluate.scoring import LEVEL, interval, mcnemar
 from gramshift.methods import BEST, METHODS
 
 COLUMNS = (
@@ -97,3 +99,121 @@ def means(rows: list[dict[str, Any]], settings: list[str]) -> dict[tuple[str, st
             mean = None if None in published else float(np.mean(published))
             result[key] = float(np.mean([row["accuracy"] for row in several])), mean
     return result
+
+
+SYMBOLS = {"presence": "0/1", "intersection": "∩", "spectrum": "spectrum"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One figure of a table: published, ours; the best of its column and kind is marked."""
+
+    published: float | None = None
+    ours: float | None = None
+    star: bool = False
+    best: bool = False
+
+    def text(self, *, bold: tuple[str, str] = ("", ""), starred: str = "*") -> str:
+        if self.ours is None:
+            return "-" if self.published is None else f"{self.published:.1f} /  -"
+        ours = f"{bold[0]}{self.ours:.1f}{bold[1]}" if self.best else f"{self.ours:.1f}"
+        star = starred if self.star else ""
+        if self.published is None:
+            return f"- / {ours}{star}"
+        return f"{self.published:.1f} / {ours}{star} ({self.ours - self.published:+.1f})"
+
+
+@dataclass(frozen=True)
+class Table:
+    title: str
+    columns: list[str]
+    rows: list[tuple[str, list[Cell]]]
+
+
+def make_tables(rows: list[dict[str, Any]], *, fields: str) -> list[Table]:
+    """Multi-source, single-source in two halves as in the paper, and the means."""
+    rows = [row for row in rows if row["fields"] == fields]
+    halves = (("multi", MULTI), ("single", SINGLE[:6]), ("single", SINGLE[6:]))
+    tables = [_table(rows, kind, settings, fields) for kind, settings in halves]
+    return [table for table in tables if table.rows] + _mean_table(rows, fields)
+
+
+def _table(rows: list[dict[str, Any]], kind: str, settings: list[Setting], fields: str) -> Table:
+    names = [setting.name for setting in settings if any(row["setting"] == setting.name for row in rows)]
+    found = {(row["method"], row["kernel"], row["setting"]): row for row in rows}
+    best = {name: max((row["accuracy"] for row in rows if row["setting"] == name), default=None) for name in names}
+    lines = []
+    if names:
+        run = {published_as(row["method"]) for row in rows if row["kernel"] is None}
+        for rival in (name for name in RIVALS[kind] if name not in run):
+            lines.append((rival, [Cell(PUBLISHED.get((rival, None, name))) for name in names]))
+    for method, kernel in dict.fromkeys((row["method"], row["kernel"]) for row in _in_order(rows)):
+        cells = []
+        for name in names:
+            row = found.get((method, kernel, name))
+            if row is None:
+                cells.append(Cell(PUBLISHED.get((published_as(method), kernel, name))))
+            else:
+                accuracy = row["accuracy"]
+                cells.append(Cell(row["published"], accuracy, row["significant"], accuracy == best[name]))
+        if names:
+            lines.append((_label(method, kernel), cells))
+    title = {"multi": "Several sources", "single": "One source"}[kind]
+    return Table(f"{title}, {fields}: accuracy in %, published / ours (difference)", names, lines)
+
+
+def _mean_table(rows: list[dict[str, Any]], fields: str) -> list[Table]:
+    groups = {"one source": SINGLE, "several sources": MULTI}
+    found = {name: means(rows, [setting.name for setting in settings]) for name, settings in groups.items()}
+    shown = {name: values for name, values in found.items() if values}
+    keys = list(dict.fromkeys(key for values in shown.values() for key in values))
+    lines = []
+    for method, kernel in keys:
+        cells = [
+            Cell(values[method, kernel][1], values[method, kernel][0])
+            for values in shown.values()
+            if (method, kernel) in values
+        ]
+        lines.append((_label(method, kernel), cells))
+    return [Table(f"Means, {fields}: published / ours (difference)", list(shown), lines)] if shown else []
+
+
+def _label(method: str, kernel: str | None) -> str:
+    """With a mark where published figures were obtained in another way."""
+    if kernel is not None:
+        return f"{METHODS[method].title} {SYMBOLS[kernel]}"
+    return METHODS[method].title + (MARK if METHODS[method].difference else "")
+
+
+def differences(rows: list[dict[str, Any]]) -> list[str]:
+    """What the mark means, for each method that has one."""
+    names = dict.fromkeys(row["method"] for row in rows)
+    marked = [METHODS[name] for name in names if METHODS[name].difference]
+    return [f"{MARK} {one.title}: published with {one.difference}." for one in marked]
+
+
+def _in_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Method by method, as in the paper."""
+    order = list(dict.fromkeys(row["method"] for row in rows))
+    return sorted(rows, key=lambda row: order.index(row["method"]))
+
+
+STAR = "\\*"  # in Markdown
+MARK = "†"
+NOTE = (
+    "*: better than the better plain kernel of this run (best: than tkc 0/1, if it ran), McNemar's test at 0.01. "
+    "Bold: our best in the column."
+)
+
+
+def to_markdown(tables: list[Table], notes: Sequence[str] = ()) -> str:
+    """All tables, and the notes below them."""
+    lines = []
+    for table in tables:
+        lines += [f"### {table.title}", "", f"| | {' | '.join(table.columns)} |", "|---" * (len(table.columns) + 1) + "|"]
+        lines += [
+            f"| {name} | {' | '.join(cell.text(bold=('**', '**'), starred=STAR) for cell in cells)} |"
+            for name, cells in table.rows
+        ]
+        lines.append("")
+    return "\n".join([*lines, NOTE.replace("*", STAR, 1), *(f"\n{note}" for note in notes), ""])

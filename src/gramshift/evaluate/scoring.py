@@ -1,12 +1,11 @@
-"""Labels beside the truth, where it is known."""
+"""How good labels are, and whether a difference is more than chance."""
 
 from collections import Counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from gramshift.evaluate.significance import interval, mcnemar
+from scipy import stats
 
 BINS = 10
 
@@ -55,3 +54,20 @@ def accuracy_by_confidence(right: NDArray[np.bool_], confidence: NDArray[np.floa
         {"low": k / BINS, "high": (k + 1) / BINS, "n": int(np.sum(tenth == k)), "accuracy": float(right[tenth == k].mean())}
         for k in np.unique(tenth).tolist()
     ]
+
+
+LEVEL = 0.01  # the paper's
+
+
+def mcnemar(right: NDArray[np.bool_], other_right: NDArray[np.bool_]) -> float:
+    """Two-sided p-value of McNemar's test on the same documents: exact, by the binomial distribution of disagreements."""
+    only, only_other = int(np.sum(right & ~other_right)), int(np.sum(other_right & ~right))
+    if only + only_other == 0:
+        return 1.0
+    return float(stats.binomtest(only, only + only_other).pvalue)
+
+
+def interval(correct: int, n: int) -> tuple[float, float]:
+    """95 % interval of an accuracy in percent (Wilson)."""
+    bounds = stats.binomtest(correct, n).proportion_ci(0.95, method="wilson")
+    return 100 * float(bounds.low), 100 * float(bounds.high)

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.grams.filling import fill_on_workers, fill_values, fit_workers, mirror
-from gramshift.grams.plan import PIECE_THREADS, Plan, plan_kept, plan_pairs, plan_tiles
-from gramshift.grams.tiles import tiles
+from gramshift.grams.plan import PIECE_THREADS, Plan, plan_kept, plan_pairs, plan_tiles, tiles
 from gramshift.grams.tiles_on_disk import KeptTiles, Tile
 from gramshift.kernels.kernel import Job, Kernel
 from gramshift.kernels.pairs import PairKernel

@@ -1,7 +1,8 @@
-"""How large tiles may be, decided before any of them is computed."""
+"""Cutting a gram into tiles, and how large they may be, decided before any of them is computed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,3 +83,17 @@ def plan_kept(plan: Plan, n_rows: int, n_cols: int, *, nanoseconds: float, budge
 
 def _longest_strip(lengths: NDArray[np.int64], side: int) -> float:
     return float(np.add.reduceat(lengths, np.arange(0, lengths.size, side)).max())
+
+
+def tiles(n_rows: int, n_cols: int, height: int, width: int, *, symmetric: bool = False) -> Iterator[tuple[slice, slice]]:
+    """Rectangles that cover every cell once; in a symmetric gram the lower triangle, with the diagonal in whole squares.
+
+    The costliest come first (the lowest strips of a triangle), so that threads finish together.
+    """
+    for start in reversed(range(0, n_rows, height)):
+        stop = min(start + height, n_rows)
+        end = stop if symmetric else n_cols
+        last = start if symmetric else n_cols - 1  # the last tile of a strip may not begin inside its diagonal square
+        edges = [*range(0, last + 1, width), end]
+        for left, right in pairwise(edges):
+            yield slice(start, stop), slice(left, right)

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from gramshift.kernels.kernel import complete_square
 from gramshift.kernels.leaves.bits import add_bits, add_transposed
-from gramshift.kernels.leaves.counting import add_lists
-from gramshift.kernels.leaves.normalize import normalize_tile
+from gramshift.kernels.leaves.counting import add_lists, normalize_tile
 from gramshift.ngrams.index import NGramIndex
 
 PIECE = 512  # columns whose excess is worked out at once

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.kernels.kernel import complete_square
-from gramshift.kernels.leaves.normalize import normalize_tile
+from gramshift.kernels.leaves.counting import normalize_tile
 from gramshift.ngrams.index import Run
 
 Floats = NDArray[np.float64]

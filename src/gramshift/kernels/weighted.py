@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.kernels.kernel import Job, complete_square
-from gramshift.kernels.leaves.normalize import normalize_tile
+from gramshift.kernels.leaves.counting import normalize_tile
 from gramshift.kernels.leaves.weighted import add_own, add_similarities, add_weighted
 from gramshift.kernels.weighting import Weighting, make_weights
 from gramshift.ngrams.incidence import Incidence, build_incidence

@@ -1,5 +1,6 @@
-"""Ridge regression on similarities to landmarks: sums over documents, one factor, and passes that take rounding out again."""
+"""Ridge regression on similarities to landmarks: how these are drawn, sums over documents, one factor, refined passes."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import e
@@ -14,6 +15,42 @@ from gramshift.learn.piecewise import DescribedParts
 from gramshift.learn.ridge import Fitted, SingularKernelError, is_mirrored
 
 Floats = NDArray[np.float64]
+CHOICES = ("uniform", "spread")
+CANDIDATES = 3  # for each landmark that is chosen to be far from the others
+MOST_CANDIDATES = 8000  # all are compared with each other
+
+
+def draw(is_source: NDArray[np.bool_], n: int, generator: np.random.Generator) -> Rows:
+    """n documents, source and target in proportion, each with the same chance; in order."""
+    source, target = np.flatnonzero(is_source), np.flatnonzero(~is_source)
+    if n >= len(is_source):
+        return np.arange(len(is_source))
+    n_source = min(len(source), max(round(n * len(source) / len(is_source)), n - len(target)))
+    if n > 1 and len(target):  # one of each at least
+        n_source = min(max(n_source, 1), n - 1)
+    chosen = [generator.choice(rows, size, replace=False) for rows, size in ((source, n_source), (target, n - n_source))]
+    return np.sort(np.concatenate(chosen))
+
+
+def spread(similarity_to: Callable[[int], Floats], n: int, own: Floats, generator: np.random.Generator) -> Rows:
+    """n of the candidates by the rule of k-means++: each drawn in proportion to its squared distance from those before.
+
+    ``similarity_to(i)`` are the kernel values of all candidates with candidate i, ``own`` those with themselves.
+    """
+    chosen = [int(generator.integers(len(own)))]
+    distance = np.full(len(own), np.inf)
+    while len(chosen) < n:
+        last = chosen[-1]
+        distance = np.minimum(distance, np.maximum(own + own[last] - 2 * similarity_to(last), 0))
+        distance[chosen] = 0
+        total = np.cumsum(distance)
+        if total[-1] <= 0:  # all that is left are copies
+            left = np.setdiff1d(np.arange(len(own)), chosen)
+            return np.sort(np.concatenate([chosen, left[: n - len(chosen)]])).astype(np.intp)
+        chosen.append(int(np.searchsorted(total, generator.random() * total[-1], side="right").clip(0, len(own) - 1)))
+    return np.sort(np.array(chosen, np.intp))
+
+
 SMALLEST = 1e-12  # added to the landmarks' own similarities of 1, where some of them are copies of others
 SETTLED = 1e-11  # a pass that moves no score by more is the last one
 PASSES = 8

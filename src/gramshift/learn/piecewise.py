@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import blas
 
-from gramshift.learn.adapt import exponential
-from gramshift.learn.features import Described, Rows
+from gramshift.learn.features import Described, Rows, exponential
 from gramshift.runtime.pieces import Arrays, Pieces, Store
 from gramshift.runtime.threads import Progress
 

@@ -18,8 +18,7 @@ from gramshift.learn.selection import choose_classes
 from gramshift.learn.solvers import SOLVERS
 from gramshift.model.explain import Explanation, explain_text
 from gramshift.model.fitted import Calibration, Model
-from gramshift.model.inputs import check_gram, gather
-from gramshift.model.labels import Known, read_labels
+from gramshift.model.inputs import Known, check_gram, gather, read_labels
 from gramshift.model.landmarks import LandmarkTrainer
 from gramshift.model.large import Given, choose, count_landmarks, gather_parts, open_store, prepare_gram
 from gramshift.model.saving import kernel_to_json, save_classifier

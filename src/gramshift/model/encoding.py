@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gramshift.learn.features import compact
 from gramshift.model.similarities import Comparison
 from gramshift.model.string_kernel import StringKernel
-from gramshift.runtime.estimates import PER_NGRAM
+from gramshift.runtime.budget import PER_NGRAM
 from gramshift.runtime.pieces import Arrays
 from gramshift.runtime.threads import run_threads
 

@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.learn.choose import CANDIDATES, MOST_CANDIDATES, draw, spread
 from gramshift.learn.features import Rows
-from gramshift.learn.landmark_ridge import LandmarkRidge
+from gramshift.learn.landmark_ridge import CANDIDATES, MOST_CANDIDATES, LandmarkRidge, draw, spread
 from gramshift.learn.piecewise import DescribedParts
 from gramshift.learn.rounds import Codes
 from gramshift.model.encoding import Encoder, counts_simply
 from gramshift.model.similarities import Comparison
 from gramshift.model.trainer import Trainer
+from gramshift.runtime.budget import piece_size
 from gramshift.runtime.checkpoint import Checkpoint
 from gramshift.runtime.cluster import Cluster
-from gramshift.runtime.estimates import piece_size
 from gramshift.runtime.memory import require
 from gramshift.runtime.pieces import Pieces, Store, StoredPieces
 from gramshift.runtime.remote_pieces import RemotePieces, fill_remotely

@@ -19,16 +19,23 @@ from numpy.typing import NDArray
 
 from gramshift.learn.features import Rows, compact
 from gramshift.model.encoding import counts_simply
-from gramshift.model.labels import as_labels, is_missing
+from gramshift.model.inputs import Target, as_labels, is_missing
 from gramshift.model.landmarks import Seen, choose_landmarks, look_through
 from gramshift.model.settings import MOST_LANDMARKS, count_added
 from gramshift.model.similarities import Comparison
 from gramshift.model.string_kernel import StringKernel
-from gramshift.model.target import Target
+from gramshift.runtime.budget import (
+    BASE,
+    IN_MEMORY,
+    Work,
+    check_exact,
+    check_landmarks_fit,
+    memory_of,
+    most_landmarks,
+    piece_size,
+)
 from gramshift.runtime.checkpoint import Checkpoint, check_folder
-from gramshift.runtime.estimates import BASE, IN_MEMORY, Work, piece_size
 from gramshift.runtime.memory import human
-from gramshift.runtime.needs import check_exact, check_landmarks_fit, memory_of, most_landmarks
 from gramshift.runtime.pieces import Memory, Store
 from gramshift.runtime.threads import Progress
 from gramshift.text.corpus import InParts, Joined, as_parts, count_characters

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.kernels.weighting import as_powers
-from gramshift.learn.choose import CHOICES
+from gramshift.learn.landmark_ridge import CHOICES
 
 Floats = NDArray[np.float64]
 WORDS, WORD_RANGE = "words", (1, 2)

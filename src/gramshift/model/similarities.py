@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import Powers
-from gramshift.learn.adapt import normalize_gram
-from gramshift.learn.features import Described, compact
+from gramshift.learn.features import Described, compact, normalize_gram
 from gramshift.model.inputs import check_gram, check_rows
 from gramshift.model.settings import WORD_RANGE, WORDS
 from gramshift.model.string_kernel import StringKernel

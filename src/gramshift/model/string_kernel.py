@@ -1,5 +1,6 @@
 """The string kernel as users see it: a function of documents, a scikit-learn kernel and a transformer."""
 
+import inspect
 import os
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -15,18 +16,54 @@ from gramshift.grams.tiles_on_disk import describe_gram
 from gramshift.kernels.ranges import check_ngram_range
 from gramshift.kernels.registry import KERNELS, PARAMETERS, check_parameters, check_weighting
 from gramshift.kernels.weighting import Powers, Weighting, as_groups
-from gramshift.model.parameters import Parameters
 from gramshift.runtime.checkpoint import Checkpoint, check_folder
 from gramshift.runtime.engines import check_engine, open_engine
 from gramshift.runtime.memory import parse_bytes
 from gramshift.runtime.threads import Progress, count_threads
-from gramshift.text.align import Aligned, align
 from gramshift.text.documents import as_documents
-from gramshift.text.steps import TextSteps
+from gramshift.text.steps import Aligned, TextSteps, align
 from gramshift.text.words import align_words, write_as_words
 
 if TYPE_CHECKING:
     from gramshift.grams.reweighted import WeightedGrams
+
+
+class Parameters:
+    """get_params and set_params over the constructor's arguments, as scikit-learn's own estimators have them."""
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        signature = inspect.signature(cls.__init__)
+        return {name: parameter.default for name, parameter in signature.parameters.items() if name != "self"}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The constructor's arguments as they are now."""
+        return {name: getattr(self, name) for name in sorted(self._defaults())}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change some of them."""
+        known = self.get_params()
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = self._defaults()
+        changed = [f"{name}={value!r}" for name, value in self.get_params().items() if value != defaults[name]]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
+
+        return Tags(
+            estimator_type="transformer",
+            target_tags=TargetTags(required=False),
+            transformer_tags=TransformerTags(),
+            input_tags=InputTags(two_d_array=False, string=True),
+        )
+
 
 UNITS = ("character", "word")
 

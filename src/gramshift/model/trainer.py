@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from gramshift.learn.calibrate import fit_offsets, softmax
 from gramshift.learn.features import Described, Rows
 from gramshift.learn.rounds import Codes, Round, Solve, transduce_prepared
-from gramshift.learn.selection import choose_by_shares, choose_surest, one_versus_all
-from gramshift.learn.shares import estimate_shares, settle_shares
+from gramshift.learn.selection import choose_by_shares, choose_surest, estimate_shares, one_versus_all, settle_shares
 from gramshift.learn.solvers import SOLVERS, Solver
 from gramshift.model.settings import count_added, given_shares
 from gramshift.model.similarities import Comparison

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from gramshift.learn.adapt import adapted_kernel, exponential
+from gramshift.learn.features import adapted_kernel, exponential
 from gramshift.model.fitted import Model
 from gramshift.report.contents import Map
 

@@ -16,8 +16,7 @@ from uuid import uuid4
 from gramshift.runtime.futures import Handle, find_handles, with_futures
 from gramshift.runtime.memory import free_memory, human, parse_bytes, require
 from gramshift.runtime.threads import Progress, count_threads
-from gramshift.runtime.versions import call_checked, check_versions, own_versions
-from gramshift.runtime.workers import connect, local_workers, quiet
+from gramshift.runtime.workers import call_checked, check_versions, connect, local_workers, own_versions, quiet
 
 T = TypeVar("T")
 COMMAND = "pip install 'gramshift[dask]'"

@@ -1,4 +1,4 @@
-"""What happens to a text before its characters are counted."""
+"""What is done to a text before n-grams are taken from it, and where each character of the result comes from."""
 
 import re
 import unicodedata
@@ -41,3 +41,65 @@ class TextSteps:
         elif self.strip:
             steps.append(str.strip)
         return steps
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """A prepared text; its character i stands for ``original[starts[i]:stops[i]]``."""
+
+    text: str
+    starts: list[int]
+    stops: list[int]
+
+
+def align(text: str, steps: TextSteps) -> Aligned:
+    """What ``steps`` make of a text, with the origin of every character."""
+    prepared = steps.apply([text])[0]
+    pieces = [(char, i, i + 1) for i, char in enumerate(text)]
+    if steps.lowercase:
+        pieces = [(low, start, stop) for char, start, stop in pieces for low in char.lower()]
+    if steps.unicode_form is not None:
+        pieces = _normalize(pieces, steps.unicode_form)
+    if steps.collapse_whitespace:
+        pieces = _collapse(pieces)
+    if steps.strip:
+        while pieces and pieces[0][0].isspace():
+            del pieces[0]
+        while pieces and pieces[-1][0].isspace():
+            del pieces[-1]
+    if len(pieces) != len(prepared):  # a form that our cutting into characters does not follow
+        return Aligned(prepared, [0] * len(prepared), [len(text)] * len(prepared))
+    return Aligned(prepared, [start for _, start, _ in pieces], [stop for _, _, stop in pieces])
+
+
+def _normalize(pieces: list[tuple[str, int, int]], form: str) -> list[tuple[str, int, int]]:
+    """Characters that may change together are taken together: all that come from them have the origin of all."""
+    result: list[tuple[str, int, int]] = []
+    group: list[tuple[str, int, int]] = []
+    for piece in [*pieces, None]:
+        if group and (piece is None or _are_apart(group[-1][0], piece[0], form)):
+            whole = unicodedata.normalize(form, "".join(char for char, _, _ in group))  # type: ignore[arg-type]
+            result += [(char, group[0][1], group[-1][2]) for char in whole]
+            group = []
+        if piece is not None:
+            group.append(piece)
+    return result
+
+
+def _are_apart(before: str, after: str, form: str) -> bool:
+    def normal(text: str) -> str:
+        return unicodedata.normalize(form, text)  # type: ignore[arg-type]
+
+    return unicodedata.combining(after) == 0 and normal(before + after) == normal(before) + normal(after)
+
+
+def _collapse(pieces: list[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
+    result: list[tuple[str, int, int]] = []
+    for char, start, stop in pieces:
+        if not char.isspace():
+            result.append((char, start, stop))
+        elif result and result[-1][0] == " ":
+            result[-1] = (" ", result[-1][1], stop)
+        else:
+            result.append((" ", start, stop))
+    return result

@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 
-from gramshift.text.align import Aligned
+from gramshift.text.steps import Aligned
 
 WORD = re.compile(r'[^\s.,;:!?()"]+|[!?]')
 MOST_WORDS = 0x110000  # characters that Unicode has room for

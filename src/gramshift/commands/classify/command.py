@@ -105,7 +105,7 @@ def classify_command(
     from gramshift.commands.classify.options import gather_options
     from gramshift.commands.classify.run import classify
     from gramshift.commands.progress_bar import progress_bar
-    from gramshift.commands.words import print_json, say
+    from gramshift.text.terminal import print_json, say
 
     options = gather_options(given, config)
     if as_json and options.output == "-":

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from gramshift.commands.classify.corrections import describe_changes
 from gramshift.commands.classify.fitting import Fits
+from gramshift.commands.classify.labelled import describe_changes
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Inputs
 from gramshift.evaluate.scoring import score_labels

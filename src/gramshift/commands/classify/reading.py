@@ -8,11 +8,10 @@ from typing import Any
 
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.outputs import same_file
-from gramshift.data.columns import check_column, find_columns
-from gramshift.data.documents import Documents, Progress, check_ids, read_documents
-from gramshift.data.formats import open_table
-from gramshift.data.opening import TableError
-from gramshift.data.parts import FileParts, Selected, open_parts
+from gramshift.data.columns import Documents, Progress, check_column, check_ids, find_columns, read_documents
+from gramshift.data.file_corpus import FileParts, Selected, open_parts
+from gramshift.data.readers import open_table
+from gramshift.data.tables import TableError
 from gramshift.text.corpus import InParts, Joined
 
 Say = Callable[[str], None]

@@ -5,20 +5,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gramshift.commands.classify.corrections import read_corrections
-from gramshift.commands.classify.labelled import LabelColumns, label_columns, renamed_in_words
+from gramshift.commands.classify.labelled import LabelColumns, label_columns, read_corrections, renamed_in_words
 from gramshift.commands.classify.options import AUTO, ClassifyOptions, parse_ngrams
 from gramshift.commands.classify.reading import Inputs, Say, check_names, read_inputs
 from gramshift.commands.outputs import STANDARD, check_outputs, open_output
-from gramshift.data.documents import Progress
-from gramshift.data.formats import format_of
-from gramshift.data.opening import TableError
+from gramshift.data.columns import Progress
+from gramshift.data.readers import format_of
+from gramshift.data.tables import TableError
 from gramshift.data.writing import open_writer, output_style
 from gramshift.methods import BEST, METHODS
 from gramshift.model.settings import MOST_LANDMARKS, PRESETS, WORD_RANGE
+from gramshift.runtime.budget import Needs, Work, check_exact, check_landmarks_fit, memory_of, most_landmarks
 from gramshift.runtime.checkpoint import check_folder
-from gramshift.runtime.estimates import Needs, Work
-from gramshift.runtime.needs import check_exact, check_landmarks_fit, memory_of, most_landmarks
 
 N_WORD_LENGTHS = 1 + WORD_RANGE[1] - WORD_RANGE[0]
 MOST_SHOWN = 20_000  # documents on a page: a browser holds no more of them with ease

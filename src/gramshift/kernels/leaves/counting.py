@@ -1,4 +1,4 @@
-"""Leaves that sum features kept as short lists of documents: one addition per shared feature and pair."""
+"""Leaves that sum features kept as short lists of documents, and divide tiles by self-values."""
 
 import numpy as np
 
@@ -27,3 +27,14 @@ def add_lists(row_ptr, list_ref, list_factor, list_docs, row0, row1, col0, col1,
             else:
                 for p in range(start, stop, np.uint64(2)):
                     cells[list_docs[p]] -= times * np.int64(list_docs[p + np.uint64(1)])
+
+
+@leaf(*(f"void({of}[::1], {of}[::1], int64, int64, int64, int64, {of}[:, ::1])" for of in ("int64", "float64")))
+def normalize_tile(row_values, col_values, row0, row1, col0, col1, gram):
+    """Replace gram[i, j] by the float64 gram[i, j] / sqrt(row_values[i] * col_values[j]); a zero self-kernel gives zero."""
+    floats = gram.view(np.float64)
+    for i in range(row0, row1):
+        row_value = np.float64(row_values[i])
+        for j in range(col0, col1):
+            scale = row_value * np.float64(col_values[j])
+            floats[i, j] = gram[i, j] / np.sqrt(scale) if scale > 0 else 0.0

@@ -4,11 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gramshift.data.columns import Columns, find_columns
-from gramshift.data.documents import Documents, Progress, ids_in, label_in, labels_in, texts_in
-from gramshift.data.formats import open_table
-from gramshift.data.opening import TableError
-from gramshift.data.tables import Part, Table
+from gramshift.data.columns import Columns, Documents, Progress, find_columns, ids_in, label_in, labels_in, texts_in
+from gramshift.data.readers import open_table
+from gramshift.data.tables import Part, Table, TableError
 
 SIZE = 2048  # documents that are read at a time
 
