@@ -14,7 +14,7 @@ from gramshift.grams.plan import Plan
 from gramshift.kernels.weighting import Weighting, as_powers
 from gramshift.runtime.checkpoint import Checkpoint
 from gramshift.runtime.cluster import ROOM
-from gramshift.runtime.engines import check_engine, open_engine
+from gramshift.runtime.resources import check_engine, open_engine
 
 RNG = np.random.default_rng(0)
 TEXTS = ["".join(RNG.choice(list("abcd é"), size)) for size in RNG.integers(0, 120, 45)]

@@ -26,7 +26,7 @@ from gramshift.model.settings import PRESETS, check_landmarks, fill_in, in_effec
 from gramshift.model.similarities import Comparison, copy_kernel, make_comparison
 from gramshift.model.string_kernel import StringKernel
 from gramshift.model.trainer import Trainer
-from gramshift.runtime.engines import check_engine, open_engine
+from gramshift.runtime.resources import check_engine, open_engine
 from gramshift.runtime.threads import Progress, count_threads
 from gramshift.text.corpus import Listed, digest_of
 from gramshift.text.documents import as_documents

@@ -11,7 +11,7 @@ from typing import Any
 from gramshift.data.columns import suggest
 from gramshift.methods import BEST, METHODS, check_preset
 from gramshift.runtime.cluster import COMMAND
-from gramshift.runtime.engines import ENGINES
+from gramshift.runtime.resources import ENGINES
 from gramshift.runtime.memory import parse_bytes
 
 KINDS = ("presence", "intersection", "spectrum")
