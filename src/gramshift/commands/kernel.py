@@ -96,8 +96,8 @@ def write_kernel(
     from gramshift.data.readers import read_lines
     from gramshift.model.string_kernel import StringKernel
     from gramshift.runtime.checkpoint import check_folder
-    from gramshift.runtime.resources import check_engine
     from gramshift.runtime.memory import human
+    from gramshift.runtime.resources import check_engine
 
     options = {"normalize": normalize, "memory_limit": memory_limit, "n_jobs": n_jobs, **(parameters or {})}
     kernel = StringKernel(kind, ngram_range=ngram_range, **options)

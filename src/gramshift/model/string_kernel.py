@@ -17,8 +17,8 @@ from gramshift.kernels.ranges import check_ngram_range
 from gramshift.kernels.registry import KERNELS, PARAMETERS, check_parameters, check_weighting
 from gramshift.kernels.weighting import Powers, Weighting, as_groups
 from gramshift.runtime.checkpoint import Checkpoint, check_folder
-from gramshift.runtime.resources import check_engine, open_engine
 from gramshift.runtime.memory import parse_bytes
+from gramshift.runtime.resources import check_engine, open_engine
 from gramshift.runtime.threads import Progress, count_threads
 from gramshift.text.documents import as_documents
 from gramshift.text.steps import Aligned, TextSteps, align

@@ -11,8 +11,8 @@ from typing import Any
 from gramshift.data.columns import suggest
 from gramshift.methods import BEST, METHODS, check_preset
 from gramshift.runtime.cluster import COMMAND
-from gramshift.runtime.resources import ENGINES
 from gramshift.runtime.memory import parse_bytes
+from gramshift.runtime.resources import ENGINES
 
 KINDS = ("presence", "intersection", "spectrum")
 LISTS = ("source",)
