@@ -206,6 +206,7 @@ def load(path: str | os.PathLike[str]) -> "TransductiveClassifier | Baseline":
 def load_with_head(path: str | os.PathLike[str]) -> "tuple[TransductiveClassifier | Baseline, dict[str, Any]]":
     """The same, and what the file says of itself."""
     from gramshift.baselines.base import BASELINES
-    from gramshift.model.saving import CLASSIFIERS, load_as
+    from gramshift.model.classifier import SAVED_CLASSIFIERS
+    from gramshift.model.saving import load_as
 
-    return load_as(path, CLASSIFIERS, BASELINES)
+    return load_as(path, SAVED_CLASSIFIERS, BASELINES)

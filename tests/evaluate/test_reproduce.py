@@ -18,8 +18,7 @@ import gramshift as gs
 from gramshift.commands.reproduce import show_tables
 from gramshift.data import reviews as sentiment
 from gramshift.data.demo import load_demo
-from gramshift.evaluate import experiment
-from gramshift.evaluate.experiment import Documents, Outcome, run_on_texts, run_settings
+from gramshift.evaluate.experiment import PAPER, Documents, Outcome, run_on_texts, run_settings
 from gramshift.evaluate.kept_results import Parts
 from gramshift.evaluate.protocol import Setting, parse_settings
 from gramshift.evaluate.reproduce import reproduce
@@ -30,12 +29,12 @@ from gramshift.report.plots import write_plots
 from naive_algorithm import transductive_kernel_algorithm
 
 N = 20  # reviews per file
+PAPER10 = replace(PAPER, n_added=10)
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     monkeypatch.setattr(sentiment, "N_REVIEWS", N)
-    monkeypatch.setattr(experiment, "N_ADDED", 10)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +59,7 @@ def folder(tmp_path_factory):
 
 def run(folder, output, **options):
     given = {"settings": parse_settings("all"), "methods": ["plain", "adapted", "tkc"], "kernels": ["presence", "intersection"]}
-    return reproduce(folder, output, **given | options)
+    return reproduce(folder, output, paper=PAPER10, **given | options)
 
 
 def test_scores_are_those_of_the_algorithm_line_by_line(folder, tmp_path):
@@ -78,6 +77,17 @@ def test_scores_are_those_of_the_algorithm_line_by_line(folder, tmp_path):
         clf = gs.TransductiveClassifier(adapt=False, n_rounds=1)
         clf.fit([texts[i] for i in source], codes[source], target=[texts[i] for i in target])
         np.testing.assert_allclose(plain.scores, clf.transduction_score_[:, 1], rtol=0, atol=1e-7)
+
+
+def test_one_setting_has_the_bits_of_the_classifier_that_users_call(folder, tmp_path):
+    result = run(folder, tmp_path, settings=parse_settings("B-K"), kernels=["presence"])
+    documents, codes, texts = result["documents"], result["codes"], result["texts"]
+    source, target = ([texts[i] for i in documents.rows(letter)] for letter in "BK")
+    for name, options in (("tkc", {}), ("adapted", {"n_rounds": 1}), ("plain", {"n_rounds": 1, "adapt": False})):
+        clf = gs.TransductiveClassifier(preset="paper", n_added=10, **options)
+        clf.fit(source, codes[documents.rows("B")], target=target)
+        (found,) = (one.scores for one in result["outcomes"]["B-K"]["presence"] if one.method == name)
+        assert found.tobytes() == clf.transduction_score_[:, 1].tobytes()
 
 
 def test_true_labels_of_the_target_are_never_used(folder, tmp_path):

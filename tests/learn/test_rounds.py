@@ -4,8 +4,11 @@ import pytest
 from gramshift import StringKernel
 from gramshift.data.demo import load_demo
 from gramshift.learn.features import Described
+from gramshift.learn.labelling import Labelling
 from gramshift.learn.ridge import RidgeSolver
-from gramshift.learn.rounds import transduce
+from gramshift.learn.rounds import Schedule, fit_rounds
+from gramshift.model.describers import GramDescriber
+from gramshift.runtime.resources import Runtime
 from naive_algorithm import transductive_kernel_algorithm
 
 
@@ -16,15 +19,21 @@ def demo_gram(n_source, n_target):
     return StringKernel(ngram_range=(3, 5)).gram(texts), codes
 
 
+def run_rounds(gram, is_source, codes, n_classes, *, n_rounds, n_added, adapt=True):
+    describer = GramDescriber(
+        lambda _: (Described.from_gram(gram, adapt=adapt), {}), lambda features, source: RidgeSolver(features, source, 1e-5)
+    )
+    labelling = Labelling.of_source(is_source, codes, n_classes)
+    return fit_rounds(describer, labelling, Schedule(n_rounds, (n_added,)), Runtime(1)).rounds
+
+
 @pytest.mark.parametrize("n_rounds", [1, 2, 4])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_rounds_follow_the_algorithm_line_by_line(n_rounds, n_classes):
     gram, codes = demo_gram(30, 24)
     if n_classes == 3:
         codes = np.arange(30) % 3
-    documents, source = Described.from_gram(gram, adapt=True), np.arange(30)
-    solve = RidgeSolver(documents, source, 1e-5).solve
-    rounds = transduce(documents, source, codes, n_classes, solve=solve, n_rounds=n_rounds, n_added=10)
+    rounds = run_rounds(gram, np.arange(54) < 30, codes, n_classes, n_rounds=n_rounds, n_added=10)
     for number, step in enumerate(rounds, start=1):
         labels, scores = transductive_kernel_algorithm(gram.tolist(), codes.tolist(), n_classes, 10, 1e-5, number)
         assert step.codes.tolist() == labels
@@ -35,17 +44,13 @@ def test_rounds_follow_the_algorithm_line_by_line(n_rounds, n_classes):
 def test_source_and_target_may_stand_in_any_order():
     gram, codes = demo_gram(30, 24)
     order = np.random.default_rng(3).permutation(54)
-    place = np.argsort(order)
-    documents = Described.from_gram(np.ascontiguousarray(gram[np.ix_(order, order)]), adapt=True)
-    solve = RidgeSolver(documents, place[:30], 1e-5).solve
-    last = transduce(documents, place[:30], codes, 2, solve=solve, n_rounds=2, n_added=10)[-1]
+    mixed, is_source = np.ascontiguousarray(gram[np.ix_(order, order)]), order < 30
+    last = run_rounds(mixed, is_source, codes[order[is_source]], 2, n_rounds=2, n_added=10)[-1]
     _, scores = transductive_kernel_algorithm(gram.tolist(), codes.tolist(), 2, 10, 1e-5, 2)
     np.testing.assert_allclose(last.scores, np.array(scores)[order[order >= 30] - 30], rtol=0, atol=1e-6)
 
 
 def test_without_target_it_is_an_ordinary_fit():
     gram, codes = demo_gram(30, 0)
-    documents, source = Described.from_gram(gram, adapt=False), np.arange(30)
-    solve = RidgeSolver(documents, source, 1e-5).solve
-    rounds = transduce(documents, source, codes, 2, solve=solve, n_rounds=2, n_added=3)
+    rounds = run_rounds(gram, np.ones(30, bool), codes, 2, n_rounds=2, n_added=3, adapt=False)
     assert [step.scores.shape for step in rounds] == [(0, 2)]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from joblib import Parallel, delayed
 
-from gramshift import StringKernel
+from gramshift import StringKernel, TransductiveClassifier
 
 RNG = np.random.default_rng(0)
 TEXTS = ["".join(RNG.choice(list("abcdef "), 300)) for _ in range(150)]
@@ -31,6 +31,21 @@ def test_from_several_threads_at_once():
     with ThreadPoolExecutor(6) as pool:
         grams = list(pool.map(compute, range(12)))
     assert [gram.tobytes() for gram in grams] == [turned(part) for part in range(12)]
+
+
+def test_predict_beside_the_first_probabilities_has_the_same_bits():
+    """Labels shape the weights of n-grams in the preset best: probabilities must not change them under a prediction."""
+    labels = ["good" if text.count("a") > 42 else "bad" for text in TEXTS[:75]]
+    clf = TransductiveClassifier(preset="best", ngram_range=(2, 4), n_jobs=1).fit(TEXTS[:75], labels, target=TEXTS[75:])
+    new = [text[::-1] for text in TEXTS[:20]]
+    expected = clf.decision_function(new).tobytes()
+    found = []
+    with ThreadPoolExecutor(2) as pool:
+        sure = pool.submit(clf.predict_proba, new)
+        while not found or not sure.done():
+            found.append(clf.decision_function(new).tobytes())
+    assert set(found) == {expected}
+    assert (clf.predict_proba(new) == sure.result()).all()
 
 
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])

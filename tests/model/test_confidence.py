@@ -18,17 +18,17 @@ def test_documents_that_joined_are_scored_by_what_the_others_teach():
     labels = [int(label == "positive") for label in KITCHEN.labels[:30]]
     clf = gs.TransductiveClassifier("precomputed", n_added=8).fit(gram, labels + [None] * 20)
     kernel = Described.from_gram(gram, adapt=True).kernel(np.arange(len(texts)))
-    _, _, added, added_codes = clf._training
+    added, added_codes = clf._fit.labelling.joined, clf._fit.labelling.joined_codes
     assert len(added) == 8
     answers = dict(zip(range(n), labels, strict=True)) | dict(zip(added.tolist(), added_codes.tolist(), strict=True))
     for row in added.tolist():
         others = [other for other in answers if other != row]
         signs = np.array([1.0 if answers[other] == 1 else -1.0 for other in others])
         weights = np.linalg.solve(kernel[np.ix_(others, others)] + 1e-5 * np.eye(len(others)), signs)
-        found = clf._calibrate()[1][row - n]
+        found = clf._fit.calibration.scores[row - n]
         np.testing.assert_allclose(found, [-kernel[row, others] @ weights, kernel[row, others] @ weights], atol=1e-5)
     never = np.flatnonzero(clf.labeled_iter_[n:] < 0)
-    assert (clf._calibrate()[1][never] == clf.transduction_score_[never]).all()
+    assert (clf._fit.calibration.scores[never] == clf.transduction_score_[never]).all()
 
 
 @pytest.mark.parametrize("preset", ["paper", "best"])

@@ -9,6 +9,7 @@ import pytest
 import gramshift as gs
 from gramshift.data.demo import load_demo
 from gramshift.runtime.cluster import open_cluster
+from gramshift.runtime.resources import Runtime
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
 
@@ -20,15 +21,11 @@ def cluster():
         yield opened
 
 
-@pytest.fixture(autouse=True)
-def _small_pieces(monkeypatch):
-    """So that there are several."""
-    monkeypatch.setattr("gramshift.model.landmarks.piece_size", lambda n_landmarks, *, again: 64)
-
-
-def fit(source=KITCHEN.texts, target=FILMS.texts, *, progress=None, resume=None, **options):
+def fit(source=KITCHEN.texts, target=FILMS.texts, labels=KITCHEN.labels, *, runtime=None, **options):
+    """With small pieces, so that there are several."""
     clf = gs.TransductiveClassifier(**{"ngram_range": (3, 5), "landmarks": 60} | options)
-    return clf.fit(source, KITCHEN.labels, target=target, progress=progress, resume=resume)
+    given = {"piece_size": 64, "engine": clf.engine, "scheduler": clf.scheduler} | (runtime or {})
+    return clf._fit_with(source, labels, target, Runtime(**given))
 
 
 def assert_same(found, expected):
@@ -50,7 +47,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing_but_time(cluster, stage):
         if now == stage and done == 1 and victims:
             os.kill(victims.pop(), signal.SIGKILL)
 
-    found = fit(engine="dask", scheduler=cluster.address, progress=kill)
+    found = fit(engine="dask", scheduler=cluster.address, runtime={"progress": kill})
     assert victims == []
     assert_same(found, fit())
 
@@ -74,21 +71,34 @@ def test_pieces_that_workers_made_are_kept_and_taken_up(cluster, tmp_path):
             raise Stop
 
     with pytest.raises(Stop):
-        fit(engine="dask", scheduler=cluster.address, resume=tmp_path / "kept", progress=stop)
+        fit(engine="dask", scheduler=cluster.address, runtime={"resume": tmp_path / "kept", "progress": stop})
     calls = []
-    found = fit(engine="dask", scheduler=cluster.address, resume=tmp_path / "kept", progress=lambda *call: calls.append(call))
+    runtime = {"resume": tmp_path / "kept", "progress": lambda *call: calls.append(call)}
+    found = fit(engine="dask", scheduler=cluster.address, runtime=runtime)
     assert next(call for call in calls if call[0] == "landmarks")[1] >= 2
     assert_same(found, fit())
     assert len(list((tmp_path / "kept").glob("landmarks-*.piece"))) == 4
 
 
-@pytest.mark.parametrize(("name", "n_cells"), [("CELL_BYTES", 64 * 60), ("SQUARES_BYTES", 60 * 60)])  # to compare, to train
-def test_what_does_not_fit_a_worker_is_refused_with_the_numbers(cluster, monkeypatch, name, n_cells):
-    monkeypatch.setattr(f"gramshift.model.landmarks.{name}", 24 * 10**9 // n_cells)
-    with pytest.raises(
-        MemoryError, match=r"a Dask worker that compares 64 documents with 60 needs 22.7 GiB, but .* fewer landmarks"
-    ):
-        fit(engine="dask", scheduler=cluster.address)
+def test_a_piece_that_does_not_fit_a_worker_is_refused_with_the_numbers(cluster):
+    words = r"a Dask worker that compares 10000000 documents with 60 needs 13.7 GiB, but .* fewer landmarks"
+    with pytest.raises(MemoryError, match=words):
+        fit(engine="dask", scheduler=cluster.address, runtime={"piece_size": 10**7})
+
+
+def test_a_training_that_does_not_fit_a_worker_is_refused_with_the_numbers(cluster):
+    texts = [f"{number:05d}" for number in range(2500)]
+    words = r"a Dask worker that compares 1 documents with 2500 needs .* MiB, but .* fewer landmarks"
+    with pytest.raises(MemoryError, match=words):
+        fit(
+            texts[:100],
+            texts[100:],
+            [0, 1] * 50,
+            engine="dask",
+            scheduler=cluster.address,
+            landmarks=2500,
+            runtime={"piece_size": 1},
+        )
 
 
 def test_a_scheduler_that_is_not_there_is_noticed_before_documents_are_read():

@@ -50,7 +50,7 @@ def naive_shares(text, documents, coefficients, low, high, kind, adapt):
 def test_shares_are_those_of_the_n_grams(kind, adapt):
     clf = fit(20, kernel=kind, adapt=adapt)
     explanation = clf.explain(NEW)
-    model = clf._model
+    model = clf._fit.model
     naive = naive_shares(NEW, model.documents, model.coefficients[:, 1], 2, 4, kind, adapt)
     spans = sum(span.shares["positive"] for span in explanation.spans)
     assert np.isclose(spans, sum(naive.values()), atol=1e-12)

@@ -253,8 +253,8 @@ def test_every_changed_byte_is_noticed_or_harmless(path, tmp_path):
             noticed += 1
         else:
             assert (loaded.transduction_score_ == expected.transduction_score_).all()
-            assert (loaded._model.coefficients == expected._model.coefficients).all()
-            assert loaded._model.documents == expected._model.documents
+            assert (loaded._fit.model.coefficients == expected._fit.model.coefficients).all()
+            assert loaded._fit.model.documents == expected._fit.model.documents
     assert noticed > 140
 
 

@@ -6,8 +6,7 @@ import pytest
 import gramshift as gs
 from gramshift.data.demo import load_demo
 from gramshift.learn.landmark_ridge import draw, spread
-from gramshift.model import large
-from gramshift.runtime.budget import BASE, Needs
+from gramshift.runtime.resources import Runtime
 from gramshift.text.corpus import Joined, Listed, in_lists
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
@@ -105,7 +104,7 @@ def test_saved_and_loaded_it_says_the_same(tmp_path, way, choice):
         assert getattr(loaded, ask)(NEW).tolist() == getattr(found, ask)(NEW).tolist()
     assert loaded.transduction_proba_.tolist() == found.transduction_proba_.tolist()
     assert loaded.explain(NEW[0]) == found.explain(NEW[0])
-    assert sorted(loaded._model.documents) == sorted((KITCHEN.texts + FILMS.texts)[i] for i in found.landmarks_)
+    assert sorted(loaded._fit.model.documents) == sorted((KITCHEN.texts + FILMS.texts)[i] for i in found.landmarks_)
 
 
 def test_target_documents_keep_what_fit_said():
@@ -159,12 +158,11 @@ class Parts:
 
 
 @pytest.mark.parametrize("size", [1, 50, 1000])
-def test_documents_may_come_in_parts(size, monkeypatch):
-    monkeypatch.setattr("gramshift.runtime.budget.PIECE_CELLS", 64 * 70)
+def test_documents_may_come_in_parts(size):
     source, target = Parts(KITCHEN.texts, size), Parts(FILMS.texts, size)
-    clf = gs.TransductiveClassifier(ngram_range=(3, 5), landmarks=70)
-    clf.fit(source, KITCHEN.labels, target=target)
-    whole = fit(landmarks=70)
+    clf, whole = (gs.TransductiveClassifier(ngram_range=(3, 5), landmarks=70) for _ in range(2))
+    clf._fit_with(source, KITCHEN.labels, target, Runtime(piece_size=64))
+    whole._fit_with(KITCHEN.texts, KITCHEN.labels, FILMS.texts, Runtime(piece_size=64))
     assert clf.transduction_score_.tolist() == whole.transduction_score_.tolist()
     assert source.passes == target.passes == 2  # one to choose landmarks, one to describe all
 
@@ -194,9 +192,10 @@ def test_lists_of_equal_size():
 @pytest.mark.parametrize("way", ["tkc", "best"])
 def test_pieces_on_disk_change_nothing_and_leave_nothing(way, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr(large, "IN_MEMORY", 10**12)
-    on_disk = fit(landmarks=40, **WAYS[way])
-    monkeypatch.undo()
+    clf, stores = gs.TransductiveClassifier(**{"ngram_range": (3, 5), "landmarks": 40} | WAYS[way]), set()
+    watch = Runtime(held=0, progress=lambda *_: stores.update(path.name[:10] for path in tmp_path.iterdir()))
+    on_disk = clf._fit_with(KITCHEN.texts, KITCHEN.labels, FILMS.texts, watch)
+    assert stores == {"gramshift-"}
     in_memory = fit(landmarks=40, **WAYS[way])
     assert on_disk.transduction_score_.tolist() == in_memory.transduction_score_.tolist()
     assert list(tmp_path.iterdir()) == []
@@ -231,21 +230,23 @@ def test_an_empty_target_is_refused():
         gs.TransductiveClassifier(landmarks=3).fit(["a", "b"], [0, 1], target=[])
 
 
-def test_with_a_folder_the_gram_goes_to_disk_if_it_must(tmp_path, monkeypatch):
+def test_with_a_folder_the_gram_goes_to_disk_if_it_must(tmp_path):
     """And the fit has the same bits; a limit between what both ways take decides."""
+    chance = np.random.default_rng(0)
+    texts = ["".join(chance.choice(list("abcde"), 12)) for _ in range(1200)]  # short, so that the gram is most of it
+    labels = [text.count("a") > 2 for text in texts[:200]]
 
-    def needs(work, *, on_disk=False):
-        return Needs(BASE + (10**6 if on_disk else 10**9), 1.0)
+    def fit_short(resume=None, memory_limit=None):
+        clf = gs.TransductiveClassifier(ngram_range=(3, 5), n_added=100, memory_limit=memory_limit)
+        return clf.fit(texts[:200], labels, target=texts[200:], resume=resume)
 
-    exact = fit()
-    monkeypatch.setattr("gramshift.runtime.budget.estimate_exact", needs)
-    found = fit_kept(tmp_path / "kept", memory_limit="500 MB")
-    assert found.transduction_score_.tobytes() == exact.transduction_score_.tobytes()
-    assert np.load(tmp_path / "kept" / "gram.npy").shape == (240, 240)
-    again = fit_kept(tmp_path / "kept", memory_limit="500 MB")
-    assert again.transduction_score_.tobytes() == exact.transduction_score_.tobytes()
-    with pytest.raises(MemoryError, match=r"resume='folder'\)\) about .* and 1 s; with landmarks \(landmarks=240\) about"):
-        fit(memory_limit="500 MB")
+    exact = fit_short()
+    for _ in range(2):
+        found = fit_short(tmp_path / "kept", "10 MB")
+        assert found.transduction_score_.tobytes() == exact.transduction_score_.tobytes()
+        assert np.load(tmp_path / "kept" / "gram.npy").shape == (1200, 1200)
+    with pytest.raises(MemoryError, match=r"resume='folder'\)\) about .* and 1 s; with landmarks \(landmarks=\d+\) about"):
+        fit_short(memory_limit="10 MB")
 
 
 def fit_kept(folder, **options):
@@ -253,16 +254,16 @@ def fit_kept(folder, **options):
     return clf.fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts, resume=folder)
 
 
-def test_a_fit_goes_on_with_pieces_and_sums(tmp_path, monkeypatch):
+def test_a_fit_goes_on_with_pieces_and_sums(tmp_path):
+    def pieces():
+        """A piece that is made again is another file of the same name."""
+        return {path.name: path.stat().st_ino for path in (tmp_path / "kept").glob("*.piece")}
+
     expected = fit_kept(tmp_path / "kept", landmarks=50)
-    assert {path.name.partition("-")[0] for path in (tmp_path / "kept").glob("*.piece")} == {"landmarks", "half_sums"}
-
-    def never(*_):
-        raise AssertionError("it is there already")
-
-    monkeypatch.setattr("gramshift.model.encoding.Encoder.__call__", never)
-    monkeypatch.setattr("gramshift.learn.piecewise.multiply_by_itself", never)
+    made = pieces()
+    assert {name.partition("-")[0] for name in made} == {"landmarks", "half_sums"}
     found = fit_kept(tmp_path / "kept", landmarks=50)
+    assert pieces() == made
     assert found.transduction_score_.tobytes() == expected.transduction_score_.tobytes()
     with pytest.raises(ValueError, match="landmarks"):
         fit_kept(tmp_path / "kept", landmarks=51)

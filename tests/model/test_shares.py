@@ -15,7 +15,7 @@ from gramshift.data.demo import load_demo
 from gramshift.model import explain as shares
 from gramshift.model.explain import stretches
 from gramshift.model.fitted import Model
-from gramshift.model.similarities import Comparison
+from gramshift.model.similarities import Comparison, Reference
 from gramshift.text.steps import TextSteps, align
 
 SOURCE, FILMS = load_demo("kitchen"), load_demo("films")
@@ -56,7 +56,7 @@ def naive_by_character(text, documents, coefficients, ngram_range, kind, adapt, 
 def test_shares_are_those_of_the_naive_version(documents, new, ngram_range, kind, adapt, block):
     kernel = gs.StringKernel(kind, ngram_range=ngram_range, strip=False, lowercase=False, collapse_whitespace=False)
     coefficients = np.random.default_rng(0).normal(size=(len(documents), 3))
-    model = Model(Comparison([kernel]), documents, adapt, coefficients, np.zeros(3))
+    model = Model(Comparison([kernel]), Reference(documents), adapt, coefficients, np.zeros(3))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shares, "BLOCK", block)
         patch.setattr(shares, "CELLS", 3 * len(documents))
@@ -76,7 +76,7 @@ def test_many_documents_get_what_explain_gives_each(n_jobs, monkeypatch):
     clf.fit(SOURCE.texts[:30], SOURCE.labels[:30], target=FILMS.texts[:30])
     new = [*FILMS.texts[:35], "", "  a\n\tGREAT film  ", "\ufb01lm \ud83d\ude00", "x"]
     told = []
-    found = list(shares.find_shares(clf._model, new, progress=lambda *args: told.append(args)))
+    found = list(shares.find_shares(clf._fit.model, new, progress=lambda *args: told.append(args)))
     assert told[-1] == ("explain", len(new), len(new))
     for text, one in zip(new, found, strict=True):
         why = clf.explain(text)
@@ -106,8 +106,7 @@ def test_weights_of_ngrams_are_in_the_shares(documents, new, ngram_range, adapt,
     steps = {"strip": False, "lowercase": False, "collapse_whitespace": False}
     kernel = gs.StringKernel(ngram_range=ngram_range, weighting=powers, **steps)
     coefficients = np.random.default_rng(0).normal(size=(len(documents), 2))
-    comparison = Comparison([kernel], groups={"classes": classes})
-    model = Model(comparison, documents, adapt, coefficients, np.zeros(2))
+    model = Model(Comparison([kernel]), Reference(documents, {"classes": classes}), adapt, coefficients, np.zeros(2))
     sets = [set(naive.ngrams(one, ngram_range)) for one in documents]
 
     def weigh(gram):
@@ -120,7 +119,9 @@ def test_weights_of_ngrams_are_in_the_shares(documents, new, ngram_range, adapt,
 
 def test_shares_of_words_lie_on_their_characters():
     kernel = gs.StringKernel(ngram_range=(1, 1), unit="word")
-    model = Model(Comparison([kernel]), ["good pan", "Bad, bad knife"], False, np.array([[1.0], [-3.0]]), np.zeros(1))
+    model = Model(
+        Comparison([kernel]), Reference(["good pan", "Bad, bad knife"]), False, np.array([[1.0], [-3.0]]), np.zeros(1)
+    )
     (share,) = shares.find_shares(model, ["A  GOOD (bad) day"])
     good, bad = 1 / np.sqrt(4 * 2), -3 / np.sqrt(4 * 2)  # four words here, two different ones there
     expected = np.zeros(17)
@@ -132,12 +133,11 @@ def test_what_a_document_shares_with_itself_can_be_left_out():
     clf = gs.TransductiveClassifier(ngram_range=(2, 4), n_added=20).fit(
         SOURCE.texts[:15], SOURCE.labels[:15], target=FILMS.texts[:15]
     )
-    model = clf._model
+    model = clf._fit.model
     found = shares.find_shares(model, FILMS.texts[:3], own=[15, 16, 17])
     for row, (text, one) in enumerate(zip(FILMS.texts[:3], found, strict=True), start=15):
         others = [i for i in range(30) if i != row]
-        without = Model(
-            model.comparison, [model.documents[i] for i in others], True, model.coefficients[others], model.intercepts
-        )
+        known = Reference([model.documents[i] for i in others])
+        without = Model(model.comparison, known, True, model.coefficients[others], model.intercepts)
         (expected,) = shares.find_shares(without, [text])
         np.testing.assert_allclose(one.by_character, expected.by_character, rtol=0, atol=1e-9)

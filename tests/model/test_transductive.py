@@ -11,7 +11,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 import gramshift as gs
 from gramshift.data.demo import load_demo
 from gramshift.learn.features import compact
-from gramshift.model.on_gram import fit_on_gram
+from gramshift.model.classifier import fit_on_gram
+from gramshift.runtime.resources import Runtime
 from naive_algorithm import transductive_kernel_algorithm
 
 SOURCE, FILMS = load_demo("kitchen"), load_demo("films")
@@ -273,7 +274,7 @@ def test_progress_is_told_and_changes_nothing(fitted):
     clf = make().fit(X, Y, target=TARGET, progress=lambda *step: told.append(step))
     assert (clf.transduction_score_ == fitted.transduction_score_).all()
     assert {stage for stage, _, _ in told} == {"index", "gram", "training"}
-    assert [(done, total) for stage, done, total in told if stage == "training"] == [(120, 120), (160, 160)]
+    assert [(done, total) for stage, done, total in told if stage == "training"] == [(120, 120), (160, 160), (160, 160)]
 
 
 def test_several_fits_on_one_gram_are_as_good_as_fits_of_their_own(fitted):
@@ -281,7 +282,7 @@ def test_several_fits_on_one_gram_are_as_good_as_fits_of_their_own(fitted):
     texts, labels = [*X, *TARGET], [*Y, *[None] * len(TARGET)]
     gram = compact(gs.StringKernel(ngram_range=(3, 5)).gram(texts))
     clf = make()
-    fit_on_gram(clf, texts, labels, gram)
+    fit_on_gram(clf, texts, labels, gram, Runtime())
     assert (clf.transduction_score_ == fitted.transduction_score_).all()
     assert (clf.transduction_proba_ == fitted.transduction_proba_).all()
     assert clf.explain(TARGET[0]) == fitted.explain(TARGET[0])

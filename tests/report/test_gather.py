@@ -83,7 +83,7 @@ def test_neighbours_are_the_nearest_source_documents(contents):
 def test_equal_neighbours_come_in_order(monkeypatch):
     monkeypatch.setattr(gather, "CELLS", 6)  # one text at a time
     others = ["xy", "abc", "xabc", "abc", "abc", "abc"]
-    model = gs.TransductiveClassifier(ngram_range=(2, 2), n_rounds=1).fit(others, [0, 1, 1, 1, 1, 1])._model
+    model = gs.TransductiveClassifier(ngram_range=(2, 2), n_rounds=1).fit(others, [0, 1, 1, 1, 1, 1])._fit.model
     assert [[row for row, _ in near] for near in gather.find_nearest(model, ["abc", "xy", "q"], others)] == [
         [1, 3, 4],
         [0],
@@ -95,9 +95,9 @@ def test_weighted_ngrams_are_weighed_as_in_the_fit(plain):
     """Neighbours and highlights of the preset "best", whose weights come from all documents of the fit."""
     best = gs.TransductiveClassifier(preset="best", ngram_range=(3, 4)).fit(SOURCE, LABELS, target=TARGET)
     found = collect(best, plain)
-    similarity = best._model.describe(TARGET).gram[:, :40]
+    similarity = best._fit.model.describe(TARGET).gram[:, :40]
     rows = [40 + row if row < 32 else 40 for row in range(33)]
-    explained = find_shares(best._model, TARGET, own=rows)
+    explained = find_shares(best._fit.model, TARGET, own=rows)
     for one, values, share in zip(found.documents, similarity, explained, strict=True):
         order = sorted((row for row in range(40) if values[row] > 0), key=lambda row: (-values[row], row))[:3]
         assert [near.id for near in one.neighbours] == [f"k{row}" for row in order]
@@ -113,7 +113,7 @@ def test_weighted_ngrams_are_weighed_as_in_the_fit(plain):
 
 def test_spans_come_from_the_explanation_without_the_document_itself(contents, fitted):
     rows = [40 + row if row < 32 else 40 for row in range(33)]  # the last is a copy of the first
-    for one, share in zip(contents.documents, find_shares(fitted._model, TARGET, own=rows), strict=True):
+    for one, share in zip(contents.documents, find_shares(fitted._fit.model, TARGET, own=rows), strict=True):
         assert one.spans == [pytest.approx(span) for span in strongest_spans(share.by_character)]
         assert all(0 <= start < stop <= len(one.text) and 0 < strength <= 1 for start, stop, strength, _ in one.spans)
         assert all(a[1] <= b[0] for a, b in zip(one.spans, one.spans[1:], strict=False))

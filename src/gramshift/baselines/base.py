@@ -61,14 +61,13 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
         """
         self._check_parameters()
         begun = time.perf_counter()
-        documents, labels = gather(X, y, target, read=as_documents)
-        known = [not is_missing(label) for label in labels]
-        source = [text for text, is_source in zip(documents, known, strict=True) if is_source]
-        unlabelled = [text for text, is_source in zip(documents, known, strict=True) if not is_source]
-        classes, codes = encode_labels([label for label in labels if not is_missing(label)])
+        given = gather(X, y, target, read=as_documents)
+        source = [text for text, is_source in zip(given.documents, given.is_source, strict=True) if is_source]
+        unlabelled = [text for text, is_source in zip(given.documents, given.is_source, strict=True) if not is_source]
+        classes, codes = encode_labels([label for label in given.labels if not is_missing(label)])
         self._check_task(len(classes), len(unlabelled))
         self._train(classes, source, codes, unlabelled)
-        self.labeled_iter_ = np.where(known, 0, -1)
+        self.labeled_iter_ = np.where(given.is_source, 0, -1)
         found = self.transduction_.tolist()
         counts = {label: found.count(label) for label in classes.tolist()}
         none = dict.fromkeys(counts, 0)

@@ -3,9 +3,10 @@
 from typing import Any
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
-from gramshift.model.classifier import TransductiveClassifier
+from gramshift.model.classifier import TransductiveClassifier, fit_on_gram
 from gramshift.model.fitted import Model
-from gramshift.model.similarities import make_comparison
+from gramshift.model.similarities import Reference, make_comparison
+from gramshift.runtime.resources import Runtime
 
 
 class KernelDiscriminant(Baseline):
@@ -32,15 +33,17 @@ class KernelDiscriminant(Baseline):
     def _check_parameters(self) -> None:
         if self.kernel == "precomputed":
             raise ValueError("kernel='precomputed': give texts and a string kernel; TransductiveClassifier takes grams")
-        self._classifier()._check_parameters()
+        self._classifier()._check_parameters(Runtime())
 
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
-        model = self._classifier().fit(source, codes)._model
+        classifier = self._classifier()
+        fit_on_gram(classifier, source, codes.tolist(), None, Runtime(), calibrate=False)
+        model = classifier._fit.model
         return {"texts": source, "coefficients": model.coefficients, "intercepts": model.intercepts}
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         comparison = make_comparison(self.kernel, self.ngram_range)
-        return Model(comparison, state["texts"], False, state["coefficients"], state["intercepts"]).score(texts)
+        return Model(comparison, Reference(state["texts"]), False, state["coefficients"], state["intercepts"]).score(texts)
 
     def _classifier(self) -> TransductiveClassifier:
         return TransductiveClassifier(

@@ -12,13 +12,12 @@ def describe_model(path: str) -> dict[str, Any]:
     """The file is read and checked as a whole, as it is for predictions."""
     from gramshift.methods import load_with_head
     from gramshift.model.classifier import TransductiveClassifier
-    from gramshift.model.settings import in_effect
 
     classifier, head = load_with_head(path)
     is_own = isinstance(classifier, TransductiveClassifier)
     texts = _texts(classifier) if is_own else classifier._state.get("texts", [])
     n_source = int((classifier.labeled_iter_ == 0).sum())
-    parameters = in_effect(head["parameters"] | {"settings": head.get("settings", {})})
+    parameters = head["parameters"] | head.get("settings", {})
     return {
         "path": path,
         "class": type(classifier).__name__,
@@ -38,7 +37,7 @@ def describe_model(path: str) -> dict[str, Any]:
 
 
 def _texts(classifier: Any) -> list[str]:
-    return list(classifier._model.documents) if classifier._model.comparison is not None else []
+    return list(classifier._fit.model.documents)
 
 
 def in_words(found: dict[str, Any]) -> list[str]:

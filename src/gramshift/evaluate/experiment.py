@@ -3,7 +3,7 @@
 import time
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,19 @@ from numpy.typing import NDArray
 
 from gramshift.evaluate.protocol import Setting
 from gramshift.learn.features import Described
+from gramshift.learn.labelling import Labelling
 from gramshift.learn.products import Products, SharedProducts
 from gramshift.learn.ridge import RidgeSolver
-from gramshift.learn.rounds import Round, transduce
+from gramshift.learn.rounds import Round, fit_rounds
 from gramshift.methods import METHODS
+from gramshift.model.classifier import TransductiveClassifier
+from gramshift.model.describers import GramDescriber
+from gramshift.model.settings import Settings
+from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import count_threads
 
 Floats = NDArray[np.float64]
-ALPHA = 1e-5
-N_ADDED = 1000
+PAPER = Settings.from_parameters(TransductiveClassifier(preset="paper").get_params())
 WORTH_SHARING = 4  # groups of settings over the same domains
 
 
@@ -62,10 +66,17 @@ class Documents:
 
 
 def run_settings(
-    gram: NDArray[Any], documents: Documents, settings: list[Setting], methods: list[str], *, n_jobs: int | None = -1
+    gram: NDArray[Any],
+    documents: Documents,
+    settings: list[Setting],
+    methods: list[str],
+    *,
+    n_jobs: int | None = -1,
+    paper: Settings = PAPER,
 ) -> Iterator[list[Outcome]]:
     """The outcomes of all methods, setting by setting; true labels of the target are never looked at."""
-    n_threads = count_threads(n_jobs)
+    runtime = Runtime(n_jobs)
+    n_threads = runtime.n_threads
     groups = list(dict.fromkeys(setting.letters for setting in settings))
     adapting, shared = bool(set(methods) - {"plain"}), None
     if adapting and len(groups) >= WORTH_SHARING:
@@ -83,21 +94,30 @@ def run_settings(
         elif adapting and len(together) > 1:
             products = SharedProducts(adapted, [slice(0, len(rows))]).choose(np.arange(len(rows)), [0])
         for setting in together:
-            yield _run_setting(plain, adapted, group, setting, methods, products)
+            yield _run_setting(plain, adapted, group, setting, methods, products, paper, runtime)
 
 
 def _run_setting(
-    plain: Described, adapted: Described, documents: Documents, setting: Setting, methods: list[str], shared: Products | None
+    plain: Described,
+    adapted: Described,
+    documents: Documents,
+    setting: Setting,
+    methods: list[str],
+    shared: Products | None,
+    paper: Settings,
+    runtime: Runtime,
 ) -> list[Outcome]:
     source = documents.rows(setting.source)
-    codes = documents.codes[source]  # all that is known of labels from here on
+    is_source = np.isin(np.arange(len(documents.codes)), source)
+    labelling = Labelling.of_source(is_source, documents.codes[is_source], 2)  # all that is known of labels from here on
 
     def rounds(described: Described, n_rounds: int, products: Products | None) -> tuple[list[Round], list[float]]:
-        begun = time.perf_counter()
-        solve = RidgeSolver(described, source, ALPHA, products=products).solve
-        made = time.perf_counter() - begun
-        done = transduce(described, source, codes, 2, solve=solve, n_rounds=n_rounds, n_added=N_ADDED)
-        return done, list(np.cumsum([made + done[0].seconds, *(one.seconds for one in done[1:])]))
+        schedule = replace(paper.make_schedule(len(labelling.target), [0, 1]), n_rounds=n_rounds)
+        describer = GramDescriber(
+            lambda _: (described, {}), lambda features, source: RidgeSolver(features, source, paper.alpha, products=products)
+        )
+        done = fit_rounds(describer, labelling, schedule, runtime, calibrate=False).rounds
+        return done, list(np.cumsum([one.seconds for one in done]))
 
     outcomes = []
     if "plain" in methods:

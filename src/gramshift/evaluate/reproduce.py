@@ -14,19 +14,18 @@ from typing import Any
 import numpy as np
 
 from gramshift.data.reviews import FIELDS, Sentiment, digest, load_sentiment
-from gramshift.evaluate import experiment
-from gramshift.evaluate.experiment import ALPHA, Documents, Outcome, run_on_texts, run_settings
+from gramshift.evaluate.experiment import PAPER, Documents, Outcome, run_on_texts, run_settings
 from gramshift.evaluate.kept_results import Parts
 from gramshift.evaluate.protocol import LETTERS, Setting
 from gramshift.evaluate.results import differences, make_rows, make_tables, to_csv, to_markdown
 from gramshift.learn.features import compact
 from gramshift.methods import BEST, METHODS
-from gramshift.model.settings import PRESETS
+from gramshift.model.settings import PRESETS, Settings
 from gramshift.model.string_kernel import StringKernel
 from gramshift.ngrams.index import KINDS
 from gramshift.runtime.storage import replaced_file
 
-NGRAM_RANGE = (5, 8)
+NGRAM_RANGE = PAPER.ngram_range
 LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
 Report = Callable[[str, int, int], None]
 Outcomes = dict[str, dict[str | None, list[Outcome]]]
@@ -45,6 +44,7 @@ def reproduce(
     n_jobs: int | None = -1,
     progress: Report | None = None,
     say: Callable[[str], None] = lambda words: None,
+    paper: Settings = PAPER,
 ) -> dict[str, Any]:
     """Run, write results.json, results.csv, tables.md and predictions.csv.gz into ``output``, and return the results."""
     check_choice("method", methods, tuple(METHODS))
@@ -67,7 +67,7 @@ def reproduce(
     output.mkdir(parents=True, exist_ok=True)
     digests = {letter: digest(domain.reviews) for letter, domain in sentiment.domains.items()}
     versions = {name: version(name) for name in LIBRARIES} | {"python": platform.python_version()}
-    parameters = {"ngram_range": list(NGRAM_RANGE), "alpha": ALPHA, "n_added": experiment.N_ADDED, "seed": None}
+    parameters = {"ngram_range": list(NGRAM_RANGE), "alpha": paper.alpha, "n_added": paper.n_added, "seed": None}
     key = {"fields": fields, "parameters": parameters | {BEST: PRESETS[BEST]}, "versions": versions}
     parts = Parts(output / "parts", key, digests)
     documents = Documents(letters, np.concatenate([sentiment.domains[letter].codes for letter in letters]).astype(np.intp))
@@ -85,7 +85,7 @@ def reproduce(
         done += len(settings) - len(missing)
         if missing:
             gram = compact(StringKernel(kernel, ngram_range=NGRAM_RANGE, n_jobs=n_jobs).gram(texts, progress=progress))
-            for several in run_settings(gram, documents, missing, stages, n_jobs=n_jobs):
+            for several in run_settings(gram, documents, missing, stages, n_jobs=n_jobs, paper=paper):
                 outcomes[several[0].setting.name][kernel] = several
                 parts.save(kernel, several[0].setting, several)
                 done += 1

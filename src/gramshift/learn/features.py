@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.learn.labelling import Rows
 from gramshift.learn.leaves.cells import fill_cells, find_copies, gather_cells, multiply_cells
 from gramshift.runtime.threads import run_threads
 
@@ -36,10 +37,24 @@ def adapted_kernel(rows: Floats, reference: Floats | None = None) -> Floats:
     return rows @ (rows if reference is None else reference).T
 
 
-Rows = NDArray[np.intp]
 BLOCK = 128  # rows that a thread works on at a time
 ALMOST_ONE = 1 - 1e-9
 EQUAL = 1e-14  # beside values of 1
+
+
+class Features(Protocol):
+    """Documents as a classifier sees them: each by its similarities, K-tilde (``adapt``) or K-hat, to certain documents."""
+
+    @property
+    def adapt(self) -> bool: ...
+
+    def __len__(self) -> int: ...
+
+    def multiply(self, vectors: Floats, rows: Rows | None = None) -> Floats:
+        """The descriptions of ``rows``, by default of all documents, times vectors."""
+
+    def gather(self, weights: Floats, rows: Rows) -> Floats:
+        """The weighted sums of the descriptions of ``rows``."""
 
 
 def compact(gram: NDArray[Any], *, symmetric: bool = True) -> NDArray[Any]:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from gramshift.learn.factor import find_blas
-from gramshift.learn.features import ALMOST_ONE, Rows
+from gramshift.learn.features import ALMOST_ONE
+from gramshift.learn.labelling import Rows
 from gramshift.learn.piecewise import DescribedParts
 from gramshift.learn.ridge import Fitted, SingularKernelError, is_mirrored
 

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import blas
 
-from gramshift.learn.features import Described, Rows, exponential
+from gramshift.learn.features import Described, exponential
+from gramshift.learn.labelling import Rows
 from gramshift.runtime.pieces import Arrays, Pieces, Store
 from gramshift.runtime.threads import Progress
 

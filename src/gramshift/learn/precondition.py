@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.learn.factor import GrowingFactor, NotPositiveError, Report, ignore
-from gramshift.learn.features import Described, Rows
+from gramshift.learn.features import Described
+from gramshift.learn.labelling import Rows
 from gramshift.learn.products import Products, ProductsByNeed
 
 Floats = NDArray[np.float64]

@@ -5,7 +5,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.learn.features import Described, Rows
+from gramshift.learn.features import Described
+from gramshift.learn.labelling import Rows
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]

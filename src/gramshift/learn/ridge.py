@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from gramshift.learn.conjugate import Map, conjugate_gradients
-from gramshift.learn.features import Described, Rows
+from gramshift.learn.features import Described, Features
+from gramshift.learn.labelling import Rows
 from gramshift.learn.precondition import Preconditioner
 from gramshift.learn.products import Products
 from gramshift.runtime.threads import Progress
@@ -32,7 +33,7 @@ class Fitted:
     coefficients: Floats
     intercepts: Floats
 
-    def score(self, documents: Described, rows: Rows) -> Floats:
+    def score(self, documents: Features, rows: Rows) -> Floats:
         """Scores of some of the documents."""
         if not len(rows):
             return np.zeros((0, len(self.intercepts)))

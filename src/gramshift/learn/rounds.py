@@ -1,24 +1,60 @@
-"""Algorithm 1: rounds of training, each on the source and the surest answers of the round before."""
+"""Algorithm 1: rounds of training, each on the source and on answers of the round before."""
 
 import time
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.learn.features import Described, Rows
+from gramshift.learn.calibrate import fit_offsets, fit_steepness, softmax
+from gramshift.learn.features import Features
+from gramshift.learn.labelling import Codes, Labelling, Rows
 from gramshift.learn.ridge import Fitted
-from gramshift.learn.selection import choose_classes, choose_surest, one_versus_all
+from gramshift.learn.selection import (
+    choose_by_shares,
+    choose_classes,
+    choose_surest,
+    estimate_shares,
+    one_versus_all,
+    settle_shares,
+)
+from gramshift.learn.solvers import Solver
+from gramshift.runtime.resources import Runtime
 
 Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
-Solve = Callable[[Rows, Floats], Fitted]
-"""(training documents, their one-versus-all targets) -> classifier."""
-Select = Callable[[Floats, int], tuple[Rows, Codes]]
-"""(scores, how many) -> rows and the classes that they join with."""
-Prepare = Callable[[Rows, Codes], tuple[Described, Solve]]
-"""(training documents, their classes) -> all documents as they are to be described, and how to train on them."""
+SURE, SOURCE_SHARES, ESTIMATED_SHARES = "surest", "source shares", "estimated shares"
+
+
+class Describer(Protocol):
+    """Tells how a classifier sees the documents of a fit, and makes the solver that trains on them."""
+
+    @property
+    def by_labels(self) -> bool:
+        """Whether classes shape the features, so that documents are described again for every labelling."""
+
+    def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> Features:
+        """All documents as this labelling has them; with ``n`` no more than the first n need be there.
+
+        ``across``: where n-grams have weights by class, those that one domain has more often than the other count less. What
+        was described before may be overwritten.
+        """
+
+    def make_solver(self, features: Features, source: Rows) -> Solver:
+        """What trains on documents so described; ``source`` begins every training set."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How many rounds there are, how many target documents join before each one after the first, and which.
+
+    ``select`` is "surest", "source shares", "estimated shares" or an array with the share of each class. If there are more
+    rounds than numbers, the last number holds for the rest.
+    """
+
+    n_rounds: int
+    n_added: tuple[int, ...]
+    select: str | Floats = SURE
 
 
 @dataclass(frozen=True)
@@ -38,58 +74,135 @@ class Round:
         return choose_classes(self.scores)
 
 
-def transduce(
-    documents: Described,
-    source: Rows,
-    codes: Codes,
-    n_classes: int,
-    *,
-    solve: Solve,
-    n_rounds: int,
-    n_added: int | Sequence[int],
-    select: Select = choose_surest,
-) -> list[Round]:
-    """Train on the source, label all others, add n_added of them, by default the surest, train again, label all again.
+@dataclass(frozen=True)
+class Calibration:
+    """What turns scores into probabilities."""
 
-    ``codes`` are the classes of the source documents. Every further round chooses anew from the whole target; each adds as
-    many as ``n_added`` says, of several numbers its own, and the last one if there are more rounds.
+    steepness: float
+    scores: Floats
+    """The scores of the target documents; those that joined the training are scored by classifiers that did not learn
+    from them."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What all rounds together have learnt."""
+
+    rounds: list[Round]
+    labelling: Labelling
+    """The labelling that the last round learnt from."""
+    calibration: Calibration | None
+
+
+def fit_rounds(
+    describer: Describer, labelling: Labelling, schedule: Schedule, runtime: Runtime, *, calibrate: bool = True
+) -> Outcome:
+    """Train on the source, label the target, let some of it join, train again, label all of it again.
+
+    Every further round chooses anew from the whole target. True classes of target documents are in no labelling, so that
+    nothing here can learn from them.
     """
-    return transduce_prepared(
-        len(documents),
-        source,
-        codes,
-        n_classes,
-        prepare=lambda *_: (documents, solve),
-        n_rounds=n_rounds,
-        n_added=n_added,
-        select=select,
-    )
-
-
-def transduce_prepared(
-    n: int,
-    source: Rows,
-    codes: Codes,
-    n_classes: int,
-    *,
-    prepare: Prepare,
-    n_rounds: int,
-    n_added: int | Sequence[int],
-    select: Select = choose_surest,
-) -> list[Round]:
-    """The same where ``prepare`` describes the n documents anew for every round."""
-    growing = [n_added] if isinstance(n_added, int) else list(n_added)
-    target = np.setdiff1d(np.arange(n), source)
-    added, added_codes = np.empty(0, np.intp), np.empty(0, np.intp)
+    source, target, trainer = labelling, labelling.target, _Trainer(describer, labelling.source)
+    n_rounds = schedule.n_rounds if len(target) else 1
+    added, codes, shares = np.empty(0, np.intp), np.empty(0, np.intp), None
     rounds: list[Round] = []
-    for _ in range(n_rounds if len(target) else 1):
+    for number in range(n_rounds):
         begun = time.perf_counter()
         if rounds:
-            added, added_codes = select(rounds[-1].scores, growing[min(len(rounds), len(growing)) - 1])
-        training, known = np.concatenate([source, target[added]]), np.concatenate([codes, added_codes])
-        documents, solve = prepare(training, known)
-        fitted = solve(training, one_versus_all(known, n_classes))
-        scores = fitted.score(documents, target)
+            scores, n = rounds[-1].scores, schedule.n_added[min(number, len(schedule.n_added)) - 1]
+            if isinstance(schedule.select, str) and schedule.select == SURE:
+                added, codes = choose_surest(scores, n)
+            else:
+                shares = find_shares(trainer, source, schedule.select, scores) if shares is None else shares
+                added, codes = choose_by_shares(scores, n, shares)
+            labelling = source.join(target[added], codes)
+        if describer.by_labels:
+            runtime.report("rounds", number, n_rounds)
+        features, solver = trainer.prepare(labelling)
+        fitted = solver.solve(labelling.training, one_versus_all(labelling.codes, labelling.n_classes))
+        scores = fitted.score(features, target)
+        del features, solver  # the next ones need the room
         changed = int(np.count_nonzero(choose_classes(scores) != rounds[-1].codes)) if rounds else 0
-        rounds.append(Round(added, added_codes, fitted, scores, changed, time.perf_counter() - begun))
-    return rounds
+        rounds.append(Round(added, codes, fitted, scores, changed, time.perf_counter() - begun))
+    if describer.by_labels:
+        runtime.report("rounds", n_rounds, n_rounds)
+    calibration = _calibrate(trainer, labelling, rounds[-1].scores) if calibrate else None
+    return Outcome(rounds, labelling, calibration)
+
+
+class _Trainer:
+    """The describer of a fit with what it made last: features and solver stay the same where labels do not shape them."""
+
+    def __init__(self, describer: Describer, source: Rows) -> None:
+        self.describer, self._source = describer, source
+        self._ready: tuple[Features, Solver] | None = None
+
+    def prepare(self, labelling: Labelling) -> tuple[Features, Solver]:
+        """The documents as this labelling has them, and what trains on them."""
+        if self._ready is not None and not self.describer.by_labels:
+            return self._ready
+        self._ready = None  # freed before the next ones are made
+        features = self.describer.describe(labelling)
+        ready = features, self.describer.make_solver(features, self._source)
+        if not self.describer.by_labels:
+            self._ready = ready
+        return ready
+
+    def held_out(self, labelling: Labelling, *, across: bool = False) -> Floats:
+        """The scores of all training documents, each by a classifier that has not seen its class.
+
+        In closed form, unless labels shape the features too: then half of them is scored by what the other half teaches.
+        """
+        training, codes, n_classes = labelling.training, labelling.codes, labelling.n_classes
+        if not self.describer.by_labels:
+            _, solver = self.prepare(labelling)
+            return solver.held_out(training, one_versus_all(codes, n_classes))
+        scores, n_needed = np.empty((len(training), n_classes)), 1 + int(training.max())
+        is_source, fold = labelling.is_source[training], split_in_two(labelling)
+        for held in (fold == 0, fold == 1):
+            half = labelling.only(~held)
+            features = self.describer.describe(half, n=n_needed, across=across)
+            solver = self.describer.make_solver(features, training[~held & is_source])
+            fitted = solver.solve(half.training, one_versus_all(half.codes, n_classes))
+            scores[held] = fitted.score(features, training[held])
+            del features, solver, fitted
+        return scores
+
+
+def split_in_two(labelling: Labelling) -> NDArray[np.intp]:
+    """0 or 1 for each training document: source and target documents of each class are spread over both halves."""
+    is_source, fold = labelling.is_source[labelling.training], np.empty(len(labelling.training), np.intp)
+    for code in range(labelling.n_classes):
+        of_class = labelling.codes == code
+        for rows in (np.flatnonzero(is_source & of_class), np.flatnonzero(~is_source & of_class)):
+            fold[rows] = np.arange(len(rows)) % 2
+    return fold
+
+
+def find_shares(trainer: _Trainer, source: Labelling, select: str | Floats, scores: Floats) -> Floats:
+    """The share of each class in the target, as given, as in the source, or estimated from the scores of a first round.
+
+    What one domain alone has moves the scores of that domain alone, which would look like other shares of classes. Where
+    labels shape the features, n-grams therefore count by how evenly they are spread over both domains too.
+    """
+    if not isinstance(select, str):
+        return select
+    shares: Floats = np.bincount(source.codes, minlength=source.n_classes) / len(source.codes)
+    if select == SOURCE_SHARES:
+        return shares
+    if trainer.describer.by_labels:
+        features = trainer.describer.describe(source, across=True)
+        solver = trainer.describer.make_solver(features, source.source)
+        fitted = solver.solve(source.training, one_versus_all(source.codes, source.n_classes))
+        scores = fitted.score(features, source.target)
+        del features, solver, fitted
+    held_out = trainer.held_out(source, across=True)
+    return settle_shares(estimate_shares(softmax(scores, *fit_offsets(held_out, source.codes)), shares), shares)
+
+
+def _calibrate(trainer: _Trainer, labelling: Labelling, scores: Floats) -> Calibration:
+    """The steepness by held-out scores of the source; target documents that joined get held-out scores too."""
+    held_out, n_source = trainer.held_out(labelling), len(labelling.source)
+    scores = scores.copy()
+    scores[np.searchsorted(labelling.target, labelling.joined)] = held_out[n_source:]
+    return Calibration(fit_steepness(held_out[:n_source], labelling.source_codes), scores)

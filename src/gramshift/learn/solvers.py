@@ -1,13 +1,13 @@
 """The classifiers that a round can train, by name: ridge regression, discriminant analysis, support vector machine."""
 
-from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import SVC
 
-from gramshift.learn.features import Described, Rows
+from gramshift.learn.features import Described
+from gramshift.learn.labelling import Rows
 from gramshift.learn.ridge import Fitted, RidgeSolver, spread_weights
 from gramshift.runtime.threads import Progress
 
@@ -100,13 +100,13 @@ class Solver(Protocol):
         """What each training document scores when it does not take part."""
 
 
-SOLVERS: dict[str, Callable[[Described, Rows, float, bool, Progress | None], Solver]] = {
-    "ridge": lambda documents, source, alpha, bias, progress: RidgeSolver(
-        documents, source, alpha, bias=bias, progress=progress
-    ),
-    "discriminant": lambda documents, source, alpha, bias, progress: DiscriminantSolver(
-        documents, source, alpha, progress=progress
-    ),
-    "svm": lambda documents, source, alpha, bias, progress: MachineSolver(documents),
-}
-"""From (documents, source, alpha, bias, progress)."""
+def make_solver(
+    name: str, documents: Described, source: Rows, *, alpha: float, bias: bool, progress: Progress | None = None
+) -> Solver:
+    """The solver of this name; only "ridge" has a ``bias`` of its own, and "svm" no ``alpha``."""
+    if name == "ridge":
+        return RidgeSolver(documents, source, alpha, bias=bias, progress=progress)
+    if name == "discriminant":
+        return DiscriminantSolver(documents, source, alpha, progress=progress)
+    assert name == "svm", "settings are checked before"
+    return MachineSolver(documents)

@@ -10,25 +10,31 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
-from gramshift.kernels.ranges import check_ngram_range
 from gramshift.kernels.registry import KERNELS
-from gramshift.learn.calibrate import agree, fit_steepness, softmax
-from gramshift.learn.rounds import Round
+from gramshift.learn.calibrate import agree, softmax
+from gramshift.learn.rounds import Calibration
 from gramshift.learn.selection import choose_classes
-from gramshift.learn.solvers import SOLVERS
 from gramshift.model.explain import Explanation, explain_text
-from gramshift.model.fitted import Calibration, Model
-from gramshift.model.inputs import Known, check_gram, gather, read_labels
-from gramshift.model.landmarks import LandmarkTrainer
-from gramshift.model.large import Given, choose, count_landmarks, gather_parts, open_store, prepare_gram
-from gramshift.model.saving import kernel_to_json, save_classifier
-from gramshift.model.settings import PRESETS, check_landmarks, fill_in, in_effect
-from gramshift.model.similarities import Comparison, copy_kernel, make_comparison
+from gramshift.model.fit import fit_exact, fit_landmarks
+from gramshift.model.fitted import Fit
+from gramshift.model.inputs import FitInput, check_gram, gather, gather_parts
+from gramshift.model.saving import (
+    FORMAT,
+    FORMAT_VERSION,
+    WITH_LANDMARKS,
+    Kind,
+    arrays_of,
+    kernel_to_json,
+    parameters_from_json,
+    read_fit,
+    save_fit,
+)
+from gramshift.model.settings import Settings, copy_kernel
+from gramshift.model.similarities import Comparison, compare_by
 from gramshift.model.string_kernel import StringKernel
-from gramshift.model.trainer import Trainer
-from gramshift.runtime.resources import check_engine, open_engine
+from gramshift.runtime.resources import Runtime, check_engine
 from gramshift.runtime.threads import Progress, count_threads
-from gramshift.text.corpus import Listed, digest_of
+from gramshift.text.corpus import InParts
 from gramshift.text.documents import as_documents
 
 Floats = NDArray[np.float64]
@@ -147,71 +153,47 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, *, target: Any = None, resume: Any = None, progress: Progress | None = None) -> Self:
-        """Learn from X with labels y, adapt to the target documents and label them.
+        """Learn from labelled documents, adapt to the target documents and label them.
 
-        Documents of X whose label is missing (None, NaN, NA) are target documents too, before those of ``target``.
-        With ``resume``, the name of a folder, finished pieces of the work are kept there: a fit that was interrupted goes on
-        with them. ``progress`` is called as progress(stage, done, total), from this thread.
+        Parameters
+        ----------
+        X : list of str, column of texts, or what the kernel takes
+            The source documents. Those whose label is missing are target documents too, before those of ``target``.
+        y : list or array
+            A label for each document of X; None, NaN or NA where it is missing. -1 is a label like any other.
+        target : like X, or :class:`Target`
+            The documents to be labelled. Their true labels are never asked for.
+        resume : path of a folder
+            Finished pieces of the work are kept there: a fit that was interrupted goes on with them.
+        progress : callable
+            Called as progress(stage, done, total), from this thread.
         """
-        if self.landmarks is None:
-            self._fit(X, y, target, progress, resume=resume)
+        return self._fit_with(X, y, target, self._runtime(resume, progress))
+
+    def _fit_with(self, X: Any, y: Any, target: Any, runtime: Runtime) -> Self:
+        settings, comparison = self._check_parameters(runtime)
+        parameters = self._given_parameters()
+        if settings.landmarks is None:
+            given = gather(X, y, target, read=self._reader(X, target, comparison, reset=True))
+            self._keep(fit_exact(settings, parameters, comparison, given, runtime))
         else:
-            self._fit_landmarks(X, y, target, progress, resume)
+            assert comparison is not None, "checked before"
+            if runtime.resume is not None:
+                kernel_to_json(comparison.kernels)  # one that is a function cannot be known again
+            if not isinstance(X, InParts) and comparison.takes_rows(X):
+                raise TypeError("landmarks are for texts, and X has rows of numbers; leave landmarks out")
+            self._keep(fit_landmarks(settings, parameters, comparison, gather_parts(X, y, target), runtime))
         return self
 
-    def _fit(
-        self, X: Any, y: Any, target: Any, progress: Progress | None, gram: NDArray[Any] | None = None, resume: Any = None
-    ) -> Trainer:
-        """``gram`` holds the counts of all documents, if they are known already."""
-        settings, comparison = self._check_parameters()
-        documents, labels = gather(X, y, target, read=self._reader(X, target, comparison, reset=True))
-        known = read_labels(labels, settings["select"])
-        if gram is None:
-            given = Given(Listed(documents) if isinstance(documents, list) else documents, labels)
-            gram = prepare_gram(given, comparison, settings, resume=resume, progress=progress)
-        trainer = Trainer(
-            comparison, documents, known.is_source, known.codes, known.classes.tolist(), settings, gram=gram, progress=progress
-        )
-        self._keep(trainer.run(), trainer, documents, known, settings)
-        return trainer
-
-    def _fit_landmarks(self, X: Any, y: Any, target: Any, progress: Progress | None, resume: Any) -> None:
-        """Probabilities are calibrated at once, while the documents are there."""
-        settings, comparison = self._check_parameters()
-        assert comparison is not None, "checked before"
-        if resume is not None:
-            kernel_to_json(comparison.kernels)  # one that is a function cannot be known again
-        given = gather_parts(X, y, target, comparison)
-        known = read_labels(given.labels, settings["select"])
-        n_landmarks = count_landmarks(given, settings, comparison, kept=resume is not None)
-        with open_engine(self.engine, self.scheduler, n_jobs=self.n_jobs, memory_limit=self.memory_limit) as cluster:
-            chosen = choose(given, comparison, settings, n_landmarks, progress)
-            with open_store(chosen, comparison, settings, given, resume) as store:
-                trainer = LandmarkTrainer(
-                    comparison, given.documents, known.is_source, known.codes, known.classes.tolist(), settings,
-                    landmarks=chosen.rows, seen=chosen.seen, store=store, cluster=cluster, progress=progress,
-                )  # fmt: skip
-                self._keep(trainer.run(), trainer, chosen.seen.landmarks, known, settings)
-                self._set_landmarks(chosen.rows, chosen.seen.digests)
-                self._calibrate_with(trainer)
-
-    def _keep(self, rounds: list[Round], trainer: Trainer, documents: Any, known: Known, settings: dict[str, Any]) -> None:
-        """All that a fit leaves behind; ``documents`` are those that others are compared with."""
-        last = rounds[-1]
-        coefficients = np.ascontiguousarray(last.fitted.coefficients)  # sums are the same after loading
-        adapt, intercepts = bool(settings["adapt"]), last.fitted.intercepts
-        self._model = Model(trainer.comparison, documents, adapt, coefficients, intercepts, trainer.normalized)
-        self._parameters = self._snapshot(settings)
-        added = np.flatnonzero(~known.is_source)[last.added]
-        self._training = np.flatnonzero(known.is_source), known.codes, added, last.added_codes
-        self._calibration = Calibration()
-        self.classes_ = known.classes
-        self._set_landmarks(None, None)
-        self._tell(rounds, known.is_source)
-
-    def _set_landmarks(self, rows: NDArray[np.intp] | None, digests: NDArray[np.uint8] | None) -> None:
-        self.landmarks_, self._digests = rows, digests
-        self._places: dict[bytes, int] | None = None
+    def _keep(self, fit: Fit) -> None:
+        """Set the fitted attributes."""
+        self._fit = fit
+        self.classes_ = fit.classes
+        self.transduction_: NDArray[Any] = fit.labels
+        self.transduction_score_ = fit.scores
+        self.labeled_iter_ = fit.labeled_iter
+        self.landmarks_ = fit.landmarks
+        self.history_ = fit.history
 
     def decision_function(self, X: Any) -> Floats:
         """Scores of documents never seen, no refit: for two classes that of the second, else a column per class."""
@@ -227,13 +209,12 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Floats:
         """A probability per class, calibrated on held-out scores of the source; the predicted class has the largest."""
         X = self._read(X)
-        steepness, _ = self._calibrate()
-        probabilities = softmax(self._score(X), steepness)
-        known = self._find_known(X)
+        probabilities = softmax(self._score_read(X), self._calibration.steepness)
+        known = self._fit.find_known(X)
         if known:
-            ours = self.transduction_proba_
+            of_target = self.transduction_proba_
             for row, place in known:
-                probabilities[row] = ours[place]
+                probabilities[row] = of_target[place]
         return probabilities
 
     @property
@@ -244,8 +225,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         would answer otherwise, it gets its label with the least certainty that there is.
         """
         self._check_fitted()
-        steepness, scores = self._calibrate()
-        return agree(softmax(scores, steepness), choose_classes(self.transduction_score_))
+        calibration = self._calibration
+        return agree(softmax(calibration.scores, calibration.steepness), choose_classes(self.transduction_score_))
 
     def explain(self, text: str) -> Explanation:
         """The parts of one document that pushed towards each class, and the documents of the fit that counted most.
@@ -255,40 +236,38 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         self._check_fitted()
         if not isinstance(text, str):
             raise TypeError(f"explain takes one document as a str, not a {type(text).__name__}; call it for each of several")
-        comparison = self._model.comparison
+        comparison = self._fit.model.comparison
         if comparison is None or not comparison.by_counts:
             counting = ", ".join(repr(name) for name, kind in KERNELS.items() if kind.counts)
             raise ValueError(f"explain needs string kernels that count n-grams ({counting}): of others the parts are not known")
-        rows = np.arange(len(self.labeled_iter_)) if self.landmarks_ is None else self.landmarks_
-        roles = ["target" if number else "source" for number in self.labeled_iter_[rows]]
-        labels = self._fit_labels()
-        return explain_text(
-            self._model,
-            text,
-            classes=self.classes_.tolist(),
-            labels=[labels[row] for row in rows.tolist()],
-            roles=roles,
-            numbers=rows.tolist(),
-        )
+        return explain_text(self._fit, text)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted classifier into one file, for ``gramshift.load``; it holds all texts, or those of landmarks."""
         self._check_fitted()
-        save_classifier(self, path)
+        save_fit(self._fit, path)
 
-    def _check_parameters(self) -> tuple[dict[str, Any], Comparison | None]:
-        """Raise an error if a parameter is wrong; else all of them and how documents are compared, None if that is given."""
-        settings = fill_in(self.get_params(deep=False))
-        if not isinstance(self.classifier, str) or self.classifier not in SOLVERS:
-            raise ValueError(f"classifier={self.classifier!r}: must be one of {', '.join(map(repr, SOLVERS))}")
-        check_ngram_range(self.ngram_range)
-        check_engine(self.engine, self.scheduler)
-        if self.landmarks is not None:
-            check_landmarks(settings)
-        if isinstance(self.kernel, str) and self.kernel == "precomputed":
-            return settings, None
-        options = {"memory_limit": self.memory_limit, "n_jobs": self.n_jobs}
-        return settings, make_comparison(settings["kernel"], self.ngram_range, settings["weighting"], **options)
+    def _runtime(self, resume: Any = None, progress: Progress | None = None) -> Runtime:
+        """With what a fit runs, by the parameters that say so."""
+        return Runtime(
+            n_jobs=self.n_jobs,
+            memory_limit=self.memory_limit,
+            engine=self.engine,
+            scheduler=self.scheduler,
+            resume=resume,
+            progress=progress,
+        )
+
+    def _check_parameters(self, runtime: Runtime) -> tuple[Settings, Comparison | None]:
+        """Raise an error if a parameter is wrong; else what is to be done, and the kernels if these are not given."""
+        settings = Settings.from_parameters(self.get_params(deep=False))
+        check_engine(runtime.engine, runtime.scheduler)
+        return settings, compare_by(settings, runtime)
+
+    def _given_parameters(self) -> dict[str, Any]:
+        """The parameters as they are now, whatever is set later."""
+        parameters: dict[str, Any] = self.get_params(deep=False)
+        return parameters | {"kernel": copy_kernel(self.kernel), "ngram_range": tuple(map(int, self.ngram_range))}
 
     def _reader(self, X: Any, target: Any, comparison: Comparison | None, *, reset: bool) -> Callable[..., Any]:
         """How X becomes documents: a gram, rows of numbers, or texts."""
@@ -300,92 +279,32 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
             return lambda X, name: validate_data(self, X, reset=reset and name == "X", dtype=float, copy=True)
         return as_documents
 
-    def _snapshot(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """The parameters of this fit, whatever is set later; ``settings`` are those that hold."""
-        held = {name: settings[name] for name in PRESETS["paper"]} | {"kernel": copy_kernel(settings["kernel"])}
-        parameters: dict[str, Any] = self.get_params(deep=False)
-        named = {"kernel": copy_kernel(self.kernel), "ngram_range": tuple(map(int, self.ngram_range))}
-        return parameters | named | {"settings": held}
-
-    def _tell(self, rounds: list[Round], is_source: NDArray[np.bool_]) -> None:
-        """The fitted attributes that tell the story."""
-        self.transduction_score_ = rounds[-1].scores
-        self.transduction_: NDArray[Any] = self.classes_[rounds[-1].codes]
-        self.labeled_iter_ = np.where(is_source, 0, -1)
-        for number, step in enumerate(rounds[1:], start=1):
-            self.labeled_iter_[np.flatnonzero(~is_source)[step.added]] = number
-        names = list(enumerate(self.classes_.tolist()))
-        self.history_: list[dict[str, Any]] = [
-            {
-                "added": {label: int(np.sum(step.added_codes == code)) for code, label in names},
-                "labels": {label: int(np.sum(step.codes == code)) for code, label in names},
-                "changed": step.changed,
-                "seconds": step.seconds,
-            }
-            for step in rounds
-        ]
-
-    def _calibrate(self) -> tuple[float, Floats]:
-        """The steepness and the target's scores that probabilities need; when first asked for it takes another training."""
-        self._check_fitted()
-        if self._calibration.scores is None:
-            model, is_source, codes = self._model, self.labeled_iter_ == 0, self._training[1]
-            held = in_effect(self._parameters)
-            return self._calibrate_with(
-                Trainer(model.comparison, model.documents, is_source, codes, self.classes_.tolist(), held)
-            )
-        return self._calibration.steepness, self._calibration.scores
-
-    def _calibrate_with(self, trainer: Trainer) -> tuple[float, Floats]:
-        source, codes, added, added_codes = self._training
-        held_out, scores = trainer.held_out(added, added_codes), self.transduction_score_.copy()
-        scores[np.searchsorted(np.flatnonzero(self.labeled_iter_ != 0), added)] = held_out[len(source) :]
-        self._calibration.steepness = fit_steepness(held_out[: len(source)], codes)
-        self._calibration.scores = scores
-        return self._calibration.steepness, scores
+    @property
+    def _calibration(self) -> Calibration:
+        assert self._fit.calibration is not None, "a fit that users made has it"
+        return self._fit.calibration
 
     def _read(self, X: Any) -> Any:
         """New documents, as those of the fit."""
         self._check_fitted()
-        comparison = self._model.comparison
+        comparison = self._fit.model.comparison
         return np.asarray(X) if comparison is None else self._reader(X, None, comparison, reset=False)(X, name="X")
 
     def _score(self, X: Any) -> Floats:
-        X = self._read(X)
-        scores = self._model.score(X)
-        for row, place in self._find_known(X):  # a target document keeps the very score that fit gave it
-            scores[row] = self.transduction_score_[place]
+        return self._score_read(self._read(X))
+
+    def _score_read(self, X: Any) -> Floats:
+        scores = self._fit.model.score(X)
+        for row, place in self._fit.find_known(X):  # a target document keeps the very score that fit gave it
+            scores[row] = self._fit.scores[place]
         return scores
 
-    def _find_known(self, X: Any) -> list[tuple[int, int]]:
-        """Which of these texts are of the target, and which of its documents they are; of equal ones the first."""
-        if not isinstance(X, list):
-            return []
-        if self._places is None:
-            self._places = {one: row for row, one in reversed(list(enumerate(self.target_digests())))}
-        return [(row, self._places[one]) for row, one in enumerate(map(digest_of, X)) if one in self._places]
-
-    def target_digests(self) -> list[bytes]:
-        """By what the target documents are known again, in order."""
-        if self._digests is not None:
-            return [one.tobytes() for one in self._digests]
-        return [digest_of(self._model.documents[row]) for row in np.flatnonzero(self.labeled_iter_ != 0).tolist()]
-
-    def _fit_labels(self) -> list[Any]:
-        """Of all documents of the fit: those given, and those found for the target."""
-        labels: list[Any] = [None] * len(self.labeled_iter_)
-        source, codes, _, _ = self._training
-        for rows, names in ((source, self.classes_[codes]), (np.flatnonzero(self.labeled_iter_ != 0), self.transduction_)):
-            for row, name in zip(rows.tolist(), names.tolist(), strict=True):
-                labels[row] = name
-        return labels
-
     def _check_fitted(self) -> None:
-        if not hasattr(self, "_model"):
+        if not hasattr(self, "_fit"):
             raise NotFittedError("This TransductiveClassifier is not fitted yet: call fit first")
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_model")
+        return hasattr(self, "_fit")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -397,3 +316,33 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     def _takes_numbers(self) -> bool:
         kernels = self.kernel if isinstance(self.kernel, (list, tuple)) else [self.kernel]
         return all(callable(kernel) and not isinstance(kernel, StringKernel) for kernel in kernels)
+
+
+def fit_on_gram(
+    classifier: TransductiveClassifier,
+    documents: list[str],
+    labels: list[Any],
+    gram: NDArray[Any] | None,
+    runtime: Runtime,
+    *,
+    calibrate: bool = True,
+) -> None:
+    """Fit one of several classifiers on the same documents, whose gram is computed once; gaps in the labels mark the target.
+
+    ``gram`` holds the counts that its kernel finds, None for a classifier that compares in ways of its own. Without
+    ``calibrate`` it will have no probabilities.
+    """
+    settings, comparison = classifier._check_parameters(runtime)
+    given, parameters = FitInput(documents, labels), classifier._given_parameters()
+    classifier._keep(fit_exact(settings, parameters, comparison, given, runtime, gram=gram, calibrate=calibrate))
+
+
+def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TransductiveClassifier:
+    """The classifier that a file holds."""
+    classifier = TransductiveClassifier(**parameters_from_json(head["parameters"]))
+    classifier._keep(read_fit(classifier.get_params(deep=False), head, arrays))
+    return classifier
+
+
+SAVED_CLASSIFIERS = Kind(FORMAT, (FORMAT_VERSION, WITH_LANDMARKS), arrays_of, _rebuild)
+"""The kind of file that ``save`` writes."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gramshift.kernels.leaves.attribution import count_members, spread_runs
 from gramshift.kernels.weighting import Groups, Weighting, make_weights
-from gramshift.model.fitted import Model
+from gramshift.model.fitted import Fit, Model
 from gramshift.model.string_kernel import StringKernel
 from gramshift.ngrams.index import KINDS
 from gramshift.ngrams.places import Places, find_places
@@ -58,7 +58,7 @@ def _move(progress: Progress, start: int, total: int, stage: str, done: int, _: 
 
 def _find(model: Model, texts: Sequence[str], own: Sequence[int] | None, progress: Progress | None) -> Iterator[Shares]:
     kernels: list[StringKernel] = model.comparison.kernels if model.comparison is not None else []
-    groups = model.comparison.groups if model.comparison is not None else {}
+    groups = model.reference.groups
     normal = [kernel.gram(texts, model.documents, normalize=True, **groups) for kernel in kernels]
     similarity = np.mean(normal, axis=0)
     if own is not None:
@@ -223,13 +223,10 @@ class Explanation:
         return page.encode("utf-8", "replace").decode()  # half a surrogate pair cannot stand in a page
 
 
-def explain_text(
-    model: Model, text: str, *, classes: list[Any], labels: list[Any], roles: list[str], numbers: list[int]
-) -> Explanation:
-    """Take the score of one document apart; what its n-grams do not add is the score of an empty document.
-
-    ``numbers`` are those that the documents of the model have in the fit.
-    """
+def explain_text(fit: Fit, text: str) -> Explanation:
+    """Take the score of one document apart; what its n-grams do not add is the score of an empty document."""
+    model, classes, numbers, labels = fit.model, fit.classes.tolist(), fit.compared.tolist(), fit.all_labels
+    is_source = fit.labelling.is_source
     (shares,) = find_shares(model, [text])
     gain, by_character = shares.gain, shares.by_character
     base = model.coefficients.sum(axis=0) / e if model.adapt else np.zeros(len(classes))
@@ -243,7 +240,14 @@ def explain_text(
 
     order = np.argsort(-np.abs(by_document[:, chosen]), kind="stable").tolist()
     neighbours = [
-        Neighbour(numbers[i], roles[i], labels[i], float(shares.similarity[i]), model.documents[i], name(by_document[i]))
+        Neighbour(
+            numbers[i],
+            "source" if is_source[numbers[i]] else "target",
+            labels[numbers[i]],
+            float(shares.similarity[i]),
+            model.documents[i],
+            name(by_document[i]),
+        )
         for i in order
     ]
     spans = [

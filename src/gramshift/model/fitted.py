@@ -1,15 +1,21 @@
-"""All that it takes to score a document, and nothing else: what a classifier keeps, saves and explains."""
+"""What was learnt: all that it takes to score a document, the labels of the target, and the story of the rounds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.learn.features import Described
+from gramshift.learn.labelling import Labelling, Rows
+from gramshift.learn.rounds import Calibration, Round
+from gramshift.learn.selection import choose_classes
 from gramshift.model.inputs import as_gram, check_rows
-from gramshift.model.similarities import Comparison
+from gramshift.model.settings import Settings
+from gramshift.model.similarities import Comparison, Reference
+from gramshift.text.corpus import digest_of
 
 Floats = NDArray[np.float64]
 BLOCK = 4096  # documents that are compared at a time
@@ -23,11 +29,16 @@ class Model:
     """
 
     comparison: Comparison | None
-    documents: Sequence[Any]
+    reference: Reference
     adapt: bool
     coefficients: Floats
     intercepts: Floats
     normalized: bool = True
+
+    @property
+    def documents(self) -> Sequence[Any]:
+        """The documents that new ones are compared with: all of the fit, or the landmarks."""
+        return self.reference.documents
 
     def score(self, X: Any) -> Floats:
         """A column of scores per class. A document's score does not depend on the others."""
@@ -37,7 +48,7 @@ class Model:
     def describe(self, X: Any) -> Described:
         """New documents by their similarities to those of the fit."""
         if self.comparison is not None:
-            return self.comparison.describe(X, self.documents, adapt=self.adapt)
+            return self.comparison.describe(X, self.reference, adapt=self.adapt)
         gram, n = as_gram(X), len(self.coefficients)
         if gram.ndim != 2 or gram.shape[1] != n:
             raise ValueError(f"X has shape {gram.shape}; give the kernel of new documents with all {n} fitted ones")
@@ -51,19 +62,88 @@ class Model:
         """The similarities of texts to some documents of the fit, before anything is adapted."""
         assert self.comparison is not None
         if not self.comparison.by_weights:
-            return self.comparison.describe(X, others, adapt=False).gram
+            return self.comparison.describe(X, Reference(others), adapt=False).gram
         place = {text: number for number, text in enumerate(self.documents)}  # weights come from all of them
         columns = [place[text] for text in others]
-        return self.comparison.describe(X, self.documents, adapt=False).gram[:, columns]
+        return self.comparison.describe(X, self.reference, adapt=False).gram[:, columns]
 
     def _score(self, X: Any) -> Floats:
         return self.describe(X).multiply(self.coefficients) + self.intercepts
 
 
-@dataclass(eq=False)
-class Calibration:
-    """Of the probabilities; filled when first asked for."""
+@dataclass(frozen=True)
+class Fit:
+    """What a fit has learnt; this is what a classifier keeps and what is saved."""
 
-    steepness: float = 0.0
-    scores: Floats | None = None
-    """Of the target documents; those that joined the training are scored by classifiers that did not learn from them."""
+    settings: Settings
+    parameters: dict[str, Any]
+    """The parameters of the classifier as the user gave them."""
+    classes: NDArray[Any]
+    model: Model
+    labelling: Labelling
+    """What the last round learnt from."""
+    scores: Floats
+    """The scores of the target documents, a column per class."""
+    labeled_iter: NDArray[np.intp]
+    """For source then target documents: 0 given, k added for round k + 1, -1 never."""
+    history: list[dict[str, Any]]
+    calibration: Calibration | None = None
+    """What probabilities are made of; None if they were not wanted."""
+    landmarks: Rows | None = None
+    digests: NDArray[np.uint8] | None = None
+    """By what target documents are known again that are not among those of the model."""
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The label of each target document."""
+        labels: NDArray[Any] = self.classes[choose_classes(self.scores)]
+        return labels
+
+    @property
+    def compared(self) -> Rows:
+        """The numbers of the documents that new ones are compared with."""
+        return np.arange(len(self.labelling)) if self.landmarks is None else self.landmarks
+
+    @property
+    def all_labels(self) -> list[Any]:
+        """The label of each document of the fit: as given, or as found for the target."""
+        labels = np.empty(len(self.labelling), object)
+        labels[self.labelling.source] = self.classes[self.labelling.source_codes].tolist()
+        labels[self.labelling.target] = self.labels.tolist()
+        return labels.tolist()
+
+    @cached_property
+    def target_digests(self) -> list[bytes]:
+        """By what the target documents are known again, in order; of those that are no texts nothing is known."""
+        if self.digests is not None:
+            return [one.tobytes() for one in self.digests]
+        documents = self.model.documents
+        return [digest_of(documents[row]) for row in self.labelling.target.tolist()] if isinstance(documents, list) else []
+
+    @cached_property
+    def _places(self) -> dict[bytes, int]:
+        return {one: row for row, one in reversed(list(enumerate(self.target_digests)))}
+
+    def find_known(self, X: Any) -> list[tuple[int, int]]:
+        """Which of these texts are of the target, and which of its documents they are; of equal ones the first."""
+        if not isinstance(X, list):
+            return []
+        return [(row, self._places[one]) for row, one in enumerate(map(digest_of, X)) if one in self._places]
+
+
+def tell_story(rounds: list[Round], labelling: Labelling, classes: list[Any]) -> tuple[NDArray[np.intp], list[dict[str, Any]]]:
+    """For each document when it joined the training set, and for each round what it changed."""
+    when = np.where(labelling.is_source, 0, -1)
+    for number, step in enumerate(rounds[1:], start=1):
+        when[labelling.target[step.added]] = number
+    names = list(enumerate(classes))
+    history: list[dict[str, Any]] = [
+        {
+            "added": {label: int(np.sum(step.added_codes == code)) for code, label in names},
+            "labels": {label: int(np.sum(step.codes == code)) for code, label in names},
+            "changed": step.changed,
+            "seconds": step.seconds,
+        }
+        for step in rounds
+    ]
+    return when, history

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,11 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
 from gramshift.learn.features import Described
+from gramshift.learn.labelling import Labelling
 from gramshift.learn.leaves.cells import find_faults
-from gramshift.model.settings import given_shares
+from gramshift.model.settings import Settings, given_shares
 from gramshift.runtime.threads import run_threads
+from gramshift.text.corpus import Joined, as_parts
 from gramshift.text.documents import as_list
 
 
@@ -42,21 +45,24 @@ def is_missing(label: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class Known:
-    """What is known of the documents of a fit: which are source, and the classes of these."""
+class FitInput:
+    """What a fit is given: source and target documents one after another, and their labels with gaps for the target."""
 
-    is_source: NDArray[np.bool_]
-    classes: NDArray[Any]
-    codes: NDArray[np.intp]
+    documents: Any
+    """A list of texts, rows of numbers, a gram, or texts that come in parts."""
+    labels: list[Any]
 
+    @cached_property
+    def is_source(self) -> NDArray[np.bool_]:
+        """Whether a label was given, for each document."""
+        return np.array([not is_missing(label) for label in self.labels], bool)
 
-def read_labels(labels: list[Any], select: Any) -> Known:
-    """From labels with gaps; shares that are given for classes must be those of all of them."""
-    is_source = np.array([not is_missing(label) for label in labels], bool)
-    classes, codes = encode_labels([label for label in labels if not is_missing(label)])
-    if isinstance(select, Mapping):
-        given_shares(select, classes.tolist())
-    return Known(is_source, classes, codes)
+    def read_labels(self, settings: Settings) -> tuple[NDArray[Any], Labelling]:
+        """The classes, and which documents have which; shares that are given for classes must be those of all of them."""
+        classes, codes = encode_labels([label for label in self.labels if not is_missing(label)])
+        if isinstance(settings.select, dict):
+            given_shares(settings.select, classes.tolist())
+        return classes, Labelling.of_source(self.is_source, codes, len(classes))
 
 
 def as_labels(y: Any, *, n_documents: int) -> list[Any]:
@@ -118,18 +124,30 @@ def _kind(label: Any) -> str:
 BLOCK = 256
 
 
-def gather(X: Any, y: Any, target: Any, *, read: Callable[..., Any]) -> tuple[Any, list[Any]]:
-    """Source and target documents one after another, and their labels with gaps for the target."""
+def gather(X: Any, y: Any, target: Any, *, read: Callable[..., Any]) -> FitInput:
+    """Source and target documents as ``read`` gives them, and their labels."""
+
+    def join(documents: Any, more: Any) -> Any:
+        return documents + more if isinstance(documents, list) else np.vstack([documents, more])
+
+    return _gather(X, y, target, read, join)
+
+
+def gather_parts(X: Any, y: Any, target: Any) -> FitInput:
+    """Source and target documents and their labels, without reading any document that comes in parts."""
+    return _gather(X, y, target, as_parts, lambda documents, more: Joined([documents, more]))
+
+
+def _gather(X: Any, y: Any, target: Any, read: Callable[..., Any], join: Callable[[Any, Any], Any]) -> FitInput:
     target = target.documents if isinstance(target, Target) else target
     documents = read(X, name="X")
     labels = as_labels(y, n_documents=len(documents))
     if target is None:
-        return documents, labels
+        return FitInput(documents, labels)
     more = read(target, name="target")
     if not len(more):
         raise ValueError("target is an empty list; leave it out for an ordinary classifier")
-    labels = labels + [None] * len(more)
-    return (documents + more if isinstance(documents, list) else np.vstack([documents, more])), labels
+    return FitInput(join(documents, more), labels + [None] * len(more))
 
 
 def check_gram(gram: Any, *, name: str = "X", n_threads: int = 1) -> NDArray[Any]:

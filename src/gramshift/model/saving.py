@@ -7,21 +7,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.learn.labelling import Labelling
+from gramshift.learn.rounds import Calibration
 from gramshift.model.archive import ModelFileError, read_archive, write_archive
-from gramshift.model.fitted import Calibration, Model
-from gramshift.model.settings import PRESETS
+from gramshift.model.fitted import Fit, Model
+from gramshift.model.settings import PRESETS, Settings
+from gramshift.model.similarities import Reference, compare_by
 from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.memory import parse_bytes
+from gramshift.runtime.resources import Runtime, check_engine
 from gramshift.runtime.threads import count_threads
 from gramshift.text.corpus import DIGEST
-
-if TYPE_CHECKING:
-    from gramshift.model.classifier import TransductiveClassifier
 
 FORMAT = "gramshift-model"
 FORMAT_VERSION, WITH_LANDMARKS = 2, 3
@@ -50,43 +51,39 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def save_classifier(classifier: "TransductiveClassifier", path: str | os.PathLike[str]) -> None:
-    """Parameters and labels as JSON, the rest as arrays; probabilities are calibrated first."""
-    model, parameters = classifier._model, classifier._parameters
-    steepness, held_out_scores = classifier._calibrate()
-    texts = list(model.documents) if model.comparison is not None else []
+def save_fit(fit: Fit, path: str | os.PathLike[str]) -> None:
+    """Write what was learnt into one file: parameters and labels as JSON, the rest as arrays."""
+    assert fit.calibration is not None, "a fit that users made has it"
+    encoded = [text.encode("utf-8", "surrogatepass") for text in fit.model.documents]
     head = {
         "format": FORMAT,
-        "format_version": FORMAT_VERSION if classifier.landmarks_ is None else WITH_LANDMARKS,
+        "format_version": FORMAT_VERSION if fit.landmarks is None else WITH_LANDMARKS,
         "versions": library_versions(),
-        "parameters": _parameters_to_json({name: value for name, value in parameters.items() if name != "settings"}),
-        "settings": _parameters_to_json(parameters["settings"]),
-        "classes": labels_to_json(classifier.classes_),
+        "parameters": _parameters_to_json(fit.parameters),
+        "settings": _parameters_to_json(fit.settings.shaped_by_preset()),
+        "classes": labels_to_json(fit.classes),
         "saved": now(),
-        "history": [
-            step | {key: list(step[key].values()) for key in COUNTS if step[key] is not None} for step in classifier.history_
-        ],
-        "steepness": steepness,
-        "normalized": model.normalized,
+        "history": [step | {key: list(step[key].values()) for key in COUNTS if step[key] is not None} for step in fit.history],
+        "steepness": fit.calibration.steepness,
+        "normalized": fit.model.normalized,
     }
-    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
     arrays: dict[str, Any] = {
         "text_bytes": np.frombuffer(b"".join(encoded), np.uint8),
         "text_ends": np.cumsum([len(text) for text in encoded], dtype=np.int64),
-        "coefficients": model.coefficients,
-        "intercepts": model.intercepts,
-        "scores": classifier.transduction_score_,
-        "held_out_scores": held_out_scores,
-        "labeled_iter": classifier.labeled_iter_,
-        "source_codes": classifier._training[1],
-        "known_codes": _known_codes(classifier),
-        "landmarks": classifier.landmarks_,
-        "digests": classifier._digests,
+        "coefficients": fit.model.coefficients,
+        "intercepts": fit.model.intercepts,
+        "scores": fit.scores,
+        "held_out_scores": fit.calibration.scores,
+        "labeled_iter": fit.labeled_iter,
+        "source_codes": fit.labelling.source_codes,
+        "known_codes": fit.labelling.known,
+        "landmarks": fit.landmarks,
+        "digests": fit.digests,
     }
-    write_archive(path, head, {name: np.asarray(arrays[name], dtype) for name, dtype in _arrays_of(head).items()})
+    write_archive(path, head, {name: np.asarray(arrays[name], dtype) for name, dtype in arrays_of(head).items()})
 
 
-def _arrays_of(head: dict[str, Any]) -> dict[str, str]:
+def arrays_of(head: dict[str, Any]) -> dict[str, str]:
     return ARRAYS | LANDMARK_ARRAYS if head["format_version"] == WITH_LANDMARKS else ARRAYS
 
 
@@ -121,18 +118,19 @@ def load_as(path: str | os.PathLike[str], *kinds: Kind) -> tuple[Any, dict[str, 
         raise ModelFileError(f"{path} is not a Gramshift model that can be trusted: {error}") from None
 
 
-def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "TransductiveClassifier":
-    from gramshift.model.classifier import TransductiveClassifier
-
-    parameters, held = (_parameters_from_json(head[name]) for name in ("parameters", "settings"))
+def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Fit:
+    """What a file holds, if all of it goes together; ``parameters`` are those of its classifier."""
+    held = parameters_from_json(head["settings"])
     if set(held) != set(PRESETS["paper"]):
         raise ValueError("its settings are not those that it needs")
-    classifier = TransductiveClassifier(**parameters)
-    classifier._check_parameters()
-    settings, comparison = TransductiveClassifier(**parameters | held)._check_parameters()
-    count_threads(classifier.n_jobs)
-    if classifier.memory_limit is not None:
-        parse_bytes(classifier.memory_limit)
+    Settings.from_parameters(parameters)
+    settings = Settings.from_parameters(parameters | held)
+    check_engine(parameters["engine"], parameters["scheduler"])
+    runtime = Runtime(parameters["n_jobs"], parameters["memory_limit"])
+    count_threads(runtime.n_jobs)
+    if runtime.memory_limit is not None:
+        parse_bytes(runtime.memory_limit)
+    comparison = compare_by(settings, runtime)
     classes = labels_from_json(head["classes"])
     iteration, codes = arrays["labeled_iter"], arrays["source_codes"]
     n, n_classes = len(iteration), len(classes)
@@ -163,26 +161,24 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Transduc
     steepness = float(head["steepness"])
     if not 0 < steepness < np.inf or not isinstance(head["normalized"], bool):
         raise ValueError("its calibration is not a number above 0")
-    texts = _texts(arrays["text_bytes"], arrays["text_ends"])
-    classifier.classes_ = classes
-    classifier._model = Model(
-        comparison, texts, bool(settings["adapt"]), arrays["coefficients"], arrays["intercepts"], bool(head["normalized"])
+    joined = np.flatnonzero((known >= 0) & (iteration != 0))
+    labelling = Labelling.of_source(iteration == 0, codes, n_classes).join(joined, known[joined])
+    groups = labelling.groups(landmarks) if comparison is not None and comparison.by_weights else {}
+    reference = Reference(_texts(arrays["text_bytes"], arrays["text_ends"]), groups)
+    normalized, numbers = bool(head["normalized"]), (arrays["coefficients"], arrays["intercepts"])
+    return Fit(
+        settings,
+        parameters,
+        classes,
+        Model(comparison, reference, settings.adapt, *numbers, normalized),
+        labelling,
+        arrays["scores"],
+        iteration,
+        [read_step(step, classes.tolist()) for step in head["history"]],
+        Calibration(steepness, arrays["held_out_scores"]),
+        landmarks,
+        arrays.get("digests"),
     )
-    added = np.flatnonzero((known >= 0) & (iteration != 0))
-    classifier._training = source, codes, added, known[added]
-    classifier._calibration = Calibration(steepness, arrays["held_out_scores"])
-    classifier.transduction_score_ = arrays["scores"]
-    classifier.transduction_ = classes[arrays["scores"].argmax(axis=1)] if len(arrays["scores"]) else classes[:0]
-    classifier.labeled_iter_ = iteration
-    names = classes.tolist()
-    classifier.history_ = [read_step(step, names) for step in head["history"]]
-    classifier._parameters = classifier.get_params(deep=False) | {"settings": held}
-    classifier._set_landmarks(landmarks, arrays.get("digests"))
-    if comparison is not None:
-        compared = np.arange(n) if landmarks is None else landmarks
-        comparison.groups["domains"] = (iteration[compared] != 0).astype(int).tolist()
-        comparison.groups["classes"] = [None if code < 0 else code for code in known[compared].tolist()]
-    return classifier
 
 
 def _labels_of_round(counts: Any, names: list[Any]) -> dict[Any, int] | None:
@@ -200,14 +196,6 @@ def read_step(step: dict[str, Any], names: list[Any]) -> dict[str, Any]:
     }
 
 
-def _known_codes(classifier: "TransductiveClassifier") -> NDArray[np.int64]:
-    """The classes of the documents that the last round learnt from, -1 for others."""
-    source, codes, added, added_codes = classifier._training
-    known = np.full(len(classifier.labeled_iter_), -1)
-    known[source], known[added] = codes, added_codes
-    return known
-
-
 def _parameters_to_json(parameters: dict[str, Any]) -> dict[str, Any]:
     result = dict(parameters)
     if "kernel" in result:
@@ -217,7 +205,7 @@ def _parameters_to_json(parameters: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _parameters_from_json(parameters: dict[str, Any]) -> dict[str, Any]:
+def parameters_from_json(parameters: dict[str, Any]) -> dict[str, Any]:
     result = dict(parameters)
     if "kernel" in result:
         result["kernel"] = kernel_from_json(result["kernel"])
@@ -279,6 +267,3 @@ def labels_from_json(labels: dict[str, Any]) -> NDArray[Any]:
     if classes.tolist() != values or np.unique(classes).tolist() != values or len(values) < 2:
         raise ValueError("its labels are not in order, or not different")
     return classes
-
-
-CLASSIFIERS = Kind(FORMAT, (FORMAT_VERSION, WITH_LANDMARKS), _arrays_of, _rebuild)

@@ -1,18 +1,26 @@
-"""What the classifier does where the user does not say: the paper's choices, or the best that we know."""
+"""What a fit is to do: every parameter with its type, checked in one place; the paper's choices, or the best that we know."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.kernels.ranges import check_ngram_range
+from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import as_powers
 from gramshift.learn.landmark_ridge import CHOICES
+from gramshift.learn.rounds import ESTIMATED_SHARES, SOURCE_SHARES, SURE, Schedule
+from gramshift.model.string_kernel import StringKernel
 
 Floats = NDArray[np.float64]
 WORDS, WORD_RANGE = "words", (1, 2)
-SELECTIONS = ("surest", "source shares", "estimated shares")
+PRECOMPUTED = "precomputed"
+CLASSIFIERS = ("ridge", "discriminant", "svm")
+SELECTIONS = (SURE, SOURCE_SHARES, ESTIMATED_SHARES)
+AUTO = "auto"
 MOST_LANDMARKS = 10_000  # that "auto" takes: training on more takes longer than it is worth
 LARGEST_ALPHA = 1e12  # beyond it all scores are the same to rounding
 PRESETS: dict[str, dict[str, Any]] = {
@@ -37,75 +45,132 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 
-def fill_in(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters with the preset's value for each that is None; wrong ones are an error."""
-    from gramshift.model.similarities import can_be_weighted  # brings compiled code along
+@dataclass(frozen=True)
+class Settings:
+    """What a fit is to do. Each field is described in :class:`TransductiveClassifier`; here every one has a value."""
 
-    preset = parameters["preset"]
-    if not isinstance(preset, str) or preset not in PRESETS:
-        raise ValueError(f"preset={preset!r}: must be one of {', '.join(map(repr, PRESETS))}")
-    settings = dict(parameters)
-    for name, value in PRESETS[preset].items():
-        if settings[name] is None:
-            settings[name] = value
-    if parameters["n_rounds"] is None and isinstance(parameters["n_added"], (list, tuple)):
-        settings["n_rounds"] = 1 + len(parameters["n_added"])
-    kernels = settings["kernel"] if isinstance(settings["kernel"], (list, tuple)) else [settings["kernel"]]
-    if parameters["weighting"] is None and not all(map(can_be_weighted, kernels)):
-        settings["weighting"] = "none"  # those of the preset are not meant for these
-    _check(settings)
-    return settings
+    kernel: Any
+    ngram_range: tuple[int, int]
+    weighting: str | dict[str, float]
+    adapt: bool
+    n_rounds: int
+    n_added: int | float | tuple[int | float, ...]
+    select: str | dict[Any, float]
+    alpha: float
+    classifier: str = "ridge"
+    bias: bool = False
+    landmarks: int | str | None = None
+    landmark_choice: str = "uniform"
+    random_state: int = 0
+
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, Any]) -> Self:
+        """The parameters of a classifier with the preset's value for each that is None; wrong ones are an error."""
+        preset = parameters["preset"]
+        if not isinstance(preset, str) or preset not in PRESETS:
+            raise ValueError(f"preset={preset!r}: must be one of {', '.join(map(repr, PRESETS))}")
+        values = {one.name: parameters[one.name] for one in fields(cls)}
+        values |= {name: value for name, value in PRESETS[preset].items() if values[name] is None}
+        if parameters["n_rounds"] is None and isinstance(parameters["n_added"], (list, tuple)):
+            values["n_rounds"] = 1 + len(parameters["n_added"])
+        kernels = values["kernel"] if isinstance(values["kernel"], (list, tuple)) else [values["kernel"]]
+        if parameters["weighting"] is None and not all(map(_can_be_weighted, kernels)):
+            values["weighting"] = "none"  # those of the preset are not meant for these
+        _check(values)
+        return cls(**_with_plain_types(values))
+
+    @property
+    def is_precomputed(self) -> bool:
+        """Whether X holds similarities and not documents."""
+        return isinstance(self.kernel, str) and self.kernel == PRECOMPUTED
+
+    def shaped_by_preset(self) -> dict[str, Any]:
+        """The values of those parameters that a preset decides, by name."""
+        return {name: getattr(self, name) for name in PRESETS["paper"]}
+
+    def count_added(self, n_target: int) -> tuple[int, ...]:
+        """How many documents join after each round; shares are of the target."""
+        several = self.n_added if isinstance(self.n_added, tuple) else (self.n_added,)
+        return tuple(int(one) if isinstance(one, Integral) else max(1, round(one * n_target)) for one in several)
+
+    def make_schedule(self, n_target: int, classes: list[Any]) -> Schedule:
+        """The rounds of a fit with so many target documents and these classes."""
+        select = given_shares(self.select, classes) if isinstance(self.select, dict) else self.select
+        return Schedule(self.n_rounds, self.count_added(n_target), select)
+
+    def with_landmarks(self, n: int) -> Self:
+        """The same with so many landmarks."""
+        return replace(self, landmarks=n)
 
 
-def in_effect(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of a fit, each with the value that held."""
-    given = dict(parameters)
-    settings: dict[str, Any] = given.pop("settings", {})
-    return given | settings
+def _with_plain_types(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The checked values as Python's own types, and copies of what the user could change later."""
+    result = dict(values)
+    result["ngram_range"] = tuple(map(int, values["ngram_range"]))
+    result |= {name: bool(values[name]) for name in ("adapt", "bias")}
+    result["n_rounds"], result["alpha"] = int(values["n_rounds"]), float(values["alpha"])
+    result["random_state"] = 0 if values["landmarks"] is None else int(values["random_state"])  # not looked at without them
+    if isinstance(values["n_added"], (list, tuple)):
+        result["n_added"] = tuple(values["n_added"])
+    result |= {name: dict(values[name]) for name in ("select", "weighting") if isinstance(values[name], Mapping)}
+    result["kernel"] = copy_kernel(values["kernel"])
+    return result
 
 
-def _check(settings: Mapping[str, Any]) -> None:
-    n_rounds, alpha, select = (settings[name] for name in ("n_rounds", "alpha", "select"))
+def copy_kernel(kernel: Any) -> Any:
+    """A kernel, or a list of kernels, that does not change with the user's."""
+    if isinstance(kernel, (list, tuple)):
+        return [copy_kernel(one) for one in kernel]
+    return StringKernel(**kernel.get_params()) if isinstance(kernel, StringKernel) else kernel
+
+
+def _can_be_weighted(kernel: Any) -> bool:
+    """Whether a kernel is given by a name, and can have weights."""
+    return isinstance(kernel, str) and (kernel == WORDS or (kernel in KERNELS and KERNELS[kernel].weigh is not None))
+
+
+def _check(values: Mapping[str, Any]) -> None:
+    """Raise an error for the first parameter that is wrong."""
+    n_rounds, alpha, select, classifier = (values[name] for name in ("n_rounds", "alpha", "select", "classifier"))
     if not _is(n_rounds, Integral) or n_rounds < 1:
         raise ValueError(f"n_rounds={n_rounds!r}: give a whole number from 1 on; 2 is the paper's")
-    several = isinstance(settings["n_added"], (list, tuple))
-    for n_added in settings["n_added"] if several else [settings["n_added"]]:
+    several = isinstance(values["n_added"], (list, tuple))
+    for n_added in values["n_added"] if several else [values["n_added"]]:
         share = _is(n_added, Real) and not isinstance(n_added, Integral)
         if not _is(n_added, Real) or not n_added > 0 or (share and n_added > 1):
             advice = "to add none, use n_rounds=1"
             raise ValueError(f"n_added={n_added!r}: give a count from 1 on, or a share of the target up to 1.0; {advice}")
-    if several and not settings["n_added"]:
+    if several and not values["n_added"]:
         raise ValueError("n_added is empty: give a number for each round after the first; to add none, use n_rounds=1")
     if not _is(alpha, Real) or not 0 < alpha <= LARGEST_ALPHA:
         raise ValueError(f"alpha={alpha!r}: give a number above 0, up to {LARGEST_ALPHA:g}; 1e-5 is the paper's")
     for name in ("adapt", "bias"):
-        if not isinstance(settings[name], (bool, np.bool_)):
-            raise ValueError(f"{name}={settings[name]!r}: give True or False")
+        if not isinstance(values[name], (bool, np.bool_)):
+            raise ValueError(f"{name}={values[name]!r}: give True or False")
     if not isinstance(select, Mapping) and select not in SELECTIONS:
         names = ", ".join(map(repr, SELECTIONS))
         raise ValueError(f"select={select!r}: must be one of {names}, or a dict with the share of each class")
-    as_powers(settings["weighting"])
+    as_powers(values["weighting"])
+    if not isinstance(classifier, str) or classifier not in CLASSIFIERS:
+        raise ValueError(f"classifier={classifier!r}: must be one of {', '.join(map(repr, CLASSIFIERS))}")
+    check_ngram_range(values["ngram_range"])
+    if values["landmarks"] is not None:
+        _check_landmarks(values)
 
 
-def check_landmarks(settings: Mapping[str, Any]) -> None:
+def _check_landmarks(values: Mapping[str, Any]) -> None:
     """Raise an error if the parameters do not go together with landmarks."""
-    n, choice = settings["landmarks"], settings["landmark_choice"]
-    if n != "auto" and (not _is(n, Integral) or n < 1):
+    n, choice = values["landmarks"], values["landmark_choice"]
+    if n != AUTO and (not _is(n, Integral) or n < 1):
         raise ValueError(f"landmarks={n!r}: give a number of documents from 1 on, for example 2000, 'auto', or None for all")
     if not isinstance(choice, str) or choice not in CHOICES:
         raise ValueError(f"landmark_choice={choice!r}: must be one of {', '.join(map(repr, CHOICES))}")
-    if not _is(settings["random_state"], Integral) or not 0 <= settings["random_state"] < 2**32:
-        raise ValueError(f"random_state={settings['random_state']!r}: give a whole number from 0 on")
-    if settings["classifier"] != "ridge":
-        raise ValueError(f"classifier={settings['classifier']!r} works on the exact kernel alone; with landmarks use 'ridge'")
-    if isinstance(settings["kernel"], str) and settings["kernel"] == "precomputed":
+    if not _is(values["random_state"], Integral) or not 0 <= values["random_state"] < 2**32:
+        raise ValueError(f"random_state={values['random_state']!r}: give a whole number from 0 on")
+    if values["classifier"] != "ridge":
+        raise ValueError(f"classifier={values['classifier']!r} works on the exact kernel alone; with landmarks use 'ridge'")
+    if isinstance(values["kernel"], str) and values["kernel"] == PRECOMPUTED:
         raise ValueError("kernel='precomputed' is exact already: landmarks are for documents; leave them out")
-
-
-def count_added(n_added: Any, n_target: int) -> list[int]:
-    """How many documents join after each round; shares are of the target."""
-    several = n_added if isinstance(n_added, (list, tuple)) else [n_added]
-    return [int(one) if isinstance(one, Integral) else max(1, round(one * n_target)) for one in several]
 
 
 def given_shares(select: Mapping[Any, Any], classes: list[Any]) -> Floats:
@@ -119,4 +184,5 @@ def given_shares(select: Mapping[Any, Any], classes: list[Any]) -> Floats:
 
 
 def _is(value: Any, kind: type) -> bool:
+    """Whether a value is a number of this kind, and not True or False."""
     return isinstance(value, kind) and not isinstance(value, bool)

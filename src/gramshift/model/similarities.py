@@ -1,6 +1,6 @@
 """Comparing documents by whatever the user named as kernel: always similarities, 1 for a document with itself."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,12 +11,24 @@ from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import Powers
 from gramshift.learn.features import Described, compact, normalize_gram
 from gramshift.model.inputs import check_gram, check_rows
-from gramshift.model.settings import WORD_RANGE, WORDS
+from gramshift.model.settings import WORD_RANGE, WORDS, Settings
 from gramshift.model.string_kernel import StringKernel
+from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import Progress, count_threads
 from gramshift.text.documents import as_list
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The documents that others are compared with, and what a kernel must know of them."""
+
+    documents: Sequence[Any]
+    groups: Mapping[str, Any] = field(default_factory=dict)
+    """The domain and the class of each, None for no class: weights of n-grams are made of these."""
+    self_values: Mapping[int, Floats] = field(default_factory=dict)
+    """k(x, x) of each, by the place of a kernel that is a function."""
 
 
 @dataclass(frozen=True)
@@ -25,10 +37,6 @@ class Comparison:
 
     kernels: list[Any]
     n_jobs: int | None = -1
-    selves: dict[int, Floats] = field(default_factory=dict, compare=False, repr=False)
-    """k(x, x) of the documents of the fit, by the place of a kernel that is a function."""
-    groups: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
-    """Domains and classes of the documents of the fit, for weights; None for no class."""
 
     @property
     def by_counts(self) -> bool:
@@ -38,26 +46,33 @@ class Comparison:
     @property
     def by_classes(self) -> bool:
         """Whether some n-grams are weighted by what the classes of documents say of them."""
-        return any(powers.classes > 0 for _, powers in self._weighted())
+        return any(powers.classes > 0 for _, powers in self.weighted())
 
     @property
     def by_weights(self) -> bool:
         """Whether what documents are compared with decides how much some n-grams count."""
-        return bool(self._weighted())
+        return bool(self.weighted())
 
-    def _weighted(self) -> list[tuple[StringKernel, Powers]]:
+    @property
+    def by_lookup(self) -> bool:
+        """Whether documents are compared by whole numbers of shared character n-grams, which one tree can look up."""
+        if not self.by_counts or len(self.kernels) > 1 or self.by_weights:
+            return False
+        return bool(self.kernels[0].unit == "character")
+
+    def weighted(self) -> list[tuple[StringKernel, Powers]]:
         """The kernels whose n-grams have weights, and what these are made of."""
         ours = [kernel for kernel in self.kernels if isinstance(kernel, StringKernel)]
         return [(kernel, powers) for kernel in ours if (powers := kernel.powers) is not None]
 
     def across_domains(self) -> "Comparison":
         """The same kernels with n-grams that have weights counting by how evenly they are spread over the domains too."""
-        powers = {id(kernel): vars(one) | {"consistency": max(1.0, one.consistency)} for kernel, one in self._weighted()}
+        powers = {id(kernel): vars(one) | {"consistency": max(1.0, one.consistency)} for kernel, one in self.weighted()}
         kernels = [
             StringKernel(**one.get_params() | {"weighting": powers[id(one)]}) if id(one) in powers else one
             for one in self.kernels
         ]
-        return Comparison(kernels, self.n_jobs, self.selves, self.groups)
+        return Comparison(kernels, self.n_jobs)
 
     def without_weights(self) -> "Comparison":
         """The same kernels with every n-gram counting alike."""
@@ -72,7 +87,7 @@ class Comparison:
         kernels = [
             StringKernel(**one.get_params() | {"n_jobs": 1}) if isinstance(one, StringKernel) else one for one in self.kernels
         ]
-        return Comparison(kernels, 1, self.selves, self.groups)
+        return Comparison(kernels, 1)
 
     @property
     def n_lengths(self) -> int:
@@ -89,78 +104,58 @@ class Comparison:
             return len(shape) != 1 or not any(isinstance(one, str) for one in as_list(X[:1]))
         return hasattr(X, "__array__") or (isinstance(X, (list, tuple)) and not any(isinstance(one, str) for one in X[:1]))
 
-    def describe_all(self, documents: Sequence[Any], *, adapt: bool, progress: Progress | None = None) -> Described:
-        """Documents among themselves; of a single kernel that counts n-grams the counts are kept as they are."""
+    def describe_all(
+        self, documents: Sequence[Any], groups: Mapping[str, Any], *, adapt: bool, progress: Progress | None = None
+    ) -> tuple[Described, dict[int, Floats]]:
+        """Documents among themselves, and what Reference.self_values are; counts of one kernel are kept as they are."""
         n_threads = count_threads(self.n_jobs)
         if self.by_counts and len(self.kernels) == 1:
-            counts = compact(self.kernels[0].gram(documents, normalize=False, progress=progress, **self.groups))
-            return Described.from_gram(counts, adapt=adapt, n_threads=n_threads)
+            counts = compact(self.kernels[0].gram(documents, normalize=False, progress=progress, **groups))
+            return Described.from_gram(counts, adapt=adapt, n_threads=n_threads), {}
         ones = np.ones(len(documents))
-        return Described(self._average(documents, None, progress), ones, ones, adapt, n_threads)
+        similarity, self_values = self.average(documents, groups, progress)
+        return Described(similarity, ones, ones, adapt, n_threads), self_values
 
-    def describe_again(
-        self, documents: Sequence[Any], *, adapt: bool, progress: Progress | None = None
-    ) -> Callable[..., Described]:
-        """What describes documents among themselves, again and again, as ``groups`` change; n-grams are found once.
+    def refer_to(self, documents: Sequence[Any], groups: Mapping[str, Any]) -> Reference:
+        """The reference to these documents, where they have not been compared with each other."""
+        functions = [(place, kernel) for place, kernel in enumerate(self.kernels) if not isinstance(kernel, StringKernel)]
+        return Reference(documents, groups, {place: _self_values(kernel, documents) for place, kernel in functions})
 
-        It takes a number n, to describe the first n alone, by each other, and ``across``, to have the domains alike. What
-        it gave before is overwritten: the gram keeps its place in memory.
-        """
-        from gramshift.grams.reweighted import sum_similarities  # compiled code that few need
-
-        weighted, constant = [kernel for kernel, _ in self._weighted()], None
-        finders = [(kernel, kernel.find_ngrams(list(documents), progress=progress)) for kernel in weighted]
-        others = [one for one in self.kernels if all(one is not kernel for kernel in weighted)]
-        if others:
-            constant = Comparison(others, self.n_jobs, self.selves)._average(documents, None, progress) * len(others)
-        scale = np.full(len(documents), 1 / np.sqrt(len(self.kernels)))
-        place = np.empty(len(documents) ** 2)
-
-        def describe(n: int | None = None, *, across: bool = False) -> Described:
-            size = len(documents) if n is None else n
-            total = place[: size * size].reshape(size, size)
-            if constant is not None:
-                total[:] = constant[:size, :size]
-            weightings = []
-            for kernel, found in finders:
-                weighting = kernel.make_weighting(len(documents), **self.groups, across=across)
-                assert weighting is not None
-                weightings.append((found, weighting))
-            sum_similarities(weightings, total, anew=constant is None, progress=progress)
-            return Described(total, scale[:n], scale[:n], adapt, count_threads(self.n_jobs))
-
-        return describe
-
-    def remember(self, documents: Sequence[Any]) -> None:
-        """What others will be compared with, for kernels that are functions."""
-        for place, kernel in enumerate(self.kernels):
-            if not isinstance(kernel, StringKernel):
-                self.selves[place] = _selves(kernel, documents)
-
-    def describe(self, documents: Sequence[Any], others: Sequence[Any], *, adapt: bool) -> Described:
-        """New documents by their similarity to others."""
-        ones = np.ones(len(documents)), np.ones(len(others))
-        return Described(self._average(documents, others), *ones, adapt, count_threads(self.n_jobs))
-
-    def _average(self, documents: Sequence[Any], others: Sequence[Any] | None, progress: Progress | None = None) -> Floats:
+    def describe(self, documents: Sequence[Any], reference: Reference, *, adapt: bool) -> Described:
+        """New documents by their similarity to those of a reference."""
         total: Floats = np.zeros((0, 0))
         for place, kernel in enumerate(self.kernels):
+            others = reference.documents
             if isinstance(kernel, StringKernel):
-                values = kernel.gram(documents, others, normalize=True, progress=progress, **self.groups)
-            elif others is None:
-                gram = check_gram(_call(kernel, documents, documents), name="kernel", n_threads=count_threads(self.n_jobs))
-                self.selves[place] = np.diagonal(gram).astype(float)
-                values = normalize_gram(gram)
+                values = kernel.gram(documents, others, normalize=True, **reference.groups)
             else:
-                values = normalize_gram(_call(kernel, documents, others), _selves(kernel, documents), self.selves[place])
+                self_values = _self_values(kernel, documents), reference.self_values[place]
+                values = normalize_gram(_call(kernel, documents, others), *self_values)
                 check_rows(values, name="kernel")
             total = total + values if place else values
         total /= len(self.kernels)
-        return total
+        return Described(total, np.ones(total.shape[0]), np.ones(total.shape[1]), adapt, count_threads(self.n_jobs))
+
+    def average(
+        self, documents: Sequence[Any], groups: Mapping[str, Any], progress: Progress | None = None
+    ) -> tuple[Floats, dict[int, Floats]]:
+        """The mean of all kernels of documents among themselves, and k(x, x) of those that are functions."""
+        total: Floats = np.zeros((0, 0))
+        self_values: dict[int, Floats] = {}
+        for place, kernel in enumerate(self.kernels):
+            if isinstance(kernel, StringKernel):
+                values = kernel.gram(documents, normalize=True, progress=progress, **groups)
+            else:
+                gram = check_gram(_call(kernel, documents, documents), name="kernel", n_threads=count_threads(self.n_jobs))
+                self_values[place] = np.diagonal(gram).astype(float)
+                values = normalize_gram(gram)
+            total = total + values if place else values
+        total /= len(self.kernels)
+        return total, self_values
 
 
 def make_comparison(kernel: Any, ngram_range: tuple[int, int], weighting: Any = None, **options: Any) -> Comparison:
-    """From a name, a StringKernel, another callable, or a list of these."""
+    """The kernels that are given by a name, a StringKernel, another callable, or a list of these."""
     named = kernel if isinstance(kernel, (list, tuple)) else [kernel]
     if not named:
         raise ValueError("kernel=[]: give at least one kernel, for example ['presence', 'spectrum']")
@@ -168,16 +163,12 @@ def make_comparison(kernel: Any, ngram_range: tuple[int, int], weighting: Any = 
     return Comparison([_make(one, given) for one in named], options.get("n_jobs", -1))
 
 
-def copy_kernel(kernel: Any) -> Any:
-    """One that does not change with the user's."""
-    if isinstance(kernel, (list, tuple)):
-        return [copy_kernel(one) for one in kernel]
-    return StringKernel(**kernel.get_params()) if isinstance(kernel, StringKernel) else kernel
-
-
-def can_be_weighted(kernel: Any) -> bool:
-    """Whether a kernel is given by a name, and can have weights."""
-    return isinstance(kernel, str) and (kernel == WORDS or (kernel in KERNELS and KERNELS[kernel].weigh is not None))
+def compare_by(settings: Settings, runtime: Runtime) -> Comparison | None:
+    """The kernels that the settings name; None if similarities are given."""
+    if settings.is_precomputed:
+        return None
+    options = {"memory_limit": runtime.memory_limit, "n_jobs": runtime.n_jobs}
+    return make_comparison(settings.kernel, settings.ngram_range, settings.weighting, **options)
 
 
 def _make(kernel: Any, options: dict[str, Any]) -> Any:
@@ -198,8 +189,8 @@ def _make(kernel: Any, options: dict[str, Any]) -> Any:
     raise ValueError(f"kernel={kernel!r}: must be one of {names}, a StringKernel, another callable, or a list of kernels")
 
 
-def _selves(kernel: Any, documents: Sequence[Any]) -> Floats:
-    """k(x, x) of each."""
+def _self_values(kernel: Any, documents: Sequence[Any]) -> Floats:
+    """k(x, x) of each document."""
     return np.array([_call(kernel, documents[i : i + 1], documents[i : i + 1])[0, 0] for i in range(len(documents))], float)
 
 

@@ -13,7 +13,6 @@ from gramshift.model.classifier import TransductiveClassifier
 from gramshift.model.explain import CELLS, find_shares, stretches
 from gramshift.model.fitted import Model
 from gramshift.model.saving import LIBRARIES
-from gramshift.model.settings import in_effect
 from gramshift.report.contents import DocumentEntry, Neighbour, ReportContents, Span
 from gramshift.report.maps import PER_KIND, draw_maps
 from gramshift.runtime.threads import Progress
@@ -99,10 +98,10 @@ def gather_contents(
     compared = classifier if isinstance(classifier, TransductiveClassifier) else plain
     if compared is None:
         raise ValueError("a report on a baseline needs the plain classifier beside it")
-    model = compared._model
+    fit, model = compared._fit, compared._fit.model
     if model.comparison is None or not model.comparison.by_counts:
         raise ValueError("a report needs string kernels: of other kernels the parts of a text are not known")
-    landmarks = np.arange(len(compared.labeled_iter_)) if compared.landmarks_ is None else compared.landmarks_
+    landmarks = fit.compared
     known = landmarks[landmarks < len(source_texts)].tolist()
     source_ids, source_labels = [source_ids[row] for row in known], [source_labels[row] for row in known]
     n_source, source_texts = len(source_texts), [source_texts[row] for row in known]
@@ -140,7 +139,7 @@ def gather_contents(
                 abstained=bool(confidence[i] < abstain_below),
             )
         )
-    names = list(map(str, compared._fit_labels()))
+    names = list(map(str, fit.all_labels))
     is_source = compared.labeled_iter_[landmarks] == 0
     before, after = draw_maps(model, [names[row] for row in landmarks.tolist()], is_source)
     history = [step | {name: _by_name(step[name]) for name in ("added", "labels")} for step in classifier.history_]
@@ -167,7 +166,7 @@ def gather_contents(
         diagnostics=diagnostics or {},
         scores=scores,
         changes=list(changes),
-        model_parameters={name: str(value) for name, value in in_effect(classifier._parameters).items()},
+        model_parameters={name: str(value) for name, value in _in_effect(classifier).items()},
         share_names=list(stages),
         notes=_notes(len(texts), len(doubtful), is_source, compared.landmarks_ is not None),
         target_name=target_name,
@@ -218,7 +217,7 @@ def _find_rows(
     classifier: TransductiveClassifier, ids: Sequence[str], texts: Sequence[str], corrected: Mapping[str, Any] | Collection[str]
 ) -> list[int | None]:
     """Which target document of the fit each text is; None for those that a person labelled and that became source."""
-    fitted = classifier.target_digests()
+    fitted = classifier._fit.target_digests
     given = list(map(digest_of, texts))
     if fitted == given:
         return list(range(len(texts)))
@@ -230,6 +229,14 @@ def _find_rows(
         raise TypeError(f"the fit has no label for {missing[0]!r}; give corrected as {{id: label}}")
     places: dict[int, int] = {i: row for row, i in enumerate(left)}
     return [places.get(i) for i in range(len(texts))]
+
+
+def _in_effect(classifier: Any) -> dict[str, Any]:
+    """The parameters of a fit, each with the value that held."""
+    if not isinstance(classifier, TransductiveClassifier):
+        parameters: dict[str, Any] = classifier._parameters
+        return parameters
+    return classifier._fit.parameters | classifier._fit.settings.shaped_by_preset()
 
 
 def _by_name(counts: dict[Any, int]) -> dict[str, int]:

@@ -20,7 +20,7 @@ def draw_maps(model: Model, labels: Sequence[str], is_source: NDArray[np.bool_])
     if model.comparison is None or len(rows) < 3:
         return None, None
     texts = [model.documents[row] for row in rows]
-    similarity = model.comparison.describe(texts, model.documents, adapt=False).gram
+    similarity = model.comparison.describe(texts, model.reference, adapt=False).gram
     kinds, names = ["source" if is_source[row] else "target" for row in rows], [labels[row] for row in rows]
 
     def make(kernel: Floats) -> Map:

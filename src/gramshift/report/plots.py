@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.evaluate.experiment import N_ADDED
+from gramshift.evaluate.experiment import PAPER
 from gramshift.evaluate.protocol import MULTI, SINGLE
 from gramshift.learn.features import Described
 from gramshift.methods import STAGES
@@ -141,7 +141,8 @@ def plot_confidence(result: Result, kernel: str) -> Any:
         pyplot.close(figure)
         return None
     axis.plot(np.mean(curves, axis=0), color=COLOURS["adapted"], lw=2.5, label="mean of all settings")
-    axis.axvline(N_ADDED, color=COLOURS["tkc"], ls="--", lw=1.2, label=f"the {N_ADDED} surest join the second round")
+    label = f"the {PAPER.n_added} surest join the second round"
+    axis.axvline(PAPER.count_added(0)[0], color=COLOURS["tkc"], ls="--", lw=1.2, label=label)
     axis.set_xlabel("target documents, surest first")
     axis.set_ylabel("right among the 200 around it (%)")
     axis.set_title(f"Are sure answers right? Adapted kernel, first round, {kernel}")

@@ -1,5 +1,6 @@
 """With what a computation runs: threads or Dask workers, how much memory, who is told of progress, how work is cut."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -52,6 +53,15 @@ class Runtime:
     """The height and width of the tiles of a gram; None for what suits memory and threads."""
     piece_size: int | None = None
     """How many documents are compared with the landmarks at a time; None for what suits their number."""
+    held: int | None = None
+    """How many bytes of similarities to landmarks are held in memory; if there are more, they are on disk. None for what
+    suits the memory limit."""
+    engine: str = "threads"
+    """Where work is to be done: on threads of this process, or by Dask workers."""
+    scheduler: str | None = None
+    """The address of a Dask scheduler that runs already; None for workers that are started for the time of the work."""
+    resume: str | os.PathLike[str] | None = None
+    """The folder in which finished work is kept, to go on with after an interruption; None to keep none."""
 
     @cached_property
     def n_threads(self) -> int:

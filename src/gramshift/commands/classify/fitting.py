@@ -1,6 +1,6 @@
 """Fitting what a run needs on one gram: the chosen method, plain beside it, and the same without corrections."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,10 @@ from gramshift.commands.classify.options import ClassifyOptions, parse_ngrams
 from gramshift.commands.classify.reading import Inputs
 from gramshift.evaluate.advice import class_shares, diagnose, separability
 from gramshift.methods import METHODS
-from gramshift.model.large import make_gram
-from gramshift.model.on_gram import fit_on_gram
+from gramshift.model.classifier import fit_on_gram
+from gramshift.model.fit import make_gram
 from gramshift.model.string_kernel import StringKernel
+from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import Progress
 from gramshift.text.corpus import Joined
 
@@ -63,7 +64,7 @@ def fit_with_landmarks(
     apart = None
     if min(np.sum(is_source), np.sum(~is_source)) >= ENOUGH:  # fewer tell nothing
         kernel = StringKernel(options.kernel, ngram_range=ngram_range, **limits)
-        apart = separability(kernel.gram([classifier._model.documents[row] for row in some]), is_source[some])
+        apart = separability(kernel.gram([classifier._fit.model.documents[row] for row in some]), is_source[some])
     diagnostics, warnings = _diagnose(classifier, None, inputs, apart)
     labels, probabilities = _fill(known, classifier.transduction_), _probabilities(classifier, known)
     return Fits(classifier, None, labels, None, None, probabilities, diagnostics, warnings)
@@ -77,10 +78,11 @@ def fit_all(
     known = [corrections.get(one) for one in inputs.target_ids]
     limits: dict[str, Any] = {"memory_limit": options.memory, "n_jobs": options.jobs}
     kernel = StringKernel(options.kernel, ngram_range=parse_ngrams(options.ngrams), **limits)
+    runtime = Runtime(options.jobs, options.memory, progress=progress)
     where: dict[str, Any] = {"engine": options.engine, "scheduler": options.scheduler, "resume": options.resume}
-    gram = make_gram(kernel, texts, on_disk=on_disk, progress=progress, **where)
+    gram = make_gram(kernel, texts, replace(runtime, **where), on_disk=on_disk)
 
-    def fit(method: str, known: list[Any], stage: str, *, calibrate: bool) -> Any:
+    def fit(method: str, known: list[Any], runtime: Runtime, *, calibrate: bool) -> Any:
         labels, chosen = inputs.labels + known, METHODS[method]
         if not chosen.is_own:
             return chosen.make().fit(texts, labels)
@@ -88,12 +90,12 @@ def fit_all(
         if chosen.is_stage:
             given |= {"kernel": options.kernel, "n_added": options.n_added(known.count(None))}
         classifier, shared = chosen.make(**given), gram if chosen.is_stage else None
-        fit_on_gram(classifier, texts, labels, shared, progress=_renamed(progress, stage), calibrate=calibrate)
+        fit_on_gram(classifier, texts, labels, shared, runtime, calibrate=calibrate)
         return classifier
 
-    classifier = fit(options.method, known, "training", calibrate=True)
-    plain = None if options.method == "plain" else fit("plain", known, "plain", calibrate=False)
-    without = fit(options.method, [None] * len(known), "before", calibrate=False) if corrections else None
+    classifier = fit(options.method, known, runtime, calibrate=True)
+    plain = None if options.method == "plain" else fit("plain", known, runtime.under("plain"), calibrate=False)
+    without = fit(options.method, [None] * len(known), runtime.under("before"), calibrate=False) if corrections else None
     is_source = np.arange(len(texts)) < len(inputs.texts)
     diagnostics, warnings = _diagnose(classifier, plain, inputs, separability(gram, is_source))
     return Fits(
@@ -130,9 +132,3 @@ def _probabilities(classifier: Any, known: list[Any]) -> NDArray[np.float64]:
     result: NDArray[np.float64] = np.array([classifier.classes_ == label for label in known], float).reshape(len(known), -1)
     result[gaps] = classifier.transduction_proba_
     return result
-
-
-def _renamed(progress: Progress | None, stage: str) -> Progress | None:
-    if progress is None or stage == "training":
-        return progress
-    return lambda _, done, total: progress(stage, done, total)

@@ -1,0 +1,80 @@
+"""What a round of training knows of the documents: which are source, and the classes of those that it learns from."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rows = NDArray[np.intp]
+Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Labelling:
+    """The documents of a fit as one round knows them, by their numbers.
+
+    ``training`` are the documents that the round learns from: those of the source in order, then target documents that have
+    joined, surest first. ``codes`` are their classes, numbers below ``n_classes``.
+    """
+
+    is_source: NDArray[np.bool_]
+    training: Rows
+    codes: Codes
+    n_classes: int
+
+    @classmethod
+    def of_source(cls, is_source: NDArray[np.bool_], codes: Codes, n_classes: int) -> "Labelling":
+        """The labelling of a first round: the classes of the source documents are known, and no others."""
+        return cls(is_source, np.flatnonzero(is_source), codes, n_classes)
+
+    def __len__(self) -> int:
+        return len(self.is_source)
+
+    @cached_property
+    def source(self) -> Rows:
+        """The numbers of the source documents."""
+        return np.flatnonzero(self.is_source)
+
+    @cached_property
+    def target(self) -> Rows:
+        """The numbers of the target documents."""
+        return np.flatnonzero(~self.is_source)
+
+    @property
+    def source_codes(self) -> Codes:
+        """The classes of the source documents."""
+        return self.codes[: len(self.source)]
+
+    @property
+    def joined(self) -> Rows:
+        """The numbers of the target documents that have joined the training set, surest first."""
+        return self.training[len(self.source) :]
+
+    @property
+    def joined_codes(self) -> Codes:
+        """The classes that these joined with."""
+        return self.codes[len(self.source) :]
+
+    @cached_property
+    def known(self) -> NDArray[np.int64]:
+        """The class of each document, -1 where none is known."""
+        known = np.full(len(self), -1, np.int64)
+        known[self.training] = self.codes
+        return known
+
+    def join(self, rows: Rows, codes: Codes) -> "Labelling":
+        """The source with these target documents and classes, in place of those that had joined before."""
+        training = np.concatenate([self.source, rows])
+        return Labelling(self.is_source, training, np.concatenate([self.source_codes, codes]), self.n_classes)
+
+    def only(self, chosen: NDArray[np.bool_]) -> "Labelling":
+        """The same documents with the classes of some training documents forgotten; ``chosen`` are those that stay."""
+        return Labelling(self.is_source, self.training[chosen], self.codes[chosen], self.n_classes)
+
+    def groups(self, rows: Rows | None = None) -> dict[str, Any]:
+        """The domain and the class of each document, or of some, as a kernel takes them for its weights."""
+        rows = np.arange(len(self)) if rows is None else rows
+        domains = np.where(self.is_source[rows], 0, 1).tolist()
+        return {"domains": domains, "classes": [None if code < 0 else code for code in self.known[rows].tolist()]}

@@ -1,0 +1,240 @@
+"""How the documents of a fit are described: by a gram that stays, by one that labels shape, or by landmarks."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift.grams.reweighted import sum_similarities
+from gramshift.kernels.to_landmarks import count_shared
+from gramshift.learn.features import Described, Features, compact
+from gramshift.learn.labelling import Labelling, Rows
+from gramshift.learn.landmark_ridge import LandmarkRidge
+from gramshift.learn.piecewise import DescribedParts
+from gramshift.learn.solvers import Solver
+from gramshift.model.landmarks import FirstPass, unchanged
+from gramshift.model.similarities import Comparison, Reference
+from gramshift.model.string_kernel import StringKernel
+from gramshift.ngrams.lookup import build_lookup
+from gramshift.runtime.budget import PER_NGRAM, piece_size
+from gramshift.runtime.checkpoint import Checkpoint
+from gramshift.runtime.memory import require
+from gramshift.runtime.pieces import Arrays, Pieces, Store, StoredPieces
+from gramshift.runtime.remote_pieces import RemotePieces, fill_remotely
+from gramshift.runtime.resources import Runtime
+from gramshift.runtime.threads import run_threads
+from gramshift.text.corpus import InParts, in_lists
+
+Floats = NDArray[np.float64]
+MakeSolver = Callable[[Any, Rows], Solver]
+"""(features, source documents) -> what trains on them."""
+WORKER_BYTES = 320 << 20  # of a Dask worker with our libraries
+SQUARES_BYTES = 3 * 8  # of each pair of landmarks: two sums that are added, and what sends the result
+TOGETHER_BYTES = 64 << 20  # pieces that a task trains on
+PAUSED = 0.8  # of a worker's memory: with more it gets no more work
+CELL_BYTES = 24  # of a piece under way: counts, what they become, and the texts
+
+
+class GramDescriber:
+    """Describes documents by a gram that labels do not shape: one that is given, or made when it is first needed."""
+
+    by_labels = False
+
+    def __init__(
+        self, make_features: Callable[[Labelling], tuple[Described, Mapping[int, Floats]]], make_solver: MakeSolver
+    ) -> None:
+        """``make_features`` gives the documents and the self-values of kernels that are functions."""
+        self._make_features, self._make_solver = make_features, make_solver
+        self._features: Described | None = None
+        self.self_values: Mapping[int, Floats] = {}
+
+    def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> Described:
+        """All documents, the same ones for every labelling."""
+        if self._features is None:
+            self._features, self.self_values = self._make_features(labelling)
+        return self._features
+
+    def make_solver(self, features: Features, source: Rows) -> Solver:
+        """The solver that the settings name."""
+        return self._make_solver(features, source)
+
+
+class ReweightedDescriber:
+    """Describes documents by a gram whose n-grams have weights by class: n-grams are found once, the gram filled each time.
+
+    What was described before is overwritten: the gram keeps its place in memory.
+    """
+
+    by_labels = True
+
+    def __init__(
+        self, comparison: Comparison, documents: Sequence[Any], make_solver: MakeSolver, *, adapt: bool, runtime: Runtime
+    ) -> None:
+        self._comparison, self._make_solver, self._adapt, self._runtime = comparison, make_solver, adapt, runtime
+        self._n, self.self_values = len(documents), dict[int, Floats]()
+        weighted, self._constant = [kernel for kernel, _ in comparison.weighted()], None
+        found = [kernel.find_ngrams(list(documents), progress=runtime.progress) for kernel in weighted]
+        self._finders = list(zip(weighted, found, strict=True))
+        others = {place: one for place, one in enumerate(comparison.kernels) if all(one is not mine for mine in weighted)}
+        if others:
+            kernels = list(others.values())
+            mean, self_values = Comparison(kernels, comparison.n_jobs).average(documents, {}, runtime.progress)
+            self._constant = mean * len(kernels)
+            self.self_values = {list(others)[place]: values for place, values in self_values.items()}
+        self._place = np.empty(self._n**2)
+
+    def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> Described:
+        """All documents, or the first n by each other, with n-grams weighted by the classes of this labelling."""
+        n = None if self._adapt else n  # adapted documents are described by all others
+        size, groups = self._n if n is None else n, labelling.groups()
+        total = self._place[: size * size].reshape(size, size)
+        if self._constant is not None:
+            total[:] = self._constant[:size, :size]
+        weightings = []
+        for kernel, found in self._finders:
+            weighting = kernel.make_weighting(self._n, **groups, across=across)
+            assert weighting is not None, "only weighted kernels are here"
+            weightings.append((found, weighting))
+        sum_similarities(weightings, total, anew=self._constant is None, progress=self._runtime.progress)
+        scale = np.full(size, 1 / np.sqrt(len(self._comparison.kernels)))
+        return Described(total, scale, scale, self._adapt, self._runtime.n_threads)
+
+    def make_solver(self, features: Features, source: Rows) -> Solver:
+        """The solver that the settings name."""
+        return self._make_solver(features, source)
+
+
+class Encoder:
+    """Turns texts into similarities to landmarks. The n-grams of the landmarks are found once, if one kernel counts them."""
+
+    def __init__(self, comparison: Comparison, landmarks: Reference, *, n_threads: int) -> None:
+        """Find the n-grams of the landmarks, on so many threads."""
+        self._comparison, self._landmarks = comparison, landmarks
+        self._kernel: StringKernel | None = None
+        self.scale = np.ones(len(landmarks.documents))
+        if comparison.by_lookup:
+            kernel: StringKernel = comparison.kernels[0]
+            ngram_range, _ = kernel.check_parameters()
+            self._kernel = kernel
+            texts, run = kernel.prepare(landmarks.documents), partial(run_threads, n_threads=n_threads)
+            self._lookup = build_lookup(texts, kind=kernel.kind, ngram_range=ngram_range, run=run)
+            self.scale = _one_over_root(self._lookup.self_values)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the n-grams of the landmarks take; where these are sorted with every part, while they are."""
+        if self._kernel is not None:
+            return self._lookup.nbytes
+        return PER_NGRAM * self._comparison.n_lengths * sum(map(len, self._landmarks.documents))
+
+    @property
+    def uses_one_thread(self) -> bool:
+        """Whether a call uses one thread, so that several parts can be worked on at once."""
+        return self._kernel is not None
+
+    def __call__(self, documents: Sequence[Any]) -> Arrays:
+        """Their gram with the landmarks, counts if there are such, and what the rows are multiplied by."""
+        if self._kernel is None:
+            described = self._comparison.describe(documents, self._landmarks, adapt=False)
+            return {"gram": described.gram, "row_scale": np.array([float(bool(text.strip())) for text in documents])}
+        counts, own = count_shared(self._lookup, self._kernel.prepare(documents))
+        return {"gram": compact(counts, symmetric=False), "row_scale": _one_over_root(own)}
+
+
+def _one_over_root(own: NDArray[np.int64]) -> Floats:
+    result: Floats = np.divide(1.0, np.sqrt(own.astype(float)), out=np.zeros(len(own)), where=own > 0)
+    return result
+
+
+class LandmarkDescriber:
+    """Describes documents by landmarks, piece by piece: in a store, or without one on the workers of a cluster."""
+
+    def __init__(
+        self,
+        comparison: Comparison,
+        documents: InParts,
+        landmarks: Rows,
+        seen: FirstPass,
+        *,
+        adapt: bool,
+        alpha: float,
+        bias: bool,
+        store: Store | None,
+        runtime: Runtime,
+    ) -> None:
+        self._comparison, self._documents, self._landmarks, self._seen = comparison, documents, landmarks, seen
+        self._adapt, self._alpha, self._bias, self._store, self._runtime = adapt, alpha, bias, store, runtime
+        self._described: tuple[Pieces, DescribedParts] | None = None
+        self._times = 0
+
+    @property
+    def by_labels(self) -> bool:
+        """Whether n-grams have weights by class."""
+        return self._comparison.by_classes
+
+    @property
+    def size(self) -> int:
+        """The number of documents in a piece."""
+        return size_of_pieces(self._comparison, len(self._landmarks), self._runtime)
+
+    def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> DescribedParts:
+        """All documents; again only if labels changed what n-grams weigh."""
+        if self._described is not None and not self.by_labels:
+            return self._described[1]
+        if self._described is not None:
+            self._described[0].drop()
+        name, runtime = f"landmarks-{self._times}", self._runtime
+        comparison = self._comparison.across_domains() if across else self._comparison
+        comparison = comparison if runtime.cluster is None else comparison.on_one_thread()
+        reference = comparison.refer_to(self._seen.landmarks, labelling.groups(self._landmarks))
+        encoder = Encoder(comparison, reference, n_threads=runtime.n_threads)
+        parts = in_lists(unchanged(self._documents.parts(), self._seen.digest), self.size)
+        pieces = self._make_pieces(name, encoder, parts, -(-len(labelling) // self.size))
+        self._times += 1
+        kept = self._store if isinstance(self._store, Checkpoint) and not self.by_labels else None
+        described = DescribedParts(
+            pieces,
+            n=len(labelling),
+            size=self.size,
+            scale=encoder.scale,
+            adapt=self._adapt,
+            store=kept,
+            progress=runtime.progress,
+        )
+        self._described = pieces, described
+        return described
+
+    def make_solver(self, features: Any, source: Rows) -> LandmarkRidge:
+        """Ridge regression on similarities to landmarks."""
+        return LandmarkRidge(features, self._landmarks, source, self._alpha, bias=self._bias)
+
+    def _make_pieces(self, name: str, encoder: Encoder, parts: Iterator[list[str]], total: int) -> Pieces:
+        """The pieces in memory or on disk, made by threads; on Dask workers; or made by these but kept in the user's folder."""
+        runtime, n_landmarks = self._runtime, len(self._landmarks)
+        told: dict[str, Any] = {"stage": "landmarks", "progress": runtime.progress}
+        if runtime.cluster is not None:
+            in_piece, room = CELL_BYTES * self.size * n_landmarks, int(PAUSED * runtime.cluster.memory_limit)
+            sorted_with = 0 if encoder.uses_one_thread else self.size / n_landmarks  # documents to a landmark
+            comparing = int(encoder.nbytes * (1 + sorted_with)) + in_piece
+            needed = WORKER_BYTES + max(comparing, SQUARES_BYTES * n_landmarks**2 + TOGETHER_BYTES)
+            advice = "give each worker more memory, or take fewer landmarks"
+            require(f"a Dask worker that compares {self.size} documents with {n_landmarks}", needed, room, advice)
+        if runtime.cluster is not None and self._store is None:
+            of_piece = (4 if encoder.uses_one_thread else 8) * self.size * n_landmarks
+            remote = RemotePieces(runtime.cluster, name, together=max(1, TOGETHER_BYTES // max(1, of_piece)))
+            remote.fill(encoder, parts, total, **told)
+            return remote
+        assert self._store is not None, "only a cluster keeps pieces without one"
+        stored, n_threads = StoredPieces(self._store, name, runtime.n_threads), runtime.n_threads
+        if runtime.cluster is not None:
+            fill_remotely(runtime.cluster, stored, encoder, parts, total, name=name, **told)
+        else:
+            stored.fill(encoder, parts, total, n_threads=n_threads if encoder.uses_one_thread else 1, **told)
+        return stored
+
+
+def size_of_pieces(comparison: Comparison, n_landmarks: int, runtime: Runtime) -> int:
+    """How many documents are in a piece: what the runtime says, or the same for so many landmarks on every machine."""
+    return runtime.piece_size or piece_size(n_landmarks, again=not comparison.by_lookup)
