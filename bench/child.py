@@ -78,9 +78,9 @@ def algebra(texts: list[str], contestant: str, path: str) -> dict[str, float]:
 
     gram = np.load(path)
     if contestant == "gramshift":
-        from bench.classifier import labels_with_gaps, make_classifier
+        from bench.classifier import fit_labels, labels_with_gaps, make_classifier
 
-        make_classifier(len(gram), kernel="precomputed").fit(gram, labels_with_gaps(len(gram)))
+        fit_labels(make_classifier(len(gram), kernel="precomputed"), gram, labels_with_gaps(len(gram)))
     else:
         from bench.algorithm import algorithm_1, label_reviews
 

@@ -36,5 +36,8 @@ def memory(result: Result) -> str:
 def growth(result: Result) -> str:
     """Seconds by number of documents, and where they go."""
     stages = list(result["growth"][0]["shares_percent"])
-    rows = [[row["documents"], row["fit_s"], *row["shares_percent"].values()] for row in result["growth"]]
-    return table("documents", ("fit (s)", *(f"{stage} (%)" for stage in stages)), rows)
+    rows = [
+        [row["documents"], row["with_probabilities_s"], row["fit_s"], *row["shares_percent"].values()]
+        for row in result["growth"]
+    ]
+    return table("documents", ("fit (s)", "labels alone (s)", *(f"{stage} (%)" for stage in stages)), rows)

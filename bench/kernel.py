@@ -16,7 +16,7 @@ from gramshift.data.demo import load_demo
 __all__ = ["run", "show"]
 
 SIZES = (1000, 2000, 4000, 8000)
-FOLDERS = ("text", "ngrams", "kernels", "engine", "estimators")  # what is measured
+FOLDERS = ("text", "ngrams", "kernels", "runtime", "grams", "model")  # what is measured
 RIVAL_SIZE = 2000  # above this scikit-learn takes part once only
 
 

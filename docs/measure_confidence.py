@@ -16,6 +16,7 @@ from gramshift.data.reviews import load_sentiment
 from gramshift.evaluate.protocol import SINGLE
 from gramshift.methods import METHODS, STAGES
 from gramshift.model.classifier import fit_on_gram
+from gramshift.runtime.resources import Runtime
 
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
@@ -31,7 +32,7 @@ def measure(data: Path) -> dict[str, list[tuple[Any, Any]]]:
         labels = [*source.codes, *[None] * len(target.codes)]
         for name in STAGES:
             classifier = METHODS[name].make()
-            fit_on_gram(classifier, texts, labels, gram)
+            fit_on_gram(classifier, texts, labels, gram, Runtime())
             right = classifier.transduction_ == np.array(target.codes)
             found[name].append((classifier.transduction_proba_.max(axis=1), right))
         print(setting.name, file=sys.stderr)

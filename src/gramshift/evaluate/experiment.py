@@ -161,6 +161,10 @@ def run_method(
 ) -> Outcome:
     """One method on one setting; its scores of the positive class."""
     begun = time.perf_counter()
-    clf = METHODS[name].make(**options).fit(source, codes, target=target)
+    clf = METHODS[name].make(**options)
+    if isinstance(clf, TransductiveClassifier):
+        clf._fit_with(source, codes, target, Runtime(clf.n_jobs), calibrate=False)  # probabilities are not asked for
+    else:
+        clf.fit(source, codes, target=target)
     added = np.flatnonzero(clf.labeled_iter_[len(source) :] > 0)
     return Outcome(setting, name, clf.transduction_score_[:, 1], added, time.perf_counter() - begun)

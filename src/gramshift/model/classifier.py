@@ -170,19 +170,21 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         """
         return self._fit_with(X, y, target, self._runtime(resume, progress))
 
-    def _fit_with(self, X: Any, y: Any, target: Any, runtime: Runtime) -> Self:
+    def _fit_with(self, X: Any, y: Any, target: Any, runtime: Runtime, *, calibrate: bool = True) -> Self:
+        """Fit with what the runtime has, whatever the parameters say of that; without ``calibrate`` for the labels alone."""
         settings, comparison = self._check_parameters(runtime)
         parameters = self._given_parameters()
         if settings.landmarks is None:
             given = gather(X, y, target, read=self._reader(X, target, comparison, reset=True))
-            self._keep(fit_exact(settings, parameters, comparison, given, runtime))
+            self._keep(fit_exact(settings, parameters, comparison, given, runtime, calibrate=calibrate))
         else:
             assert comparison is not None, "checked before"
             if runtime.resume is not None:
                 kernel_to_json(comparison.kernels)  # one that is a function cannot be known again
             if not isinstance(X, InParts) and comparison.takes_rows(X):
                 raise TypeError("landmarks are for texts, and X has rows of numbers; leave landmarks out")
-            self._keep(fit_landmarks(settings, parameters, comparison, gather_parts(X, y, target), runtime))
+            given = gather_parts(X, y, target)
+            self._keep(fit_landmarks(settings, parameters, comparison, given, runtime, calibrate=calibrate))
         return self
 
     def _keep(self, fit: Fit) -> None:

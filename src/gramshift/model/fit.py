@@ -82,7 +82,13 @@ def fit_exact(
 
 
 def fit_landmarks(
-    settings: Settings, parameters: dict[str, Any], comparison: Comparison, given: FitInput, runtime: Runtime
+    settings: Settings,
+    parameters: dict[str, Any],
+    comparison: Comparison,
+    given: FitInput,
+    runtime: Runtime,
+    *,
+    calibrate: bool = True,
 ) -> Fit:
     """Compare all documents with landmarks, run the rounds and keep what was learnt."""
     classes, labelling = given.read_labels(settings)
@@ -103,7 +109,7 @@ def fit_landmarks(
                 adapt=settings.adapt, alpha=settings.alpha, bias=settings.bias, store=store, runtime=runtime,
             )  # fmt: skip
             schedule = settings.make_schedule(len(labelling.target), classes.tolist())
-            outcome = fit_rounds(describer, labelling, schedule, runtime)
+            outcome = fit_rounds(describer, labelling, schedule, runtime, calibrate=calibrate)
     groups = outcome.labelling.groups(rows) if comparison.by_weights else {}
     last = outcome.rounds[-1].fitted
     coefficients = np.ascontiguousarray(last.coefficients)
