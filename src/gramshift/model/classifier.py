@@ -41,65 +41,84 @@ Floats = NDArray[np.float64]
 
 
 class TransductiveClassifier(ClassifierMixin, BaseEstimator):
-    """Learns from labelled source documents and labels target documents, which it adapts to; the defaults are the paper.
+    """Label the documents of a target domain with what was learnt on a source domain, adapting to the target.
+
+    The defaults are the transductive kernel classifier of Ionescu and Butnaru [1]_: documents are described by their
+    similarity to all source and target documents, ridge regression is trained on the source, and trained again with the target
+    documents of which it was surest.
 
     Parameters
     ----------
+    kernel : str, StringKernel, callable or list of these, optional
+        How documents are compared: a kind of :class:`StringKernel` by its name, "words" for the presence of words and pairs
+        of words, "precomputed", a StringKernel, or a callable k(A, B). Values are normalised; several kernels are averaged
+        after that. With "precomputed", X is the square gram of source and target documents, and gaps in y mark the target. A
+        callable gets lists of texts, or arrays where X has rows of numbers.
     preset : {"paper", "best"}
-        What holds for all parameters below that are None: the paper's choices, or the best that we know.
-    kernel : a kind of StringKernel by its name, "words", "precomputed", a StringKernel, a callable, or a list of these
-        How documents are compared; "words" is the presence of words and pairs of words. Values are normalised; several
-        kernels are averaged after that. With "precomputed", X is the square gram of source and target documents, and gaps in
-        y mark the target. A callable k(A, B) gets lists of texts, or arrays where X has rows of numbers.
-    ngram_range : (lo, hi)
-        For kernels given by name.
-    weighting : {"none", "idf"} or dict
-        For the kernels "presence" and "words" given by name: as in :class:`StringKernel`. Domains are source and target;
-        classes are those of the documents that a round learns from, so the kernel changes from round to round.
-    adapt : bool
-        Describe every document by its similarity to all source and target documents (the paper's transductive kernel).
-    n_rounds : int
-        2 as in the paper: the second round also learns from answers of the first. More are allowed.
-    n_added : int, float or list of these
+        What holds for all parameters that are None: the paper's choices, or the best that we know.
+    ngram_range : tuple of two int
+        The smallest and the largest length of n-grams, for kernels given by name.
+    weighting : {"none", "idf"} or dict, optional
+        What n-grams weigh, for the kernels "presence" and "words" given by name: as in :class:`StringKernel`. Domains are
+        source and target; classes are those of the documents that a round learns from, so that the kernel changes from round
+        to round.
+    adapt : bool, optional
+        Whether every document is described by its similarity to all source and target documents, which is the paper's
+        transductive kernel.
+    n_rounds : int, optional
+        The number of rounds. The paper has 2: the second also learns from answers of the first. More are allowed.
+    n_added : int, float or list of these, optional
         How many target documents join the training set after a round; a float up to 1.0 is a share of the target. All of
-        them if there are fewer. A list has a number for each round after the first.
-    select : {"surest", "source shares", "estimated shares"} or dict
-        Which ones: the surest, as in the paper; or of each class its share of them, the surest first, where the shares are
-        those of the source, given by class, or estimated from the target's scores after the first round: then they are
-        the source's unless some class seems to differ by more than 0.1.
-    alpha : float
-        Regularisation of the ridge regression and of the discriminant analysis.
+        them join if there are fewer. A list has a number for each round after the first.
+    select : {"surest", "source shares", "estimated shares"} or dict, optional
+        Which target documents join. The surest, as in the paper; or of each class its share of them, the surest first, where
+        the shares are those of the source, given by class, or estimated from the target's scores after the first round. The
+        estimate holds if some class seems to differ from its share of the source by more than 0.1.
+    alpha : float, optional
+        The regularisation of the ridge regression and of the discriminant analysis.
     classifier : {"ridge", "discriminant", "svm"}
-        What learns on the kernel: ridge regression, kernel discriminant analysis, a support vector machine.
+        What learns on the kernel: ridge regression, kernel discriminant analysis, or a support vector machine.
     bias : bool
-        An unpenalised intercept for "ridge". The paper has none.
+        Whether "ridge" has an unpenalised intercept. The paper has none.
     landmarks : int or "auto", optional
-        Describe documents by their similarity to so many of them instead of to all, or to as many as the memory limit allows,
-        up to 10,000: for many documents. X and target may then come in parts (:func:`open_parts`). Only for "ridge".
+        For many documents: each is described by its similarity to so many of them instead of to all, or to as many as the
+        memory limit allows, up to 10,000. X and target may then come in parts (:func:`open_parts`). Only for "ridge".
     landmark_choice : {"uniform", "spread"}
-        How they are drawn: each document with the same chance, or those far from the ones before with a larger one.
+        How landmarks are drawn: each document with the same chance, or those far from the ones before with a larger one.
     random_state : int
-        Of that drawing.
+        The seed of that drawing.
     engine : {"threads", "dask"}
         Where documents are compared, and with landmarks trained on: in this process, or by Dask workers.
     scheduler : str, optional
-        For "dask": the address of a running one. Default: ``n_jobs`` processes on this machine, for the time of the fit.
-    memory_limit, n_jobs
-        As in ``StringKernel``.
+        The address of a running Dask scheduler, for the engine "dask". By default ``n_jobs`` processes are started on this
+        machine, for the time of the fit.
+    memory_limit : int, float or str, optional
+        How many bytes may be used, or a size such as "2 GB"; by default all that is free. What needs more is refused.
+    n_jobs : int or None
+        The number of threads; -1 for all cores.
 
     Attributes
     ----------
-    classes_ : array
+    classes_ : array of shape (n_classes,)
         The labels, sorted.
-    transduction_, transduction_score_ : arrays
-        For each target document its label, and the scores of all classes.
-    labeled_iter_ : array of int
-        For source then target documents: 0 given, k added for round k + 1, -1 never.
-    landmarks_ : array of int or None
-        The numbers of the documents that were landmarks, source before target.
+    transduction_ : array of shape (n_target,)
+        The label of each target document.
+    transduction_score_ : array of shape (n_target, n_classes)
+        The scores of each target document; the largest decides.
+    transduction_proba_ : array of shape (n_target, n_classes)
+        The probabilities of each target document, calibrated on held-out scores of the source.
+    labeled_iter_ : array of int of shape (n_source + n_target,)
+        When each document joined the training set, source before target: 0 for a given label, k for round k + 1, -1 for never.
     history_ : list of dict
         For each round how many documents of each class were added before it, how many target documents it gave each label,
-        how many labels changed, seconds.
+        how many labels changed, and the seconds that it took.
+    landmarks_ : array of int or None
+        The numbers of the documents that were landmarks, source before target.
+
+    References
+    ----------
+    .. [1] Radu Tudor Ionescu and Andrei M. Butnaru, "Transductive Learning with String Kernels for Cross-Domain Text
+       Classification", ICONIP 2018.
 
     Examples
     --------
