@@ -4,6 +4,7 @@ import subprocess
 import sys
 import zipfile
 from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -262,3 +263,15 @@ def test_a_file_of_another_kind(tmp_path):
     (tmp_path / "text").write_text("not a model at all")
     with pytest.raises(ModelFileError, match="not a whole Gramshift model"):
         gs.load(tmp_path / "text")
+
+
+@pytest.mark.parametrize("name", ["paper", "best", "landmarks"])
+def test_files_of_an_earlier_version_predict_the_same(name):
+    """They were saved before a fit was made of values, with what they predicted then beside them."""
+    folder = Path(__file__).parent / "saved"
+    expected = json.loads((folder / "format2.json").read_text())[name]
+    new = ["a great blender, i love it", "Broke after a day; waste of money!", ""]
+    clf = gs.load(folder / f"format2-{name}.gramshift")
+    assert clf.transduction_.tolist() == expected["labels"]
+    np.testing.assert_allclose(clf.decision_function(new), expected["decision"], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(clf.predict_proba(new), expected["proba"], rtol=0, atol=1e-12)
