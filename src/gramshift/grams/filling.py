@@ -12,6 +12,7 @@ from gramshift.grams.plan import Plan
 from gramshift.kernels.kernel import Kernel
 from gramshift.runtime.cluster import ROOM, Cluster
 from gramshift.runtime.memory import human
+from gramshift.runtime.resources import Runtime
 
 Tile = tuple[slice, slice]
 Item = Tile | tuple[int, Tile]
@@ -73,13 +74,14 @@ def _task_bytes(plan: Plan) -> int:
 
 
 def fill_on_workers(
-    cluster: Cluster,
+    runtime: Runtime,
     kernel: Kernel,
     gram: NDArray[Any],
     normalize: bool,
     work: list[Item],
     keep: Callable[[Callable[[Tile], None], Any], None] | None = None,
-    **shown: Any,
+    *,
+    n_before: int = 0,
 ) -> None:
     """Have these tiles filled by the workers, and put each into its place when it comes; ``keep`` puts and keeps it."""
 
@@ -93,5 +95,8 @@ def fill_on_workers(
         else:
             keep(partial(put, values), item)
 
-    shared: Any = cluster.share(kernel, "kernel")
-    cluster.run(partial(make_tile, shared, gram.dtype, normalize), work, name=name_tile, receive=receive, **shown)
+    assert runtime.cluster is not None
+    shared: Any = runtime.cluster.share(kernel, "kernel")
+    make = partial(make_tile, shared, gram.dtype, normalize)
+    shown: dict[str, Any] = {"stage": "gram", "progress": runtime.progress, "n_before": n_before}
+    runtime.cluster.run(make, work, name=name_tile, receive=receive, **shown)

@@ -13,6 +13,7 @@ from gramshift.learn.features import Described, compact, normalize_gram
 from gramshift.model.inputs import check_gram, check_rows
 from gramshift.model.settings import WORD_RANGE, WORDS
 from gramshift.model.string_kernel import StringKernel
+from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import Progress, count_threads
 from gramshift.text.documents import as_list
 
@@ -109,7 +110,10 @@ class Comparison:
         from gramshift.grams.reweighted import sum_similarities  # compiled code that few need
 
         weighted, constant = [kernel for kernel, _ in self._weighted()], None
-        finders = [(kernel, kernel.find_ngrams(list(documents), progress=progress)) for kernel in weighted]
+        finders = [
+            (kernel, kernel.find_ngrams(list(documents), Runtime(kernel.n_jobs, kernel.memory_limit, progress=progress)))
+            for kernel in weighted
+        ]
         others = [one for one in self.kernels if all(one is not kernel for kernel in weighted)]
         if others:
             constant = Comparison(others, self.n_jobs, self.selves)._average(documents, None, progress) * len(others)
@@ -126,7 +130,7 @@ class Comparison:
                 weighting = kernel.make_weighting(len(documents), **self.groups, across=across)
                 assert weighting is not None
                 weightings.append((found, weighting))
-            sum_similarities(weightings, total, anew=constant is None, progress=progress)
+            sum_similarities(weightings, total, anew=constant is None, runtime=Runtime(weighted[0].n_jobs, progress=progress))
             return Described(total, scale[:n], scale[:n], adapt, count_threads(self.n_jobs))
 
         return describe

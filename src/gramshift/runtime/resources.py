@@ -50,8 +50,12 @@ class Runtime:
     """Called as progress(stage, done, total), from the thread that asked for the work."""
     tile: tuple[int, int] | None = None
     """The height and width of the tiles of a gram; None for what suits memory and threads."""
+    tiles_in_file: int | None = None
+    """How many tiles a file of a checkpoint holds; None for as many as make neither many files nor large ones."""
     piece_size: int | None = None
     """How many documents are compared with the landmarks at a time; None for what suits their number."""
+    announced_from: float = 20.0
+    """How many seconds a gram must take to be worth a word beforehand."""
 
     @cached_property
     def n_threads(self) -> int:
@@ -67,16 +71,31 @@ class Runtime:
         """Raise a MemoryError with both numbers and the advice if ``what`` takes more bytes than may be used."""
         require(what, n_bytes, self.memory, advice)
 
+    def pinned(self) -> Self:
+        """The same with the memory that is free now as its limit, for the time while that memory is being taken."""
+        return replace(self, memory_limit=self.memory)
+
     def report(self, stage: str, done: int, total: int) -> None:
         """Tell whoever listens how far a stage is."""
         assert stage in STAGES, stage
         if self.progress is not None:
             self.progress(stage, done, total)
 
-    def run(self, function: Callable[[Any], T], items: Iterable[Any], *, stage: str = "", n_before: int = 0) -> list[T]:
-        """[function(item) for item in items] on the threads of this process; progress is reported if the stage has a name."""
-        progress = self.progress if stage else None
-        return run_threads(function, items, n_threads=self.n_threads, stage=stage, progress=progress, n_before=n_before)
+    def run(
+        self,
+        function: Callable[[Any], T],
+        items: Iterable[Any],
+        *,
+        stage: str = "",
+        n_before: int = 0,
+        n_threads: int | None = None,
+    ) -> list[T]:
+        """[function(item) for item in items] on the threads of this process; progress is reported if the stage has a name.
+
+        With ``n_threads`` so many work at once, whatever ``n_jobs`` says.
+        """
+        progress, n_threads = self.progress if stage else None, self.n_threads if n_threads is None else n_threads
+        return run_threads(function, items, n_threads=n_threads, stage=stage, progress=progress, n_before=n_before)
 
     def quietly(self) -> Self:
         """The same without progress."""
