@@ -7,10 +7,10 @@ import pytest
 
 import gramshift as gs
 from conftest import KINDS, PAIR_KINDS
-from gramshift.grams.filling import fit_workers, make_tile, name_tile
+from gramshift.grams.filling import make_tile, name_tile
 from gramshift.grams.gram import compute_gram
-from gramshift.grams.plan import Plan
-from gramshift.kernels.kernel import Job
+from gramshift.grams.plan import fit_workers
+from gramshift.kernels.kernel import CountingKernel, Job, Plan
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import Weighting, as_powers
 from gramshift.ngrams.index import run_serially
@@ -37,8 +37,7 @@ def make_kernel(others, kind, weighted, normalize):
     texts, n_cols = encode(TEXTS if others is None else [*others, *TEXTS]), None if others is None else len(others)
     given = (texts, n_cols, (2, 4), normalize, KERNELS[kind].defaults, run_serially, lambda n_bytes: None)
     kernel = KERNELS[kind].make_ready(Job(*given, IDF if weighted else None))
-    if kind in PAIR_KINDS:
-        kernel.begin(run_serially)
+    kernel.begin(run_serially)
     return kernel
 
 
@@ -98,7 +97,9 @@ class LargeKernel:
 
 
 def test_tiles_are_made_to_fit_workers_or_refused_with_the_numbers():
-    fit = partial(fit_workers, kernel=LargeKernel(), plan=Plan(1024, 1000, 2), what="a gram")
+    fit = partial(
+        fit_workers, kernel=LargeKernel(), plan=Plan(1024, 1000, 2, row_bytes=CountingKernel.BYTES_PER_ROW), what="a gram"
+    )
     assert fit(SmallCluster(10**9)).height == 1024
     assert fit(SmallCluster(20 * 10**6)).height == 128
     with pytest.raises(

@@ -5,11 +5,14 @@ import threading
 import numpy as np
 import pytest
 
+import gramshift as gs
 from conftest import KINDS, PAIR_KINDS
 from gramshift.grams import gram as gram_module
 from gramshift.grams.gram import compute_gram
-from gramshift.grams.plan import TILE_NANOSECONDS, Plan, plan_pairs, plan_tiles, tiles
+from gramshift.grams.plan import tiles
 from gramshift.kernels import registry as kinds
+from gramshift.kernels.kernel import CountingKernel, Plan, plan_strips
+from gramshift.kernels.pairs import TILE_NANOSECONDS, plan_pairs
 from gramshift.runtime.resources import Runtime
 from gramshift.text.encode import Encoded
 
@@ -52,10 +55,10 @@ def test_a_normalised_diagonal_is_exactly_one_or_zero(kind):
 def test_plans_respect_the_budget():
     for budget in (0, 10_000, 10**6, 10**9):
         for n_rows, n_cols in [(0, 0), (1, 1), (3, 100_000), (100_000, 3), (8000, 8000)]:
-            plan = plan_tiles(n_rows, n_cols, n_threads=2, budget=budget)
+            plan = plan_strips(n_rows, n_cols, n_threads=2, budget=budget, row_bytes=CountingKernel.BYTES_PER_ROW)
             assert plan.height >= 1
             assert plan.width >= 1
-            assert plan.nbytes <= max(budget, Plan(1, 1, 2).nbytes)
+            assert plan.nbytes <= max(budget, Plan(1, 1, 2, row_bytes=CountingKernel.BYTES_PER_ROW).nbytes)
 
 
 def test_plans_for_pairs_keep_tiles_short_except_for_one_long_pair():
@@ -168,6 +171,23 @@ def test_degenerate_inputs_of_kernels_that_look_at_pairs(kind):
         assert (gram > 0).tolist() == [[False] * 4, [False, True] * 2] * 2
         gram = compute(["a", "abc"], ["", "abc"], kind=kind, ngram_range=(2, 2), normalize=normalize)
         assert (gram > 0).tolist() == [[False, False], [False, True]]
+
+
+def test_a_warning_points_to_the_line_that_called_us():
+    texts, kernel = ["ab", "abc", "b"], gs.StringKernel("presence", ngram_range=(5, 8))
+    weighted = {"kernel": gs.StringKernel(ngram_range=(5, 8), weighting="idf")}
+    calls = [
+        lambda: kernel.gram(texts),
+        lambda: kernel(texts, texts),
+        lambda: kernel.fit_transform(texts),
+        lambda: kernel.compute(texts, runtime=Runtime(1)),
+        lambda: kernel.find_ngrams(texts, Runtime(1)),
+        lambda: gs.TransductiveClassifier(n_added=1, **weighted).fit(texts, ["x", "y", "x"], target=["abcd"]),
+    ]
+    for call in calls:
+        with pytest.warns(UserWarning, match="the gram is all zeros") as caught:
+            call()
+        assert {warning.filename for warning in caught if "all zeros" in str(warning.message)} == {__file__}
 
 
 def test_what_takes_long_is_said_beforehand(caplog):

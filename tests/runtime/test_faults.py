@@ -17,9 +17,9 @@ import pytest
 from conftest import KINDS, PAIR_KINDS
 from gramshift import StringKernel
 from gramshift.grams import gram as gram_module
-from gramshift.grams.gram import plan_gram, seconds_left
-from gramshift.grams.plan import PIECE_BYTES, PIECES, plan_kept, plan_pairs, plan_tiles, tiles
-from gramshift.kernels.kernel import Job
+from gramshift.grams.plan import plan_gram, seconds_left, tiles
+from gramshift.kernels.kernel import PIECE_BYTES, PIECES, CountingKernel, Job, plan_kept, plan_strips
+from gramshift.kernels.pairs import plan_pairs
 from gramshift.kernels.registry import KERNELS
 from gramshift.ngrams.index import run_serially
 from gramshift.runtime.resources import Runtime
@@ -346,7 +346,8 @@ def test_there_are_neither_many_files_nor_large_ones(n_docs, length):
     lengths = np.full(n_docs, length)
     work = cost(n_docs, n_docs * length, n_docs, n_docs * length)
     pairs = plan_pairs(lengths, lengths, n_threads=2, tile_bytes=7, nanoseconds=cost)
-    for plan, nanoseconds in [(pairs, work), (plan_tiles(n_docs, n_docs, n_threads=6, budget=10**12), 0.0)]:
+    strips = plan_strips(n_docs, n_docs, n_threads=6, budget=10**12, row_bytes=CountingKernel.BYTES_PER_ROW)
+    for plan, nanoseconds in [(pairs, work), (strips, 0.0)]:
         kept = plan_kept(plan, n_docs, n_docs, nanoseconds=nanoseconds, budget=10**12)
         assert replace(kept, together=0) == plan
         n_tiles = sum(1 for _ in tiles(n_docs, n_docs, plan.height, plan.width, symmetric=True))

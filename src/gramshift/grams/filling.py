@@ -1,20 +1,16 @@
 """Filling a tile of a gram: in its place, or apart from it and on another machine."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.grams.plan import Plan
+from gramshift.grams.plan import Tile
 from gramshift.kernels.kernel import Kernel
-from gramshift.runtime.cluster import ROOM, Cluster
-from gramshift.runtime.memory import human
 from gramshift.runtime.resources import Runtime
 
-Tile = tuple[slice, slice]
 Item = Tile | tuple[int, Tile]
 """A tile; with the number of the piece that it is kept in, if it is to be kept."""
 MIRROR = 128  # a piece that is transposed within the cache
@@ -52,25 +48,6 @@ def _tile_of(item: Item) -> Tile:
 def name_tile(item: Item) -> str:
     rows, cols = _tile_of(item)
     return f"tile-rows-{rows.start}-{rows.stop}-cols-{cols.start}-{cols.stop}"
-
-
-def fit_workers(cluster: Cluster, kernel: Kernel, plan: Plan, what: str) -> Plan:
-    """The plan with tiles that have room on every worker beside the kernel; a MemoryError with the numbers if none has."""
-    room = cluster.room(kernel.nbytes)
-    while _task_bytes(plan) > room and plan.height > 1:
-        plan = replace(plan, height=plan.height // 2)
-    if _task_bytes(plan) > room:
-        needed, limit = (kernel.nbytes + _task_bytes(plan)) / ROOM, cluster.memory_limit
-        raise MemoryError(
-            f"{what} needs workers with {human(needed)}, for the index and a tile, but the smallest may use {human(limit)}: "
-            "give each worker more memory, or compare fewer documents at a time"
-        )
-    return plan
-
-
-def _task_bytes(plan: Plan) -> int:
-    """What filling takes, the tile, and the tile once more on its way."""
-    return replace(plan, n_threads=1, together=0).nbytes + 16 * plan.height * plan.width
 
 
 def fill_on_workers(

@@ -5,20 +5,18 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.grams.filling import fill_on_workers, fill_values, fit_workers, mirror
-from gramshift.grams.plan import PIECE_THREADS, Plan, plan_kept, plan_pairs, plan_tiles, tiles
-from gramshift.grams.tiles_on_disk import KeptTiles, Tile
-from gramshift.kernels.kernel import Job, Kernel
-from gramshift.kernels.pairs import PairKernel
+from gramshift.grams.filling import fill_on_workers, fill_values, mirror
+from gramshift.grams.plan import Tile, cut, fit_workers, plan_gram, seconds_left
+from gramshift.grams.tiles_on_disk import KeptTiles
+from gramshift.kernels.kernel import Job, Kernel, Plan
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import Weighting
 from gramshift.ngrams.index import MAX_CHARS
@@ -84,11 +82,10 @@ def compute_gram(
         n_threads = runtime.cluster.n_threads
         plan = plan_gram(kernel, runtime, runtime.memory, n_threads=n_threads, kept=kept)
         plan = fit_workers(runtime.cluster, kernel, plan, what)
-    if isinstance(kernel, PairKernel):
-        seconds = seconds_left(kernel, plan, 0 if checkpoint is None else checkpoint.n_done) / n_threads
-        if seconds >= runtime.announced_from:
-            _announce(f"{what} by {kind}", seconds, n_threads)
-        kernel.begin(run)
+    seconds = seconds_left(kernel, plan, 0 if checkpoint is None else checkpoint.n_done) / n_threads
+    if 0 < seconds >= runtime.announced_from:
+        _announce(f"{what} by {kind}", seconds, n_threads)
+    kernel.begin(run)
 
     if checkpoint is not None and out is not None:
         remove_leftovers(out)
@@ -104,38 +101,6 @@ def _in_words(seconds: float) -> str:
     """100 -> "100 seconds", 5000 -> "83 minutes", 50000 -> "14 hours"."""
     size, unit = (1, "seconds") if seconds < 120 else (60, "minutes") if seconds < 7200 else (3600, "hours")
     return f"{seconds / size:.0f} {unit}"
-
-
-def plan_gram(kernel: Kernel, runtime: Runtime, budget: int, *, n_threads: int, kept: bool = False) -> Plan:
-    """The tiles that the runtime asks for, or else those that suit the kernel."""
-    plan = _suiting(kernel, n_threads, budget, kept=kept)
-    if runtime.tile is not None:
-        plan = replace(plan, height=runtime.tile[0], width=runtime.tile[1])
-    return replace(plan, together=runtime.tiles_in_file) if kept and runtime.tiles_in_file is not None else plan
-
-
-def _suiting(kernel: Kernel, n_threads: int, budget: int, *, kept: bool) -> Plan:
-    if isinstance(kernel, PairKernel):
-        rows, cols = kernel.lengths[kernel.first_row :], kernel.lengths[: kernel.n_cols]
-        plan = plan_pairs(rows, cols, n_threads=n_threads, tile_bytes=kernel.tile_bytes, nanoseconds=kernel.nanoseconds)
-        return plan_kept(plan, *kernel.shape, nanoseconds=_work(kernel), budget=budget) if kept else plan
-    if not kept:
-        return plan_tiles(*kernel.shape, n_threads=n_threads, budget=budget)
-    plan = plan_tiles(*kernel.shape, n_threads=PIECE_THREADS, budget=sys.maxsize)
-    return plan_kept(replace(plan, n_threads=n_threads), *kernel.shape, nanoseconds=0.0, budget=budget)
-
-
-def _work(kernel: PairKernel) -> float:
-    """Nanoseconds that all pairs take on one core, as if the gram were not symmetric."""
-    rows, cols = kernel.lengths[kernel.first_row :], kernel.lengths[: kernel.n_cols]
-    return kernel.nanoseconds(len(rows), float(rows.sum()), len(cols), float(cols.sum()))
-
-
-def seconds_left(kernel: PairKernel, plan: Plan, n_done: int) -> float:
-    """About how long one core takes for what a checkpoint with ``n_done`` files does not have."""
-    n_tiles = sum(1 for _ in _cut(kernel, plan))
-    share = max(0.0, 1 - n_done * plan.together / n_tiles)
-    return share * _work(kernel) / 1e9 / (2 if kernel.symmetric else 1)
 
 
 def _announce(what: str, seconds: float, n_threads: int) -> None:
@@ -162,7 +127,7 @@ def fill_gram(
     checkpoint: Checkpoint | None = None,
 ) -> int:
     """Every tile once, on threads or on the workers of a cluster, or from the checkpoint; return how many there are."""
-    work: list[Any] = list(_cut(kernel, plan))
+    work: list[Any] = list(cut(kernel, plan))
     n_tiles = len(work)
     fill: Callable[[Any], None] = partial(_fill_tile, kernel, gram, normalize)
     keep = None
@@ -177,10 +142,6 @@ def fill_gram(
     else:
         fill_on_workers(runtime, kernel, gram, normalize, work, keep, n_before=n_before)
     return n_tiles
-
-
-def _cut(kernel: Kernel, plan: Plan) -> Iterator[Tile]:
-    return tiles(*kernel.shape, plan.height, plan.width, symmetric=kernel.symmetric)
 
 
 def _fill_tile(kernel: Kernel, gram: NDArray[Any], normalize: bool, tile: Tile) -> None:
@@ -201,6 +162,14 @@ def clip_range(encoded: Encoded, kind: str, ngram_range: tuple[int, int]) -> tup
         message = (
             f"ngram_range={ngram_range}: no document has {lo} characters (the longest has {longest}), the gram is all zeros"
         )
-        warnings.warn(message, UserWarning, stacklevel=4)
+        warnings.warn(message, UserWarning, stacklevel=_depth_of_the_user())
         return lo, lo
     return lo, max(lo, min(hi, longest))
+
+
+def _depth_of_the_user() -> int:
+    """The ``stacklevel`` with which a warning of our caller's points to the line that called the package."""
+    depth, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "gramshift":
+        depth, frame = depth + 1, frame.f_back
+    return depth

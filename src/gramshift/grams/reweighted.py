@@ -7,7 +7,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.grams.gram import clip_range, fill_gram, plan_gram
+from gramshift.grams.gram import clip_range, fill_gram
+from gramshift.grams.plan import plan_gram
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighted import SummedNGrams, weigh_ngrams
 from gramshift.kernels.weighting import Weighting

@@ -12,12 +12,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from gramshift.grams.plan import Tile
 from gramshift.kernels.weighting import Weighting
 from gramshift.runtime.checkpoint import Checkpoint, digest
 from gramshift.runtime.memory import human
 from gramshift.runtime.resources import Runtime
-
-Tile = tuple[slice, slice]
 
 
 def describe_gram(
