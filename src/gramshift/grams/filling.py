@@ -75,5 +75,5 @@ def fill_on_workers(
     assert runtime.cluster is not None
     shared: Any = runtime.cluster.share(kernel, "kernel")
     make = partial(make_tile, shared, gram.dtype, normalize)
-    shown: dict[str, Any] = {"stage": "gram", "progress": runtime.progress, "n_before": n_before}
-    runtime.cluster.run(make, work, name=name_tile, receive=receive, **shown)
+    report = runtime.telling("gram")
+    runtime.cluster.run(make, work, name=name_tile, receive=receive, report=report, n_before=n_before)

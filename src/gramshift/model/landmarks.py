@@ -20,7 +20,8 @@ from gramshift.runtime.checkpoint import Checkpoint
 from gramshift.runtime.cluster import Cluster
 from gramshift.runtime.memory import require
 from gramshift.runtime.pieces import Pieces, Store, StoredPieces
-from gramshift.runtime.remote_pieces import RemotePieces, fill_remotely
+from gramshift.runtime.remote_pieces import RemotePieces, StoredByWorkers
+from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import Progress, count_threads
 from gramshift.text.corpus import DIGEST, InParts, digest_of, in_lists
 
@@ -128,16 +129,15 @@ class LandmarkTrainer(Trainer):
         parts = in_lists(unchanged(self.documents.parts(), self._digest), size)
         pieces = self._make_pieces(name, encoder, parts, total)
         self._times += 1
-        adapt, progress = bool(self.settings["adapt"]), self._progress
+        adapt = bool(self.settings["adapt"])
         kept = self._store if isinstance(self._store, Checkpoint) and not self._changing else None
-        described = DescribedParts(pieces, n=self.n, size=size, scale=encoder.scale, adapt=adapt, store=kept, progress=progress)
+        described = DescribedParts(pieces, n=self.n, size=size, scale=encoder.scale, adapt=adapt, store=kept)
         self._described = pieces, described
         return described
 
     def _make_pieces(self, name: str, encoder: Encoder, parts: Iterator[list[str]], total: int) -> Pieces:
         """In memory or on disk by threads; on Dask workers; or by these but kept in the user's folder."""
-        n_threads = count_threads(self.settings["n_jobs"])
-        told: dict[str, Any] = {"stage": "landmarks", "progress": self._progress}
+        runtime = Runtime(self.settings["n_jobs"], cluster=self._cluster, progress=self._progress)
         if self._cluster is not None:
             in_piece, room = CELL_BYTES * self.size * len(self._texts), int(PAUSED * self._cluster.memory_limit)
             sorted_with = 0 if encoder.uses_one_thread else self.size / len(self._texts)  # documents to a landmark
@@ -147,16 +147,13 @@ class LandmarkTrainer(Trainer):
             require(f"a Dask worker that compares {self.size} documents with {len(self._texts)}", needed, room, advice)
         if self._cluster is not None and self._store is None:
             of_piece = (4 if encoder.uses_one_thread else 8) * self.size * len(self._texts)
-            remote = RemotePieces(self._cluster, name, together=max(1, TOGETHER_BYTES // max(1, of_piece)))
-            remote.fill(encoder, parts, total, **told)
-            return remote
-        assert self._store is not None
-        stored = StoredPieces(self._store, name, n_threads)
-        if self._cluster is not None:
-            fill_remotely(self._cluster, stored, encoder, parts, total, name=name, **told)
+            pieces: Pieces = RemotePieces(runtime, name, together=max(1, TOGETHER_BYTES // max(1, of_piece)))
         else:
-            stored.fill(encoder, parts, total, n_threads=n_threads if encoder.uses_one_thread else 1, **told)
-        return stored
+            assert self._store is not None
+            kind = StoredPieces if self._cluster is None else StoredByWorkers
+            pieces = kind(self._store, name, runtime, one_at_a_time=not encoder.uses_one_thread)
+        pieces.fill(encoder, parts, total, stage="landmarks")
+        return pieces
 
     @property
     def size(self) -> int:

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self, TypeVar
 
 from gramshift.runtime.cluster import Cluster, open_cluster
 from gramshift.runtime.memory import free_memory, parse_bytes, require
-from gramshift.runtime.threads import Progress, count_threads, run_threads
+from gramshift.runtime.threads import Progress, Report, count_threads, run_threads
 
 T = TypeVar("T")
 ENGINES = ("threads", "dask")
@@ -81,6 +81,10 @@ class Runtime:
         if self.progress is not None:
             self.progress(stage, done, total)
 
+    def telling(self, stage: str) -> Report:
+        """What reports this stage, called as report(done, total); without a name nothing is reported."""
+        return partial(self.report, stage) if stage else lambda done, total: None
+
     def run(
         self,
         function: Callable[[Any], T],
@@ -94,8 +98,8 @@ class Runtime:
 
         With ``n_threads`` so many work at once, whatever ``n_jobs`` says.
         """
-        progress, n_threads = self.progress if stage else None, self.n_threads if n_threads is None else n_threads
-        return run_threads(function, items, n_threads=n_threads, stage=stage, progress=progress, n_before=n_before)
+        n_threads = self.n_threads if n_threads is None else n_threads
+        return run_threads(function, items, n_threads=n_threads, report=self.telling(stage), n_before=n_before)
 
     def quietly(self) -> Self:
         """The same without progress."""
