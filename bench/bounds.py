@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from bench.corpus import NGRAM_RANGE, Texts
 from bench.machine import seconds
-from gramshift.grams.plan import plan_tiles, tiles
+from gramshift.grams.plan import cut
+from gramshift.kernels.counting import SharedNGrams
 from gramshift.kernels.leaves.bits import PLANES, WORDS, add_bits, count_rows
 from gramshift.kernels.leaves.counting import add_lists
 from gramshift.ngrams.index import NGramIndex, build_index
@@ -25,8 +26,8 @@ Tiles = list[tuple[slice, slice]]
 def measure_bounds(normalised: Texts, *, repeat: int, kind: str = "presence") -> dict[str, Any]:
     """Both loops, one thread, over a whole gram of the texts; best and achieved, and the share of the best in percent."""
     index = build_index(encode(normalised), kind=kind, ngram_range=NGRAM_RANGE)
-    plan = plan_tiles(index.n_rows, index.n_cols, n_threads=1, budget=1 << 40)
-    work = list(tiles(index.n_rows, index.n_cols, plan.height, plan.width, symmetric=True))
+    kernel = SharedNGrams(index)
+    work = list(cut(kernel, kernel.plan(1 << 40, 1)))
     gram = np.zeros((index.n_rows, index.n_cols), np.int64)
     gram[:] = 1  # every page is there before the clock starts
     bits = min(seconds(lambda: run_bits(index, work, gram)) for _ in range(repeat))

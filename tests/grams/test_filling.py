@@ -7,14 +7,17 @@ import pytest
 
 import gramshift as gs
 from conftest import KINDS, PAIR_KINDS
-from gramshift.grams import gram as gram_module
-from gramshift.grams.filling import fit_workers, make_tile, name_tile
-from gramshift.grams.gram import compute_gram, fill_gram
-from gramshift.grams.plan import Plan
+from gramshift.grams.filling import make_tile, name_tile
+from gramshift.grams.gram import compute_gram
+from gramshift.grams.plan import fit_workers
+from gramshift.kernels.kernel import CountingKernel, Job, Plan
+from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import Weighting, as_powers
+from gramshift.ngrams.index import run_serially
 from gramshift.runtime.checkpoint import Checkpoint
 from gramshift.runtime.cluster import ROOM
-from gramshift.runtime.resources import check_engine, open_engine
+from gramshift.runtime.resources import Runtime, check_engine, on_engine
+from gramshift.text.encode import encode
 
 RNG = np.random.default_rng(0)
 TEXTS = ["".join(RNG.choice(list("abcd é"), size)) for size in RNG.integers(0, 120, 45)]
@@ -22,21 +25,27 @@ OTHERS = TEXTS[30:] + ["".join(RNG.choice(list("abcd é"), 60)) for _ in range(1
 CASES = [(kind, False) for kind in KINDS + PAIR_KINDS] + [("presence", True)]
 
 
-def compute(others, kind, weighted, **options):
-    weighting = Weighting(as_powers("idf"), None, None) if weighted else None
-    return compute_gram(TEXTS, others, kind=kind, ngram_range=(2, 4), weighting=weighting, n_jobs=2, **options)
+IDF = Weighting(as_powers("idf"), None, None)
+
+
+def compute(others, kind, weighted, *, normalize, out=None, checkpoint=None, **resources):
+    given = {"kind": kind, "ngram_range": (2, 4), "weighting": IDF if weighted else None, "normalize": normalize}
+    return compute_gram(TEXTS, others, runtime=Runtime(2, **resources), out=out, checkpoint=checkpoint, **given)
+
+
+def make_kernel(others, kind, weighted, normalize):
+    texts, n_cols = encode(TEXTS if others is None else [*others, *TEXTS]), None if others is None else len(others)
+    given = (texts, n_cols, (2, 4), normalize, KERNELS[kind].defaults, run_serially, lambda n_bytes: None)
+    kernel = KERNELS[kind].make_ready(Job(*given, IDF if weighted else None))
+    kernel.begin(run_serially)
+    return kernel
 
 
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("others", [None, OTHERS], ids=["symmetric", "rectangular"])
 @pytest.mark.parametrize(("kind", "weighted"), CASES)
-def test_a_tile_apart_has_the_bits_of_the_gram(kind, weighted, others, normalize, monkeypatch):
-    kernels = []
-    monkeypatch.setattr(gram_module, "fill_gram", lambda kernel, *_, **__: kernels.append(kernel))
-    unfilled = compute(others, kind, weighted, normalize=normalize)
-    (kernel,) = kernels
-    gram = np.empty_like(unfilled)
-    fill_gram(kernel, gram, Plan(64, 64, 1), normalize=normalize)
+def test_a_tile_apart_has_the_bits_of_the_gram(kind, weighted, others, normalize):
+    kernel, gram = make_kernel(others, kind, weighted, normalize), compute(others, kind, weighted, normalize=normalize)
     for rows, cols in [(slice(7, 19), slice(0, 19)), (slice(20, 45), slice(3, 9)), (slice(44, 45), slice(0, 1))]:
         tile = make_tile(kernel, gram.dtype, normalize, (rows, cols))
         assert tile.dtype == gram.dtype
@@ -47,32 +56,30 @@ def test_a_tile_apart_has_the_bits_of_the_gram(kind, weighted, others, normalize
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("others", [None, OTHERS], ids=["symmetric", "rectangular"])
 @pytest.mark.parametrize(("kind", "weighted"), CASES)
-def test_workers_give_the_same_bits_as_threads(kind, weighted, others, normalize, cluster, monkeypatch, tmp_path):
+def test_workers_give_the_same_bits_as_threads(kind, weighted, others, normalize, cluster, tmp_path):
     expected = compute(others, kind, weighted, normalize=normalize)
-    for plan in ("plan_tiles", "plan_pairs"):
-        monkeypatch.setattr(gram_module, plan, lambda *_, n_threads, **__: Plan(16, 20, n_threads))
     calls = []
-    result = compute(others, kind, weighted, normalize=normalize, cluster=cluster, progress=lambda *call: calls.append(call))
+    with_workers = {"cluster": cluster, "tile": (16, 20), "progress": lambda *call: calls.append(call)}
+    result = compute(others, kind, weighted, normalize=normalize, **with_workers)
     assert result.dtype == expected.dtype
     assert result.tobytes() == expected.tobytes()
     n_tiles = calls[-1][2]
     assert [call for call in calls if call[0] == "gram"] == [("gram", done, n_tiles) for done in range(n_tiles + 1)]
     if normalize:
-        mapped = compute(others, kind, weighted, normalize=True, cluster=cluster, out=tmp_path / "gram.npy")
+        mapped = compute(others, kind, weighted, normalize=True, out=tmp_path / "gram.npy", **with_workers)
         assert isinstance(mapped, np.memmap)
         assert mapped.tobytes() == expected.tobytes()
 
 
-def test_a_worker_killed_in_the_middle_changes_no_bit(cluster, monkeypatch):
+def test_a_worker_killed_in_the_middle_changes_no_bit(cluster):
     expected = compute(None, "presence", False, normalize=True)
-    monkeypatch.setattr(gram_module, "plan_tiles", lambda *_, n_threads, **__: Plan(4, 8, n_threads))
     victims = list(cluster.client.run(os.getpid).values())[:1]
 
     def kill(stage, done, total):
         if stage == "gram" and done == 5:
             os.kill(victims.pop(), signal.SIGKILL)
 
-    result = compute(None, "presence", False, normalize=True, cluster=cluster, progress=kill)
+    result = compute(None, "presence", False, normalize=True, cluster=cluster, tile=(4, 8), progress=kill)
     assert victims == []
     assert result.tobytes() == expected.tobytes()
 
@@ -90,7 +97,9 @@ class LargeKernel:
 
 
 def test_tiles_are_made_to_fit_workers_or_refused_with_the_numbers():
-    fit = partial(fit_workers, kernel=LargeKernel(), plan=Plan(1024, 1000, 2), what="a gram")
+    fit = partial(
+        fit_workers, kernel=LargeKernel(), plan=Plan(1024, 1000, 2, row_bytes=CountingKernel.BYTES_PER_ROW), what="a gram"
+    )
     assert fit(SmallCluster(10**9)).height == 1024
     assert fit(SmallCluster(20 * 10**6)).height == 128
     with pytest.raises(
@@ -113,25 +122,24 @@ def test_wrong_engines_are_refused():
         kernel.gram(TEXTS, scheduler="tcp://a:1")
     with pytest.raises(TypeError, match="scheduler=8786: give the address of a Dask scheduler"):
         check_engine("dask", 8786)
-    with open_engine("threads") as nothing:
-        assert nothing is None
+    with on_engine(Runtime(), "threads") as runtime:
+        assert runtime.cluster is None
 
 
-def test_tiles_that_workers_filled_are_kept_and_taken_up(cluster, monkeypatch, tmp_path):
+def test_tiles_that_workers_filled_are_kept_and_taken_up(cluster, tmp_path):
     expected = compute(None, "presence", False, normalize=True)
-    plan = Plan(8, 16, 2, together=2)
-    monkeypatch.setattr(gram_module, "_plan", lambda *_, **__: plan)
+    resources = {"cluster": cluster, "tile": (8, 16), "tiles_in_file": 2}
 
     def stop(stage, done, total):
         if stage == "gram" and done == 7:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt), Checkpoint.open(tmp_path / "kept", {"what": "gram"}) as checkpoint:
-        compute(None, "presence", False, normalize=True, cluster=cluster, checkpoint=checkpoint, progress=stop)
+        compute(None, "presence", False, normalize=True, checkpoint=checkpoint, progress=stop, **resources)
     calls = []
     with Checkpoint.open(tmp_path / "kept", {"what": "gram"}) as checkpoint:
         assert checkpoint.n_done >= 2
-        options = {"cluster": cluster, "checkpoint": checkpoint, "progress": lambda *call: calls.append(call)}
-        result = compute(None, "presence", False, normalize=True, **options)
+        options = {"checkpoint": checkpoint, "progress": lambda *call: calls.append(call)}
+        result = compute(None, "presence", False, normalize=True, **resources, **options)
     assert min(done for stage, done, _ in calls if stage == "gram") >= 4
     assert result.tobytes() == expected.tobytes()

@@ -5,11 +5,15 @@ import threading
 import numpy as np
 import pytest
 
+import gramshift as gs
 from conftest import KINDS, PAIR_KINDS
 from gramshift.grams import gram as gram_module
 from gramshift.grams.gram import compute_gram
-from gramshift.grams.plan import TILE_NANOSECONDS, Plan, plan_pairs, plan_tiles, tiles
+from gramshift.grams.plan import tiles
 from gramshift.kernels import registry as kinds
+from gramshift.kernels.kernel import CountingKernel, Plan, plan_strips
+from gramshift.kernels.pairs import TILE_NANOSECONDS, plan_pairs
+from gramshift.runtime.resources import Runtime
 from gramshift.text.encode import Encoded
 
 RNG = np.random.default_rng(0)
@@ -17,20 +21,19 @@ TEXTS = ["".join(RNG.choice(list("abcd é"), size)) for size in RNG.integers(0, 
 OTHERS = TEXTS[30:] + ["".join(RNG.choice(list("abcd é"), 60)) for _ in range(10)]
 
 
-def compute(texts=TEXTS, others=None, *, kind="presence", ngram_range=(2, 4), **options):
-    return compute_gram(texts, others, kind=kind, ngram_range=ngram_range, **options)
+def compute(texts=TEXTS, others=None, *, kind="presence", ngram_range=(2, 4), normalize=False, out=None, **resources):
+    given = {"kind": kind, "ngram_range": ngram_range, "normalize": normalize, "out": out}
+    return compute_gram(texts, others, runtime=Runtime(**resources), **given)
 
 
 @pytest.mark.parametrize("kind", KINDS + PAIR_KINDS)
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("others", [None, OTHERS], ids=["symmetric", "rectangular"])
-def test_the_bits_do_not_depend_on_threads_or_tiles(kind, normalize, others, monkeypatch):
+def test_the_bits_do_not_depend_on_threads_or_tiles(kind, normalize, others):
     expected = compute(others=others, kind=kind, normalize=normalize, n_jobs=1)
     for n_threads in (1, 2, 7):
         for height, width in [(1, 1), (1, 64), (3, 7), (7, 3), (64, 1), (8, 16), (44, 44), (45, 45), (46, 46)]:
-            for plan in ("plan_tiles", "plan_pairs"):
-                monkeypatch.setattr(gram_module, plan, lambda *_, h=height, w=width, n=n_threads, **__: Plan(h, w, n))
-            result = compute(others=others, kind=kind, normalize=normalize, n_jobs=n_threads)
+            result = compute(others=others, kind=kind, normalize=normalize, n_jobs=n_threads, tile=(height, width))
             assert result.dtype == expected.dtype
             assert result.tobytes() == expected.tobytes()
 
@@ -52,10 +55,10 @@ def test_a_normalised_diagonal_is_exactly_one_or_zero(kind):
 def test_plans_respect_the_budget():
     for budget in (0, 10_000, 10**6, 10**9):
         for n_rows, n_cols in [(0, 0), (1, 1), (3, 100_000), (100_000, 3), (8000, 8000)]:
-            plan = plan_tiles(n_rows, n_cols, n_threads=2, budget=budget)
+            plan = plan_strips(n_rows, n_cols, n_threads=2, budget=budget, row_bytes=CountingKernel.BYTES_PER_ROW)
             assert plan.height >= 1
             assert plan.width >= 1
-            assert plan.nbytes <= max(budget, Plan(1, 1, 2).nbytes)
+            assert plan.nbytes <= max(budget, Plan(1, 1, 2, row_bytes=CountingKernel.BYTES_PER_ROW).nbytes)
 
 
 def test_plans_for_pairs_keep_tiles_short_except_for_one_long_pair():
@@ -170,11 +173,29 @@ def test_degenerate_inputs_of_kernels_that_look_at_pairs(kind):
         assert (gram > 0).tolist() == [[False, False], [False, True]]
 
 
-def test_what_takes_long_is_said_beforehand(monkeypatch, caplog):
-    monkeypatch.setattr(gram_module, "LONG", 0)
-    compute(kind="presence")
+def test_a_warning_points_to_the_line_that_called_us():
+    texts, kernel = ["ab", "abc", "b"], gs.StringKernel("presence", ngram_range=(5, 8))
+    weighted = {"kernel": gs.StringKernel(ngram_range=(5, 8), weighting="idf")}
+    calls = [
+        lambda: kernel.gram(texts),
+        lambda: kernel(texts, texts),
+        lambda: kernel.fit_transform(texts),
+        lambda: kernel.compute(texts, runtime=Runtime(1)),
+        lambda: kernel.find_ngrams(texts, Runtime(1)),
+        lambda: gs.TransductiveClassifier(n_added=1, **weighted).fit(texts, ["x", "y", "x"], target=["abcd"]),
+    ]
+    for call in calls:
+        with pytest.warns(UserWarning, match="the gram is all zeros") as caught:
+            call()
+        assert {warning.filename for warning in caught if "all zeros" in str(warning.message)} == {__file__}
+
+
+def test_what_takes_long_is_said_beforehand(caplog):
+    compute(kind="presence", announced_from=0)
+    compute(["x" * 30], kind="subsequence")
     assert caplog.messages == []
-    compute(["x" * 30], kind="subsequence", n_jobs=2, progress=lambda *_: caplog.messages or pytest.fail("too late"))
+    told_first = {"progress": lambda *_: caplog.messages or pytest.fail("too late")}
+    compute(["x" * 30], kind="subsequence", n_jobs=2, announced_from=0, **told_first)
     assert caplog.messages == ["gramshift: a gram of 1 x 1 documents by subsequence will take roughly 0 seconds on 2 threads"]
     assert [gram_module._in_words(seconds) for seconds in (100, 5000, 50000)] == ["100 seconds", "83 minutes", "14 hours"]
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import naive
 from conftest import KINDS, ngram_ranges, texts
 from gramshift.grams.gram import compute_gram
-from gramshift.kernels import to_landmarks as landmarks_module
 from gramshift.kernels.to_landmarks import count_shared
 from gramshift.ngrams.lookup import build_lookup
+from gramshift.runtime.resources import Runtime
 
 
 def check(landmarks, documents, *, kind, ngram_range, dense_at=None):
@@ -101,12 +101,12 @@ def test_agrees_with_the_gram(kind, ngram_range):
     landmarks, documents = make_texts(1100, 0), make_texts(600, 1)
     lookup = pickle.loads(pickle.dumps(build_lookup(landmarks, kind=kind, ngram_range=ngram_range)))
     counts, self_values = count_shared(lookup, documents)
-    assert (counts == compute_gram(documents, landmarks, kind=kind, ngram_range=ngram_range, n_jobs=1)).all()
-    assert (self_values == compute_gram(documents, kind=kind, ngram_range=ngram_range, n_jobs=1).diagonal()).all()
+    assert (counts == compute_gram(documents, landmarks, kind=kind, ngram_range=ngram_range, runtime=Runtime(1))).all()
+    assert (self_values == compute_gram(documents, kind=kind, ngram_range=ngram_range, runtime=Runtime(1)).diagonal()).all()
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_parts_and_room_for_references_do_not_matter(kind, monkeypatch):
+def test_parts_and_room_for_references_do_not_matter(kind):
     landmarks, documents = make_texts(200, 2), make_texts(90, 3)
     lookup = build_lookup(landmarks, kind=kind, ngram_range=(3, 6), dense_at=4)
     counts, self_values = count_shared(lookup, documents)
@@ -114,9 +114,7 @@ def test_parts_and_room_for_references_do_not_matter(kind, monkeypatch):
         parts = list(pool.map(lambda first: count_shared(lookup, documents[first : first + 7]), range(0, 90, 7)))
     assert (np.concatenate([part[0] for part in parts]) == counts).all()
     assert (np.concatenate([part[1] for part in parts]) == self_values).all()
-    monkeypatch.setattr(landmarks_module, "MAX_REFS", 50)
-    monkeypatch.setattr(landmarks_module, "BATCH", 8)
-    assert (count_shared(lookup, documents)[0] == counts).all()
+    assert (count_shared(lookup, documents, batch=8, max_refs=50)[0] == counts).all()
 
 
 def test_nothing_to_compare():

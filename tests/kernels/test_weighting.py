@@ -1,5 +1,7 @@
 """Weighted n-grams against a definition that can be read off, cell by cell."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,11 +10,9 @@ from hypothesis import strategies as st
 import gramshift as gs
 import naive
 from conftest import ngram_ranges, texts
-from gramshift.grams import gram as gram_module
-from gramshift.grams import reweighted as weighted_module
-from gramshift.grams.plan import Plan
 from gramshift.grams.reweighted import sum_similarities
 from gramshift.kernels.weighting import association, consistency, inverse_frequency
+from gramshift.runtime.resources import Runtime
 from naive_best import words
 
 AS_THEY_ARE = {"strip": False, "lowercase": False, "collapse_whitespace": False}
@@ -41,8 +41,8 @@ def test_grams_are_weighted_sums_over_shared_ngrams(documents, others, ngram_ran
     groups = {"domains": domains, "classes": classes}
     expected = naive.weighted_gram(others, others, ngram_range, powers, **groups)
     rows = naive.weighted_gram(documents, others, ngram_range, powers, **groups)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("warnings.warn", lambda *_, **__: None)  # that no document is long enough
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "ngram_range=.*: no document has", UserWarning)
         require_close(kernel.gram(others, **groups), expected)
         require_close(kernel.gram(documents, others, **groups), rows)
         own = np.diagonal(expected)
@@ -54,32 +54,31 @@ def test_grams_are_weighted_sums_over_shared_ngrams(documents, others, ngram_ran
 @pytest.mark.parametrize("powers", WEIGHTINGS)
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("rectangular", [False, True])
-def test_the_bits_do_not_depend_on_threads_or_tiles(powers, normalize, rectangular, monkeypatch):
+def test_the_bits_do_not_depend_on_threads_or_tiles(powers, normalize, rectangular):
     given = (TEXTS[30:], TEXTS) if rectangular else (TEXTS,)
     options = {"normalize": normalize, "domains": DOMAINS, "classes": CLASSES}
     kernel = gs.StringKernel(ngram_range=(2, 4), weighting=powers, n_jobs=1)
     expected = kernel.gram(*given, **options)
     for n_threads in (1, 3):
         for height, width in [(1, 1), (3, 7), (64, 1), (8, 16), (45, 45)]:
-            monkeypatch.setattr(gram_module, "plan_tiles", lambda *_, h=height, w=width, n=n_threads, **__: Plan(h, w, n))
-            assert kernel.set_params(n_jobs=n_threads).gram(*given, **options).tobytes() == expected.tobytes()
+            runtime = Runtime(n_threads, tile=(height, width))
+            assert kernel.compute(*given, runtime=runtime, **options).tobytes() == expected.tobytes()
 
 
 @pytest.mark.parametrize("n", [45, 30])
 @pytest.mark.parametrize("anew", [True, False])
-def test_several_kernels_are_summed_in_place(n, anew, monkeypatch):
+def test_several_kernels_are_summed_in_place(n, anew):
     groups = {"domains": DOMAINS, "classes": CLASSES}
     kernels = [
         gs.StringKernel(ngram_range=(low, 3), weighting=powers) for low, powers in ((2, WEIGHTINGS[4]), (1, WEIGHTINGS[0]))
     ]
     before = np.add.outer(np.arange(n), np.arange(n)) / 10
     expected = sum(kernel.gram(TEXTS, normalize=True, **groups) for kernel in kernels)[:n, :n] + (0 if anew else before)
-    found = [(kernel.find_ngrams(TEXTS), kernel.make_weighting(45, **groups)) for kernel in kernels]
+    found = [(kernel.find_ngrams(TEXTS, Runtime()), kernel.make_weighting(45, **groups)) for kernel in kernels]
     results = set()
     for height, width, n_threads in [(1, 1, 1), (3, 7, 3), (8, 16, 1), (45, 45, 1)]:
-        monkeypatch.setattr(weighted_module, "plan_tiles", lambda *_, h=height, w=width, t=n_threads, **__: Plan(h, w, t))
         out = np.full((n, n), np.nan) if anew else before.copy()
-        sum_similarities(found, out, anew=anew)
+        sum_similarities(found, out, anew=anew, runtime=Runtime(n_threads, tile=(height, width)))
         require_close(out, expected)
         results.add(out.tobytes())
     assert len(results) == 1

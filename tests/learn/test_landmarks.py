@@ -9,6 +9,7 @@ from gramshift.learn.piecewise import DescribedParts, as_piece
 from gramshift.learn.ridge import RidgeSolver
 from gramshift.learn.selection import one_versus_all
 from gramshift.runtime.pieces import Memory, StoredPieces
+from gramshift.runtime.resources import Runtime
 
 RNG = np.random.default_rng(0)
 TEXTS = [*(load_demo("kitchen").texts + load_demo("films").texts)[:86], "", "a", "great pan " * 3, "great pan " * 3]
@@ -23,7 +24,7 @@ def describe(landmarks, *, adapt, size=32, n_threads=2):
     gram = StringKernel(ngram_range=(2, 4)).gram(TEXTS)
     own = np.diagonal(gram).astype(float)
     scale = np.divide(1, np.sqrt(own), out=np.zeros(len(own)), where=own > 0)
-    pieces = StoredPieces(Memory(), "piece", n_threads)
+    pieces = StoredPieces(Memory(), "piece", Runtime(n_threads))
     items = [slice(start, start + size) for start in range(0, len(TEXTS), size)]
 
     def make(part):

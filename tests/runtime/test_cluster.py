@@ -15,11 +15,13 @@ import pytest
 
 import cluster_tasks
 import gramshift
+from gramshift.learn.piecewise import DescribedParts
 from gramshift.runtime import cluster as cluster_module
 from gramshift.runtime import workers
 from gramshift.runtime.cluster import PER_THREAD, open_cluster
-from gramshift.runtime.pieces import StoredPieces
+from gramshift.runtime.pieces import Memory, StoredPieces
 from gramshift.runtime.remote_pieces import RemotePieces
+from gramshift.runtime.resources import Runtime
 
 PATH = os.pathsep.join([str(Path(gramshift.__file__).parents[1]), str(Path(cluster_tasks.__file__).parent)])
 PATIENCE = 120  # seconds until a test gives up
@@ -49,9 +51,9 @@ def pids(cluster):
 
 def test_results_come_in_order_and_progress_is_complete(cluster):
     calls = []
-    results = cluster.run(partial(pow, 2), range(30), name="power", stage="powers", progress=lambda *call: calls.append(call))
+    results = cluster.run(partial(pow, 2), range(30), name="power", report=lambda *call: calls.append(call))
     assert results == [2**i for i in range(30)]
-    assert calls == [("powers", done, 30) for done in range(31)]
+    assert calls == [(done, 30) for done in range(31)]
     assert cluster.run(len, [], name="nothing") == []
 
 
@@ -94,23 +96,17 @@ def test_shared_and_kept_values_are_found_on_the_workers(cluster):
 
 def test_a_task_works_on_several_pieces_of_a_worker(cluster):
     calls, found, total = [], {}, np.zeros(2, int)
-    pieces = RemotePieces(cluster, "numbers")
-    pieces.fill(cluster_tasks.make_piece, iter(range(50)), 50, stage="pieces", progress=lambda *call: calls.append(call))
-    assert calls[0] == ("pieces", 0, 50)
-    assert calls[-1] == ("pieces", 50, 50)
+    pieces = RemotePieces(Runtime(cluster=cluster, progress=lambda *call: calls.append(call)), "numbers")
+    pieces.fill(cluster_tasks.make_piece, iter(range(50)), 50, stage="landmarks")
+    assert calls[0] == ("landmarks", 0, 50)
+    assert calls[-1] == ("landmarks", 50, 50)
     assert [done for _, done, _ in calls] == sorted(done for _, done, _ in calls)
 
     arguments = {number: number + 1 for number in range(50) if number % 3}
     expected = {number: [10 * number * (number + 1), 10 * number**2 * (number + 1)] for number in arguments}
     calls.clear()
-    pieces.map(
-        cluster_tasks.count_and_add,
-        (10,),
-        arguments,
-        found.__setitem__,
-        stage="sums",
-        progress=lambda *call: calls.append(call),
-    )
+    pieces.map(cluster_tasks.count_and_add, (10,), arguments, found.__setitem__, stage="sums")
+    assert list(found) == list(arguments)
     assert {number: values.tolist() for number, values in found.items()} == expected
     assert len(calls) - 1 < len(arguments) / 4, "a task for every piece"
     pieces.add_up(cluster_tasks.count_and_add, (10,), arguments, total)
@@ -123,6 +119,28 @@ def test_a_task_works_on_several_pieces_of_a_worker(cluster):
     assert again.tolist() == total.tolist()
 
 
+@pytest.mark.parametrize("n_pieces", [60, 100])  # with so many sums travel each by itself, or three together
+def test_sums_have_the_same_bits_for_any_number_of_workers(cluster, n_pieces):
+    rng = np.random.default_rng(0)
+    rows, weights, vectors = np.arange(8 * n_pieces), rng.random((8 * n_pieces, 2)), rng.random((400, 2))
+
+    def sums(pieces):
+        pieces.fill(cluster_tasks.describe, range(n_pieces), n_pieces)
+        documents = DescribedParts(pieces, n=len(rows), size=8, scale=np.ones(400), adapt=True)
+        left, total = documents.subtract(vectors, weights, rows)
+        small = [documents.gather(weights, rows), left, total, documents.multiply(vectors)]
+        return [one.tobytes() for one in small], documents.products(rows).tobytes()
+
+    found = [sums(RemotePieces(Runtime(cluster=cluster), "numbers"))]
+    with open_cluster(n_workers=3, memory_limit="400 MB") as other:
+        found += [sums(RemotePieces(Runtime(cluster=other), "numbers")) for _ in range(2)]
+    assert found[0] == found[1] == found[2]
+    threads = sums(StoredPieces(Memory(), "numbers", Runtime(2)))
+    assert found[0][0] == threads[0]
+    if n_pieces == 60:
+        assert found[0][1] == threads[1]
+
+
 def test_pieces_that_are_lost_while_others_are_made_do_not_count(cluster):
     calls, later, total = [], [], np.zeros(2, int)
 
@@ -132,8 +150,8 @@ def test_pieces_that_are_lost_while_others_are_made_do_not_count(cluster):
             for pid in pids(cluster):
                 os.kill(pid, signal.SIGKILL)
 
-    pieces = RemotePieces(cluster, "numbers")
-    pieces.fill(cluster_tasks.make_piece, iter(range(40)), 40, progress=kill_all)
+    pieces = RemotePieces(Runtime(cluster=cluster, progress=kill_all), "numbers")
+    pieces.fill(cluster_tasks.make_piece, iter(range(40)), 40, stage="landmarks")
     assert later[-1] == 40
     assert min(later) >= 12, "what was lost before is made again, and no more"
     pieces.add_up(cluster_tasks.count_and_add, (1,), dict.fromkeys(range(40), 1), total)
@@ -157,17 +175,17 @@ def test_an_error_in_a_piece_is_raised_before_the_others_are_made(cluster):
             yield number
 
     with pytest.raises(KeyError, match="three is refused"):
-        RemotePieces(cluster, "numbers").fill(cluster_tasks.refuse_three, items(), 1000)
+        RemotePieces(Runtime(cluster=cluster), "numbers").fill(cluster_tasks.refuse_three, items(), 1000)
     assert len(taken) < 100
 
 
 def test_an_error_of_a_task_is_raised_and_no_other_is_started(cluster):
     done = []
     with pytest.raises(KeyError, match="three is refused"):
-        cluster.run(cluster_tasks.refuse_three, range(1000), progress=lambda *call: done.append(call))
+        cluster.run(cluster_tasks.refuse_three, range(1000), report=lambda *call: done.append(call))
     assert len(done) < 100
     with pytest.raises(KeyboardInterrupt):  # as if Ctrl-C came in between
-        cluster.run(abs, range(1000), progress=lambda stage, n, total: signal.raise_signal(signal.SIGINT) if n == 7 else None)
+        cluster.run(abs, range(1000), report=lambda n, total: signal.raise_signal(signal.SIGINT) if n == 7 else None)
     assert cluster.run(abs, [-1]) == [1]
 
 
@@ -333,7 +351,7 @@ def test_a_scheduler_with_an_address(scheduler, tmp_path, monkeypatch):
 
         gone = f"^the Dask scheduler at {address} has gone away in the middle of the work: start it and try again$"
         with pytest.raises(ConnectionError, match=gone) as caught:
-            opened.run(abs, range(1000), progress=lambda stage, n, total: process.kill() if n == 5 else None)
+            opened.run(abs, range(1000), report=lambda n, total: process.kill() if n == 5 else None)
         assert caught.value.__suppress_context__
 
 

@@ -17,21 +17,26 @@ import pytest
 from conftest import KINDS, PAIR_KINDS
 from gramshift import StringKernel
 from gramshift.grams import gram as gram_module
-from gramshift.grams import plan as plan_module
-from gramshift.grams import tiles_on_disk as kept_module
-from gramshift.grams.gram import compute_gram
-from gramshift.grams.plan import PIECE_BYTES, PIECES, plan_kept, plan_pairs, plan_tiles, tiles
+from gramshift.grams.plan import plan_gram, seconds_left, tiles
+from gramshift.kernels.kernel import PIECE_BYTES, PIECES, CountingKernel, Job, plan_kept, plan_strips
+from gramshift.kernels.pairs import plan_pairs
+from gramshift.kernels.registry import KERNELS
+from gramshift.ngrams.index import run_serially
+from gramshift.runtime.resources import Runtime
+from gramshift.text.encode import encode
 
 RNG = np.random.default_rng(0)
 TEXTS = ["".join(RNG.choice(list("abcd é"), size)) for size in RNG.integers(0, 40, 150)]
 OTHERS = TEXTS[100:] + ["".join(RNG.choice(list("abcd é"), 30)) for _ in range(60)]
-SMALL = {"TILE_NANOSECONDS": 1e6, "PIECE_NANOSECONDS": 4e6}  # tiles of slow kernels, so that these texts have some
+SMALL = {  # tiles of slow kernels, so that these texts have some
+    "subsequence": {"tile": (16, 16), "tiles_in_file": 13},
+    "local_rank": {"tile": (32, 32), "tiles_in_file": 7},
+}
 SCRIPT = """
 import json, os, resource, signal, sys
 from gramshift import StringKernel
-from gramshift.grams import plan
+from gramshift.runtime.resources import Runtime
 texts, kind, options, folder, out, small = json.loads(sys.stdin.read())
-vars(plan).update(small)
 def kill():
     os.kill(os.getpid(), signal.SIGKILL)
 def progress(stage, done, total):
@@ -39,8 +44,9 @@ def progress(stage, done, total):
         kill()
 stop = None
 {fault}
+runtime = Runtime(1, progress=progress, **small)
 try:
-    StringKernel(kind, ngram_range=(2, 4), n_jobs=1, **options).gram(texts, out=out, resume=folder, progress=progress)
+    StringKernel(kind, ngram_range=(2, 4), **options).compute(texts, runtime=runtime, out=out, resume=folder)
 except OSError as error:
     print(type(error).__name__, error)
 """
@@ -49,12 +55,6 @@ except OSError as error:
 @pytest.fixture
 def folder(tmp_path):
     return tmp_path / "kept"
-
-
-@pytest.fixture(autouse=True)
-def small_tiles(monkeypatch):
-    for name, value in SMALL.items():
-        monkeypatch.setattr(plan_module, name, value)
 
 
 @pytest.fixture
@@ -70,15 +70,15 @@ def computed(monkeypatch):
     return found
 
 
-def compute(others=None, *, kind="presence", n_jobs=1, folder=None, **options):
-    ours = {name: options.pop(name) for name in ("progress", "out", "normalize") if name in options}
-    kernel = StringKernel(kind, ngram_range=(2, 4), n_jobs=n_jobs, **options)
-    return kernel.gram(TEXTS, others, resume=folder, **ours)
+def compute(others=None, *, kind="presence", folder=None, out=None, normalize=None, weighting=None, **resources):
+    runtime = Runtime(**{"n_jobs": 1} | SMALL.get(kind, {}) | resources)
+    kernel = StringKernel(kind, ngram_range=(2, 4), weighting=weighting)
+    return kernel.compute(TEXTS, others, runtime=runtime, resume=folder, out=out, normalize=normalize)
 
 
 def run_with(fault, folder, kind="presence", out=None, **options):
     """A process of its own in which ``fault`` happens."""
-    given = json.dumps([TEXTS, kind, options, str(folder), out and str(out), SMALL])
+    given = json.dumps([TEXTS, kind, options, str(folder), out and str(out), SMALL.get(kind, {})])
     command = [sys.executable, "-c", SCRIPT.format(fault=fault)]
     return subprocess.run(command, input=given, capture_output=True, text=True, timeout=100, check=False)
 
@@ -198,12 +198,11 @@ def test_a_damaged_tile_is_found_and_computed_again(folder, computed, caplog, ki
     assert computed == []
 
 
-def test_tiles_of_another_shape_are_computed_again(folder, computed, monkeypatch):
+def test_tiles_of_another_shape_are_computed_again(folder, computed):
     """Should a later version cut grams in another way and forget to say so."""
     expected = compute(folder=folder)
     computed.clear()
-    monkeypatch.setattr(gram_module, "plan_tiles", lambda *shape, **options: replace(plan_tiles(*shape, **options), height=16))
-    assert compute(folder=folder).tobytes() == expected.tobytes()
+    assert compute(folder=folder, tile=(16, 150)).tobytes() == expected.tobytes()
     assert len(computed) == 10
 
 
@@ -314,35 +313,41 @@ def test_empty_grams_and_single_documents(tmp_path):
         assert StringKernel(ngram_range=(1, 2)).gram(["ab"], resume=tmp_path / "one").tolist() == [[3]]
 
 
-def test_what_is_left_is_what_is_announced(folder, monkeypatch, caplog):
-    monkeypatch.setattr(gram_module, "LONG", 0)
-    told = []
-    monkeypatch.setattr(gram_module, "_in_words", lambda seconds: told.append(seconds) or "so long")
-    compute(kind="subsequence", folder=folder)
+def make_kernel(kind):
+    texts = encode(StringKernel().prepare(TEXTS))
+    return KERNELS[kind].make_ready(Job(texts, None, (2, 4), True, KERNELS[kind].defaults, run_serially, lambda n_bytes: None))
+
+
+def test_what_is_left_is_what_is_announced(folder, caplog):
+    kernel, runtime = make_kernel("subsequence"), Runtime(1, **SMALL["subsequence"])
+    plan = plan_gram(kernel, runtime, 10**9, n_threads=1, kept=True)
+    whole = seconds_left(kernel, plan, 0)
+    announced = {"kind": "subsequence", "folder": folder, "announced_from": whole / 2}
+    compute(**announced)
+    assert len(caplog.messages) == 1
     (folder / pieces(folder)[0]).unlink()
-    compute(kind="subsequence", folder=folder)
-    assert 0 < told[1] < told[0] / 2
+    assert 0 < seconds_left(kernel, plan, len(pieces(folder))) < whole / 2
+    compute(**announced)
+    assert len(caplog.messages) == 1
 
 
-def test_without_a_checkpoint_nothing_of_it_is_used(monkeypatch):
-    for name in ("Checkpoint", "KeptTiles", "plan_kept"):
-        monkeypatch.setattr(gram_module, name, None)
-    compute_gram(TEXTS, kind="presence", ngram_range=(2, 4), n_jobs=1)
-    assert kept_module.KeptTiles is not None
+@pytest.mark.parametrize("kind", ["presence", "subsequence"])
+def test_without_a_checkpoint_no_tile_is_held_to_be_written(kind):
+    plan = plan_gram(make_kernel(kind), Runtime(1, tiles_in_file=5), 10**9, n_threads=1)
+    assert plan.together == 0
 
 
 @pytest.mark.parametrize("n_docs", [1, 45, 2000, 8000, 50_000])
 @pytest.mark.parametrize("length", [100, 5000])
-def test_there_are_neither_many_files_nor_large_ones(n_docs, length, monkeypatch):
-    monkeypatch.undo()
-
+def test_there_are_neither_many_files_nor_large_ones(n_docs, length):
     def cost(n_rows, row_length, n_cols, col_length):
         return 500.0 * n_rows * n_cols + 2.2 * row_length * col_length
 
     lengths = np.full(n_docs, length)
     work = cost(n_docs, n_docs * length, n_docs, n_docs * length)
     pairs = plan_pairs(lengths, lengths, n_threads=2, tile_bytes=7, nanoseconds=cost)
-    for plan, nanoseconds in [(pairs, work), (plan_tiles(n_docs, n_docs, n_threads=6, budget=10**12), 0.0)]:
+    strips = plan_strips(n_docs, n_docs, n_threads=6, budget=10**12, row_bytes=CountingKernel.BYTES_PER_ROW)
+    for plan, nanoseconds in [(pairs, work), (strips, 0.0)]:
         kept = plan_kept(plan, n_docs, n_docs, nanoseconds=nanoseconds, budget=10**12)
         assert replace(kept, together=0) == plan
         n_tiles = sum(1 for _ in tiles(n_docs, n_docs, plan.height, plan.width, symmetric=True))

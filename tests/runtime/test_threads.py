@@ -10,11 +10,9 @@ from gramshift.runtime.threads import count_threads, run_threads
 @pytest.mark.parametrize("n_threads", [1, 2, 7])
 def test_results_come_in_order_and_progress_is_complete(n_threads):
     calls = []
-    results = run_threads(
-        lambda i: i * i, range(50), n_threads=n_threads, stage="squares", progress=lambda *call: calls.append(call)
-    )
+    results = run_threads(lambda i: i * i, range(50), n_threads=n_threads, report=lambda *call: calls.append(call))
     assert results == [i * i for i in range(50)]
-    assert calls == [("squares", done, 50) for done in range(51)]
+    assert calls == [(done, 50) for done in range(51)]
 
 
 def test_nothing_to_do():
@@ -42,7 +40,7 @@ def test_an_error_stops_the_rest_and_is_raised(n_threads, error):
 
 def test_progress_is_reported_from_the_calling_thread():
     threads = set()
-    run_threads(str, range(20), n_threads=4, progress=lambda *_: threads.add(threading.get_ident()))
+    run_threads(str, range(20), n_threads=4, report=lambda *_: threads.add(threading.get_ident()))
     assert threads == {threading.get_ident()}
 
 

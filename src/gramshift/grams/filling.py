@@ -1,19 +1,16 @@
 """Filling a tile of a gram: in its place, or apart from it and on another machine."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.grams.plan import Plan
+from gramshift.grams.plan import Tile
 from gramshift.kernels.kernel import Kernel
-from gramshift.runtime.cluster import ROOM, Cluster
-from gramshift.runtime.memory import human
+from gramshift.runtime.resources import Runtime
 
-Tile = tuple[slice, slice]
 Item = Tile | tuple[int, Tile]
 """A tile; with the number of the piece that it is kept in, if it is to be kept."""
 MIRROR = 128  # a piece that is transposed within the cache
@@ -53,33 +50,15 @@ def name_tile(item: Item) -> str:
     return f"tile-rows-{rows.start}-{rows.stop}-cols-{cols.start}-{cols.stop}"
 
 
-def fit_workers(cluster: Cluster, kernel: Kernel, plan: Plan, what: str) -> Plan:
-    """The plan with tiles that have room on every worker beside the kernel; a MemoryError with the numbers if none has."""
-    room = cluster.room(kernel.nbytes)
-    while _task_bytes(plan) > room and plan.height > 1:
-        plan = replace(plan, height=plan.height // 2)
-    if _task_bytes(plan) > room:
-        needed, limit = (kernel.nbytes + _task_bytes(plan)) / ROOM, cluster.memory_limit
-        raise MemoryError(
-            f"{what} needs workers with {human(needed)}, for the index and a tile, but the smallest may use {human(limit)}: "
-            "give each worker more memory, or compare fewer documents at a time"
-        )
-    return plan
-
-
-def _task_bytes(plan: Plan) -> int:
-    """What filling takes, the tile, and the tile once more on its way."""
-    return replace(plan, n_threads=1, together=0).nbytes + 16 * plan.height * plan.width
-
-
 def fill_on_workers(
-    cluster: Cluster,
+    runtime: Runtime,
     kernel: Kernel,
     gram: NDArray[Any],
     normalize: bool,
     work: list[Item],
     keep: Callable[[Callable[[Tile], None], Any], None] | None = None,
-    **shown: Any,
+    *,
+    n_before: int = 0,
 ) -> None:
     """Have these tiles filled by the workers, and put each into its place when it comes; ``keep`` puts and keeps it."""
 
@@ -93,5 +72,8 @@ def fill_on_workers(
         else:
             keep(partial(put, values), item)
 
-    shared: Any = cluster.share(kernel, "kernel")
-    cluster.run(partial(make_tile, shared, gram.dtype, normalize), work, name=name_tile, receive=receive, **shown)
+    assert runtime.cluster is not None
+    shared: Any = runtime.cluster.share(kernel, "kernel")
+    make = partial(make_tile, shared, gram.dtype, normalize)
+    report = runtime.telling("gram")
+    runtime.cluster.run(make, work, name=name_tile, receive=receive, report=report, n_before=n_before)

@@ -5,102 +5,94 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.grams.filling import fill_on_workers, fill_values, fit_workers, mirror
-from gramshift.grams.plan import PIECE_THREADS, Plan, plan_kept, plan_pairs, plan_tiles, tiles
-from gramshift.grams.tiles_on_disk import KeptTiles, Tile
-from gramshift.kernels.kernel import Job, Kernel
-from gramshift.kernels.pairs import PairKernel
+from gramshift.grams.filling import fill_on_workers, fill_values, mirror
+from gramshift.grams.plan import Tile, cut, fit_workers, plan_gram, seconds_left
+from gramshift.grams.tiles_on_disk import KeptTiles
+from gramshift.kernels.kernel import Job, Kernel, Plan
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import Weighting
 from gramshift.ngrams.index import MAX_CHARS
 from gramshift.runtime.checkpoint import Checkpoint
-from gramshift.runtime.cluster import Cluster
-from gramshift.runtime.memory import free_memory, give_back, human, parse_bytes, require
+from gramshift.runtime.memory import give_back, human
+from gramshift.runtime.resources import Runtime
 from gramshift.runtime.storage import npy_file, remove_leftovers
-from gramshift.runtime.threads import Progress, count_threads, run_threads
 from gramshift.text.encode import Encoded, encode
 
 log = logging.getLogger("gramshift")
-LONG = 20  # seconds that are worth a word beforehand
 
 
 def compute_gram(
     texts: Sequence[str],
     others: Sequence[str] | None = None,
     *,
+    runtime: Runtime,
     kind: str,
     ngram_range: tuple[int, int],
     parameters: Mapping[str, Any] | None = None,
     weighting: Weighting | None = None,
     normalize: bool = False,
     out: str | os.PathLike[str] | None = None,
-    memory_limit: int | float | str | None = None,
-    n_jobs: int | None = -1,
-    progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
-    cluster: Cluster | None = None,
 ) -> NDArray[Any]:
     """The gram of prepared texts with each other or with ``others``: int64 counts, else float64 if normalised or no counts.
 
     ``parameters`` are those that only this kind of kernel has; weights of n-grams come from the documents of the columns.
     With ``out`` the gram is written tile by tile into that .npy file and comes back as a read-only memory map.
     With a ``checkpoint`` finished tiles are kept there, and those that it has are not computed.
-    With a ``cluster`` its workers fill the tiles, and this process puts them together.
+    With a cluster its workers fill the tiles, and this process puts them together.
     """
-    begun, n_threads = time.perf_counter(), count_threads(n_jobs)
-    limit = free_memory() if memory_limit is None else parse_bytes(memory_limit)
+    begun, runtime = time.perf_counter(), runtime.pinned()
     shape = len(texts), len(texts if others is None else others)
     what = f"a gram of {shape[0]} x {shape[1]} documents"
     advice = "raise the limit, or compare fewer documents at a time"
     if out is None:
         advice = "raise memory_limit, write it to disk with out='gram.npy', or compare with fewer documents: gram(docs, others)"
     in_memory = 8 * shape[0] * shape[1] if out is None else 0
-    require(what, in_memory, limit, advice)
+    runtime.require(what, in_memory, advice)
     dtype = np.int64 if KERNELS[kind].counts and weighting is None and not normalize else np.float64
     if 0 in shape:
         return _empty_gram(shape, dtype, out)
     encoded = encode([*others, *texts] if others is not None else texts)
     ngram_range = clip_range(encoded, kind, ngram_range)
     estimated = KERNELS[kind].estimate(encoded, ngram_range)
-    require(f"{what}, with its index (estimated),", in_memory + estimated, limit, advice)
+    runtime.require(f"{what}, with its index (estimated),", in_memory + estimated, advice)
 
-    run = partial(run_threads, n_threads=n_threads, stage=KERNELS[kind].stage, progress=progress)
+    run = partial(runtime.run, stage=KERNELS[kind].stage)
 
     def check_size(n_bytes: int) -> None:
-        require(f"{what}, with its index,", in_memory + n_bytes, limit, advice)
+        runtime.require(f"{what}, with its index,", in_memory + n_bytes, advice)
 
     n_cols = None if others is None else shape[1]
     parameters = KERNELS[kind].defaults if parameters is None else parameters
     kernel = KERNELS[kind].make_ready(Job(encoded, n_cols, ngram_range, normalize, parameters, run, check_size, weighting))
     del encoded
     give_back()
-    plan = _plan(kernel, n_threads, limit - in_memory - kernel.nbytes, kept=checkpoint is not None)
-    require(f"{what}, with its index,", in_memory + kernel.nbytes + plan.nbytes, limit, advice)
-    if cluster is not None:
-        plan = fit_workers(
-            cluster, kernel, _plan(kernel, n_threads := cluster.n_threads, limit, kept=checkpoint is not None), what
-        )
-    if isinstance(kernel, PairKernel):
-        _announce(kernel, f"{what} by {kind}", n_threads, share=_missing_share(kernel, plan, checkpoint))
-        kernel.begin(run)
+    n_threads, kept = runtime.n_threads, checkpoint is not None
+    plan = plan_gram(kernel, runtime, runtime.memory - in_memory - kernel.nbytes, n_threads=n_threads, kept=kept)
+    runtime.require(f"{what}, with its index,", in_memory + kernel.nbytes + plan.nbytes, advice)
+    if runtime.cluster is not None:
+        n_threads = runtime.cluster.n_threads
+        plan = plan_gram(kernel, runtime, runtime.memory, n_threads=n_threads, kept=kept)
+        plan = fit_workers(runtime.cluster, kernel, plan, what)
+    seconds = seconds_left(kernel, plan, 0 if checkpoint is None else checkpoint.n_done) / n_threads
+    if 0 < seconds >= runtime.announced_from:
+        _announce(f"{what} by {kind}", seconds, n_threads)
+    kernel.begin(run)
 
     if checkpoint is not None and out is not None:
         remove_leftovers(out)
     target: AbstractContextManager[NDArray[Any]]
     target = npy_file(out, shape, dtype) if out is not None else nullcontext(np.empty(shape, dtype))
     with target as gram:
-        n_tiles = fill_gram(
-            kernel, np.asarray(gram), plan, normalize=normalize, progress=progress, checkpoint=checkpoint, cluster=cluster
-        )
+        n_tiles = fill_gram(kernel, np.asarray(gram), plan, runtime=runtime, normalize=normalize, checkpoint=checkpoint)
     log.info("%s %s: %s in %d tiles, %.2f s", what, kind, human(8 * shape[0] * shape[1]), n_tiles, time.perf_counter() - begun)
     return gram if out is None else np.load(out, mmap_mode="r")
 
@@ -111,35 +103,10 @@ def _in_words(seconds: float) -> str:
     return f"{seconds / size:.0f} {unit}"
 
 
-def _plan(kernel: Kernel, n_threads: int, budget: int, *, kept: bool) -> Plan:
-    if isinstance(kernel, PairKernel):
-        rows, cols = kernel.lengths[kernel.first_row :], kernel.lengths[: kernel.n_cols]
-        plan = plan_pairs(rows, cols, n_threads=n_threads, tile_bytes=kernel.tile_bytes, nanoseconds=kernel.nanoseconds)
-        return plan_kept(plan, *kernel.shape, nanoseconds=_work(kernel), budget=budget) if kept else plan
-    if not kept:
-        return plan_tiles(*kernel.shape, n_threads=n_threads, budget=budget)
-    plan = plan_tiles(*kernel.shape, n_threads=PIECE_THREADS, budget=sys.maxsize)
-    return plan_kept(replace(plan, n_threads=n_threads), *kernel.shape, nanoseconds=0.0, budget=budget)
-
-
-def _work(kernel: PairKernel) -> float:
-    """Nanoseconds that all pairs take on one core, as if the gram were not symmetric."""
-    rows, cols = kernel.lengths[kernel.first_row :], kernel.lengths[: kernel.n_cols]
-    return kernel.nanoseconds(len(rows), float(rows.sum()), len(cols), float(cols.sum()))
-
-
-def _missing_share(kernel: Kernel, plan: Plan, checkpoint: Checkpoint | None) -> float:
-    """About how much of the gram a checkpoint does not have."""
-    n_tiles = sum(1 for _ in _cut(kernel, plan))
-    return 1.0 if checkpoint is None else max(0.0, 1 - checkpoint.n_done * plan.together / n_tiles)
-
-
-def _announce(kernel: PairKernel, what: str, n_threads: int, *, share: float) -> None:
+def _announce(what: str, seconds: float, n_threads: int) -> None:
     """Say beforehand what will take long."""
-    seconds = share * _work(kernel) / 1e9 / n_threads / (2 if kernel.symmetric else 1)
-    if seconds >= LONG:
-        threads = "1 thread" if n_threads == 1 else f"{n_threads} threads"
-        log.warning("gramshift: %s will take roughly %s on %s", what, _in_words(seconds), threads)
+    threads = "1 thread" if n_threads == 1 else f"{n_threads} threads"
+    log.warning("gramshift: %s will take roughly %s on %s", what, _in_words(seconds), threads)
 
 
 def _empty_gram(shape: tuple[int, int], dtype: Any, out: str | os.PathLike[str] | None) -> NDArray[Any]:
@@ -155,31 +122,26 @@ def fill_gram(
     gram: NDArray[Any],
     plan: Plan,
     *,
+    runtime: Runtime,
     normalize: bool = False,
-    progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
-    cluster: Cluster | None = None,
 ) -> int:
     """Every tile once, on threads or on the workers of a cluster, or from the checkpoint; return how many there are."""
-    work: list[Any] = list(_cut(kernel, plan))
+    work: list[Any] = list(cut(kernel, plan))
     n_tiles = len(work)
     fill: Callable[[Any], None] = partial(_fill_tile, kernel, gram, normalize)
     keep = None
     if checkpoint is not None:
         kept = KeptTiles(checkpoint, gram, work, plan.together)
-        work = kept.read(partial(mirror, kernel, gram), n_threads=plan.n_threads, progress=progress)
+        work = kept.read(partial(mirror, kernel, gram), runtime, n_threads=plan.n_threads)
         fill, keep = partial(kept.fill, fill), kept.fill
         log.info("%d of %d tiles were there already", n_tiles - len(work), n_tiles)
-    shown: dict[str, Any] = {"stage": "gram", "progress": progress, "n_before": n_tiles - len(work)}
-    if cluster is None:
-        run_threads(fill, work, n_threads=plan.n_threads, **shown)
+    n_before = n_tiles - len(work)
+    if runtime.cluster is None:
+        runtime.run(fill, work, stage="gram", n_before=n_before, n_threads=plan.n_threads)
     else:
-        fill_on_workers(cluster, kernel, gram, normalize, work, keep, **shown)
+        fill_on_workers(runtime, kernel, gram, normalize, work, keep, n_before=n_before)
     return n_tiles
-
-
-def _cut(kernel: Kernel, plan: Plan) -> Iterator[Tile]:
-    return tiles(*kernel.shape, plan.height, plan.width, symmetric=kernel.symmetric)
 
 
 def _fill_tile(kernel: Kernel, gram: NDArray[Any], normalize: bool, tile: Tile) -> None:
@@ -200,6 +162,14 @@ def clip_range(encoded: Encoded, kind: str, ngram_range: tuple[int, int]) -> tup
         message = (
             f"ngram_range={ngram_range}: no document has {lo} characters (the longest has {longest}), the gram is all zeros"
         )
-        warnings.warn(message, UserWarning, stacklevel=4)
+        warnings.warn(message, UserWarning, stacklevel=_depth_of_the_user())
         return lo, lo
     return lo, max(lo, min(hi, longest))
+
+
+def _depth_of_the_user() -> int:
+    """The ``stacklevel`` with which a warning of our caller's points to the line that called the package."""
+    depth, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "gramshift":
+        depth, frame = depth + 1, frame.f_back
+    return depth

@@ -12,13 +12,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from gramshift.grams.plan import Tile
 from gramshift.kernels.weighting import Weighting
 from gramshift.runtime.checkpoint import Checkpoint, digest
 from gramshift.runtime.memory import human
-from gramshift.runtime.threads import Progress, run_threads
-
-Tile = tuple[slice, slice]
-STAGE = "resume"
+from gramshift.runtime.resources import Runtime
 
 
 def describe_gram(
@@ -52,12 +50,11 @@ class KeptTiles:
         self._left = [len(piece) for piece in self._pieces]
         self._guard = threading.Lock()
 
-    def read(self, use: Callable[[Tile], None], *, n_threads: int, progress: Progress | None) -> list[tuple[int, Tile]]:
+    def read(self, use: Callable[[Tile], None], runtime: Runtime, *, n_threads: int) -> list[tuple[int, Tile]]:
         """Put what is there into the gram, and call ``use`` for each such tile; return the others, with their pieces."""
         there = [number for number in range(len(self._pieces)) if _name(number) in self._checkpoint]
         if there:
-            read = partial(self._read, use)
-            found = run_threads(read, there, n_threads=n_threads, stage=STAGE, progress=progress)
+            found = runtime.run(partial(self._read, use), there, stage="resume", n_threads=n_threads)
             there = [number for number, whole in zip(there, found, strict=True) if whole]
         missing = sorted(set(range(len(self._pieces))) - set(there))
         todo = [(number, tile) for number in missing for tile in self._pieces[number]]

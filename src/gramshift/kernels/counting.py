@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.kernels.kernel import complete_square
+from gramshift.kernels.kernel import CountingKernel, complete_square
 from gramshift.kernels.leaves.bits import add_bits, add_transposed
 from gramshift.kernels.leaves.counting import add_lists, normalize_tile
 from gramshift.ngrams.index import NGramIndex
@@ -14,7 +14,7 @@ PIECE = 512  # columns whose excess is worked out at once
 
 
 @dataclass(frozen=True)
-class SharedNGrams:
+class SharedNGrams(CountingKernel):
     """Fills tiles of the gram that an index describes: exact counts as int64."""
 
     index: NGramIndex

@@ -1,7 +1,8 @@
-"""What the engine asks of a kernel: to fill tiles, and to say what that takes."""
+"""What the engine asks of a kernel: to fill tiles, to say which tiles suit it, and what that takes."""
 
+import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,6 +11,13 @@ from numpy.typing import NDArray
 from gramshift.kernels.weighting import Weighting
 from gramshift.ngrams.index import Run
 from gramshift.text.encode import Encoded
+
+TILE_CELLS = 1 << 23  # enough work to be worth a start, little enough to show progress
+STRIPS_PER_THREAD = 3  # so that threads finish together
+PIECE_THREADS = 6  # tiles that are kept must be the same for any number of threads; so many finish together
+PIECE_NANOSECONDS = 1e10  # of work in one file: what may be lost
+PIECE_BYTES = 1 << 26  # in one file
+PIECES = 1000  # files, where that makes none of them larger than that
 
 
 @dataclass(frozen=True)
@@ -38,12 +46,35 @@ class Job:
         return self.n_cols or 0
 
 
+@dataclass(frozen=True)
+class Plan:
+    """How large the tiles of a gram are, and how many threads fill them at once."""
+
+    height: int
+    width: int
+    n_threads: int
+    tile_bytes: int = 0
+    """What a tile under way takes beside the gram, however tall it is."""
+    row_bytes: int = 0
+    """What it takes for each of its rows beside that."""
+    together: int = 0
+    """How many tiles are kept in one file; 0 if none are kept."""
+
+    @property
+    def nbytes(self) -> int:
+        return self.n_threads * self.thread_bytes
+
+    @property
+    def thread_bytes(self) -> int:
+        return self.tile_bytes + self.height * self.row_bytes + 8 * self.height * self.width * self.together
+
+
 class Kernel(Protocol):
-    """Made ready for certain documents, rows and columns."""
+    """What fills the tiles of a gram of certain documents, rows and columns."""
 
     @property
     def dtype(self) -> Any:
-        """Of values that are not normalised; eight bytes wide."""
+        """The type of values that are not normalised; eight bytes wide."""
 
     @property
     def shape(self) -> tuple[int, int]: ...
@@ -53,7 +84,21 @@ class Kernel(Protocol):
         """Whether rows and columns are the same documents; then only tiles below the diagonal and on it are filled."""
 
     @property
-    def nbytes(self) -> int: ...
+    def nbytes(self) -> int:
+        """How many bytes it holds."""
+
+    @property
+    def seconds(self) -> float:
+        """About how long all tiles take on one core; 0 if that is never worth a word beforehand."""
+
+    def plan(self, budget: int, n_threads: int, *, kept: bool = False) -> Plan:
+        """The tiles that suit the kernel, with ``budget`` bytes for what so many threads need beside the gram.
+
+        Tiles that are ``kept`` are the same whatever the budget and the threads; fewer threads may work on them.
+        """
+
+    def begin(self, run: Run) -> None:
+        """Do what takes long and is needed for all tiles."""
 
     def fill(self, rows: slice, cols: slice, gram: NDArray[Any], top: int = 0) -> None:
         """gram[i - top, j] = k(i, j) in the tile; in a symmetric gram it holds its part of the diagonal or lies below it."""
@@ -67,3 +112,46 @@ def complete_square(gram: NDArray[Any], rows: slice, self_values: NDArray[Any], 
     square = gram[rows.start - top : rows.stop - top, rows]
     np.copyto(square, square.T, where=np.triu(np.ones(square.shape, bool), 1))
     np.fill_diagonal(square, self_values[rows])
+
+
+class CountingKernel:
+    """What kernels share that go through a row's n-grams, all of them at once: their cost is that of the n-grams."""
+
+    BYTES_PER_ROW = 16384  # beside the gram, for each row of a tile
+    seconds = 0.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        raise NotImplementedError
+
+    def plan(self, budget: int, n_threads: int, *, kept: bool = False) -> Plan:
+        """Strips of whole rows, as tall as the budget allows for all threads together."""
+        if not kept:
+            return plan_strips(*self.shape, n_threads=n_threads, budget=budget, row_bytes=self.BYTES_PER_ROW)
+        plan = plan_strips(*self.shape, n_threads=PIECE_THREADS, budget=sys.maxsize, row_bytes=self.BYTES_PER_ROW)
+        return plan_kept(replace(plan, n_threads=n_threads), *self.shape, nanoseconds=0.0, budget=budget)
+
+    def begin(self, run: Run) -> None:
+        """Nothing is left to do."""
+
+
+def plan_strips(n_rows: int, n_cols: int, *, n_threads: int, budget: int, row_bytes: int) -> Plan:
+    """Strips of whole rows, as tall as the budget allows for all threads together; wide grams are cut into columns too."""
+    width = max(1, min(n_cols, TILE_CELLS // 64))
+    affordable = budget // (n_threads * row_bytes)
+    fair = max(32, n_rows // (STRIPS_PER_THREAD * n_threads))
+    height = max(1, min(n_rows, fair, TILE_CELLS // width, affordable))
+    height = 1 << (height.bit_length() - 1)  # a power of two, so that tiles do not straddle blocks
+    return Plan(height, width, n_threads, row_bytes=row_bytes)
+
+
+def plan_kept(plan: Plan, n_rows: int, n_cols: int, *, nanoseconds: float, budget: int) -> Plan:
+    """The same tiles, so many to a file that there are few of them and little is lost with one; fewer threads if need be.
+
+    Nothing but the number of threads may depend on this machine and moment: ``nanoseconds`` is the work in all, as estimated.
+    """
+    n_tiles = -(-n_rows // plan.height) * -(-n_cols // plan.width)
+    together = max(PIECE_NANOSECONDS * n_tiles / nanoseconds, n_tiles / PIECES) if nanoseconds else 1
+    together = max(1, min(round(together), PIECE_BYTES // (8 * plan.height * plan.width)))
+    plan = replace(plan, together=together)
+    return replace(plan, n_threads=max(1, min(plan.n_threads, budget // plan.thread_bytes)))

@@ -1,16 +1,19 @@
 """The base of kernels that look at every pair of documents on its own."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.kernels.kernel import complete_square
+from gramshift.kernels.kernel import Plan, complete_square, plan_kept
 from gramshift.kernels.leaves.counting import normalize_tile
 from gramshift.ngrams.index import Run
 
 Floats = NDArray[np.float64]
+TILE_NANOSECONDS = 2e8  # of work in a tile: short enough to be interrupted, and for a bar to move
+STRIPS = 512  # tiles along one side of the gram, at most: each of them takes memory too
 
 
 @dataclass(frozen=True)
@@ -35,12 +38,13 @@ class PairKernel(ABC):
 
     @property
     @abstractmethod
-    def nbytes(self) -> int: ...
+    def nbytes(self) -> int:
+        """How many bytes it holds."""
 
     @property
     @abstractmethod
     def tile_bytes(self) -> int:
-        """What filling a tile takes beside the gram."""
+        """How many bytes filling a tile takes beside the gram."""
 
     @abstractmethod
     def compare(self, doc: int, col0: int, col1: int, out: Floats) -> None:
@@ -49,6 +53,23 @@ class PairKernel(ABC):
     @abstractmethod
     def nanoseconds(self, n_rows: int, row_length: float, n_cols: int, col_length: float) -> float:
         """About how long rows and columns with these lengths in all take on one core; as measured."""
+
+    @property
+    def seconds(self) -> float:
+        """About how long all tiles take on one core."""
+        return self._nanoseconds_of_all / 1e9 / (2 if self.symmetric else 1)
+
+    @property
+    def _nanoseconds_of_all(self) -> float:
+        """About how long all pairs take on one core, as if the gram were not symmetric."""
+        rows, cols = self.lengths[self.first_row :], self.lengths[: self.n_cols]
+        return self.nanoseconds(len(rows), float(rows.sum()), len(cols), float(cols.sum()))
+
+    def plan(self, budget: int, n_threads: int, *, kept: bool = False) -> Plan:
+        """Squares that take a thread a fraction of a second."""
+        rows, cols = self.lengths[self.first_row :], self.lengths[: self.n_cols]
+        plan = plan_pairs(rows, cols, n_threads=n_threads, tile_bytes=self.tile_bytes, nanoseconds=self.nanoseconds)
+        return plan_kept(plan, *self.shape, nanoseconds=self._nanoseconds_of_all, budget=budget) if kept else plan
 
     def begin(self, run: Run) -> None:  # noqa: B027  most have nothing to do
         """Do what takes long and is needed for all tiles."""
@@ -65,3 +86,29 @@ class PairKernel(ABC):
         values, height = self.self_values, slice(rows.start - top, rows.stop - top)
         normalize_tile(values[self.first_row + top :], values, height.start, height.stop, cols.start, cols.stop, gram)
         np.minimum(gram[height, cols], 1.0, out=gram[height, cols])  # rounding may lead beyond 1
+
+
+def plan_pairs(
+    row_lengths: NDArray[np.int64],
+    col_lengths: NDArray[np.int64],
+    *,
+    n_threads: int,
+    tile_bytes: int,
+    nanoseconds: Callable[[int, float, int, float], float],
+) -> Plan:
+    """Squares that take a thread a fraction of a second, for kernels whose cost depends on the lengths of both documents.
+
+    ``nanoseconds`` tells the cost of so many rows and columns with these lengths in all. No tile is made smaller on account
+    of one pair of documents that takes longer by itself.
+    """
+    longest = float(row_lengths.max()), float(col_lengths.max())
+    most = max(TILE_NANOSECONDS, 2 * nanoseconds(1, longest[0], 1, longest[1]))
+    least = -(-max(row_lengths.size, col_lengths.size) // STRIPS)
+    side = max(1024, least)
+    while side > least and nanoseconds(side, _longest_strip(row_lengths, side), side, _longest_strip(col_lengths, side)) > most:
+        side = max(side // 2, least)
+    return Plan(min(side, row_lengths.size), min(side, col_lengths.size), n_threads, tile_bytes)
+
+
+def _longest_strip(lengths: NDArray[np.int64], side: int) -> float:
+    return float(np.add.reduceat(lengths, np.arange(0, lengths.size, side)).max())

@@ -15,17 +15,20 @@ BATCH = 512  # documents whose rows of bits are added up together
 MAX_REFS = 1 << 22  # references to rows of bits in a batch; what goes beyond is added from lists
 
 
-def count_shared(lookup: Lookup, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def count_shared(
+    lookup: Lookup, texts: Sequence[str], *, batch: int = BATCH, max_refs: int = MAX_REFS
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The kernel of prepared texts with every landmark, shape (texts, landmarks), and of each text with itself.
 
-    On one thread: whoever has many texts gives them by parts, to as many threads as there are.
+    On one thread: whoever has many texts gives them by parts, to as many threads as there are. ``batch`` and ``max_refs``
+    decide time and memory alone.
     """
     encoded, (lo, hi) = encode(texts, lookup.alphabet), lookup.ngram_range
     gram, self_values = np.zeros((len(texts), lookup.n_landmarks), np.int64), np.zeros(len(texts), np.int64)
     width, bits = min(lo, block_width(encoded)), max(1, encoded.n_chars.bit_length())
-    refs = np.empty(MAX_REFS, np.uint32)
-    for first in range(0, len(texts), BATCH):
-        last = min(first + BATCH, len(texts))
+    refs = np.empty(max_refs, np.uint32)
+    for first in range(0, len(texts), batch):
+        last = min(first + batch, len(texts))
         ref_ptr = np.zeros(last - first + 1, np.int64)
         match_documents(
             encoded.codes, encoded.bounds, first, last, width, bits, KINDS[lookup.kind], lo, hi,

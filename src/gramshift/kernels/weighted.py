@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.kernels.kernel import Job, complete_square
+from gramshift.kernels.kernel import CountingKernel, Job, complete_square
 from gramshift.kernels.leaves.counting import normalize_tile
 from gramshift.kernels.leaves.weighted import add_own, add_similarities, add_weighted
 from gramshift.kernels.weighting import Weighting, make_weights
@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class WeightedNGrams:
+class WeightedNGrams(CountingKernel):
     """Fills tiles: columns are the first ``n_cols`` documents, rows those from ``first_row`` on, or the same if that is 0.
 
     Feature f adds sums[f] to the kernel of two documents that have it; ``self_values`` is each document with itself.
@@ -66,7 +66,7 @@ class WeightedNGrams:
 
 
 @dataclass(frozen=True)
-class SummedNGrams:
+class SummedNGrams(CountingKernel):
     """Fills tiles with the sum of the similarities that several such kernels find among the first ``n`` documents.
 
     ``anew``: the gram that is filled holds nothing yet; else they are added to what it holds below its diagonal, and on it.

@@ -1,6 +1,7 @@
 """Many documents described by landmarks: pieces that are looked at one after another, and never all at once."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -12,12 +13,35 @@ from scipy.linalg import blas
 from gramshift.learn.features import Described, exponential
 from gramshift.learn.labelling import Rows
 from gramshift.runtime.pieces import Arrays, Pieces, Store
-from gramshift.runtime.threads import Progress
 
 Floats = NDArray[np.float64]
-Shared = tuple[Floats, bool, Any]
-Argument = tuple[Any, ...]
 BLOCK = 512  # documents whose cells are written out in double precision at a time
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What every piece is worked on with."""
+
+    scale: Floats
+    """What columns are multiplied by, one number for each landmark."""
+    adapt: bool
+    value: Any = None
+    """What else a function needs: vectors, or a factor."""
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes it holds."""
+        return self.scale.nbytes + getattr(self.value, "nbytes", 0)
+
+
+@dataclass(frozen=True)
+class Argument:
+    """What one piece is worked on with beside that."""
+
+    rows: Rows
+    """Which of its documents, counted within the piece."""
+    values: Any = None
+    """What belongs to each of these: weights or targets."""
 
 
 def as_piece(described: Described) -> Arrays:
@@ -28,7 +52,7 @@ def as_piece(described: Described) -> Arrays:
 class DescribedParts:
     """Documents by their similarities to landmarks, K-tilde (``adapt``) or K-hat, in pieces of ``size`` documents.
 
-    What is asked for is a sum over documents or a number for each: neither needs two pieces at once. Threads add sums up in
+    What is asked for is a sum over documents or a number for each: neither needs two pieces at once. Sums are added up in
     the order of the pieces, so that these do not depend on who works out which.
     """
 
@@ -41,11 +65,10 @@ class DescribedParts:
         scale: Floats,
         adapt: bool,
         store: Store | None = None,
-        progress: Progress | None = None,
     ) -> None:
         """With a ``store`` sums of products are kept there, and those that it has are not worked out again."""
         self._pieces, self._n, self._size, self.scale, self.adapt = pieces, n, size, scale, adapt
-        self._store, self._progress = store, progress
+        self._store = store
 
     def __len__(self) -> int:
         return self._n
@@ -72,8 +95,7 @@ class DescribedParts:
     def gather(self, weights: Floats, rows: Rows) -> Floats:
         """The weighted sums of the descriptions of ``rows``, shape (landmarks, k)."""
         total = np.zeros((self.n_landmarks, weights.shape[1]))
-        arguments = {number: (rows[at], weights[at]) for number, at in self._split(rows).items()}
-        self._add_up(gather_piece, arguments, total)
+        self._pieces.add_up(gather_piece, self._shared(), self._arguments(rows, self._split(rows), weights), total)
         return total
 
     def subtract(self, vectors: Floats, targets: Floats, rows: Rows) -> tuple[Floats, Floats]:
@@ -84,7 +106,7 @@ class DescribedParts:
             left[places[number]] = result[0]
             np.add(total, result[1], out=total)
 
-        self._map(subtract_piece, vectors, {number: (rows[at], targets[at]) for number, at in places.items()}, put)
+        self._pieces.map(subtract_piece, self._shared(vectors), self._arguments(rows, places, targets), put)
         return left, total
 
     def products(self, rows: Rows) -> Floats:
@@ -100,8 +122,8 @@ class DescribedParts:
         if kept is not None:
             return np.array(kept["sums"], order="F")
         total = np.zeros((self.n_landmarks, self.n_landmarks), order="F")  # as results are: others take longer to be added
-        arguments = {number: (rows[at],) for number, at in self._split(rows).items()}
-        self._add_up(multiply_by_itself, arguments, total, stage="sums")
+        arguments = self._arguments(rows, self._split(rows))
+        self._pieces.add_up(multiply_by_itself, self._shared(), arguments, total, stage="sums")
         if self._store is not None:
             self._store.save(name, sums=total)
         return total
@@ -117,23 +139,18 @@ class DescribedParts:
         def put(number: int, result: Floats) -> None:
             out[places[number]] = result
 
-        self._map(function, value, {number: (rows[at],) for number, at in places.items()}, put, stage=stage)
+        self._pieces.map(function, self._shared(value), self._arguments(rows, places), put, stage=stage)
         return out
 
-    def _map(self, function: Any, value: Any, arguments: Mapping[int, Argument], receive: Any, *, stage: str = "") -> None:
-        shared, progress = (self.scale, self.adapt, value), self._told(stage)
-        self._pieces.map(function, shared, self._within(arguments), receive, stage=stage, progress=progress)
+    def _shared(self, value: Any = None) -> Shared:
+        return Shared(self.scale, self.adapt, value)
 
-    def _add_up(self, function: Any, arguments: Mapping[int, Argument], total: Floats, *, stage: str = "") -> None:
-        shared, progress = (self.scale, self.adapt, None), self._told(stage)
-        self._pieces.add_up(function, shared, self._within(arguments), total, stage=stage, progress=progress)
-
-    def _within(self, arguments: Mapping[int, Argument]) -> dict[int, Argument]:
-        """Rows, which come first, as they are counted within each piece."""
-        return {number: (rows - number * self._size, *rest) for number, (rows, *rest) in arguments.items()}
-
-    def _told(self, stage: str) -> Progress | None:
-        return self._progress if stage else None
+    def _arguments(self, rows: Rows, places: Mapping[int, Rows], values: Floats | None = None) -> dict[int, Argument]:
+        """What each piece is given of ``rows``, and of what belongs to them."""
+        return {
+            number: Argument(rows[at] - number * self._size, None if values is None else values[at])
+            for number, at in places.items()
+        }
 
     def _split(self, rows: Rows) -> dict[int, Rows]:
         """Which of ``rows`` are in which piece."""
@@ -144,49 +161,48 @@ class DescribedParts:
 
 
 def multiply_piece(piece: Arrays, shared: Shared, argument: Argument) -> Floats:
-    (rows,), vectors = argument, shared[2]
-    return _described(piece, shared).multiply(vectors, rows)
+    return _described(piece, shared).multiply(shared.value, argument.rows)
 
 
 def gather_piece(piece: Arrays, shared: Shared, argument: Argument) -> Floats:
-    rows, weights = argument
-    return _described(piece, shared).gather(weights, rows)
+    return _described(piece, shared).gather(argument.values, argument.rows)
 
 
 def subtract_piece(piece: Arrays, shared: Shared, argument: Argument) -> tuple[Floats, Floats]:
-    rows, targets = argument
-    described = _described(piece, shared)
-    left = targets - described.multiply(shared[2], rows)
-    return left, described.gather(left, rows)
+    described, targets = _described(piece, shared), argument.values
+    left = targets - described.multiply(shared.value, argument.rows)
+    return left, described.gather(left, argument.rows)
 
 
 def cells_of_piece(piece: Arrays, shared: Shared, argument: Argument) -> Floats:
-    (rows,), (scale, adapt, _) = argument, shared
-    similarity: Floats = piece["gram"][rows] * np.multiply.outer(piece["row_scale"][rows], scale)
-    return exponential(similarity) if adapt else similarity
+    rows = argument.rows
+    similarity: Floats = piece["gram"][rows] * np.multiply.outer(piece["row_scale"][rows], shared.scale)
+    return exponential(similarity) if shared.adapt else similarity
 
 
 def find_empty_rows(piece: Arrays, shared: Shared, argument: Argument) -> NDArray[np.bool_]:
-    result: NDArray[np.bool_] = piece["row_scale"][argument[0]] == 0
+    result: NDArray[np.bool_] = piece["row_scale"][argument.rows] == 0
     return result
 
 
 def multiply_by_itself(piece: Arrays, shared: Shared, argument: Argument) -> Floats:
-    (rows,), n = argument, len(shared[0])
+    n = len(shared.scale)
     total = np.zeros((n, n), order="F")
-    for start in range(0, len(rows), BLOCK):
-        block = cells_of_piece(piece, shared, (rows[start : start + BLOCK],))
-        total = blas.dsyrk(1.0, block.T, beta=1.0, c=total, overwrite_c=True, lower=True)
+    for block in _blocks(argument.rows):
+        cells = cells_of_piece(piece, shared, Argument(argument.rows[block]))
+        total = blas.dsyrk(1.0, cells.T, beta=1.0, c=total, overwrite_c=True, lower=True)
     return total
 
 
 def leverage_of_piece(piece: Arrays, shared: Shared, argument: Argument) -> Floats:
-    (rows,), factor = argument, shared[2]
-    out = np.empty(len(rows))
-    for start in range(0, len(rows), BLOCK):
-        part = slice(start, start + BLOCK)
-        out[part] = leverage_of_cells(cells_of_piece(piece, shared, (rows[part],)), factor)
+    out = np.empty(len(argument.rows))
+    for block in _blocks(argument.rows):
+        out[block] = leverage_of_cells(cells_of_piece(piece, shared, Argument(argument.rows[block])), shared.value)
     return out
+
+
+def _blocks(rows: Rows) -> list[slice]:
+    return [slice(start, start + BLOCK) for start in range(0, len(rows), BLOCK)]
 
 
 def leverage_of_cells(cells: Floats, factor: Floats) -> Floats:
@@ -199,5 +215,4 @@ def leverage_of_cells(cells: Floats, factor: Floats) -> Floats:
 
 
 def _described(piece: Arrays, shared: Shared) -> Described:
-    scale, adapt, _ = shared
-    return Described(piece["gram"], piece["row_scale"], scale, adapt)
+    return Described(piece["gram"], piece["row_scale"], shared.scale, shared.adapt)

@@ -22,7 +22,7 @@ from gramshift.runtime.budget import PER_NGRAM, piece_size
 from gramshift.runtime.checkpoint import Checkpoint
 from gramshift.runtime.memory import require
 from gramshift.runtime.pieces import Arrays, Pieces, Store, StoredPieces
-from gramshift.runtime.remote_pieces import RemotePieces, fill_remotely
+from gramshift.runtime.remote_pieces import RemotePieces, StoredByWorkers
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import run_threads
 from gramshift.text.corpus import InParts, in_lists
@@ -75,12 +75,12 @@ class ReweightedDescriber:
         self._comparison, self._make_solver, self._adapt, self._runtime = comparison, make_solver, adapt, runtime
         self._n, self.self_values = len(documents), dict[int, Floats]()
         weighted, self._constant = [kernel for kernel, _ in comparison.weighted()], None
-        found = [kernel.find_ngrams(list(documents), progress=runtime.progress) for kernel in weighted]
+        found = [kernel.find_ngrams(list(documents), runtime) for kernel in weighted]
         self._finders = list(zip(weighted, found, strict=True))
         others = {place: one for place, one in enumerate(comparison.kernels) if all(one is not mine for mine in weighted)}
         if others:
             kernels = list(others.values())
-            mean, self_values = Comparison(kernels, comparison.n_jobs).average(documents, {}, runtime.progress)
+            mean, self_values = Comparison(kernels, comparison.n_jobs).average(documents, {}, runtime)
             self._constant = mean * len(kernels)
             self.self_values = {list(others)[place]: values for place, values in self_values.items()}
         self._place = np.empty(self._n**2)
@@ -97,7 +97,7 @@ class ReweightedDescriber:
             weighting = kernel.make_weighting(self._n, **groups, across=across)
             assert weighting is not None, "only weighted kernels are here"
             weightings.append((found, weighting))
-        sum_similarities(weightings, total, anew=self._constant is None, progress=self._runtime.progress)
+        sum_similarities(weightings, total, anew=self._constant is None, runtime=self._runtime)
         scale = np.full(size, 1 / np.sqrt(len(self._comparison.kernels)))
         return Described(total, scale, scale, self._adapt, self._runtime.n_threads)
 
@@ -201,7 +201,6 @@ class LandmarkDescriber:
             scale=encoder.scale,
             adapt=self._adapt,
             store=kept,
-            progress=runtime.progress,
         )
         self._described = pieces, described
         return described
@@ -213,7 +212,6 @@ class LandmarkDescriber:
     def _make_pieces(self, name: str, encoder: Encoder, parts: Iterator[list[str]], total: int) -> Pieces:
         """The pieces in memory or on disk, made by threads; on Dask workers; or made by these but kept in the user's folder."""
         runtime, n_landmarks = self._runtime, len(self._landmarks)
-        told: dict[str, Any] = {"stage": "landmarks", "progress": runtime.progress}
         if runtime.cluster is not None:
             in_piece, room = CELL_BYTES * self.size * n_landmarks, int(PAUSED * runtime.cluster.memory_limit)
             sorted_with = 0 if encoder.uses_one_thread else self.size / n_landmarks  # documents to a landmark
@@ -223,16 +221,13 @@ class LandmarkDescriber:
             require(f"a Dask worker that compares {self.size} documents with {n_landmarks}", needed, room, advice)
         if runtime.cluster is not None and self._store is None:
             of_piece = (4 if encoder.uses_one_thread else 8) * self.size * n_landmarks
-            remote = RemotePieces(runtime.cluster, name, together=max(1, TOGETHER_BYTES // max(1, of_piece)))
-            remote.fill(encoder, parts, total, **told)
-            return remote
-        assert self._store is not None, "only a cluster keeps pieces without one"
-        stored, n_threads = StoredPieces(self._store, name, runtime.n_threads), runtime.n_threads
-        if runtime.cluster is not None:
-            fill_remotely(runtime.cluster, stored, encoder, parts, total, name=name, **told)
+            pieces: Pieces = RemotePieces(runtime, name, together=max(1, TOGETHER_BYTES // max(1, of_piece)))
         else:
-            stored.fill(encoder, parts, total, n_threads=n_threads if encoder.uses_one_thread else 1, **told)
-        return stored
+            assert self._store is not None, "only a cluster keeps pieces without one"
+            kind = StoredPieces if runtime.cluster is None else StoredByWorkers
+            pieces = kind(self._store, name, runtime, one_at_a_time=not encoder.uses_one_thread)
+        pieces.fill(encoder, parts, total, stage="landmarks")
+        return pieces
 
 
 def size_of_pieces(comparison: Comparison, n_landmarks: int, runtime: Runtime) -> int:

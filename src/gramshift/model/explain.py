@@ -17,6 +17,7 @@ from gramshift.model.fitted import Fit, Model
 from gramshift.model.string_kernel import StringKernel
 from gramshift.ngrams.index import KINDS
 from gramshift.ngrams.places import Places, find_places
+from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import Progress, count_threads, run_threads
 from gramshift.text.encode import encode
 from gramshift.text.steps import Aligned
@@ -108,7 +109,7 @@ def _spread(
                 n_known, first, factor[start : start + BLOCK], model.coefficients, here,
             )  # fmt: skip
 
-    run_threads(work, range(0, len(texts), BLOCK), n_threads=n_threads, stage="explain", progress=progress)
+    Runtime(n_threads, progress=progress).run(work, range(0, len(texts), BLOCK), stage="explain")
     bounds = encoded.bounds[n_known:] - first_character
     for text, one, start, stop in zip(texts, aligned, bounds[:-1], bounds[1:], strict=True):
         yield _at_origins(out[start:stop], one, len(text))

@@ -140,7 +140,7 @@ def _make_describer(
         if gram is not None:
             return Described.from_gram(gram, adapt=settings.adapt, n_threads=runtime.n_threads), {}
         assert comparison is not None, "a gram that is given is there"
-        return comparison.describe_all(documents, labelling.groups(), adapt=settings.adapt, progress=runtime.progress)
+        return comparison.describe_all(documents, labelling.groups(), runtime, adapt=settings.adapt)
 
     if gram is None and comparison is not None and comparison.by_classes:
         return ReweightedDescriber(comparison, documents, solver, adapt=settings.adapt, runtime=runtime)

@@ -14,7 +14,7 @@ from gramshift.model.inputs import check_gram, check_rows
 from gramshift.model.settings import WORD_RANGE, WORDS, Settings
 from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.resources import Runtime
-from gramshift.runtime.threads import Progress, count_threads
+from gramshift.runtime.threads import count_threads
 from gramshift.text.documents import as_list
 
 Floats = NDArray[np.float64]
@@ -105,16 +105,15 @@ class Comparison:
         return hasattr(X, "__array__") or (isinstance(X, (list, tuple)) and not any(isinstance(one, str) for one in X[:1]))
 
     def describe_all(
-        self, documents: Sequence[Any], groups: Mapping[str, Any], *, adapt: bool, progress: Progress | None = None
+        self, documents: Sequence[Any], groups: Mapping[str, Any], runtime: Runtime, *, adapt: bool
     ) -> tuple[Described, dict[int, Floats]]:
         """Documents among themselves, and what Reference.self_values are; counts of one kernel are kept as they are."""
-        n_threads = count_threads(self.n_jobs)
         if self.by_counts and len(self.kernels) == 1:
-            counts = compact(self.kernels[0].gram(documents, normalize=False, progress=progress, **groups))
-            return Described.from_gram(counts, adapt=adapt, n_threads=n_threads), {}
+            counts = compact(self.kernels[0].compute(documents, runtime=runtime, normalize=False, **groups))
+            return Described.from_gram(counts, adapt=adapt, n_threads=runtime.n_threads), {}
         ones = np.ones(len(documents))
-        similarity, self_values = self.average(documents, groups, progress)
-        return Described(similarity, ones, ones, adapt, n_threads), self_values
+        similarity, self_values = self.average(documents, groups, runtime)
+        return Described(similarity, ones, ones, adapt, runtime.n_threads), self_values
 
     def refer_to(self, documents: Sequence[Any], groups: Mapping[str, Any]) -> Reference:
         """The reference to these documents, where they have not been compared with each other."""
@@ -137,16 +136,16 @@ class Comparison:
         return Described(total, np.ones(total.shape[0]), np.ones(total.shape[1]), adapt, count_threads(self.n_jobs))
 
     def average(
-        self, documents: Sequence[Any], groups: Mapping[str, Any], progress: Progress | None = None
+        self, documents: Sequence[Any], groups: Mapping[str, Any], runtime: Runtime
     ) -> tuple[Floats, dict[int, Floats]]:
         """The mean of all kernels of documents among themselves, and k(x, x) of those that are functions."""
         total: Floats = np.zeros((0, 0))
         self_values: dict[int, Floats] = {}
         for place, kernel in enumerate(self.kernels):
             if isinstance(kernel, StringKernel):
-                values = kernel.gram(documents, normalize=True, progress=progress, **groups)
+                values = kernel.compute(documents, runtime=runtime, normalize=True, **groups)
             else:
-                gram = check_gram(_call(kernel, documents, documents), name="kernel", n_threads=count_threads(self.n_jobs))
+                gram = check_gram(_call(kernel, documents, documents), name="kernel", n_threads=runtime.n_threads)
                 self_values[place] = np.diagonal(gram).astype(float)
                 values = normalize_gram(gram)
             total = total + values if place else values

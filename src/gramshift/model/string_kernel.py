@@ -2,9 +2,10 @@
 
 import inspect
 import os
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,7 +19,7 @@ from gramshift.kernels.registry import KERNELS, PARAMETERS, check_parameters, ch
 from gramshift.kernels.weighting import Powers, Weighting, as_groups
 from gramshift.runtime.checkpoint import Checkpoint, check_folder
 from gramshift.runtime.memory import parse_bytes
-from gramshift.runtime.resources import check_engine, open_engine
+from gramshift.runtime.resources import Runtime, check_engine, on_engine
 from gramshift.runtime.threads import Progress, count_threads
 from gramshift.text.documents import as_documents
 from gramshift.text.steps import Aligned, TextSteps, align
@@ -187,12 +188,46 @@ class StringKernel(Parameters):
         -------
         int64 counts, or float64 if normalised or weighted and for "subsequence" and "local_rank", of shape (documents, others).
         """
+        check_engine(engine, scheduler)
+        runtime = Runtime(self.n_jobs, self.memory_limit, progress=progress)
+        given: dict[str, Any] = {"normalize": normalize, "domains": domains, "classes": classes, "out": out, "resume": resume}
+        opened = partial(on_engine, runtime, engine, scheduler)
+        return self._compute(documents, others, opened, **given)
+
+    def compute(
+        self,
+        documents: Any,
+        others: Any = None,
+        *,
+        runtime: Runtime,
+        normalize: bool | None = None,
+        domains: Any = None,
+        classes: Any = None,
+        out: str | os.PathLike[str] | None = None,
+        resume: str | os.PathLike[str] | None = None,
+    ) -> NDArray[Any]:
+        """The same as ``gram``, with a runtime of the caller's instead of the kernel's own threads and memory limit."""
+        given: dict[str, Any] = {"normalize": normalize, "domains": domains, "classes": classes, "out": out, "resume": resume}
+        return self._compute(documents, others, lambda reserved: nullcontext(runtime), **given)
+
+    def _compute(
+        self,
+        documents: Any,
+        others: Any,
+        opened: Callable[..., AbstractContextManager[Runtime]],
+        *,
+        normalize: bool | None,
+        domains: Any,
+        classes: Any,
+        out: Any,
+        resume: Any,
+    ) -> NDArray[Any]:
+        """The gram; ``opened`` gives the runtime, once all else is in order and the bytes of the result are known."""
         ngram_range, _ = self.check_parameters()
         if out is not None and not Path(out).absolute().parent.is_dir():
             raise FileNotFoundError(f"{Path(out).absolute().parent}: no such folder for out={str(out)!r}; make it first")
         if resume is not None:
             check_folder(resume)
-        check_engine(engine, scheduler)
         symmetric = others is None or others is documents
         rows = as_documents(documents)
         columns = None if symmetric else as_documents(others, name="others")
@@ -206,31 +241,18 @@ class StringKernel(Parameters):
             "weighting": self.make_weighting(n_cols, domains, classes),
             "normalize": self.normalize if normalize is None else normalize,
         }
-        own = 8 * n_rows * n_cols if out is None else 0
         with (
             nullcontext() if resume is None else Checkpoint.open(resume, describe_gram(*compared, **options)) as checkpoint,
-            open_engine(engine, scheduler, n_jobs=self.n_jobs, memory_limit=self.memory_limit, own=own) as cluster,
+            opened(reserved=8 * n_rows * n_cols if out is None else 0) as runtime,
         ):
-            return compute_gram(
-                *compared,
-                **options,
-                out=out,
-                memory_limit=self.memory_limit,
-                n_jobs=self.n_jobs,
-                progress=progress,
-                checkpoint=checkpoint,
-                cluster=cluster,
-            )
+            return compute_gram(*compared, **options, runtime=runtime, out=out, checkpoint=checkpoint)
 
-    def find_ngrams(self, documents: list[str], *, progress: Progress | None = None) -> "WeightedGrams":
+    def find_ngrams(self, documents: list[str], runtime: Runtime) -> "WeightedGrams":
         """The n-grams of documents, for grams with one weighting after another."""
         from gramshift.grams.reweighted import WeightedGrams  # compiled code that few need
 
         ngram_range, _ = self.check_parameters()
-        texts = self.prepare(documents)
-        return WeightedGrams(
-            texts, ngram_range=ngram_range, memory_limit=self.memory_limit, n_jobs=self.n_jobs, progress=progress
-        )
+        return WeightedGrams(self.prepare(documents), ngram_range=ngram_range, runtime=runtime)
 
     def make_weighting(self, n: int, domains: Any = None, classes: Any = None, *, across: bool = False) -> Weighting | None:
         """The weighting for n documents of these domains and classes; None if there is none.

@@ -5,17 +5,18 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
 from functools import partial
 from importlib.util import find_spec
+from itertools import count
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 from uuid import uuid4
 
 from gramshift.runtime.futures import Handle, find_handles, with_futures
 from gramshift.runtime.memory import free_memory, human, parse_bytes, require
-from gramshift.runtime.threads import Progress, count_threads
+from gramshift.runtime.threads import Report, count_threads
 from gramshift.runtime.workers import call_checked, check_versions, connect, local_workers, own_versions, quiet
 
 T = TypeVar("T")
@@ -26,6 +27,7 @@ SENDING = 120  # seconds for a value to reach all workers
 RECOVERY = 0.5  # seconds for the scheduler to notice that a worker is gone
 COUNT = 1  # seconds between two counts of the workers
 PER_THREAD = 2  # tasks sent out for each thread of the workers: one under way, one to go on with
+AHEAD = 2  # times as many results as there are tasks under way may wait for one before them
 LOSSES = 3  # times in a row that shared values may be lost with the worker that held them, as often as Dask lets a task try
 ROOM = 0.6  # of a worker's memory: beyond it Dask moves values to disk, and later ends the worker
 UNLIMITED = 2**62
@@ -141,32 +143,44 @@ class Cluster:
         items: Iterable[Any],
         *,
         name: str | Callable[[Any], str] = "part",
-        stage: str = "",
-        progress: Progress | None = None,
+        report: Report = lambda done, total: None,
         receive: Callable[[Any, T], Any] | None = None,
+        in_order: bool = False,
         n_before: int = 0,
     ) -> list[Any]:
         """[function(item) for item in items] on the workers, which find the values of handles in their places.
 
         ``name`` begins the names of the tasks in Dask's dashboard; as a function it names the task of an item. With ``receive``
-        the calling thread hands over every item and its result, as they come, and what that returns is kept instead.
-        An error or Ctrl-C starts no other task and is raised. Progress begins at ``n_before``.
+        the calling thread hands over every item and its result, as they come or ``in_order``, and what that returns is kept
+        instead; few results wait for their turn. An error or Ctrl-C starts no other task and is raised. Reports begin with
+        ``n_before``.
         """
-        work = list(items)
-        report = progress or (lambda *_: None)
-        report(stage, n_before, n_before + len(work))
-        waiting, losses = deque(range(len(work))), 0
+        work, results = list(items), dict[int, Any]()
+        report(n_before, n_before + len(work))
+        with closing(self._finish(function, work, name, in_order)) as finished:
+            for number, result in finished:
+                results[number] = result if receive is None else receive(work[number], result)
+                del result  # the next one needs the room
+                report(n_before + len(results), n_before + len(work))
+        return [results[number] for number in range(len(work))]
+
+    def _finish(
+        self, function: Callable[[Any], T], work: list[Any], name: str | Callable[[Any], str], in_order: bool
+    ) -> Generator[tuple[int, T]]:
+        """The number and the result of every item, as they come or in order."""
+        waiting, losses, n_given = deque(range(len(work))), 0, 0
         under_way: dict[int, Any] = {}
-        results: dict[int, Any] = {}
+        done: dict[int, T] = {}
         try:
-            while len(results) < len(work):
-                while waiting and len(under_way) < self._count_places():
+            while n_given < len(work):
+                most = self._count_places()
+                while waiting and len(under_way) < most and (not in_order or waiting[0] < n_given + AHEAD * most):
                     number = waiting.popleft()
                     under_way[number] = self._submit(function, work[number], name, number)
                 for number in self._settled(under_way):
                     future = under_way.pop(number)
                     try:
-                        result = self._result(future)
+                        done[number] = self._result(future)
                     except _Lost:
                         losses += 1
                         again = [number, *(other for other, future in under_way.items() if future.status != "finished")]
@@ -177,14 +191,16 @@ class Cluster:
                         for handle in (*find_handles(function), *(one for other in again for one in find_handles(work[other]))):
                             handle.revive()
                         break
-                    results[number] = result if receive is None else receive(work[number], result)
-                    del result, future  # the next one needs the room
+                    del future  # it would hold the result
                     losses = 0
-                    report(stage, n_before + len(results), n_before + len(work))
+                    for ready in count(n_given) if in_order else [number]:
+                        if ready not in done:
+                            break
+                        n_given += 1
+                        yield ready, done.pop(ready)
         except BaseException:
             self._abandon(list(under_way.values()))
             raise
-        return [results[number] for number in range(len(work))]
 
     def _sort_out(self, handles: list[Handle], under_way: dict[int, Any]) -> list[Any]:
         """Wait until some are done; raise an error of theirs; those that were lost are under way again, and returned."""

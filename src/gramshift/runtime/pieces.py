@@ -1,11 +1,13 @@
 """Pieces of a large array that are made once, kept in memory or on disk, and worked on one after another."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from gramshift.runtime.threads import Progress, iterate_threads
+from gramshift.runtime.resources import Runtime
+from gramshift.runtime.threads import iterate_threads
 
 T = TypeVar("T")
 Arrays = dict[str, Any]
@@ -38,6 +40,9 @@ class Memory(dict[str, Arrays]):
 class Pieces(Protocol):
     """Numbered pieces, wherever they are."""
 
+    def fill(self, make: Callable[[Any], Arrays], items: Iterable[Any], total: int, *, stage: str = "") -> None:
+        """Make the pieces that are not there yet, each from its item; there are ``total`` of them."""
+
     def map(
         self,
         function: Callable[[Any, Any, Any], T],
@@ -46,9 +51,8 @@ class Pieces(Protocol):
         receive: Callable[[int, T], None],
         *,
         stage: str = "",
-        progress: Progress | None = None,
     ) -> None:
-        """receive(number, function(piece, shared, argument)) for the pieces that have an argument, one after another."""
+        """receive(number, function(piece, shared, argument)) for the pieces that have an argument, in the order of these."""
 
     def add_up(
         self,
@@ -58,9 +62,8 @@ class Pieces(Protocol):
         total: Any,
         *,
         stage: str = "",
-        progress: Progress | None = None,
     ) -> None:
-        """total += function(piece, shared, argument) for these pieces."""
+        """total += function(piece, shared, argument) for these pieces, in an order that depends on nothing but these."""
 
     def drop(self) -> None:
         """They are not needed any more."""
@@ -69,28 +72,22 @@ class Pieces(Protocol):
 class StoredPieces:
     """Pieces of a store, worked on by threads; each is loaded when it is needed and not held."""
 
-    def __init__(self, store: Store, name: str, n_threads: int) -> None:
-        self._store, self._name, self._n_threads, self._n = store, name, n_threads, 0
+    def __init__(self, store: Store, name: str, runtime: Runtime, *, one_at_a_time: bool = False) -> None:
+        """Pieces are made ``one_at_a_time`` if what makes them uses threads itself."""
+        self._store, self._name, self._runtime, self._n = store, name, runtime, 0
+        self._n_makers = 1 if one_at_a_time else runtime.n_threads
 
-    def fill(
-        self,
-        make: Callable[[Any], Arrays],
-        items: Iterable[Any],
-        total: int,
-        *,
-        n_threads: int | None = None,
-        stage: str = "",
-        progress: Progress | None = None,
-    ) -> None:
-        """Make the pieces that are not there yet, each from its item, on fewer threads if ``make`` has its own."""
-        n_threads, self._n = n_threads or self._n_threads, total
+    def fill(self, make: Callable[[Any], Arrays], items: Iterable[Any], total: int, *, stage: str = "") -> None:
+        """Make the pieces that are not there yet, on threads."""
+        self._n = total
 
         def work(numbered: tuple[int, Any]) -> None:
             number, item = numbered
             if not self.has(number):
                 self.put(number, make(item))
 
-        for _ in iterate_threads(work, enumerate(items), total, n_threads=n_threads, ahead=2, stage=stage, progress=progress):
+        options: dict[str, Any] = {"n_threads": self._n_makers, "ahead": 2, "report": self._runtime.telling(stage)}
+        for _ in iterate_threads(work, enumerate(items), total, **options):
             pass
 
     def has(self, number: int) -> bool:
@@ -98,11 +95,8 @@ class StoredPieces:
         return self._store.load(self._called(number)) is not None
 
     def put(self, number: int, arrays: Arrays) -> None:
+        """Keep a piece."""
         self._store.save(self._called(number), **arrays)
-
-    def complete(self, total: int) -> None:
-        """There are so many now."""
-        self._n = total
 
     def drop(self) -> None:
         """They are not needed any more."""
@@ -117,9 +111,8 @@ class StoredPieces:
         receive: Callable[[int, T], None],
         *,
         stage: str = "",
-        progress: Progress | None = None,
     ) -> None:
-        """In the order of the pieces, so that sums are the same for any number of threads."""
+        """receive(number, function(piece, shared, argument)), in the order of the pieces for any number of threads."""
 
         def work(number: int) -> T:
             piece = self._store.load(self._called(number))
@@ -127,9 +120,9 @@ class StoredPieces:
                 raise OSError(f"{self._called(number)} was there and is gone or damaged; start again")
             return function(piece, shared, arguments[number])
 
-        numbers = sorted(arguments)
-        options: dict[str, Any] = {"n_threads": self._n_threads, "ahead": 1, "stage": stage, "progress": progress}
-        for number, result in zip(numbers, iterate_threads(work, numbers, len(numbers), **options), strict=True):
+        numbers, report = sorted(arguments), self._runtime.telling(stage)
+        results = iterate_threads(work, numbers, len(numbers), n_threads=self._runtime.n_threads, ahead=1, report=report)
+        for number, result in zip(numbers, results, strict=True):
             receive(number, result)
 
     def add_up(
@@ -140,14 +133,14 @@ class StoredPieces:
         total: Any,
         *,
         stage: str = "",
-        progress: Progress | None = None,
     ) -> None:
-        """In the order of the pieces, too."""
-
-        def add(_: int, result: Any) -> None:
-            np.add(total, result, out=total)
-
-        self.map(function, shared, arguments, add, stage=stage, progress=progress)
+        """total += function(piece, shared, argument), one piece after another."""
+        self.map(function, shared, arguments, partial(add, total), stage=stage)
 
     def _called(self, number: int) -> str:
         return f"{self._name}-{number}"
+
+
+def add(total: Any, _: int, result: Any) -> None:
+    """total += result, in its place."""
+    np.add(total, result, out=total)

@@ -1,115 +1,112 @@
 """Pieces of a large array on Dask workers: made there, kept there, worked on there."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice, zip_longest
 from typing import Any, TypeVar
 
-import numpy as np
-
-from gramshift.runtime.cluster import PER_THREAD, Cluster
+from gramshift.runtime.cluster import PER_THREAD
 from gramshift.runtime.futures import Handle
-from gramshift.runtime.pieces import Arrays, StoredPieces
-from gramshift.runtime.threads import Progress
+from gramshift.runtime.pieces import Arrays, StoredPieces, add
+from gramshift.runtime.resources import Runtime
 
 T = TypeVar("T")
 AT_ONCE = 64  # pieces whose items are held at a time
-SMALL = 1 << 20  # bytes that are sent with every task rather than to every worker before
+SMALL = 1 << 20  # bytes that are sent with every task rather than to every worker before; sums that travel each by itself
 TOGETHER = 8  # pieces that a task works on at most
+GROUPS = 32  # sums over neighbouring pieces that are made at least, so that there is work for all workers
 
 
 class RemotePieces:
     """Pieces that stay on the workers of a cluster, which make them again if a worker is lost."""
 
-    def __init__(self, cluster: Cluster, name: str, *, together: int = TOGETHER) -> None:
+    def __init__(self, runtime: Runtime, name: str, *, together: int = TOGETHER) -> None:
         """A task works on no more pieces than ``together``: if they were moved to disk, it needs them all at once."""
-        self._cluster, self._name, self._together = cluster, name, min(together, TOGETHER)
+        assert runtime.cluster is not None
+        self._runtime, self._cluster, self._name, self._together = runtime, runtime.cluster, name, min(together, TOGETHER)
         self._handles: list[Handle] = []
 
-    def fill(
-        self,
-        make: Callable[[Any], Arrays],
-        items: Iterable[Any],
-        total: int,
-        *,
-        stage: str = "",
-        progress: Progress | None = None,
-    ) -> None:
-        """Make the pieces, each from its item."""
-        maker = self._cluster.share(make, f"{self._name}-encoder")
-
-        def report(done: int) -> None:
-            if progress is not None:
-                progress(stage, done, total)
-
-        report(0)
-        self._handles = self._cluster.keep(partial(_make, maker), items, name=self._name, finished=report)
+    def fill(self, make: Callable[[Any], Arrays], items: Iterable[Any], total: int, *, stage: str = "") -> None:
+        """Have the workers make the pieces."""
+        maker, report = self._cluster.share(make, f"{self._name}-encoder"), self._runtime.telling(stage)
+        report(0, total)
+        self._handles = self._cluster.keep(
+            partial(_make, maker), items, name=self._name, finished=lambda done: report(done, total)
+        )
         rest = [handle for handle in self._handles if handle.future.status != "finished"]
-        told: dict[str, Any] = {"stage": stage, "progress": progress, "n_before": total - len(rest)}
-        self._cluster.run(_measure, rest, name=f"{self._name}-made", **told)
+        self._cluster.run(_measure, rest, name=f"{self._name}-made", report=report, n_before=total - len(rest))
 
     def map(
         self,
         function: Callable[[Any, Any, Any], T],
-        shared: tuple[Any, ...],
+        shared: Any,
         arguments: Mapping[int, Any],
         receive: Callable[[int, T], None],
         *,
         stage: str = "",
-        progress: Progress | None = None,
     ) -> None:
-        """Where the pieces are; results come in whatever order they are done."""
+        """receive(number, function(piece, shared, argument)) in the order of the pieces, each worked on where it is."""
+        turns, early = deque(sorted(arguments)), dict[int, T]()
 
         def receive_all(numbers: list[int], results: list[T]) -> None:
-            for number, result in zip(numbers, results, strict=True):
-                receive(number, result)
+            early.update(zip(numbers, results, strict=True))
+            while turns and turns[0] in early:
+                number = turns.popleft()
+                receive(number, early.pop(number))
 
-        self._run(_apply, function, shared, arguments, receive_all, stage, progress)
+        self._run(_apply, function, shared, arguments, self._group_by_worker(sorted(arguments)), receive_all, stage=stage)
 
     def add_up(
         self,
         function: Callable[[Any, Any, Any], Any],
-        shared: tuple[Any, ...],
+        shared: Any,
         arguments: Mapping[int, Any],
         total: Any,
         *,
         stage: str = "",
-        progress: Progress | None = None,
     ) -> None:
-        """Workers add up what they have, so that few sums travel; these come in whatever order they are done."""
+        """total += function(piece, shared, argument); of large sums workers add some up, so that few travel.
 
-        def add(_: list[int], result: Any) -> None:
-            np.add(total, result, out=total)
-
-        self._run(_add_up, function, shared, arguments, add, stage, progress)
+        Neighbours are added first, always the same, however many workers there are and whatever they hold.
+        """
+        if total.nbytes <= SMALL:
+            return self.map(function, shared, arguments, partial(add, total), stage=stage)
+        numbers = sorted(arguments)
+        size = max(1, min(self._together, len(numbers) // GROUPS))
+        groups = [numbers[at : at + size] for at in range(0, len(numbers), size)]
+        receive = partial(add, total)
+        return self._run(_add_up, function, shared, arguments, groups, receive, in_order=True, stage=stage)
 
     def _run(
         self,
         apply: Callable[..., Any],
         function: Callable[[Any, Any, Any], Any],
-        shared: tuple[Any, ...],
+        shared: Any,
         arguments: Mapping[int, Any],
-        receive: Callable[[list[int], Any], None],
+        groups: list[list[int]],
+        receive: Callable[[Any, Any], None],
+        *,
+        in_order: bool = False,
         stage: str,
-        progress: Progress | None,
     ) -> None:
-        """A task for several pieces of a worker: one for each would cost more than many of them take."""
-        size = sum(getattr(part, "nbytes", 0) for part in shared)
-        handle = self._cluster.share(shared, f"{function.__name__}-shared") if size > SMALL else shared
+        """A task for each group of pieces: one for each piece would cost more than many of them take."""
+        large = getattr(shared, "nbytes", 0) > SMALL
+        handle = self._cluster.share(shared, f"{function.__name__}-shared") if large else shared
         items = [
             ([arguments[number] for number in numbers], numbers, *(self._handles[number] for number in numbers))
-            for numbers in self._group(sorted(arguments))
+            for numbers in groups
         ]
         self._cluster.run(
             partial(apply, function, handle),
             items,
             name=lambda item: f"{function.__name__}-{item[1][0]}",
-            stage=stage,
-            progress=progress,
+            report=self._runtime.telling(stage),
             receive=lambda item, result: receive(item[1], result),
+            in_order=in_order,
         )
 
-    def _group(self, numbers: list[int]) -> list[list[int]]:
+    def _group_by_worker(self, numbers: list[int]) -> list[list[int]]:
         """Numbers of pieces that are on the same worker, several groups for each, in turns so that nobody waits."""
         places = self._cluster.find(self._handles[number] for number in numbers)
         by_place: dict[str, list[int]] = {}
@@ -120,42 +117,31 @@ class RemotePieces:
         return [group for turn in zip_longest(*groups) for group in turn if group is not None]
 
     def drop(self) -> None:
+        """They are not needed any more."""
         self._handles = []
 
 
-def fill_remotely(
-    cluster: Cluster,
-    pieces: StoredPieces,
-    make: Callable[[Any], Arrays],
-    items: Iterable[Any],
-    total: int,
-    *,
-    name: str,
-    stage: str = "",
-    progress: Progress | None = None,
-) -> None:
-    """Let workers make the pieces that a store lacks; they are kept there as they come."""
-    maker = cluster.share(make, f"{name}-encoder")
-    done = 0
+class StoredByWorkers(StoredPieces):
+    """Pieces of a store that the workers of a cluster make; threads of this process work on them."""
 
-    def report(_: str, n: int, __: int) -> None:
-        if progress is not None:
-            progress(stage, n, total)
-
-    numbered = enumerate(items)
-    while batch := list(islice(numbered, AT_ONCE)):  # no more are held at a time
-        missing = [(number, item) for number, item in batch if not pieces.has(number)]
-        done += len(batch) - len(missing)
-        cluster.run(
-            partial(_make_numbered, maker),
-            missing,
-            name=lambda item: f"{name}-{item[0]}",
-            progress=report,
-            receive=lambda item, arrays: pieces.put(item[0], arrays),
-            n_before=done,
-        )
-        done += len(missing)
-    pieces.complete(total)
+    def fill(self, make: Callable[[Any], Arrays], items: Iterable[Any], total: int, *, stage: str = "") -> None:
+        """Have the workers make the pieces that the store lacks; they are kept there as they come."""
+        cluster, self._n = self._runtime.cluster, total
+        assert cluster is not None
+        maker, report = cluster.share(make, f"{self._name}-encoder"), self._runtime.telling(stage)
+        done, numbered = 0, enumerate(items)
+        while batch := list(islice(numbered, AT_ONCE)):  # no more are held at a time
+            missing = [(number, item) for number, item in batch if not self.has(number)]
+            done += len(batch) - len(missing)
+            cluster.run(
+                partial(_make_numbered, maker),
+                missing,
+                name=lambda item: f"{self._name}-{item[0]}",
+                report=lambda n, _: report(n, total),
+                receive=lambda item, arrays: self.put(item[0], arrays),
+                n_before=done,
+            )
+            done += len(missing)
 
 
 def _make(make: Any, item: Any) -> Arrays:

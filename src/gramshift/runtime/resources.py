@@ -4,12 +4,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self, TypeVar
 
 from gramshift.runtime.cluster import Cluster, open_cluster
 from gramshift.runtime.memory import free_memory, parse_bytes, require
-from gramshift.runtime.threads import Progress, count_threads, run_threads
+from gramshift.runtime.threads import Progress, Report, count_threads, run_threads
 
 T = TypeVar("T")
 ENGINES = ("threads", "dask")
@@ -51,6 +51,8 @@ class Runtime:
     """Called as progress(stage, done, total), from the thread that asked for the work."""
     tile: tuple[int, int] | None = None
     """The height and width of the tiles of a gram; None for what suits memory and threads."""
+    tiles_in_file: int | None = None
+    """How many tiles a file of a checkpoint holds; None for as many as make neither many files nor large ones."""
     piece_size: int | None = None
     """How many documents are compared with the landmarks at a time; None for what suits their number."""
     held: int | None = None
@@ -62,6 +64,8 @@ class Runtime:
     """The address of a Dask scheduler that runs already; None for workers that are started for the time of the work."""
     resume: str | os.PathLike[str] | None = None
     """The folder in which finished work is kept, to go on with after an interruption; None to keep none."""
+    announced_from: float = 20.0
+    """How many seconds a gram must take to be worth a word beforehand."""
 
     @cached_property
     def n_threads(self) -> int:
@@ -77,16 +81,35 @@ class Runtime:
         """Raise a MemoryError with both numbers and the advice if ``what`` takes more bytes than may be used."""
         require(what, n_bytes, self.memory, advice)
 
+    def pinned(self) -> Self:
+        """The same with the memory that is free now as its limit, for the time while that memory is being taken."""
+        return replace(self, memory_limit=self.memory)
+
     def report(self, stage: str, done: int, total: int) -> None:
         """Tell whoever listens how far a stage is."""
         assert stage in STAGES, stage
         if self.progress is not None:
             self.progress(stage, done, total)
 
-    def run(self, function: Callable[[Any], T], items: Iterable[Any], *, stage: str = "", n_before: int = 0) -> list[T]:
-        """[function(item) for item in items] on the threads of this process; progress is reported if the stage has a name."""
-        progress = self.progress if stage else None
-        return run_threads(function, items, n_threads=self.n_threads, stage=stage, progress=progress, n_before=n_before)
+    def telling(self, stage: str) -> Report:
+        """What reports this stage, called as report(done, total); without a name nothing is reported."""
+        return partial(self.report, stage) if stage else lambda done, total: None
+
+    def run(
+        self,
+        function: Callable[[Any], T],
+        items: Iterable[Any],
+        *,
+        stage: str = "",
+        n_before: int = 0,
+        n_threads: int | None = None,
+    ) -> list[T]:
+        """[function(item) for item in items] on the threads of this process; progress is reported if the stage has a name.
+
+        With ``n_threads`` so many work at once, whatever ``n_jobs`` says.
+        """
+        n_threads = self.n_threads if n_threads is None else n_threads
+        return run_threads(function, items, n_threads=n_threads, report=self.telling(stage), n_before=n_before)
 
     def quietly(self) -> Self:
         """The same without progress."""

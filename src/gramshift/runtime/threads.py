@@ -13,7 +13,9 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 AHEAD = 4  # items for each thread that are taken before the first of them is done
 Progress = Callable[[str, int, int], None]
-"""Called as progress(stage, done, total), from the thread that asked for the work."""
+"""What a user gives: called as progress(stage, done, total), from the thread that asked for the work."""
+Report = Callable[[int, int], None]
+"""The same for one stage: called as report(done, total)."""
 
 
 def count_threads(n_jobs: int | None) -> int:
@@ -31,17 +33,15 @@ def run_threads(
     items: Iterable[Any],
     *,
     n_threads: int,
-    stage: str = "",
-    progress: Progress | None = None,
+    report: Report | None = None,
     n_before: int = 0,
 ) -> list[T]:
     """[function(item) for item in items] on a pool of its own, so that calls from many threads or forks do not meet.
 
-    An error or Ctrl-C lets the pieces under way finish, starts no other and is raised. Progress begins at ``n_before``.
+    An error or Ctrl-C lets the pieces under way finish, starts no other and is raised. Reports begin with ``n_before``.
     """
     work = list(items)
-    options: dict[str, Any] = {"stage": stage, "progress": progress, "n_before": n_before}
-    return list(iterate_threads(function, work, len(work), n_threads=n_threads, **options))
+    return list(iterate_threads(function, work, len(work), n_threads=n_threads, report=report, n_before=n_before))
 
 
 def iterate_threads(
@@ -51,8 +51,7 @@ def iterate_threads(
     *,
     n_threads: int,
     ahead: int = AHEAD,
-    stage: str = "",
-    progress: Progress | None = None,
+    report: Report | None = None,
     n_before: int = 0,
 ) -> Iterator[T]:
     """The same, one result after another: items are taken and results wait no more than ``ahead`` for each thread."""
@@ -67,15 +66,15 @@ def iterate_threads(
             stop.set()
             raise
 
-    def report(n_done: int) -> None:
-        if progress is not None:
-            progress(stage, n_before + n_done, n_before + total)
+    def tell(n_done: int) -> None:
+        if report is not None:
+            report(n_before + n_done, n_before + total)
 
-    report(0)
+    tell(0)
     if n_threads == 1 or total <= 1:
         for done, item in enumerate(items, start=1):
             yield function(item)
-            report(done)
+            tell(done)
         return
     with ThreadPoolExecutor(min(n_threads, total), thread_name_prefix="gramshift") as pool:
         waiting: deque[Future[Any]] = deque()
@@ -89,7 +88,7 @@ def iterate_threads(
                 if stop.is_set():
                     continue
                 done += 1
-                report(done)
+                tell(done)
                 yield result
                 del result
         except BaseException:
