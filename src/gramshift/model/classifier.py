@@ -28,7 +28,7 @@ from gramshift.model.string_kernel import StringKernel
 from gramshift.model.trainer import Trainer
 from gramshift.runtime.resources import check_engine, open_engine
 from gramshift.runtime.threads import Progress, count_threads
-from gramshift.text.corpus import Listed, digest_of
+from gramshift.text.corpus import Corpus, digest_of
 from gramshift.text.documents import as_documents
 
 Floats = NDArray[np.float64]
@@ -167,7 +167,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         documents, labels = gather(X, y, target, read=self._reader(X, target, comparison, reset=True))
         known = read_labels(labels, settings["select"])
         if gram is None:
-            given = Given(Listed(documents) if isinstance(documents, list) else documents, labels)
+            given = Given(Corpus(documents) if isinstance(documents, list) else documents, labels)
             gram = prepare_gram(given, comparison, settings, resume=resume, progress=progress)
         trainer = Trainer(
             comparison, documents, known.is_source, known.codes, known.classes.tolist(), settings, gram=gram, progress=progress
