@@ -12,6 +12,7 @@ from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighted import SummedNGrams, weigh_ngrams
 from gramshift.kernels.weighting import Weighting
 from gramshift.ngrams.incidence import build_incidence
+from gramshift.ngrams.sorted_ngrams import sort_ngrams
 from gramshift.runtime.memory import free_memory, parse_bytes, require
 from gramshift.runtime.threads import Progress, count_threads, run_threads
 from gramshift.text.encode import encode
@@ -41,7 +42,7 @@ class WeightedGrams:
 
         check_size(KERNELS["presence"].estimate(encoded, ngram_range))
         run = partial(run_threads, n_threads=self.n_threads, stage=KERNELS["presence"].stage, progress=progress)
-        self.incidence = build_incidence(encoded, ngram_range=ngram_range, run=run, check_size=check_size)
+        self.incidence = build_incidence(sort_ngrams(encoded, ngram_range, keep=False), run=run, check_size=check_size)
 
 
 def sum_similarities(

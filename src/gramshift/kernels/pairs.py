@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from gramshift.kernels.kernel import complete_square
 from gramshift.kernels.leaves.counting import normalize_tile
-from gramshift.ngrams.index import Run
+from gramshift.ngrams.sorted_ngrams import Run
 
 Floats = NDArray[np.float64]
 

@@ -13,6 +13,7 @@ from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.budget import PER_NGRAM
 from gramshift.runtime.pieces import Arrays
 from gramshift.runtime.threads import run_threads
+from gramshift.text.encode import encode
 
 Floats = NDArray[np.float64]
 
@@ -28,12 +29,14 @@ class Encoder:
         comparison.remember(landmarks)
         if counts_simply(comparison):
             from gramshift.ngrams.lookup import build_lookup  # compiled code that few need
+            from gramshift.ngrams.sorted_ngrams import sort_ngrams
 
             kernel: StringKernel = comparison.kernels[0]
             ngram_range, _ = kernel.check_parameters()
             self._kernel = kernel
             run = partial(run_threads, n_threads=n_threads)
-            self._lookup = build_lookup(kernel.prepare(landmarks), kind=kernel.kind, ngram_range=ngram_range, run=run)
+            ngrams = sort_ngrams(encode(kernel.prepare(landmarks)), ngram_range, keep=False)
+            self._lookup = build_lookup(ngrams, kind=kernel.kind, run=run)
             self.scale = _one_over_root(self._lookup.self_values)
 
     @property
