@@ -16,6 +16,7 @@ from gramshift.kernels.leaves.bits import PLANES, WORDS, add_bits, count_rows
 from gramshift.kernels.leaves.counting import add_lists
 from gramshift.ngrams.index import NGramIndex, build_index
 from gramshift.ngrams.leaves.layout import BLOCK, HEADER
+from gramshift.ngrams.sorted_ngrams import sort_ngrams
 from gramshift.text.encode import encode
 
 HOT_ROWS = 256  # rows of 1024 bits: 32 KB
@@ -25,7 +26,7 @@ Tiles = list[tuple[slice, slice]]
 
 def measure_bounds(normalised: Texts, *, repeat: int, kind: str = "presence") -> dict[str, Any]:
     """Both loops, one thread, over a whole gram of the texts; best and achieved, and the share of the best in percent."""
-    index = build_index(encode(normalised), kind=kind, ngram_range=NGRAM_RANGE)
+    index = build_index(sort_ngrams(encode(normalised), NGRAM_RANGE), kind=kind)
     kernel = SharedNGrams(index)
     work = list(cut(kernel, kernel.plan(1 << 40, 1)))
     gram = np.zeros((index.n_rows, index.n_cols), np.int64)

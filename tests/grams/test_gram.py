@@ -211,9 +211,9 @@ def test_a_range_too_long_for_every_document_is_all_zeros_and_one_warning():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_counts_that_could_overflow_are_refused_and_others_are_not(kind):
-    long = Encoded(np.empty(0, np.uint32), np.array([0, 100_000]), 2)
+    long = Encoded(np.empty(0, np.uint32), np.array([0, 100_000]), np.array([97, 98], np.uint32))
     assert gram_module.clip_range(long, kind, (1, 10**9)) == (1, 100_000)
-    huge = Encoded(np.empty(0, np.uint32), np.array([0, 4_000_000_000]), 2)
+    huge = Encoded(np.empty(0, np.uint32), np.array([0, 4_000_000_000]), np.array([97, 98], np.uint32))
     if kind == "spectrum":
         with pytest.raises(ValueError, match="a document of 4000000000 characters has too many n-grams"):
             gram_module.clip_range(huge, kind, (5, 8))

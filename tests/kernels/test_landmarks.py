@@ -13,11 +13,17 @@ from conftest import KINDS, ngram_ranges, texts
 from gramshift.grams.gram import compute_gram
 from gramshift.kernels.to_landmarks import count_shared
 from gramshift.ngrams.lookup import build_lookup
+from gramshift.ngrams.sorted_ngrams import sort_ngrams
 from gramshift.runtime.resources import Runtime
+from gramshift.text.encode import encode
+
+
+def look_up(landmarks, *, kind, ngram_range, **options):
+    return build_lookup(sort_ngrams(encode(landmarks), ngram_range, keep=False), kind=kind, **options)
 
 
 def check(landmarks, documents, *, kind, ngram_range, dense_at=None):
-    lookup = build_lookup(landmarks, kind=kind, ngram_range=ngram_range, dense_at=dense_at)
+    lookup = look_up(landmarks, kind=kind, ngram_range=ngram_range, dense_at=dense_at)
     counts, self_values = count_shared(lookup, documents)
     assert counts.shape == (len(documents), len(landmarks))
     assert counts.tolist() == naive.gram(kind, documents, landmarks, ngram_range)
@@ -76,7 +82,7 @@ def test_more_characters_than_the_landmarks_have_bits_for(kind):
 def test_very_long_documents(kind):
     """One letter over and over: every n-gram counts as often as there is room for it."""
     lengths = np.array([3, 1000, 150_000])
-    lookup = build_lookup(["a" * int(size) for size in lengths], kind=kind, ngram_range=(1, 3), dense_at=1)
+    lookup = look_up(["a" * int(size) for size in lengths], kind=kind, ngram_range=(1, 3), dense_at=1)
     counts, self_values = count_shared(lookup, ["a" * 100_000, "b" * 100_000])
     formula = {
         "presence": [3, 3, 3],
@@ -99,7 +105,7 @@ def make_texts(n_texts, seed):
 def test_agrees_with_the_gram(kind, ngram_range):
     """More landmarks than a block of bits, more documents than a batch, and every sort of list."""
     landmarks, documents = make_texts(1100, 0), make_texts(600, 1)
-    lookup = pickle.loads(pickle.dumps(build_lookup(landmarks, kind=kind, ngram_range=ngram_range)))
+    lookup = pickle.loads(pickle.dumps(look_up(landmarks, kind=kind, ngram_range=ngram_range)))
     counts, self_values = count_shared(lookup, documents)
     assert (counts == compute_gram(documents, landmarks, kind=kind, ngram_range=ngram_range, runtime=Runtime(1))).all()
     assert (self_values == compute_gram(documents, kind=kind, ngram_range=ngram_range, runtime=Runtime(1)).diagonal()).all()
@@ -108,7 +114,7 @@ def test_agrees_with_the_gram(kind, ngram_range):
 @pytest.mark.parametrize("kind", KINDS)
 def test_parts_and_room_for_references_do_not_matter(kind):
     landmarks, documents = make_texts(200, 2), make_texts(90, 3)
-    lookup = build_lookup(landmarks, kind=kind, ngram_range=(3, 6), dense_at=4)
+    lookup = look_up(landmarks, kind=kind, ngram_range=(3, 6), dense_at=4)
     counts, self_values = count_shared(lookup, documents)
     with ThreadPoolExecutor(2) as pool:
         parts = list(pool.map(lambda first: count_shared(lookup, documents[first : first + 7]), range(0, 90, 7)))
@@ -118,9 +124,9 @@ def test_parts_and_room_for_references_do_not_matter(kind):
 
 
 def test_nothing_to_compare():
-    lookup = build_lookup([], kind="presence", ngram_range=(5, 8))
+    lookup = look_up([], kind="presence", ngram_range=(5, 8))
     counts, self_values = count_shared(lookup, ["abcdef", ""])
     assert counts.shape == (2, 0)
     assert self_values.tolist() == [3, 0]
-    lookup = build_lookup(["abcdef", ""], kind="presence", ngram_range=(5, 8))
+    lookup = look_up(["abcdef", ""], kind="presence", ngram_range=(5, 8))
     assert count_shared(lookup, [])[0].shape == (0, 2)

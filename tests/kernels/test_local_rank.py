@@ -8,6 +8,10 @@ from hypothesis import strategies as st
 import naive
 from conftest import ngram_ranges, texts
 from gramshift import StringKernel
+from gramshift.kernels.local_rank import LocalRank
+from gramshift.ngrams.occurrences import find_occurrences
+from gramshift.ngrams.sorted_ngrams import sort_ngrams
+from gramshift.text.encode import encode
 
 
 def compute(texts, others=None, *, ngram_range, max_offset=1000, sigma=1.0, **options):
@@ -49,18 +53,21 @@ def test_the_gram_is_the_naive_one(texts, others, ngram_range, max_offset):
     )
 
 
-def test_too_many_places_are_refused(monkeypatch):
-    monkeypatch.setattr("gramshift.ngrams.occurrences.MAX_OCCURRENCES", 100)
+def test_too_many_places_are_refused():
+    ngrams = sort_ngrams(encode(["a" * 40]), (1, 3))
     with pytest.raises(
         ValueError, match=r"ngram_range=\(1, 3\): the documents have 120 places for n-grams; one gram can hold 100"
     ):
-        compute(["a" * 40], ngram_range=(1, 3))
+        find_occurrences(ngrams, most=100)
 
 
-def test_many_shards_and_pieces_give_the_same(monkeypatch):
+def test_many_shards_and_pieces_give_the_same():
     rng = np.random.default_rng(0)
     texts = ["".join(rng.choice(list("abc"), size)) for size in rng.integers(0, 200, 30)]
     expected = compute(texts, ngram_range=(3, 12))
-    monkeypatch.setattr("gramshift.ngrams.index.SHARD_SIZE", 100)
-    monkeypatch.setattr("gramshift.ngrams.occurrences.CHUNK", 50)
-    assert compute(texts, ngram_range=(3, 12)).tobytes() == expected.tobytes()
+    found = find_occurrences(sort_ngrams(encode(texts), (3, 12), shard_size=100), chunk=50)
+    sizes = np.diff(found.bounds)
+    kernel = LocalRank(sizes, len(texts), 0, (sizes > 0).astype(float), found, max_offset=1000, sigma=1.0)
+    gram = np.empty(kernel.shape)
+    kernel.fill(slice(0, len(texts)), slice(0, len(texts)), gram)
+    assert gram.tobytes() == expected.tobytes()

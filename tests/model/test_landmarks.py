@@ -7,7 +7,7 @@ import gramshift as gs
 from gramshift.data.demo import load_demo
 from gramshift.learn.landmark_ridge import draw, spread
 from gramshift.runtime.resources import Runtime
-from gramshift.text.corpus import Joined, Listed, in_lists
+from gramshift.text.corpus import Corpus, Joined, in_lists
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
 NEW = [text[5:] for text in FILMS.texts[:6]] + KITCHEN.texts[:3] + FILMS.texts[:3] + ["", "naïve 𝒙 café"]
@@ -186,7 +186,7 @@ def test_lists_of_equal_size():
     parts = [["a", "b", "c"], [], ["d"], ["e", "f", "g", "h"]]
     assert list(in_lists(parts, 3)) == [["a", "b", "c"], ["d", "e", "f"], ["g", "h"]]
     assert list(in_lists([], 3)) == []
-    assert [*Joined([Listed(["a"]), Listed(["b", "c"])]).parts()] == [["a"], ["b", "c"]]
+    assert [*Joined([Corpus(["a"]), Corpus(["b", "c"])]).parts()] == [["a"], ["b", "c"]]
 
 
 @pytest.mark.parametrize("way", ["tkc", "best"])

@@ -57,10 +57,7 @@ def test_shares_are_those_of_the_naive_version(documents, new, ngram_range, kind
     kernel = gs.StringKernel(kind, ngram_range=ngram_range, strip=False, lowercase=False, collapse_whitespace=False)
     coefficients = np.random.default_rng(0).normal(size=(len(documents), 3))
     model = Model(Comparison([kernel]), Reference(documents), adapt, coefficients, np.zeros(3))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shares, "BLOCK", block)
-        patch.setattr(shares, "CELLS", 3 * len(documents))
-        found = list(shares.find_shares(model, new))
+    found = list(shares.find_shares(model, new, cells=3 * len(documents), block=block))
     assert len(found) == len(new)
     for text, one in zip(new, found, strict=True):
         expected = naive_by_character(text, documents, coefficients, ngram_range, kind, adapt)
@@ -68,15 +65,14 @@ def test_shares_are_those_of_the_naive_version(documents, new, ngram_range, kind
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_many_documents_get_what_explain_gives_each(n_jobs, monkeypatch):
-    monkeypatch.setattr(shares, "BLOCK", 7)
-    monkeypatch.setattr(shares, "CELLS", 60 * 25)
+def test_many_documents_get_what_explain_gives_each(n_jobs):
     kernels = ["presence", gs.StringKernel("spectrum", ngram_range=(3, 3), unicode_form="NFKC")]
     clf = gs.TransductiveClassifier(kernels, ngram_range=(2, 4), n_added=20, n_jobs=n_jobs)
     clf.fit(SOURCE.texts[:30], SOURCE.labels[:30], target=FILMS.texts[:30])
     new = [*FILMS.texts[:35], "", "  a\n\tGREAT film  ", "\ufb01lm \ud83d\ude00", "x"]
     told = []
-    found = list(shares.find_shares(clf._fit.model, new, progress=lambda *args: told.append(args)))
+    tell = lambda *args: told.append(args)  # noqa: E731
+    found = list(shares.find_shares(clf._fit.model, new, progress=tell, cells=60 * 25, block=7))
     assert told[-1] == ("explain", len(new), len(new))
     for text, one in zip(new, found, strict=True):
         why = clf.explain(text)

@@ -9,16 +9,15 @@ import naive
 from conftest import KINDS, ngram_ranges, texts
 from gramshift.grams.plan import tiles
 from gramshift.kernels.counting import SharedNGrams
-from gramshift.ngrams import index as index_module
 from gramshift.ngrams.index import build_index
+from gramshift.ngrams.sorted_ngrams import sort_ngrams
 from gramshift.text.encode import encode
 
 
-def gram_of(documents, others=None, *, kind, ngram_range, dense_at=None, height=3, width=5):
+def gram_of(documents, others=None, *, kind, ngram_range, dense_at=None, height=3, width=5, **options):
     columns = None if others is None else len(others)
-    index = build_index(
-        encode([*(others or []), *documents]), kind=kind, ngram_range=ngram_range, n_cols=columns, dense_at=dense_at
-    )
+    ngrams = sort_ngrams(encode([*(others or []), *documents]), ngram_range, **options)
+    index = build_index(ngrams, kind=kind, n_cols=columns, dense_at=dense_at)
     kernel = SharedNGrams(index)
     gram = np.full(kernel.shape, -1, np.int64)
     for rows, cols in tiles(*kernel.shape, height, width, symmetric=kernel.symmetric):
@@ -85,10 +84,10 @@ def test_counts_beyond_what_bits_repeat(kind, first):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_shards_do_not_change_the_result(kind, monkeypatch):
+def test_shards_do_not_change_the_result(kind):
     rng = np.random.default_rng(2)
     documents = ["".join(rng.choice(list("abcde "), size)) for size in rng.integers(0, 200, 30)]
     whole = gram_of(documents, kind=kind, ngram_range=(2, 6))
-    monkeypatch.setattr(index_module, "SHARD_SIZE", 64)
-    assert (gram_of(documents, kind=kind, ngram_range=(2, 6)) == whole).all()
+    for keep in (True, False):
+        assert (gram_of(documents, kind=kind, ngram_range=(2, 6), keep=keep, shard_size=64) == whole).all()
     assert whole.tolist() == naive.gram(kind, documents, documents, (2, 6))

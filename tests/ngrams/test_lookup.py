@@ -10,9 +10,14 @@ from hypothesis import strategies as st
 
 import naive
 from conftest import KINDS, ngram_ranges, texts
-from gramshift.ngrams import index as index_module
 from gramshift.ngrams.leaves import tree
 from gramshift.ngrams.lookup import build_lookup
+from gramshift.ngrams.sorted_ngrams import sort_ngrams
+from gramshift.text.encode import encode
+
+
+def look_up(texts, *, kind, ngram_range, shard_size=1 << 18, **options):
+    return build_lookup(sort_ngrams(encode(texts), ngram_range, keep=False, shard_size=shard_size), kind=kind, **options)
 
 
 def read_tree(lookup):
@@ -48,26 +53,26 @@ def test_the_tree_holds_every_ngram_once_with_all_who_have_it(texts, ngram_range
     for doc, text in enumerate(texts):
         for gram in naive.ngrams(text, ngram_range):
             expected.setdefault(gram, set()).add(doc)
-    assert read_tree(build_lookup(texts, kind=kind, ngram_range=ngram_range)) == expected
+    assert read_tree(look_up(texts, kind=kind, ngram_range=ngram_range)) == expected
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(texts=texts, ngram_range=ngram_ranges)
 @settings(max_examples=100)
 def test_self_values_are_the_naive_ones(kind, texts, ngram_range):
-    lookup = build_lookup(texts, kind=kind, ngram_range=ngram_range)
+    lookup = look_up(texts, kind=kind, ngram_range=ngram_range)
     assert lookup.n_landmarks == len(texts)
     assert lookup.self_values.tolist() == [naive.gram(kind, [text], [text], ngram_range)[0][0] for text in texts]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_shards_on_threads_give_the_same_tree(kind, monkeypatch):
+def test_shards_on_threads_give_the_same_tree(kind):
     rng = np.random.default_rng(2)
     documents = ["".join(rng.choice(list("abcde "), size)) for size in rng.integers(0, 200, 30)]
-    whole = build_lookup(documents, kind=kind, ngram_range=(2, 6))
-    monkeypatch.setattr(index_module, "SHARD_SIZE", 64)
+    whole = look_up(documents, kind=kind, ngram_range=(2, 6))
     with ThreadPoolExecutor(2) as pool:
-        parts = build_lookup(documents, kind=kind, ngram_range=(2, 6), run=lambda f, items: list(pool.map(f, items)))
+        run = lambda function, items: list(pool.map(function, items))  # noqa: E731
+        parts = look_up(documents, kind=kind, ngram_range=(2, 6), shard_size=64, run=run)
     assert read_tree(parts) == read_tree(whole)
     assert parts.self_values.tolist() == whole.self_values.tolist()
 
@@ -76,7 +81,7 @@ def test_shards_on_threads_give_the_same_tree(kind, monkeypatch):
 def test_the_size_is_told_before_and_right(kind):
     told = []
     texts = ["some words and some more words"] * 40 + ["other words entirely, words and words"] * 40
-    lookup = build_lookup(texts, kind=kind, ngram_range=(2, 5), check_size=told.append)
+    lookup = look_up(texts, kind=kind, ngram_range=(2, 5), check_size=told.append)
     assert len(told) == 1
     assert told[0] == pytest.approx(lookup.nbytes, rel=0.05)
 
@@ -86,11 +91,11 @@ def test_a_size_that_is_refused():
         raise MemoryError(n_bytes)
 
     with pytest.raises(MemoryError):
-        build_lookup(["abcdef"], kind="presence", ngram_range=(2, 5), check_size=refuse)
+        look_up(["abcdef"], kind="presence", ngram_range=(2, 5), check_size=refuse)
 
 
 def test_arrays_alone_survive_pickling():
-    lookup = build_lookup(["abcab", "\ud800abc"], kind="spectrum", ngram_range=(1, 3))
+    lookup = look_up(["abcab", "\ud800abc"], kind="spectrum", ngram_range=(1, 3))
     copy = pickle.loads(pickle.dumps(lookup))
     assert all(np.array_equal(value, getattr(copy, name)) for name, value in vars(lookup).items())
     assert copy.nbytes == lookup.nbytes > 0

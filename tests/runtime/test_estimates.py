@@ -14,7 +14,7 @@ import dataclasses, json, sys
 import gramshift as gs
 from bench.grown import grow, load_reviews
 from gramshift.model.large import Given, describe_work
-from gramshift.text.corpus import Listed
+from gramshift.text.corpus import Corpus
 n, options, resume = json.loads(sys.argv[1])
 source, target = grow(load_reviews(smoke=False), n, "B-D")
 clf = gs.TransductiveClassifier(n_jobs=2, **options)
@@ -23,7 +23,7 @@ if "landmarks" in options:
 else:
     clf.fit(source.first(len(source)), source.labels, target=target.first(len(target)), resume=resume)
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))  # of this program, not of who started it
-given = Given(Listed(source.first(len(source)) + target.first(len(target))), [*source.labels, *[None] * len(target)])
+given = Given(Corpus(source.first(len(source)) + target.first(len(target))), [*source.labels, *[None] * len(target)])
 work = describe_work(given, *clf._check_parameters())
 print(json.dumps([int(peak.split()[1]) * 1024, dataclasses.asdict(work)]))
 """

@@ -13,6 +13,7 @@ from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighted import SummedNGrams, weigh_ngrams
 from gramshift.kernels.weighting import Weighting
 from gramshift.ngrams.incidence import build_incidence
+from gramshift.ngrams.sorted_ngrams import sort_ngrams
 from gramshift.runtime.memory import require
 from gramshift.runtime.resources import Runtime
 from gramshift.text.encode import encode
@@ -34,7 +35,7 @@ class WeightedGrams:
 
         check_size(KERNELS["presence"].estimate(encoded, ngram_range))
         run = partial(runtime.run, stage=KERNELS["presence"].stage)
-        self.incidence = build_incidence(encoded, ngram_range=ngram_range, run=run, check_size=check_size)
+        self.incidence = build_incidence(sort_ngrams(encoded, ngram_range, keep=False), run=run, check_size=check_size)
 
 
 def sum_similarities(found: Sequence[tuple[WeightedGrams, Weighting]], out: Floats, *, anew: bool, runtime: Runtime) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.kernels.weighting import Weighting
-from gramshift.ngrams.index import Run
+from gramshift.ngrams.sorted_ngrams import Run, SortedNGrams, sort_ngrams
 from gramshift.text.encode import Encoded
 
 TILE_CELLS = 1 << 23  # enough work to be worth a start, little enough to show progress
@@ -36,6 +36,13 @@ class Job:
     check_size: Callable[[int], None]
     weighting: Weighting | None = None
     """What n-grams weigh, by the documents of the columns; only for kinds that can be weighted."""
+    sorted_ngrams: SortedNGrams | None = None
+    """The n-grams of the texts, if they are sorted already."""
+
+    @property
+    def ngrams(self) -> SortedNGrams:
+        """The n-grams of the texts, to be read once."""
+        return self.sorted_ngrams or sort_ngrams(self.texts, self.ngram_range, keep=False)
 
     @property
     def columns(self) -> int:

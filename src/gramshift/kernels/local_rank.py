@@ -36,7 +36,7 @@ class LocalRank(PairKernel):
 
 def prepare_local_rank(job: Job) -> LocalRank:
     """Find where all n-grams stand."""
-    found = find_occurrences(job.texts, job.ngram_range, run=job.run)
+    found = find_occurrences(job.ngrams, run=job.run)
     sizes = np.diff(found.bounds)
     max_offset, sigma = int(job.parameters["max_offset"]), float(job.parameters["sigma"])
     return LocalRank(sizes, job.columns, job.first_row, (sizes > 0).astype(float), found, max_offset, sigma)

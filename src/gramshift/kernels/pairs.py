@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gramshift.kernels.kernel import Plan, complete_square, plan_kept
 from gramshift.kernels.leaves.counting import normalize_tile
-from gramshift.ngrams.index import Run
+from gramshift.ngrams.sorted_ngrams import Run
 
 Floats = NDArray[np.float64]
 TILE_NANOSECONDS = 2e8  # of work in a tile: short enough to be interrupted, and for a bar to move

@@ -76,9 +76,7 @@ def check_weighting(kind: str, value: Any) -> Powers | None:
 
 def _count(kind: str, weigh: Callable[[Job], Kernel] | None = None) -> Kind:
     def prepare(job: Job) -> Kernel:
-        index = build_index(
-            job.texts, kind=kind, ngram_range=job.ngram_range, n_cols=job.n_cols, run=job.run, check_size=job.check_size
-        )
+        index = build_index(job.ngrams, kind=kind, n_cols=job.n_cols, run=job.run, check_size=job.check_size)
         return SharedNGrams(index)
 
     return Kind(lambda texts, ngram_range: estimate_index(texts, kind, ngram_range), prepare, weigh, counts=True)

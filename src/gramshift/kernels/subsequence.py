@@ -10,7 +10,7 @@ import numpy as np
 from gramshift.kernels.kernel import Job
 from gramshift.kernels.leaves import subsequence as sequences
 from gramshift.kernels.pairs import Floats, PairKernel
-from gramshift.ngrams.index import Run
+from gramshift.ngrams.sorted_ngrams import Run
 from gramshift.text.encode import Encoded
 
 LARGEST = 1e150  # values whose products still fit into a double

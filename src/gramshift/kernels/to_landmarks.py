@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from gramshift.kernels.leaves.bits import add_bits
 from gramshift.kernels.leaves.to_landmarks import match_documents
-from gramshift.ngrams.index import KINDS, block_width
+from gramshift.ngrams.index import KINDS
 from gramshift.ngrams.lookup import Lookup
+from gramshift.ngrams.sorted_ngrams import block_width
 from gramshift.text.encode import encode
 
 BATCH = 512  # documents whose rows of bits are added up together

@@ -109,7 +109,7 @@ class SummedNGrams(CountingKernel):
 def prepare_weighted(job: Job) -> WeightedNGrams:
     """Find all shared n-grams and weigh them."""
     assert job.weighting is not None
-    incidence = build_incidence(job.texts, ngram_range=job.ngram_range, run=job.run, check_size=job.check_size)
+    incidence = build_incidence(job.ngrams, run=job.run, check_size=job.check_size)
     return weigh_ngrams(incidence, job.weighting, n_cols=job.n_cols)
 
 

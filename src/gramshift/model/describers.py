@@ -18,6 +18,7 @@ from gramshift.model.landmarks import FirstPass, unchanged
 from gramshift.model.similarities import Comparison, Reference
 from gramshift.model.string_kernel import StringKernel
 from gramshift.ngrams.lookup import build_lookup
+from gramshift.ngrams.sorted_ngrams import sort_ngrams
 from gramshift.runtime.budget import PER_NGRAM, piece_size
 from gramshift.runtime.checkpoint import Checkpoint
 from gramshift.runtime.memory import require
@@ -26,6 +27,7 @@ from gramshift.runtime.remote_pieces import RemotePieces, StoredByWorkers
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import run_threads
 from gramshift.text.corpus import InParts, in_lists
+from gramshift.text.encode import encode
 
 Floats = NDArray[np.float64]
 MakeSolver = Callable[[Any, Rows], Solver]
@@ -118,8 +120,8 @@ class Encoder:
             kernel: StringKernel = comparison.kernels[0]
             ngram_range, _ = kernel.check_parameters()
             self._kernel = kernel
-            texts, run = kernel.prepare(landmarks.documents), partial(run_threads, n_threads=n_threads)
-            self._lookup = build_lookup(texts, kind=kernel.kind, ngram_range=ngram_range, run=run)
+            ngrams = sort_ngrams(encode(kernel.prepare(landmarks.documents)), ngram_range, keep=False)
+            self._lookup = build_lookup(ngrams, kind=kernel.kind, run=partial(run_threads, n_threads=n_threads))
             self.scale = _one_over_root(self._lookup.self_values)
 
     @property

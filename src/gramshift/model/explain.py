@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
+from itertools import pairwise
 from math import e
 from textwrap import shorten
 from typing import Any
@@ -11,17 +12,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.grams.gram import clip_range, fill_gram
+from gramshift.grams.plan import plan_gram
+from gramshift.kernels.kernel import Job
 from gramshift.kernels.leaves.attribution import count_members, spread_runs
+from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import Groups, Weighting, make_weights
 from gramshift.model.fitted import Fit, Model
 from gramshift.model.string_kernel import StringKernel
 from gramshift.ngrams.index import KINDS
-from gramshift.ngrams.places import Places, find_places
+from gramshift.ngrams.sorted_ngrams import SortedNGrams, SortedShard, sort_ngrams
 from gramshift.runtime.resources import Runtime
-from gramshift.runtime.threads import Progress, count_threads, run_threads
+from gramshift.runtime.threads import Progress
+from gramshift.text.corpus import Corpus
 from gramshift.text.encode import encode
-from gramshift.text.steps import Aligned
+from gramshift.text.steps import Aligned, TextSteps, align
 from gramshift.text.terminal import visible
+from gramshift.text.words import align_words
 
 Floats = NDArray[np.float64]
 CELLS = 1 << 24  # similarities that are held at a time
@@ -38,101 +45,153 @@ class Shares:
 
 
 def find_shares(
-    model: Model, texts: Sequence[str], *, own: Sequence[int] | None = None, progress: Progress | None = None
+    model: Model,
+    texts: Sequence[str],
+    *,
+    own: Sequence[int] | None = None,
+    progress: Progress | None = None,
+    cells: int = CELLS,
+    block: int = BLOCK,
 ) -> Iterator[Shares]:
-    """For each text. With its normaliser held fixed K-hat is a sum over n-grams, and through the exponential each of them
-    gets its part of exp(-1 + s) - exp(-1) in proportion to its part of s.
+    """Find the shares of each text. With its normaliser held fixed K-hat is a sum over n-grams, and through the exponential
+    each of them gets its part of exp(-1 + s) - exp(-1) in proportion to its part of s.
 
     ``own`` tells which document of the model each text is, -1 for none. What it has in common with itself is then left out:
-    all of it is, and would drown the rest.
+    all of it is, and would drown the rest. ``cells`` and ``block`` say how many similarities are held and how many documents a
+    thread works on at a time.
     """
-    step = max(1, CELLS // max(1, len(model.documents)))
+    step = max(1, cells // max(1, len(model.documents)))
+    documents = Corpus(list(model.documents))
     for start in range(0, len(texts), step):
-        here = partial(_move, progress, start, len(texts)) if progress else None
+        here = partial(_move, progress, block, start, len(texts)) if progress else None
         part = slice(start, start + step)
-        yield from _find(model, texts[part], own[part] if own is not None else None, here)
+        yield from _find(model, documents, texts[part], own[part] if own is not None else None, here, block)
 
 
-def _move(progress: Progress, start: int, total: int, stage: str, done: int, _: int) -> None:
-    progress(stage, min(start + done * BLOCK, total), total)
+def _move(progress: Progress, block: int, start: int, total: int, stage: str, done: int, _: int) -> None:
+    progress(stage, min(start + done * block, total), total)
 
 
-def _find(model: Model, texts: Sequence[str], own: Sequence[int] | None, progress: Progress | None) -> Iterator[Shares]:
+def _find(
+    model: Model,
+    documents: Corpus,
+    texts: Sequence[str],
+    own: Sequence[int] | None,
+    progress: Progress | None,
+    block: int,
+) -> Iterator[Shares]:
     kernels: list[StringKernel] = model.comparison.kernels if model.comparison is not None else []
     groups = model.reference.groups
-    normal = [kernel.gram(texts, model.documents, normalize=True, **groups) for kernel in kernels]
-    similarity = np.mean(normal, axis=0)
+    origins: dict[TextSteps, list[Aligned]] = {}
+    compared = []
+    for kernel in kernels:
+        _, steps = kernel.check_parameters()
+        if steps not in origins:
+            origins[steps] = [align(text, steps) for text in texts]
+        aligned, known = origins[steps], documents.form(steps)
+        if kernel.unit == "word":
+            aligned, known = align_words(aligned, known)
+        compared.append(_compare(kernel, aligned, known, kernel.make_weighting(len(documents), **groups)))
+    similarity = np.mean([one.similarity for one in compared], axis=0)
     if own is not None:
         rows = np.flatnonzero(np.asarray(own) >= 0)
         similarity[rows, np.asarray(own)[rows]] = 0
     gain = np.expm1(similarity) / e if model.adapt else similarity
     per_similarity = np.divide(gain, similarity, out=np.zeros_like(gain), where=similarity > 0)
     shares = [np.zeros((len(text), model.coefficients.shape[1])) for text in texts]
-    for kernel, values in zip(kernels, normal, strict=True):
-        counted = kernel.gram(texts, model.documents, normalize=False, **groups)
+    for one in compared:
+        values, counted = one.similarity, one.counted
         factor = np.divide(values, counted, out=values, where=counted > 0)  # of no use where nothing is counted
         factor *= per_similarity
         factor /= len(kernels)
-        weighting = kernel.make_weighting(len(model.documents), **groups)
-        for row, more in enumerate(_spread(kernel, texts, model, weighting, factor, progress)):
-            shares[row] += more
+        for row, (more, origin) in enumerate(zip(_spread(one, model, factor, progress, block), one.aligned, strict=True)):
+            shares[row] += _at_origins(more, origin, len(texts[row]))
     for row, by_character in enumerate(shares):
         yield Shares(similarity[row], gain[row], by_character)
 
 
-def _spread(
-    kernel: StringKernel,
-    texts: Sequence[str],
-    model: Model,
-    weighting: Weighting | None,
-    factor: Floats,
-    progress: Progress | None,
-) -> Iterator[Floats]:
-    (low, high), _ = kernel.check_parameters()
-    aligned, known = kernel.align(texts, model.documents)
-    n_known, n_threads = len(known), count_threads(kernel.n_jobs)
+@dataclass(frozen=True)
+class _Compared:
+    """Texts and the documents of the fit as one kernel sees them: their n-grams, documents first, and both grams."""
+
+    kernel: StringKernel
+    aligned: list[Aligned]
+    weighting: Weighting | None
+    ngrams: SortedNGrams
+    counted: NDArray[Any]
+    similarity: Floats
+
+
+def _compare(kernel: StringKernel, aligned: list[Aligned], known: list[str], weighting: Weighting | None) -> _Compared:
+    """Sort the n-grams once; count those that texts and documents share, and divide that by what each has with itself."""
+    shape, runtime = (len(aligned), len(known)), Runtime(kernel.n_jobs, kernel.memory_limit).pinned()
+
+    def check_size(n_bytes: int) -> None:
+        what = f"a gram of {shape[0]} x {shape[1]} documents, with its index,"
+        runtime.require(what, 16 * shape[0] * shape[1] + n_bytes, "raise memory_limit, or explain fewer documents at a time")
+
     encoded = encode([*known, *(one.text for one in aligned)])
-    first_character = encoded.bounds[n_known]
+    ngram_range = clip_range(encoded, kernel.kind, kernel.check_parameters()[0])
+    check_size(KERNELS[kernel.kind].estimate(encoded, ngram_range))
+    ngrams = sort_ngrams(encoded, ngram_range, run=runtime.run)
+    job = Job(encoded, len(known), ngram_range, False, {}, runtime.run, check_size, weighting, sorted_ngrams=ngrams)
+    ready = KERNELS[kernel.kind].make_ready(job)
+    counted = np.empty(shape, ready.dtype)
+    budget = runtime.memory - 2 * counted.nbytes - ready.nbytes
+    fill_gram(ready, counted, plan_gram(ready, runtime, budget, n_threads=runtime.n_threads), runtime=runtime)
+    similarity = counted.copy()
+    ready.normalize(slice(0, shape[0]), slice(0, shape[1]), similarity)
+    return _Compared(kernel, aligned, weighting, ngrams, counted, similarity.view(np.float64))
+
+
+@dataclass(frozen=True)
+class _MixedRuns:
+    """The runs of one shard that hold documents of the fit and others, and what their n-grams weigh."""
+
+    docs: NDArray[Any]
+    shard: SortedShard
+    runs: NDArray[np.int64]
+    weights: Floats
+
+
+def _spread(one: _Compared, model: Model, factor: Floats, progress: Progress | None, block: int) -> Iterator[Floats]:
+    """What each character of each prepared text adds, per class."""
+    encoded, n_known, runtime = one.ngrams.texts, factor.shape[1], Runtime(one.kernel.n_jobs, progress=progress)
+    first_character, kind = encoded.bounds[n_known], KINDS[one.kernel.kind]
     out = np.zeros((encoded.codes.size - first_character, model.coefficients.shape[1]))
-    longest = max(len(one.text) for one in aligned)
-    run = partial(run_threads, n_threads=n_threads)
-    found = find_places(encoded, (low, min(high, longest)), run=run) if longest >= low else []
-    mixed = [(part, _mixed(part, n_known)) for part in found]
-    parts = [(part, runs, _weigh(part, runs, weighting, n_known, encoded.n_docs)) for part, runs in mixed]
+    find = partial(_find_mixed, one, n_known)
+    parts = one.ngrams.map(find, run=runtime.run)
 
     def work(start: int) -> None:
-        first, last = n_known + start, n_known + min(start + BLOCK, len(texts))
+        first, last = n_known + start, n_known + min(start + block, len(factor))
         here = out[encoded.bounds[first] - first_character : encoded.bounds[last] - first_character]
-        for part, runs, weights in parts:
+        for part in parts:
             spread_runs(
-                part.docs, part.positions, part.common, runs, weights, KINDS[kernel.kind], encoded.bounds,
-                n_known, first, factor[start : start + BLOCK], model.coefficients, here,
+                part.docs, part.shard.positions, part.shard.common, part.runs, part.weights, kind, encoded.bounds,
+                n_known, first, factor[start : start + block], model.coefficients, here,
             )  # fmt: skip
 
-    Runtime(n_threads, progress=progress).run(work, range(0, len(texts), BLOCK), stage="explain")
+    runtime.run(work, range(0, len(factor), block), stage="explain")
     bounds = encoded.bounds[n_known:] - first_character
-    for text, one, start, stop in zip(texts, aligned, bounds[:-1], bounds[1:], strict=True):
-        yield _at_origins(out[start:stop], one, len(text))
+    for start, stop in pairwise(bounds):
+        yield out[start:stop]
 
 
-def _mixed(part: Places, n_known: int) -> NDArray[np.int64]:
-    """The runs that hold documents of both sorts: the first ``n_known`` and others."""
-    before = np.concatenate([[0], np.cumsum(part.docs < n_known)])
-    known, size = before[part.runs[:, 1]] - before[part.runs[:, 0]], part.runs[:, 1] - part.runs[:, 0]
-    return np.ascontiguousarray(part.runs[(known > 0) & (known < size)])
-
-
-def _weigh(part: Places, runs: NDArray[np.int64], weighting: Weighting | None, n_known: int, n_docs: int) -> Floats:
-    """What the n-grams of each run weigh, by the known documents that have them."""
+def _find_mixed(one: _Compared, n_known: int, shard: SortedShard) -> _MixedRuns:
+    """The runs with documents of both sorts: the first ``n_known`` and others; known documents that have an n-gram weigh it."""
+    docs, runs, weighting = shard.docs(), shard.runs(one.ngrams.ngram_range[0]), one.weighting
+    before = np.concatenate([[0], np.cumsum(docs < n_known)])
+    known, size = before[runs[:, 1]] - before[runs[:, 0]], runs[:, 1] - runs[:, 0]
+    runs = np.ascontiguousarray(runs[(known > 0) & (known < size)])
     if weighting is None:
-        return np.ones(len(runs))
+        return _MixedRuns(docs, shard, runs, np.ones(len(runs)))
 
     def count(groups: Groups, n_groups: int) -> NDArray[np.int64]:
         counts = np.zeros((n_groups, len(runs)), np.int64)
-        count_members(part.docs, runs, np.concatenate([groups, np.full(n_docs - n_known, -1)]), counts)
+        count_members(docs, runs, np.concatenate([groups, np.full(one.ngrams.texts.n_docs - n_known, -1)]), counts)
         return counts
 
-    return make_weights(weighting, n_known, count)
+    return _MixedRuns(docs, shard, runs, make_weights(weighting, n_known, count))
 
 
 def _at_origins(shares: Floats, aligned: Aligned, length: int) -> Floats:

@@ -32,7 +32,7 @@ from gramshift.runtime.checkpoint import Checkpoint, check_folder
 from gramshift.runtime.memory import human
 from gramshift.runtime.pieces import Memory, Store
 from gramshift.runtime.resources import Runtime, on_engine
-from gramshift.text.corpus import Listed, count_characters
+from gramshift.text.corpus import Corpus, count_characters
 
 GRAM = "gram.npy"  # in the folder of a checkpoint
 log = logging.getLogger("gramshift")
@@ -208,7 +208,7 @@ def describe_work(given: FitInput, settings: Settings, comparison: Comparison | 
     """The size of a fit; of documents that come in parts the length is not known, and taken for that of a review."""
     n_source = int(given.is_source.sum())
     n_target = len(given.labels) - n_source
-    documents = Listed(given.documents) if isinstance(given.documents, list) else given.documents
+    documents = Corpus(given.documents) if isinstance(given.documents, list) else given.documents
     return Work(
         n_source=n_source,
         n_target=n_target,

@@ -21,9 +21,10 @@ from gramshift.runtime.checkpoint import Checkpoint, check_folder
 from gramshift.runtime.memory import parse_bytes
 from gramshift.runtime.resources import Runtime, check_engine, on_engine
 from gramshift.runtime.threads import Progress, count_threads
+from gramshift.text.corpus import UNITS
 from gramshift.text.documents import as_documents
-from gramshift.text.steps import Aligned, TextSteps, align
-from gramshift.text.words import align_words, write_as_words
+from gramshift.text.steps import TextSteps
+from gramshift.text.words import write_as_words
 
 if TYPE_CHECKING:
     from gramshift.grams.reweighted import WeightedGrams
@@ -64,9 +65,6 @@ class Parameters:
             transformer_tags=TransformerTags(),
             input_tags=InputTags(two_d_array=False, string=True),
         )
-
-
-UNITS = ("character", "word")
 
 
 class StringKernel(Parameters):
@@ -269,12 +267,6 @@ class StringKernel(Parameters):
             as_groups(domains, n, "domains") if powers.consistency else None,
             as_groups(classes, n, "classes") if powers.classes else None,
         )
-
-    def align(self, texts: Sequence[str], documents: Sequence[str]) -> tuple[list[Aligned], list[str]]:
-        """Texts and documents as n-grams are taken from them, each character of the texts with its origin."""
-        _, steps = self.check_parameters()
-        aligned, others = [align(text, steps) for text in texts], steps.apply(documents)
-        return align_words(aligned, others) if self.unit == "word" else (aligned, others)
 
     def prepare(self, documents: Sequence[str]) -> list[str]:
         """Texts as n-grams are taken from them; words are numbered as they come in all of these documents."""

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.ngrams.arrays import HoldsArrays
-from gramshift.ngrams.index import MAX_CHARS, Run, find_shared, run_serially
+from gramshift.ngrams.index import MAX_CHARS, find_shared
 from gramshift.ngrams.leaves.transpose import count_groups, turn_round
-from gramshift.text.encode import Encoded
+from gramshift.ngrams.sorted_ngrams import HoldsArrays, Run, SortedNGrams, run_serially
 
 Array = NDArray[Any]
 
@@ -48,14 +47,13 @@ class Incidence(HoldsArrays):
 
 
 def build_incidence(
-    texts: Encoded,
+    ngrams: SortedNGrams,
     *,
-    ngram_range: tuple[int, int],
     run: Run = run_serially,
     check_size: Callable[[int], None] = lambda n_bytes: None,
 ) -> Incidence:
-    """All n-grams that two documents or more share; ``check_size`` is told the bytes before they are allocated."""
-    parts = find_shared(texts, kind="presence", ngram_range=ngram_range, run=run)
+    """Find all n-grams that two documents or more share; ``check_size`` is told the bytes before they are allocated."""
+    parts, n_docs = find_shared(ngrams, kind="presence", run=run), ngrams.texts.n_docs
     n_members = sum(part.members.size for part in parts)
     if n_members > MAX_CHARS:
         raise ValueError(f"the documents share {n_members} n-grams; one index can hold {MAX_CHARS}: compare fewer at a time")
@@ -65,9 +63,9 @@ def build_incidence(
     starts = np.concatenate([*(part.starts[:-1] + end for part, end in zip(parts, ends, strict=False)), [n_members]])
     docs = np.concatenate([np.zeros(0, np.uint32), *(part.members for part in parts)])
     times = np.concatenate([empty, *(part.times for part in parts)])
-    n_ngrams = sum((part.self_values for part in parts), start=np.zeros(texts.n_docs, np.int64))
+    n_ngrams = sum((part.self_values for part in parts), start=np.zeros(n_docs, np.int64))
     del parts
-    bounds = np.concatenate([[0], np.cumsum(np.bincount(docs, minlength=texts.n_docs))])
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(docs, minlength=n_docs))])
     features, places, n_before = (np.empty(n_members, np.uint32) for _ in range(3))
     turn_round(starts, docs, times, bounds[:-1].copy(), features, places, n_before, n_ngrams)
     return Incidence(starts, docs, times, bounds, features, places, n_before, n_ngrams)

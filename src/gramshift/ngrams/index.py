@@ -1,33 +1,20 @@
-"""Building the index: shards of text positions are sorted, cut into features and laid out, each on its own."""
+"""Building the index: shards of sorted n-grams are cut into features and laid out, each on its own."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.ngrams.arrays import HoldsArrays
 from gramshift.ngrams.leaves import layout as placing
-from gramshift.ngrams.leaves import runs, sorting
+from gramshift.ngrams.leaves import runs
+from gramshift.ngrams.sorted_ngrams import HoldsArrays, Run, SortedNGrams, SortedShard, run_serially
 from gramshift.text.encode import Encoded
 
 KINDS = {"presence": runs.PRESENCE, "intersection": runs.INTERSECTION, "spectrum": runs.SPECTRUM}
 MAX_CHARS = 2**32 - 1
-SHARD_SIZE = 1 << 18
-
-T = TypeVar("T")
 Array = NDArray[Any]
-
-
-class Run(Protocol):
-    """Applies a function to every item, in any order or at once, and returns the results in order."""
-
-    def __call__(self, function: Callable[[Any], T], items: Iterable[Any]) -> list[T]: ...
-
-
-def run_serially(function: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
-    return [function(item) for item in items]
 
 
 @dataclass(frozen=True)
@@ -61,8 +48,11 @@ class NGramIndex(HoldsArrays):
 
 
 @dataclass(frozen=True)
-class Features:
-    """What one shard found: feature f is shared by ``members[starts[f]:starts[f + 1]]``, columns first."""
+class SharedSets:
+    """The sets of documents that share n-grams of one shard.
+
+    Feature f stands for ``times[f]`` n-grams and is shared by ``members[starts[f]:starts[f + 1]]``, columns first.
+    """
 
     starts: Array
     n_columns: Array
@@ -73,10 +63,9 @@ class Features:
 
 
 def build_index(
-    texts: Encoded,
+    ngrams: SortedNGrams,
     *,
     kind: str,
-    ngram_range: tuple[int, int],
     n_cols: int | None = None,
     dense_at: int | None = None,
     run: Run = run_serially,
@@ -88,39 +77,35 @@ def build_index(
     told how many bytes the index will take before they are allocated, and may raise.
     """
     first_row = 0 if n_cols is None else n_cols
-    n_cols = texts.n_docs if n_cols is None else n_cols
+    n_docs = ngrams.texts.n_docs
+    n_cols = n_docs if n_cols is None else n_cols
     if dense_at is None:
         dense_at = max(32, 8 * n_blocks(n_cols))
-    features = find_shared(
-        texts, kind=kind, ngram_range=ngram_range, n_cols=n_cols, first_row=first_row, dense_at=dense_at, run=run
-    )
-    return _lay_out(features, n_cols, first_row, dense_at, texts.n_docs, run, check_size)
+    found = find_shared(ngrams, kind=kind, n_cols=n_cols, first_row=first_row, dense_at=dense_at, run=run)
+    return _lay_out(found, n_cols, first_row, dense_at, n_docs, run, check_size)
 
 
 def find_shared(
-    texts: Encoded,
+    ngrams: SortedNGrams,
     *,
     kind: str,
-    ngram_range: tuple[int, int],
     n_cols: int | None = None,
     first_row: int = 0,
     dense_at: int | None = None,
     run: Run = run_serially,
-) -> list[Features]:
+) -> list[SharedSets]:
     """The features that rows share with columns, by default all documents with each other, shard by shard.
 
     The columns of a feature ascend if they are fewer than ``dense_at``, by default always.
     """
-    n_cols = texts.n_docs if n_cols is None else n_cols
+    n_cols = ngrams.texts.n_docs if n_cols is None else n_cols
     dense_at = n_cols + 1 if dense_at is None else dense_at
-    doc_of = np.repeat(np.arange(texts.n_docs, dtype=np.uint32), texts.lengths)
-    shards = shard_positions(texts, ngram_range, run)
+    limits = ngrams.limits
 
-    def find_features(shard: tuple[Array, Array]) -> Features:
-        positions, keys = shard
-        return _find_features(texts, doc_of, positions, keys, kind, ngram_range, n_cols, first_row, dense_at)
+    def find_in_shard(shard: SortedShard) -> SharedSets:
+        return _find_in_shard(shard, ngrams.texts, kind, limits, n_cols, first_row, dense_at)
 
-    return run(find_features, shards)
+    return ngrams.map(find_in_shard, run=run)
 
 
 def estimate_index(texts: Encoded, kind: str, ngram_range: tuple[int, int]) -> int:
@@ -132,65 +117,29 @@ def estimate_index(texts: Encoded, kind: str, ngram_range: tuple[int, int]) -> i
     return texts.codes.size * (16 + n_lengths * (16 if kind == "spectrum" else 12))
 
 
-def block_width(texts: Encoded) -> int:
-    """How many characters fit into 64 bits."""
-    return 64 // max(1, texts.n_chars.bit_length())
-
-
 def n_blocks(n_cols: int) -> int:
+    """How many blocks of bits hold a bit for every column."""
     return max(1, -(-n_cols // placing.BLOCK))
 
 
-def shard_positions(texts: Encoded, ngram_range: tuple[int, int], run: Run) -> list[tuple[Array, Array]]:
-    """All positions that start an n-gram and the characters there, split such that equal n-grams stay together."""
-    lo, hi = ngram_range
-    n_positions = int(np.maximum(texts.lengths - lo + 1, 0).sum())
-    n_shards = min(64, n_positions // SHARD_SIZE + 1)
-    cuts = np.searchsorted(texts.bounds, np.linspace(0, texts.codes.size, min(8, n_shards) + 1))
-    cuts[0], cuts[-1] = 0, texts.n_docs
-    chunks = list(enumerate(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)))
-    cursors = np.zeros((len(chunks), n_shards), np.int64)
-    positions, keys = np.empty(0, np.uint32), np.empty(0, np.uint64)
-
-    def scatter(chunk: tuple[int, tuple[int, int]]) -> None:
-        number, (first, last) = chunk
-        bits, size = texts.n_chars.bit_length(), min(hi, block_width(texts))
-        sorting.scatter(texts.codes, texts.bounds, first, last, lo, size, bits, cursors[number], positions, keys)
-
-    if n_positions == 0:
-        return []
-    run(scatter, chunks)
-    ends = np.cumsum(cursors.T.ravel()).reshape(n_shards, len(chunks))
-    cursors = np.ascontiguousarray((ends - cursors.T).T)
-    positions, keys = np.empty(n_positions, np.uint32), np.empty(n_positions, np.uint64)
-    run(scatter, chunks)
-    return list(zip(np.split(positions, ends[:-1, -1]), np.split(keys, ends[:-1, -1]), strict=True))
-
-
-def _find_features(
+def _find_in_shard(
+    shard: SortedShard,
     texts: Encoded,
-    doc_of: Array,
-    positions: Array,
-    keys: Array,
     kind: str,
-    ngram_range: tuple[int, int],
+    limits: tuple[int, int],
     n_cols: int,
     first_row: int,
     dense_at: int,
-) -> Features:
-    lo, hi = ngram_range
-    positions, common = sort_positions(texts, doc_of, positions, keys, hi)
-    docs = doc_of[positions]
-    self_values = np.zeros(texts.n_docs, np.int64)
-    runs.count_unshared(docs, texts.bounds, positions, common, lo, hi, self_values)
-    found = np.empty((positions.size, 3), np.int64)
-    found = found[: runs.find_runs(common, lo, found)]
+) -> SharedSets:
+    docs, self_values = shard.docs(), np.zeros(texts.n_docs, np.int64)
+    runs.count_unshared(docs, texts.bounds, shard.positions, shard.common, *limits, self_values)
+    found = shard.runs(limits[0])
     lengths = found[:, 1] - found[:, 0]
     if kind == "intersection":  # a run can become several features, but its positions are an upper bound for their members
         n_features, n_members = int(lengths.sum()) // 2, int(lengths.sum())
     else:
         n_features, n_members = len(found), int(np.minimum(lengths, texts.n_docs).sum())
-    largest = min(texts.n_docs, positions.size)
+    largest = min(texts.n_docs, docs.size)
     starts, n_columns, times = (np.empty(n_features + 1, np.int64) for _ in range(3))
     members = np.empty(n_members + largest, np.uint32)
     counts = np.empty(n_members if kind == "spectrum" else 0, np.uint32)
@@ -201,38 +150,13 @@ def _find_features(
         starts, n_columns, times, members, counts, sizes,
     )  # fmt: skip
     f, m = sizes.tolist()
-    return Features(
+    return SharedSets(
         starts[: f + 1].copy(), n_columns[:f].copy(), times[:f].copy(), members[:m].copy(), counts[:m].copy(), self_values
     )
 
 
-def sort_positions(texts: Encoded, doc_of: Array, positions: Array, keys: Array, hi: int) -> tuple[Array, Array]:
-    """Positions sorted by the ``hi`` characters that follow, and how many each has in common with the one before.
-
-    ``keys`` holds the first block of characters. Further blocks are looked at only where neighbours agree so far.
-    """
-    bits, width = texts.n_chars.bit_length(), block_width(texts)
-    common = np.zeros(positions.size, np.int32)
-    keys, positions = sorting.radix_sort(keys, positions, bits * min(width, hi))
-    sorting.extend_common(keys, 0, min(width, hi), bits, common)
-    for skip in range(width, hi, width):
-        size = min(width, hi - skip)
-        more = np.append(common == skip, False)
-        tied = np.flatnonzero(more[:-1] | more[1:])
-        if tied.size == 0:
-            break
-        part, agree, group = positions[tied], common[tied], np.cumsum(~more[tied]).astype(np.uint64)
-        keys = np.empty(part.size, np.uint64)
-        sorting.pack(texts.codes, doc_of, part, texts.bounds, skip, size, bits, keys)
-        _, order = sorting.radix_sort(keys.copy(), np.arange(part.size, dtype=np.uint32), bits * size)
-        _, order = sorting.radix_sort(group[order], order, int(group[-1]).bit_length())
-        sorting.extend_common(keys[order], skip, size, bits, agree)
-        positions[tied], common[tied] = part[order], agree
-    return positions, common
-
-
 def _lay_out(
-    features: list[Features],
+    found: list[SharedSets],
     n_cols: int,
     first_row: int,
     dense_at: int,
@@ -240,7 +164,7 @@ def _lay_out(
     run: Run,
     check_size: Callable[[int], None],
 ) -> NGramIndex:
-    n_shards, n_rows = len(features), n_docs - first_row
+    n_shards, n_rows = len(found), n_docs - first_row
     empty, no_bits = np.empty(0, np.uint32), np.empty((0, 0, 0), np.uint64)
     ends = np.zeros((n_shards + 1, 2), np.int64)
     lists, bit_rows, excess = (np.zeros((n_shards + 1, n_rows), np.int64) for _ in range(3))
@@ -248,7 +172,7 @@ def _lay_out(
     write = False
 
     def place(shard: int) -> None:
-        part, scratch = features[shard], np.empty((2, n_cols), np.uint32)
+        part, scratch = found[shard], np.empty((2, n_cols), np.uint32)
         placing.place_features(
             part.starts, part.n_columns, part.times, part.members, part.counts, first_row, dense_at,
             scratch[0], scratch[1][: n_cols if part.counts.size else 0],
@@ -261,7 +185,7 @@ def _lay_out(
     (n_listed, n_dense), n_lists = ends[-1].tolist(), int(list_ptr[-1])
     if n_listed > MAX_CHARS:
         raise ValueError(f"the documents share {n_listed} n-grams; one index can hold {MAX_CHARS}: compare fewer at a time")
-    counted = any(part.counts.size for part in features)
+    counted = any(part.counts.size for part in found)
     n_bit_words = n_blocks(n_cols) * (n_dense + 1) * placing.BLOCK // 64
     check_size(4 * n_listed + (10 if counted else 8) * n_lists + 8 * n_bit_words + 4 * int(bit_ptr[-1] + excess_ptr[-1]))
     outputs = (
@@ -272,7 +196,7 @@ def _lay_out(
     write = True
     run(place, range(n_shards))
     list_docs, list_ref, list_factor, bits, bit_ref, excess_ref = outputs
-    self_values = sum((part.self_values for part in features), start=np.zeros(n_docs, np.int64))
+    self_values = sum((part.self_values for part in found), start=np.zeros(n_docs, np.int64))
     return NGramIndex(
         n_cols, first_row, self_values, list_ptr, list_ref, list_factor, list_docs,
         bit_ptr, bit_ref, excess_ptr, excess_ref, bits,

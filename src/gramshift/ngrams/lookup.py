@@ -1,17 +1,17 @@
 """The n-grams of landmarks, found once: documents that come later are encoded against them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.ngrams.arrays import HoldsArrays
-from gramshift.ngrams.index import KINDS, Run, block_width, n_blocks, run_serially, shard_positions, sort_positions
+from gramshift.ngrams.index import KINDS, n_blocks
 from gramshift.ngrams.leaves import runs, sorting, tree
 from gramshift.ngrams.leaves.layout import BLOCK
-from gramshift.text.encode import Encoded, encode, find_alphabet
+from gramshift.ngrams.sorted_ngrams import HoldsArrays, Run, SortedNGrams, SortedShard, block_width, run_serially
+from gramshift.text.encode import Encoded
 
 MAX_CHARS = 2**31 - 2
 Array = NDArray[Any]
@@ -59,57 +59,41 @@ class _Branch:
 
 
 def build_lookup(
-    texts: Sequence[str],
+    ngrams: SortedNGrams,
     *,
     kind: str,
-    ngram_range: tuple[int, int],
     dense_at: int | None = None,
     run: Run = run_serially,
     check_size: Callable[[int], None] = lambda n_bytes: None,
 ) -> Lookup:
-    """Index prepared landmarks; what ``dense_at`` of them share is kept as bits too, which decides speed alone.
+    """Index the n-grams of landmarks; what ``dense_at`` of them share is kept as bits too, which decides speed alone.
 
     ``check_size`` is told how many bytes the lookup will take before they are allocated, and may raise.
     """
-    lo, hi = ngram_range
-    alphabet = find_alphabet(texts)
-    encoded = encode(texts, alphabet)
-    if encoded.codes.size + len(texts) > MAX_CHARS:
-        raise ValueError(f"the landmarks have {encoded.codes.size} characters; one lookup can hold {MAX_CHARS}: take fewer")
-    hi = max(lo, min(hi, int(encoded.lengths.max(initial=0))))
+    texts = ngrams.texts
+    if texts.codes.size + texts.n_docs > MAX_CHARS:
+        raise ValueError(f"the landmarks have {texts.codes.size} characters; one lookup can hold {MAX_CHARS}: take fewer")
     if dense_at is None:
-        dense_at = max(16, 8 * n_blocks(len(texts)))
-    root, doc_of = min(lo, block_width(encoded)), np.repeat(np.arange(len(texts), dtype=np.uint32), encoded.lengths)
+        dense_at = max(16, 8 * n_blocks(texts.n_docs))
+    limits, root = ngrams.limits, min(ngrams.ngram_range[0], block_width(texts))
 
-    def make_branch(shard: tuple[Array, Array]) -> _Branch:
-        return _make_branch(encoded, doc_of, *shard, kind, (lo, hi), root, dense_at)
+    def make_branch(shard: SortedShard) -> _Branch:
+        return _make_branch(shard, texts, kind, limits, root, dense_at)
 
-    branches = run(make_branch, shard_positions(encoded, (lo, hi), run))
-    return _join(branches, encoded, doc_of, kind, ngram_range, alphabet, root, check_size)
+    return _join(ngrams.map(make_branch, run=run), ngrams, kind, root, check_size)
 
 
-def _make_branch(
-    texts: Encoded,
-    doc_of: Array,
-    positions: Array,
-    keys: Array,
-    kind: str,
-    ngram_range: tuple[int, int],
-    root: int,
-    dense_at: int,
-) -> _Branch:
-    lo, hi = ngram_range
-    positions, common = sort_positions(texts, doc_of, positions, keys, hi)
-    docs, self_values = doc_of[positions], np.zeros(texts.n_docs, np.int64)
+def _make_branch(shard: SortedShard, texts: Encoded, kind: str, limits: tuple[int, int], root: int, dense_at: int) -> _Branch:
+    (lo, hi), positions, common = limits, shard.positions, shard.common
+    docs, self_values = shard.docs(), np.zeros(texts.n_docs, np.int64)
     runs.count_unshared(docs, texts.bounds, positions, common, lo, hi, self_values)
-    found = np.empty((positions.size, 3), np.int64)
-    found = found[: runs.find_runs(common, root, found)].copy()
+    found = shard.runs(root)
     nodes, edges = np.empty((len(found), 8), np.uint32), np.empty((positions.size + len(found), 2), np.uint32)
     tops = np.empty(positions.size, np.uint32)
     n_edges = tree.grow(texts.codes, texts.bounds, docs, positions, common, found, hi, nodes, edges, tops)
     at = np.flatnonzero(tops != tree.NOWHERE)
     top_keys = np.empty(at.size, np.uint64)
-    sorting.pack(texts.codes, doc_of, positions[at], texts.bounds, 0, root, texts.n_chars.bit_length(), top_keys)
+    sorting.pack(texts.codes, shard.doc_of, positions[at], texts.bounds, 0, root, texts.n_chars.bit_length(), top_keys)
 
     # occurrences bound the members; what is not written takes no memory
     n_members, largest = int((found[:, 1] - found[:, 0]).sum()), min(texts.n_docs, positions.size)
@@ -129,15 +113,13 @@ def _make_branch(
 
 def _join(
     branches: list[_Branch],
-    texts: Encoded,
-    doc_of: Array,
+    ngrams: SortedNGrams,
     kind: str,
-    ngram_range: tuple[int, int],
-    alphabet: NDArray[np.uint32],
     root: int,
     check_size: Callable[[int], None],
 ) -> Lookup:
-    """One tree of all branches: what they refer to moves by what stands before it."""
+    """Make one tree of all branches: what they refer to moves by what stands before it."""
+    texts = ngrams.texts
     sizes = np.array([[0, 0, 0, 0]] + [[len(b.nodes), len(b.edges), len(b.items), len(b.members)] for b in branches])
     n_tops = sum(len(branch.top_keys) for branch in branches)
     n_dense = sum(int(part[:, tree.ROW].sum()) for branch in branches for part in (branch.nodes, branch.items))
@@ -175,14 +157,15 @@ def _join(
         n_rows += dense.size
         tree.fill_rows(part, members, bits)
     spaced, docs = (np.zeros(texts.codes.size + texts.n_docs, np.uint32) for _ in range(2))
+    doc_of = texts.doc_of
     places = np.arange(texts.codes.size) + doc_of
     spaced[places], docs[places] = texts.codes, doc_of
     return Lookup(
         kind=kind,
-        ngram_range=ngram_range,
+        ngram_range=ngrams.ngram_range,
         n_landmarks=texts.n_docs,
         self_values=sum((branch.self_values for branch in branches), start=np.zeros(texts.n_docs, np.int64)),
-        alphabet=alphabet,
+        alphabet=texts.alphabet,
         root=root,
         n_bits=max(1, texts.n_chars.bit_length()),
         top_keys=top_keys,

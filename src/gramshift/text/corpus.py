@@ -1,12 +1,16 @@
-"""Documents that come part after part, as often as they are asked for: a list, or what does not fit into memory."""
+"""Documents in memory with their prepared forms, and documents that come part after part because they do not fit into it."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Protocol, runtime_checkable
 
 from gramshift.text.documents import as_documents, dask_parts, is_dask
+from gramshift.text.steps import TextSteps
+from gramshift.text.words import write_as_words
 
+UNITS = ("character", "word")
 USUAL_LENGTH = 900  # characters
 DIGEST = 16  # bytes by which a document is known again
 
@@ -21,10 +25,11 @@ class InParts(Protocol):
 
 
 @dataclass(frozen=True)
-class Listed:
-    """Documents in memory."""
+class Corpus:
+    """Documents in memory, with what they become before n-grams are taken from them: each form is made once and kept."""
 
     texts: list[str]
+    _forms: dict[tuple[TextSteps, str], list[str]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -34,12 +39,30 @@ class Listed:
         return sum(map(len, self.texts))
 
     def parts(self) -> Iterator[list[str]]:
+        """All documents at once."""
         yield self.texts
+
+    def form(self, steps: TextSteps, unit: str = "character") -> list[str]:
+        """The documents after the text steps, as characters or with one character for every word; not to be changed.
+
+        Words are numbered as they come, so those of two corpora cannot be compared.
+        """
+        if unit not in UNITS:
+            raise ValueError(f"unit={unit!r}: must be one of {', '.join(map(repr, UNITS))}")
+        if (steps, unit) not in self._forms:
+            made = steps.apply(self.texts) if unit == "character" else write_as_words(self.form(steps))
+            self._forms[steps, unit] = made
+        return self._forms[steps, unit]
+
+    @cached_property
+    def digests(self) -> list[bytes]:
+        """What each document, as it was given, is known again by."""
+        return [digest_of(text) for text in self.texts]
 
 
 @dataclass(frozen=True)
 class Joined:
-    """Several, one after another."""
+    """Several collections of documents, one after another."""
 
     all: Sequence[InParts]
 
@@ -74,21 +97,21 @@ class Partitions:
 
 
 def as_parts(documents: Any, *, name: str = "documents") -> InParts:
-    """As they are if they come in parts, else a list of str."""
+    """Return documents that come in parts as they are, all others as a corpus."""
     if is_dask(documents):
         return Partitions(documents, name)
-    return documents if isinstance(documents, InParts) else Listed(as_documents(documents, name=name))
+    return documents if isinstance(documents, InParts) else Corpus(as_documents(documents, name=name))
 
 
 def count_characters(documents: InParts) -> int:
-    """Of all of them; where only their number is known, as many as reviews have."""
+    """Add up the characters of all documents; where only the number of documents is known, they are as long as reviews."""
     if isinstance(documents, Joined):
         return sum(map(count_characters, documents.all))
     return int(getattr(documents, "n_characters", USUAL_LENGTH * len(documents)))
 
 
 def in_lists(parts: Iterable[list[str]], size: int) -> Iterator[list[str]]:
-    """The same documents in lists of ``size``, the last one shorter."""
+    """Give the same documents in lists of ``size``, the last one shorter."""
     waiting: list[str] = []
     for part in parts:
         start = 0
@@ -104,4 +127,5 @@ def in_lists(parts: Iterable[list[str]], size: int) -> Iterator[list[str]]:
 
 
 def digest_of(text: str) -> bytes:
+    """What a document is known again by: the same for the same characters, and for no other text that anyone will ever find."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=DIGEST).digest()

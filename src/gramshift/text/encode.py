@@ -13,7 +13,12 @@ class Encoded:
 
     codes: NDArray[np.uint32]
     bounds: NDArray[np.int64]
-    n_chars: int
+    alphabet: NDArray[np.uint32]
+    """The code point of every id, from that of 1 on."""
+
+    @property
+    def n_chars(self) -> int:
+        return self.alphabet.size
 
     @property
     def n_docs(self) -> int:
@@ -23,22 +28,19 @@ class Encoded:
     def lengths(self) -> NDArray[np.int64]:
         return np.diff(self.bounds)
 
+    @property
+    def doc_of(self) -> NDArray[np.uint32]:
+        """The document of every character; made anew each time."""
+        return np.repeat(np.arange(self.n_docs, dtype=np.uint32), self.lengths)
+
 
 def code_points(texts: Sequence[str]) -> NDArray[np.uint32]:
-    """Of all texts, one after another: code points, not UTF-16 units; a lone surrogate is a character like any other."""
+    """The characters of all texts, one after another, not as UTF-16 units; a lone surrogate is a character like any other."""
     return np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
-def find_alphabet(texts: Sequence[str]) -> NDArray[np.uint32]:
-    """The distinct code points, ascending."""
-    points = code_points(texts)
-    used = np.zeros(int(points.max(initial=0)) + 1, bool)
-    used[points] = True
-    return np.flatnonzero(used).astype(np.uint32) if points.size else points
-
-
 def encode(texts: Sequence[str], known: NDArray[np.uint32] | None = None) -> Encoded:
-    """Ids in the order of the code points; with ``known``, a code point has its place there as id, and others come after."""
+    """Give characters ids in the order of their code points; those of the alphabet ``known`` keep theirs, others come after."""
     bounds = np.zeros(len(texts) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=bounds[1:])
     points = code_points(texts)
@@ -49,4 +51,4 @@ def encode(texts: Sequence[str], known: NDArray[np.uint32] | None = None) -> Enc
     others = np.flatnonzero(ids)
     ids[known] = np.arange(1, known.size + 1)
     ids[others] = np.arange(known.size + 1, known.size + others.size + 1)
-    return Encoded(ids[points], bounds, known.size + others.size)
+    return Encoded(ids[points], bounds, np.concatenate([known, others.astype(np.uint32)]))

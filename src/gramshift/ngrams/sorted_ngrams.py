@@ -1,0 +1,171 @@
+"""The n-grams of documents in sorted order, from which all that is known of them is read off.
+
+The only place where texts are cut into shards and sorted, and where the runs of equal n-grams are found.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift.ngrams.leaves import runs, sorting
+from gramshift.text.encode import Encoded
+
+SHARD_SIZE = 1 << 18  # positions that are sorted at a time
+MAX_SHARDS = 64
+
+T = TypeVar("T")
+Array = NDArray[Any]
+
+
+class Run(Protocol):
+    """Applies a function to every item, in any order or at once, and returns the results in order."""
+
+    def __call__(self, function: Callable[[Any], T], items: Iterable[Any]) -> list[T]: ...
+
+
+def run_serially(function: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
+    """Apply a function to one item after another."""
+    return [function(item) for item in items]
+
+
+class HoldsArrays:
+    """A dataclass of arrays that knows how much memory they take."""
+
+    @property
+    def nbytes(self) -> int:
+        return sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
+
+
+@dataclass(frozen=True)
+class SortedShard:
+    """A part of the n-grams with all occurrences of each: text positions in the order of the characters that follow.
+
+    ``common[i]`` is how many of these positions[i] and positions[i - 1] have in common, at most as many as the longest n-gram
+    has. ``doc_of`` gives the document of every position of the texts. ``n_before`` positions are in the shards before this.
+    """
+
+    positions: Array
+    common: Array
+    doc_of: Array
+    n_before: int
+
+    def docs(self) -> Array:
+        """The document of each of the positions; made anew each time, because holding them would take as much as positions."""
+        docs: Array = self.doc_of[self.positions]
+        return docs
+
+    def runs(self, shortest: int) -> Array:
+        """Stretches (begin, end, times) of two positions or more with n-grams of ``shortest`` characters or more in common."""
+        found = np.empty((self.positions.size, 3), np.int64)  # what is not written takes no memory
+        return found[: runs.find_runs(self.common, shortest, found)]
+
+
+@dataclass(frozen=True)
+class SortedNGrams:
+    """All n-grams of documents, in shards.
+
+    Shards that are ``held`` can be read as often as one likes. Without them every reading sorts anew and forgets each shard
+    once it is read: for one reading, that takes the least memory.
+    """
+
+    texts: Encoded
+    ngram_range: tuple[int, int]
+    shard_size: int
+    held: tuple[SortedShard, ...] | None = None
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The shortest and the longest n-gram: none is longer than the longest document."""
+        low, high = self.ngram_range
+        return low, max(low, min(high, int(self.texts.lengths.max(initial=0))))
+
+    def map(self, read: Callable[[SortedShard], T], *, run: Run = run_serially) -> list[T]:
+        """What ``read`` makes of each shard, in their order."""
+        if self.held is not None:
+            return run(read, self.held)
+        doc_of, longest = self.texts.doc_of, self.limits[1]
+
+        def sort_and_read(shard: tuple[int, Array, Array]) -> T:
+            n_before, positions, keys = shard
+            common = _sort_positions(self.texts, doc_of, positions, keys, longest)
+            return read(SortedShard(positions, common, doc_of, n_before))
+
+        return run(sort_and_read, _shard_positions(self, run))
+
+
+def sort_ngrams(
+    texts: Encoded,
+    ngram_range: tuple[int, int],
+    *,
+    keep: bool = True,
+    run: Run = run_serially,
+    shard_size: int = SHARD_SIZE,
+) -> SortedNGrams:
+    """Sort the n-grams of all lengths in the range; without ``keep``, only when they are read.
+
+    What is kept takes 12 bytes a character. Shards have about ``shard_size`` positions, which decides speed alone.
+    """
+    unsorted = SortedNGrams(texts, ngram_range, shard_size)
+    return SortedNGrams(texts, ngram_range, shard_size, tuple(unsorted.map(lambda shard: shard, run=run))) if keep else unsorted
+
+
+def block_width(texts: Encoded) -> int:
+    """How many characters fit into 64 bits."""
+    return 64 // max(1, texts.n_chars.bit_length())
+
+
+def _shard_positions(ngrams: SortedNGrams, run: Run) -> list[tuple[int, Array, Array]]:
+    """All positions that start an n-gram and the characters there, split such that equal n-grams stay together."""
+    texts, (low, high) = ngrams.texts, ngrams.limits
+    n_positions = int(np.maximum(texts.lengths - low + 1, 0).sum())
+    if n_positions == 0:
+        return []
+    n_shards = min(MAX_SHARDS, n_positions // ngrams.shard_size + 1)
+    cuts = np.searchsorted(texts.bounds, np.linspace(0, texts.codes.size, min(8, n_shards) + 1))
+    cuts[0], cuts[-1] = 0, texts.n_docs
+    chunks = list(enumerate(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)))
+
+    def scatter(cursors: Array, positions: Array, keys: Array, chunk: tuple[int, tuple[int, int]]) -> None:
+        number, (first, last) = chunk
+        bits, size = texts.n_chars.bit_length(), min(high, block_width(texts))
+        sorting.scatter(texts.codes, texts.bounds, first, last, low, size, bits, cursors[number], positions, keys)
+
+    counts = np.zeros((len(chunks), n_shards), np.int64)
+    run(partial(scatter, counts, np.empty(0, np.uint32), np.empty(0, np.uint64)), chunks)
+    ends = np.cumsum(counts.T.ravel()).reshape(n_shards, len(chunks))
+    positions, keys = np.empty(n_positions, np.uint32), np.empty(n_positions, np.uint64)
+    run(partial(scatter, np.ascontiguousarray((ends - counts.T).T), positions, keys), chunks)
+    bounds = [0, *ends[:, -1].tolist()]
+    return [(start, positions[start:stop], keys[start:stop]) for start, stop in pairwise(bounds)]
+
+
+def _sort_positions(texts: Encoded, doc_of: Array, positions: Array, keys: Array, longest: int) -> Array:
+    """Sort positions, in place, by the characters that follow; return how many each has in common with the one before.
+
+    ``keys`` holds the first block of characters. Further blocks are looked at only where neighbours agree so far.
+    """
+    bits, width = texts.n_chars.bit_length(), block_width(texts)
+    common = np.zeros(positions.size, np.int32)
+    keys, in_order = sorting.radix_sort(keys, positions, bits * min(width, longest))
+    if in_order is not positions:
+        positions[:] = in_order
+    sorting.extend_common(keys, 0, min(width, longest), bits, common)
+    for skip in range(width, longest, width):
+        size = min(width, longest - skip)
+        more = np.append(common == skip, False)
+        tied = np.flatnonzero(more[:-1] | more[1:])
+        if tied.size == 0:
+            break
+        part, agree, group = positions[tied], common[tied], np.cumsum(~more[tied]).astype(np.uint64)
+        keys = np.empty(part.size, np.uint64)
+        sorting.pack(texts.codes, doc_of, part, texts.bounds, skip, size, bits, keys)
+        _, order = sorting.radix_sort(keys.copy(), np.arange(part.size, dtype=np.uint32), bits * size)
+        _, order = sorting.radix_sort(group[order], order, int(group[-1]).bit_length())
+        sorting.extend_common(keys[order], skip, size, bits, agree)
+        positions[tied], common[tied] = part[order], agree
+    return common

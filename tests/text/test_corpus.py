@@ -1,0 +1,55 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import texts
+from gramshift.text.corpus import Corpus, InParts, Joined, as_parts, count_characters, digest_of, in_lists
+from gramshift.text.steps import TextSteps
+from gramshift.text.words import write_as_words
+
+
+@given(texts, st.builds(TextSteps, st.booleans(), st.booleans(), st.booleans()))
+def test_forms_are_what_steps_and_words_make(texts, steps):
+    corpus = Corpus(texts)
+    assert corpus.form(steps) == steps.apply(texts)
+    assert corpus.form(steps, "word") == write_as_words(steps.apply(texts))
+    assert corpus.texts == texts
+
+
+def test_each_form_is_made_once():
+    made = []
+
+    class Counted(TextSteps):
+        def apply(self, texts):
+            made.append(self)
+            return super().apply(texts)
+
+    corpus = Corpus(["One  two", "TWO"])
+    for steps in (Counted(), Counted(lowercase=False), Counted()):
+        for unit in ("character", "word", "character"):
+            corpus.form(steps, unit)
+    assert made == [Counted(), Counted(lowercase=False)]
+    assert corpus.form(Counted()) is corpus.form(Counted())
+    assert corpus == Corpus(["One  two", "TWO"])
+
+
+def test_an_unknown_unit_is_refused():
+    with pytest.raises(ValueError, match=r"unit='line': must be one of 'character', 'word'"):
+        Corpus(["a"]).form(TextSteps(), "line")
+
+
+def test_documents_are_known_again_as_they_were_given():
+    corpus = Corpus(["one", "One", "one", "\ud800"])
+    assert corpus.digests == [digest_of(text) for text in corpus.texts]
+    assert corpus.digests[0] == corpus.digests[2] != corpus.digests[1]
+    assert corpus.digests is corpus.digests
+
+
+def test_a_corpus_comes_in_parts_too():
+    corpus = Corpus(["ab", "c"])
+    assert isinstance(corpus, InParts)
+    assert as_parts(corpus) is corpus
+    assert as_parts(("ab", "c")) == corpus
+    both = Joined([corpus, Corpus([]), Corpus(["def"])])
+    assert (len(both), count_characters(both)) == (3, 6)
+    assert [*in_lists(both.parts(), 2)] == [["ab", "c"], ["def"]]
