@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from gramshift.errors import InputError
+
 _REVIEW = re.compile(rb"^<review>[ \t\r]*\n(.*?)^</review>[ \t\r]*$", re.DOTALL | re.MULTILINE)
 _FIELD = re.compile(rb"^<([A-Za-z_]+)>[ \t\r]*\n(.*?)^</\1>[ \t\r]*$", re.DOTALL | re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -14,7 +16,7 @@ _OPENING = re.compile(rb"^<review>[ \t\r]*$", re.MULTILINE)
 _WRAPPER = re.compile(rb"^(<\?xml[^>]*\?>|</?reviews>)[ \t\r]*$", re.MULTILINE)
 
 
-class ReviewFileError(ValueError):
+class ReviewFileError(InputError):
     """A file that is not what it should be; the message names the file and the line."""
 
 

@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from gramshift.errors import InputError
+
 PIECE = 1 << 20
 
 
-class TableError(ValueError):
+class TableError(InputError):
     """An input that cannot be read; the message names the file and the place."""
 
 
