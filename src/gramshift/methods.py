@@ -166,12 +166,6 @@ STAGES = [name for name in OWN if METHODS[name].is_stage]
 RIVALS = [name for name in METHODS if name not in OWN]
 
 
-def check_preset(name: str) -> None:
-    """Raise an error if there is no such preset: the paper's, or the best."""
-    if name not in ("paper", BEST):
-        raise ValueError(f"--preset {name}: there are paper and {BEST}")
-
-
 def parse_methods(value: str) -> list[str]:
     """ "own", "rivals", "all", or names such as "tkc,sfa"; each once, in the order of the table."""
     groups = {"own": STAGES, "rivals": RIVALS, "all": list(METHODS)}

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from http.client import HTTPException
 from pathlib import Path, PurePosixPath
 from tempfile import mkdtemp
-from typing import IO
+from typing import IO, Any
 
 from gramshift.data.reviews import DOMAINS, FILES, FOLDER, ReviewFileError, load_sentiment
 
@@ -28,13 +28,13 @@ class FetchError(OSError):
     """The data could not be had."""
 
 
-def fetch_sentiment(output: Path, *, url: str = URL, progress: Progress | None = None) -> dict[str, object]:
+def fetch_sentiment(output: Path, *, url: str = URL, progress: Progress | None = None) -> dict[str, Any]:
     """Download the archive into ``output``, unpack the labelled reviews there and check them."""
     folder = output / FOLDER
     if output.exists() and not output.is_dir():
-        raise NotADirectoryError(f"{output} is a file; give a folder with --output")
+        raise NotADirectoryError(f"{output} is a file; give a folder for the data")
     if folder.exists():
-        raise FileExistsError(f"{folder} exists; choose another --output, or remove it first")
+        raise FileExistsError(f"{folder} exists; choose another folder, or remove it first")
     output.mkdir(parents=True, exist_ok=True)
     archive = output / "domain_sentiment_data.tar.gz.part"
     download(url, archive, progress=progress)
@@ -73,7 +73,7 @@ def download(url: str, path: Path, *, progress: Progress | None = None) -> None:
 
 
 def _advice() -> str:
-    return f"without a network, get the archive elsewhere from {HOME}, unpack it and name its folder with --data"
+    return f"without a network, get the archive elsewhere from {HOME}, unpack it and give its folder to gramshift reproduce"
 
 
 def _download_once(url: str, path: Path, progress: Progress | None) -> None:

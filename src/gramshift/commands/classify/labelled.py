@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from gramshift.commands.choices import as_option
 from gramshift.data.columns import check_column, label_in, suggest
 from gramshift.data.readers import open_table
 from gramshift.data.tables import Table, TableError
@@ -13,8 +14,8 @@ def read_corrections(name: str, *, ids: list[str], classes: list[Any]) -> dict[s
     """Label by id; every id is one of the target's, every label one of the classes, in the type that these have."""
     known, by_name = set(ids), {str(label): label for label in classes}
     corrections: dict[str, Any] = {}
-    with open_table(name) as table:
-        id_column, label_column = (check_column(table, column, "--corrections: the column") for column in ("id", "label"))
+    with open_table(name, naming=as_option) as table:
+        id_column, label_column = (check_column(table, name, f"--corrections: the column {name}") for name in ("id", "label"))
         for part in table.parts(4096):
             for row, place in zip(part.rows, part.places, strict=True):
                 one, label = str(row.get(id_column, "")), label_in(table, label_column, row, place)

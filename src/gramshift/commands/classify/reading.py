@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from gramshift.commands.choices import as_option
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.outputs import same_file
 from gramshift.data.columns import Documents, Progress, check_column, check_ids, find_columns, read_documents
@@ -13,6 +14,7 @@ from gramshift.data.file_corpus import FileParts, Selected, open_parts
 from gramshift.data.readers import open_table
 from gramshift.data.tables import TableError
 from gramshift.text.corpus import InParts, Joined
+from gramshift.text.terminal import say as to_stderr
 
 Say = Callable[[str], None]
 SUSPICIOUS = 20  # so many documents, each with a label of its own, are a mistake
@@ -68,7 +70,7 @@ def check_names(options: ClassifyOptions) -> None:
             raise ValueError(f"--source names {name} twice")
 
 
-def read_inputs(options: ClassifyOptions, *, progress: Progress | None = None, say: Say = print) -> Inputs:
+def read_inputs(options: ClassifyOptions, *, progress: Progress | None = None, say: Say = to_stderr) -> Inputs:
     """All documents of a run; what is odd but no mistake is said."""
     found = [_read(name, options, need_label=True, progress=progress) for name in options.source]
     if options.target is None:
@@ -83,7 +85,9 @@ def read_inputs(options: ClassifyOptions, *, progress: Progress | None = None, s
         rows = list(range(len(target)))
         for one in found:
             _say_gaps(one, say)
-    truth = target.column(check_column(target.table, options.truth, "--truth")) if options.truth else None
+    truth = None
+    if options.truth:
+        truth = target.column(check_column(target.table, options.truth, as_option("truth", options.truth)))
     sources, labels, ids, files = [], [], [], []
     for one in found:
         kept = [row for row, label in enumerate(one.labels) if label is not None]
@@ -104,9 +108,10 @@ def _read(name: str, options: ClassifyOptions, *, need_label: bool, progress: Pr
         "id": options.id,
         "need_label": need_label,
     }
+    opened: dict[str, Any] = {"format": options.format, "encoding": options.encoding, "naming": as_option}
     if options.landmarks is not None:
-        return open_parts(name, format=options.format, encoding=options.encoding, progress=progress, **named)
-    with open_table(name, format=options.format, encoding=options.encoding) as table:
+        return open_parts(name, **opened, progress=progress, **named)
+    with open_table(name, **opened) as table:
         return read_documents(table, find_columns(table, **named), progress=progress)
 
 
