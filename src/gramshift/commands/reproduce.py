@@ -13,7 +13,6 @@ from gramshift.evaluate.protocol import Setting, parse_settings
 from gramshift.evaluate.reproduce import reproduce
 from gramshift.evaluate.results import NOTE, differences, make_tables
 from gramshift.methods import BEST, METHODS, parse_methods
-from gramshift.report.plots import write_plots
 from gramshift.runtime.threads import Progress
 from gramshift.text.terminal import say as to_stderr
 
@@ -79,6 +78,8 @@ def show_tables(rows: list[dict[str, Any]], fields: str) -> None:
 
 def _draw(result: dict[str, Any], output: Path, kernel: str, say: Say) -> list[Path]:
     try:
+        from gramshift.report.plots import write_plots  # matplotlib is an extra
+
         return write_plots(result, output, kernel=kernel)
     except ModuleNotFoundError as error:
         if error.name != "matplotlib":
