@@ -78,11 +78,20 @@ def changed(*options, without=()):
             changed("--target", "copies.csv"),
             "copies.csv: the id '1' stands in line 2 and line 4; name a column .* with --id, or .* with --id none\n",
         ),
-        (changed("--source", "one.csv"), "all labels are 'good' in 'label' of one.csv; learning needs two at least"),
+        (
+            changed("--source", "one.csv"),
+            "'label' of one.csv has one class only, 'good'; a classifier needs documents of at",
+        ),
         (changed("--source", "gaps.csv"), "gaps.csv: the column 'label' is empty; a source needs labels"),
         (changed("--source", "own.csv"), "every one of 30 documents has a label of its own in 'label' of own.csv"),
-        (changed("--source", "mixed.jsonl"), r"labels of different types \(1, 'a'\) in 'label' of mixed.jsonl"),
-        (changed("--source", "half.jsonl"), "the label 0.5 in 'label' of half.jsonl is a number with a fraction"),
+        (
+            changed("--source", "mixed.jsonl"),
+            r"'label' of mixed.jsonl mixes labels of different types \(1, 'a'\); make them all of one",
+        ),
+        (
+            changed("--source", "half.jsonl"),
+            "'label' of half.jsonl is continuous, it has 0.5; if these are classes",
+        ),
         (changed("--corrections", "nothing.csv"), "nothing.csv: No such file or directory"),
         (changed("--corrections", "films.csv"), "the column label: films.csv has no such column"),
         (changed("--config", "nothing.toml"), "nothing.toml: No such file or directory"),
