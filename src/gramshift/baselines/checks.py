@@ -40,7 +40,7 @@ def require(user: str, packages: tuple[str, ...]) -> None:
 
 
 def package_file(user: str, package: str, path: str) -> Path:
-    """A file or folder within an installed package, which is not imported."""
+    """Return a file or folder within an installed package, which is not imported."""
     require(user, (package,))
     spec = find_spec(package)
     folders = (spec.submodule_search_locations if spec else None) or []

@@ -28,7 +28,7 @@ class Renamed(TyperCommand):
 
 
 class SeveralValues(TyperCommand):
-    """For commands without arguments, so that every value belongs to the option before it."""
+    """A command without arguments, so that every value belongs to the option before it."""
 
     several = ("--source",)
 
@@ -37,7 +37,7 @@ class SeveralValues(TyperCommand):
 
 
 def repeat_option(args: list[str], several: tuple[str, ...]) -> list[str]:
-    """The option again before each of its further values, as the parser wants it."""
+    """Repeat the option before each of its further values, as the parser wants it."""
     result: list[str] = []
     current = None
     for place, argument in enumerate(args):
@@ -80,7 +80,7 @@ app = typer.Typer(
 def _plainly(
     command: Callable[..., None], kept: str = "nothing was written", resumable: str | None = None
 ) -> Callable[..., None]:
-    """The command, ending in one line on stderr when it is interrupted: what is left, ``resumable`` with --resume."""
+    """Make the command end in one line on stderr when it is interrupted: what is left, ``resumable`` with --resume."""
 
     @functools.wraps(command)
     def run(*arguments: Any, **options: Any) -> None:

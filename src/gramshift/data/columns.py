@@ -65,13 +65,13 @@ def check_column(table: Table, name: str, given: str) -> str:
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """ "; did you mean ...?", or nothing."""
+    """Say "; did you mean ...?", or nothing."""
     close = get_close_matches(name.lower(), [one.lower() for one in known], n=1)
     return next((f"; did you mean {one}?" for one in known if close and one.lower() == close[0]), "")
 
 
 def _named_texts(table: Table, text: str) -> list[str]:
-    """ "title,body" joins columns; "review|title,body" takes the first choice that this table has."""
+    """Read names of columns: "title,body" joins two; "review|title,body" takes the first choice that this table has."""
     if text in table.columns:
         return [text]
     choices = [[name.strip() for name in choice.split(",") if name.strip()] for choice in text.split("|")]

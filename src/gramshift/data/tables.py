@@ -19,7 +19,7 @@ Naming = Callable[..., str]
 
 
 def as_parameter(name: str, value: object = None) -> str:
-    """As Python has it: ``label=``, or ``label='stars'``."""
+    """Name a parameter as Python has it: ``label=``, or ``label='stars'``."""
     return f"{name}=" if value is None else f"{name}={value!r}"
 
 
@@ -155,7 +155,7 @@ class Table:
     columns: list[str]
     style: Style
     parts: Callable[[int], Iterator[Part]] = field(repr=False)
-    """parts(n): in order, n rows at most in each."""
+    """parts(n) yields the rows in order, n at most in each part."""
     position: Callable[[], tuple[int, int]] = field(repr=False)
     """Bytes read so far, bytes in all; 0 if not known."""
     unit: str = "line"

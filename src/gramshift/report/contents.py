@@ -38,7 +38,7 @@ class DocumentEntry:
     corrected: bool = False
     """Whether the label was given by a person, and not found."""
     spans: list[Span] = field(default_factory=list)
-    """In the order of the text, not overlapping."""
+    """The spans in the order of the text, not overlapping."""
     neighbours: list[Neighbour] = field(default_factory=list)
     """Nearest first."""
     explained: bool = True
@@ -54,7 +54,7 @@ class Map:
     x: list[float]
     y: list[float]
     kinds: list[str]
-    """ "source" or "target"."""
+    """The kind of each: "source" or "target"."""
     labels: list[str]
 
 
@@ -94,7 +94,7 @@ class ShownAsItIs:
     scores: dict[str, Any] | None = None
     changes: Sequence[dict[str, str]] = ()
     created: str | None = None
-    """When; now if None."""
+    """The time as it is shown; now if None."""
     target_name: str = ""
     config: str = ""
 
@@ -108,7 +108,7 @@ class ReportContents:
 
     title: str
     created: str
-    """When, as it is to be shown."""
+    """The time of the run, as it is to be shown."""
     sentence: str
     """The result in a sentence."""
     warnings: list[str]
@@ -126,13 +126,13 @@ class ReportContents:
     shares: list[dict[str, float]]
     """For each stage the share of every class among the target labels, 0 to 1; the first is plain if plain was run."""
     history: list[dict[str, Any]]
-    """As TransductiveClassifier.history_, with str labels."""
+    """The rounds as in TransductiveClassifier.history_, with str labels."""
     before: Map | None
     after: Map | None
     diagnostics: dict[str, Any]
     """Name to {"value": number or str, "sentence": what it means}; a plain str is a sentence without value."""
     scores: dict[str, Any] | None
-    """Only if the truth is known. All keys are optional:
+    """The scores, only if the truth is known. All keys are optional:
 
     - "accuracy", "macro_f1": numbers from 0 to 1; "n": documents with a known truth
     - "plain_accuracy", "plain_macro_f1": the same of the plain kernel
