@@ -23,3 +23,7 @@ class MemoryLimitError(GramshiftError, MemoryError):
 
 class MissingPackageError(GramshiftError, ModuleNotFoundError):
     """A package that only some need and that is not installed."""
+
+
+class ScriptError(GramshiftError, RuntimeError):
+    """A script that must be written otherwise before it can do this."""
