@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from bench.corpus import CorpusError, find_data
-from gramshift.baselines import METHODS
 from gramshift.data.reviews import load_sentiment
+from gramshift.methods import METHODS
 
 N_OF_A_CLASS = 1000
 FILES = ("positive.txt", "negative.txt")

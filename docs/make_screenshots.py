@@ -13,7 +13,7 @@ from playwright.sync_api import sync_playwright
 
 import gramshift as gs
 from gramshift.data.demo import load_demo
-from gramshift.report.contents import ReportContents
+from gramshift.report.contents import ReportContents, ShownAsItIs, SourceDocuments, TargetDocuments
 from gramshift.report.gather import gather_contents
 from gramshift.report.page import write_page
 
@@ -31,24 +31,23 @@ def make_contents() -> ReportContents:
     return gather_contents(
         tkc,
         plain,
-        ids=[f"films-{number}" for number in range(1, 121)],
-        texts=target.texts,
-        source_ids=[f"kitchen-{number}" for number in range(1, 121)],
-        source_texts=source.texts,
-        source_labels=source.labels,
-        title="films.csv",
-        sentence=f"{len(target.texts)} documents labelled: {told}.",
-        options={"source": "kitchen.csv", "target": "films.csv", "ngrams": "3-5", "added": 0.5},
-        sources=[("kitchen.csv", len(source.texts))],
-        target_name="films.csv",
-        diagnostics={
-            "agreement": {"value": f"{agree:.0%}", "sentence": "of the labels are those of the plain kernel."},
-            "size": {
-                "value": len(target.texts),
-                "sentence": "target documents are few: adapting helps with thousands of them.",
+        target=TargetDocuments([f"films-{number}" for number in range(1, 121)], target.texts),
+        source=SourceDocuments([f"kitchen-{number}" for number in range(1, 121)], source.texts, source.labels),
+        shown=ShownAsItIs(
+            title="films.csv",
+            sentence=f"{len(target.texts)} documents labelled: {told}.",
+            options={"source": "kitchen.csv", "target": "films.csv", "ngrams": "3-5", "added": 0.5},
+            sources=[("kitchen.csv", len(source.texts))],
+            target_name="films.csv",
+            diagnostics={
+                "agreement": {"value": f"{agree:.0%}", "sentence": "of the labels are those of the plain kernel."},
+                "size": {
+                    "value": len(target.texts),
+                    "sentence": "target documents are few: adapting helps with thousands of them.",
+                },
             },
-        },
-        created="2026-01-02 03:04",
+            created="2026-01-02 03:04",
+        ),
     )
 
 

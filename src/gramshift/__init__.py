@@ -6,15 +6,26 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gramshift import baselines
     from gramshift.data.file_corpus import open_parts
+    from gramshift.errors import GramshiftError
     from gramshift.methods import load
     from gramshift.model.classifier import TransductiveClassifier
     from gramshift.model.inputs import Target
     from gramshift.model.string_kernel import StringKernel
 
 __version__ = "0.1.0"
-__all__ = ["StringKernel", "Target", "TransductiveClassifier", "__version__", "baselines", "load", "open_parts"]
+__all__ = [
+    "GramshiftError",
+    "StringKernel",
+    "Target",
+    "TransductiveClassifier",
+    "__version__",
+    "baselines",
+    "load",
+    "open_parts",
+]
 
 _HOMES = {
+    "GramshiftError": "gramshift.errors",
     "StringKernel": "gramshift.model.string_kernel",
     "Target": "gramshift.model.inputs",
     "TransductiveClassifier": "gramshift.model.classifier",

@@ -22,18 +22,18 @@ class Method:
 
     name: str
     title: str
-    """In tables."""
+    """The name in tables."""
     class_name: str
     reference: str
     options: dict[str, Any] = field(default_factory=dict)
     adapts: bool = True
     """Whether it looks at target documents; then there is its classifier without them, too."""
     needs: tuple[str, ...] = ()
-    """Packages beyond the usual ones, of the extra ``baselines``."""
+    """The packages beyond the usual ones, of the extra ``baselines``."""
     published: str | None = None
     """The row of published figures."""
     difference: str = ""
-    """In which way those were obtained otherwise."""
+    """How the published figures were obtained otherwise."""
 
     @property
     def is_own(self) -> bool:
@@ -50,7 +50,7 @@ class Method:
         require(self.title, self.needs)
 
     def make(self, **options: Any) -> Any:
-        """An estimator that is not fitted yet."""
+        """Make an estimator that is not fitted yet."""
         self.check()
         if self.is_own:
             from gramshift.model.classifier import TransductiveClassifier
@@ -146,7 +146,7 @@ _ROWS = (
 
 
 def _twin(method: Method) -> Method:
-    """Its own classifier, trained on the source alone."""
+    """Return the method's own classifier, trained on the source alone."""
     return Method(
         method.name + SOURCE_ONLY,
         f"{method.title}, source only",
@@ -166,14 +166,8 @@ STAGES = [name for name in OWN if METHODS[name].is_stage]
 RIVALS = [name for name in METHODS if name not in OWN]
 
 
-def check_preset(name: str) -> None:
-    """Raise an error if there is no such preset: the paper's, or the best."""
-    if name not in ("paper", BEST):
-        raise ValueError(f"--preset {name}: there are paper and {BEST}")
-
-
 def parse_methods(value: str) -> list[str]:
-    """ "own", "rivals", "all", or names such as "tkc,sfa"; each once, in the order of the table."""
+    """Read methods: "own", "rivals", "all", or names such as "tkc,sfa"; each once, in the order of the table."""
     groups = {"own": STAGES, "rivals": RIVALS, "all": list(METHODS)}
     chosen: set[str] = set()
     for name in filter(None, (part.strip().lower() for part in value.split(","))):
@@ -186,7 +180,7 @@ def parse_methods(value: str) -> list[str]:
 
 
 def methods_table() -> str:
-    """The table as Markdown, for the documentation."""
+    """Write the table as Markdown, for the documentation."""
     lines = ["| name | method | class | learns from the target | reference | needs |", "|---|---|---|---|---|---|"]
     for method in METHODS.values():
         if not method.name.endswith(SOURCE_ONLY):
@@ -204,7 +198,7 @@ def load(path: str | os.PathLike[str]) -> "TransductiveClassifier | Baseline":
 
 
 def load_with_head(path: str | os.PathLike[str]) -> "tuple[TransductiveClassifier | Baseline, dict[str, Any]]":
-    """The same, and what the file says of itself."""
+    """Read a model file, and return also what it says of itself."""
     from gramshift.baselines.base import BASELINES
     from gramshift.model.classifier import SAVED_CLASSIFIERS
     from gramshift.model.saving import load_as

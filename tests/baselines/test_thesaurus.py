@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 import gramshift as gs
-from gramshift.baselines import sst, thesaurus
+from gramshift.baselines.sst import gather_sentences
 from gramshift.baselines.tagging import Word, tag_text
 from gramshift.baselines.thesaurus import (
     count_together,
@@ -101,26 +101,25 @@ def test_relatedness_by_hand():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_relatedness_against_loops(seed, monkeypatch):
-    monkeypatch.setattr(thesaurus, "N_AT_ONCE", 3)
+def test_relatedness_against_loops(seed):
     chance = np.random.default_rng(seed)
     weights = chance.random((6, 9)) * (chance.random((6, 9)) < 0.4)
     weights[:, 0] += 0.1
     documents = (chance.random((7, 6)) < 0.5).astype(float)
-    sums = np.vstack(list(sum_relatedness(sparse.csr_matrix(documents), shares_of_rows(sparse.csr_matrix(weights)))))
+    shares = shares_of_rows(sparse.csr_matrix(weights))
+    sums = np.vstack(list(sum_relatedness(sparse.csr_matrix(documents), shares, at_once=3)))
     naive = [[sum(naive_tau(weights, v, u) for v in range(6) if document[v]) for u in range(6)] for document in documents]
     np.testing.assert_allclose(sums, naive)
 
 
-def test_expansion_has_one_over_the_rank(monkeypatch):
+def test_expansion_has_one_over_the_rank():
     scores = np.array([[0.5, 0.0, 2.0, 0.5, 0.7], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1]])
-    monkeypatch.setattr(thesaurus, "sum_relatedness", lambda marked, shares: iter([scores[:2], scores[2:]]))
-    marked, shares = sparse.csr_matrix((3, 5)), sparse.csr_matrix((5, 5))
+    blocks = [scores[:2], scores[2:]]
     np.testing.assert_allclose(
-        expand(marked, shares, 3).toarray(),
+        expand(blocks, 5, 3).toarray(),
         [[1 / 3, 0, 1, 0, 1 / 2], [0, 0, 0, 0, 0], [1, 1 / 2, 1 / 3, 0, 0]],
     )
-    np.testing.assert_allclose(expand(marked, shares, 10).toarray()[0], [1 / 3, 0, 1, 1 / 4, 1 / 2])
+    np.testing.assert_allclose(expand(blocks, 5, 10).toarray()[0], [1 / 3, 0, 1, 1 / 4, 1 / 2])
 
 
 def test_marks():
@@ -152,16 +151,10 @@ def test_features_are_words_of_the_source_and_entries_and_nothing_that_only_labe
     assert clf._state["n_columns"] > len(entries)  # with those of each class
 
 
-def test_the_thesaurus_knows_the_classes_of_the_source_alone(monkeypatch):
-    seen = []
-
-    def spy(sentences, codes, n_classes, **options):
-        seen.append(codes.tolist())
-        return count_together(sentences, codes, n_classes, **options)
-
-    monkeypatch.setattr(sst, "count_together", spy)
-    gs.baselines.SST().fit(["A pan. A pot.", "A bad lid."], ["x", "y"], target=["A film. A song. An end."])
-    assert seen == [[0, 0, 1, -1, -1, -1]]
+def test_the_thesaurus_knows_the_classes_of_the_source_alone():
+    sentences, codes = gather_sentences(["A pan. A pot.", "A bad lid."], np.array([0, 1]), ["A film. A song. An end."])
+    assert codes.tolist() == [0, 0, 1, -1, -1, -1]
+    assert [elements[-1] for elements in sentences] == ["pan", "pot", "bad lid", "film", "song", "end"]
 
 
 def test_texts_without_nouns_have_no_thesaurus_and_texts_without_words_are_an_error():

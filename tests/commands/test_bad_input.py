@@ -65,18 +65,33 @@ def changed(*options, without=()):
         (changed("--memory", "1 MB"), "do not fit into 976.6 KiB, the memory limit: exactly about"),
         (changed("--memory", "much"), "--memory much: give a number of bytes or a size"),
         (changed("--encoding", "klingon"), "encoding 'klingon' is not known"),
-        (changed("--target", "latin.csv"), "latin.csv, line 2: byte 14 of the file is 0xe9, which is not utf-8"),
+        (
+            changed("--target", "latin.csv"),
+            "latin.csv, line 2: byte 14 of the file is 0xe9, which is not utf-8; name the right encoding with --encoding\n",
+        ),
         (changed("--format", "xml"), "--format xml: there are csv, tsv, jsonl, parquet"),
         (changed("--target", "empty.csv"), "empty.csv is empty"),
         (changed("--target", "header.csv"), r"header.csv has a header \(id, text\), but no rows"),
         (changed("--target", "ragged.csv"), "ragged.csv, line 3 has 3 fields, but the header has 2"),
         (changed("--target", "double.csv"), "double.csv: columns 1 and 3 are both called 'id'"),
-        (changed("--target", "copies.csv"), "copies.csv: the id '1' stands in line 2 and line 4"),
-        (changed("--source", "one.csv"), "all labels are 'good' in 'label' of one.csv; learning needs two at least"),
+        (
+            changed("--target", "copies.csv"),
+            "copies.csv: the id '1' stands in line 2 and line 4; name a column .* with --id, or .* with --id none\n",
+        ),
+        (
+            changed("--source", "one.csv"),
+            "'label' of one.csv has one class only, 'good'; a classifier needs documents of at",
+        ),
         (changed("--source", "gaps.csv"), "gaps.csv: the column 'label' is empty; a source needs labels"),
         (changed("--source", "own.csv"), "every one of 30 documents has a label of its own in 'label' of own.csv"),
-        (changed("--source", "mixed.jsonl"), r"labels of different types \(1, 'a'\) in 'label' of mixed.jsonl"),
-        (changed("--source", "half.jsonl"), "the label 0.5 in 'label' of half.jsonl is a number with a fraction"),
+        (
+            changed("--source", "mixed.jsonl"),
+            r"'label' of mixed.jsonl mixes labels of different types \(1, 'a'\); make them all of one",
+        ),
+        (
+            changed("--source", "half.jsonl"),
+            "'label' of half.jsonl is continuous, it has 0.5; if these are classes",
+        ),
         (changed("--corrections", "nothing.csv"), "nothing.csv: No such file or directory"),
         (changed("--corrections", "films.csv"), "the column label: films.csv has no such column"),
         (changed("--config", "nothing.toml"), "nothing.toml: No such file or directory"),
@@ -168,7 +183,7 @@ def test_an_interrupt_at_any_stage_leaves_nothing(gramshift, folder, monkeypatch
 
         yield report
 
-    monkeypatch.setattr("gramshift.commands.progress_bar.progress_bar", interrupting)
+    monkeypatch.setattr("gramshift.commands.parser.progress_bar", interrupting)
     before = sorted(os.listdir())
     answer = gramshift(*RUN, "--save", "m.gramshift")
     assert answer.code == 130

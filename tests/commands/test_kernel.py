@@ -68,8 +68,10 @@ def test_standard_input_and_normalising(tmp_path):
             "decay=0.3: kind='presence' has no decay; leave it out, or choose kind='subseq",
         ),
         (["{in}", "-o", "{out}", "--kind", "subsequence", "--decay", "2"], "decay=2.0: give a number from 1e-06 to 1"),
-        (["{in}", "-o", "{out}", "--memory-limit", "10 bytes or so"], "memory_limit='10 bytes or so'"),
-        (["{in}", "-o", "{out}", "--memory-limit", "10"], "the memory limit is 10 bytes"),
+        (["{in}", "-o", "{out}", "--memory", "10 bytes or so"], "--memory 10 bytes or so: give a number of bytes"),
+        (["{in}", "-o", "{out}", "--memory", "10"], "the memory limit is 10 bytes"),
+        (["{in}", "-o", "{out}", "--memory-limit", "10"], "the memory limit is 10 bytes"),  # its name once
+        (["{in}", "-o", "{out}", "--memory-limit=10"], "the memory limit is 10 bytes"),
         (["{in}", "-o", "{out}", "--encoding", "klingon"], "encoding 'klingon' is not known"),
         (["{in}", "-o", "{out}.txt"], "give a name that ends in .npy"),
         (["{in}", "-o", "{folder}/no/K.npy"], "there is no folder {folder}/no; make it first"),

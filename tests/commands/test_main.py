@@ -6,12 +6,14 @@ import sys
 
 import pytest
 
-from gramshift.commands.classify import command as classify
+from gramshift.commands import choices
 from gramshift.commands.classify import options
 from gramshift.commands.main import app
 from gramshift.data.readers import READERS
 from gramshift.methods import METHODS
+from gramshift.model.settings import PRESETS
 from gramshift.ngrams.index import KINDS
+from gramshift.runtime.resources import ENGINES
 
 COMMANDS = [one.name for one in app.registered_commands]
 
@@ -32,7 +34,7 @@ def test_version(gramshift):
     assert gramshift("--version").out == "gramshift 0.1.0\n"
 
 
-@pytest.mark.parametrize("command", ["", "classify", "predict", "explain", "info"])
+@pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_help_does_not_wait_for_libraries(command):
     """Nothing that computes is imported, which is what would take time."""
     script = """
@@ -73,8 +75,10 @@ def test_the_shell_completes(words, expected):
 
 def test_there_is_one_list_of_each():
     """The command line has copies of what would take long to import."""
-    assert classify.KERNELS == options.KINDS == tuple(KINDS)
-    assert tuple(READERS) == classify.FORMATS
+    assert tuple(KINDS) == choices.KERNELS
+    assert tuple(READERS) == choices.FORMATS
+    assert tuple(ENGINES) == choices.ENGINES
+    assert tuple(PRESETS) == choices.PRESETS
 
 
 def test_lengths():

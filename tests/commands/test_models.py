@@ -10,6 +10,7 @@ import tracemalloc
 import pytest
 
 import gramshift as gs
+from gramshift.commands.predict import MOST_ROWS, predict
 from gramshift.data.demo import load_demo
 from gramshift.model.settings import PRESETS
 from small_tables import read_csv
@@ -33,10 +34,11 @@ def books(folder):
     return texts
 
 
-def test_predictions_are_those_of_python_part_by_part(gramshift, folder, model, books, monkeypatch):
-    monkeypatch.setattr("gramshift.commands.predict.MOST_ROWS", 7)
+def test_predictions_are_those_of_python_part_by_part(gramshift, folder, model, books):
     answer = gramshift("predict", "--model", model, "--input", "books.jsonl", "--output", "out.jsonl")
     assert answer.code == 0, answer.err
+    assert predict(str(model), "books.jsonl", "parts.jsonl", most_rows=7)["n"] == 120
+    assert (folder / "parts.jsonl").read_text() == (folder / "out.jsonl").read_text()
     rows = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
     clf = gs.load(model)
     assert [row["body"] for row in rows] == books
@@ -55,18 +57,16 @@ def test_predictions_go_to_standard_output(gramshift, folder, model):
     assert gramshift("predict", "-m", model, "-i", "films.csv", "--json").code == 2
 
 
-def test_memory_does_not_grow_with_the_file(gramshift, folder, model, monkeypatch):
+def test_memory_does_not_grow_with_the_file(folder, model, monkeypatch):
     """Ten times the file takes no more: measured on what Python and NumPy hold at the peak."""
-    monkeypatch.setattr("gramshift.commands.predict.MOST_ROWS", 20)
     monkeypatch.setattr("gramshift.data.tables.PIECE", 1 << 12)
     peaks = []
     for n in (200, 200, 2000):
         (folder / "big.csv").write_text("text\n" + "".join(f"{'x' * 1000}{k}\n" for k in range(n)))
         tracemalloc.start()
-        answer = gramshift("predict", "-m", model, "-i", "big.csv", "-o", "out.csv", "--force")
+        predict(str(model), "big.csv", "out.csv", most_rows=20, force=True)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-        assert answer.code == 0, answer.err
         assert len(read_csv(folder / "out.csv")) == n
     assert peaks[2] < peaks[1] + 300_000  # the file has grown by 1.8 million
 
@@ -79,13 +79,12 @@ def test_memory_does_not_grow_with_the_file(gramshift, folder, model, monkeypatc
         (["--input", "films.csv", "--output", "films.csv"], "is also an input"),
         (["--input", "films.csv", "--output", "pans.csv"], "pans.csv exists"),
         (["--input", "films.csv", "--abstain-below", "7"], "--abstain-below 7"),
-        (["--input", "late.jsonl", "--output", "out.jsonl"], "late.jsonl, line 31: 'text' is 3"),
+        (["--input", "late.jsonl", "--output", "out.jsonl"], f"late.jsonl, line {MOST_ROWS + 1}: 'text' is 3"),
         (["--input", "films.csv", "--output", "out.jsonl", "--model", "films.csv"], "films.csv is not a whole Gramshift model"),
     ],
 )
-def test_mistakes_leave_no_file(gramshift, folder, model, monkeypatch, arguments, message):
-    monkeypatch.setattr("gramshift.commands.predict.MOST_ROWS", 10)
-    (folder / "late.jsonl").write_text('{"text": "fine"}\n' * 30 + '{"text": 3}\n')
+def test_mistakes_leave_no_file(gramshift, folder, model, arguments, message):
+    (folder / "late.jsonl").write_text('{"text": "fine"}\n' * MOST_ROWS + '{"text": 3}\n')
     before = sorted(os.listdir())
     answer = gramshift("predict", "--model", model, *arguments)
     assert answer.code == 2

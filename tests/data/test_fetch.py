@@ -7,7 +7,6 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from gramshift.data import fetch
 from gramshift.data import reviews as sentiment
 from gramshift.data.fetch import FetchError, fetch_sentiment
 
@@ -188,11 +187,8 @@ def test_hostile_archives_leave_nothing(tmp_path, member):
     assert not (inside / "sorted_data_acl").exists()
 
 
-def test_an_archive_that_is_too_large(tmp_path, monkeypatch):
-    monkeypatch.setattr(fetch, "LARGEST_ARCHIVE", 1000)
+def test_an_archive_that_is_too_large(tmp_path):
     with Server(make_archive()) as server, pytest.raises(FetchError, match="more than the 1000"):
-        fetch_sentiment(tmp_path, url=server.url)
-    monkeypatch.setattr(fetch, "LARGEST_ARCHIVE", 10**9)
-    monkeypatch.setattr(fetch, "LARGEST_FILE", 1000)
+        fetch_sentiment(tmp_path, url=server.url, largest_archive=1000)
     with Server(make_archive()) as server, pytest.raises(FetchError, match="is not the data set"):
-        fetch_sentiment(tmp_path, url=server.url)
+        fetch_sentiment(tmp_path, url=server.url, largest_file=1000)

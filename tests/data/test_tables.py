@@ -11,7 +11,7 @@ import pytest
 
 from gramshift.data.columns import check_ids, find_columns, read_documents
 from gramshift.data.readers import open_table
-from gramshift.data.tables import TableError, decoded_lines
+from gramshift.data.tables import TableError, decoded_lines, in_parts
 
 ROWS = [
     {"id": "a", "text": 'He said "wow", twice.\nThen left.', "label": "1"},
@@ -129,12 +129,16 @@ def test_columns_are_found(tmp_path, header, options, found):
 @pytest.mark.parametrize(
     ("header", "options", "message"),
     [
-        ("a,b,c", {}, r"t.csv has the columns a, b, c, none of them a usual name for texts \(text, review, .*--text"),
-        ("text,b,c", {"need_label": True}, r"none of them a usual name for labels \(label, class, .*--label"),
-        ("text,stars,c", {"label": "start"}, r"--label start: t.csv has no such column; it has .* did you mean stars\?"),
-        ("text,stars,c", {"text": "txet"}, r"--text txet: .*did you mean text\?"),
-        ("text,stars,c", {"text": "text,nope"}, r"--text nope: .* it has the columns text, stars, c$"),
-        ("text,stars,c", {"id": "key"}, r"--id key"),
+        (
+            "a,b,c",
+            {},
+            r"t.csv has the columns a, b, c, none of them a usual name for texts \(text, .*name it with text=$",
+        ),
+        ("text,b,c", {"need_label": True}, r"none of them a usual name for labels \(label, class, .*name it with label=$"),
+        ("text,stars,c", {"label": "start"}, r"label='start': t.csv has no such column; it has .* did you mean stars\?"),
+        ("text,stars,c", {"text": "txet"}, r"text='txet': .*did you mean text\?"),
+        ("text,stars,c", {"text": "text,nope"}, r"text='nope': .* it has the columns text, stars, c$"),
+        ("text,stars,c", {"id": "key"}, r"id='key': "),
         ("label,stars,c", {"text": "label"}, r"'label' cannot be both text and label"),
         ("text,a,a", {}, r"columns 2 and 3 are both called 'a'"),
     ],
@@ -159,8 +163,12 @@ def test_columns_that_are_not_there(tmp_path, header, options, message, monkeypa
         ("e.csv", 'id,text\n1,a\n2,"b\n3,c\n', "e.csv, line 3: a quote opens here and never closes"),
         ("e.csv", 'id,text\n1,"a"b\n', "e.csv, line 2: not a row of a table"),
         ("e.csv", "id,text\n1,a\r2,b\n", "e.csv, line 2: a line ends with"),
-        ("e.csv", b"id,text\n1,caf\xe9\n", r"e.csv, line 2: byte 14 of the file is 0xe9, which is not utf-8; .*--encoding"),
-        ("e.csv", "id,text\n1,a\n".encode("utf-16"), "it looks like --encoding utf-16"),
+        (
+            "e.csv",
+            b"id,text\n1,caf\xe9\n",
+            r"e.csv, line 2: byte 14 of the file is 0xe9, which is not utf-8; .* with encoding=$",
+        ),
+        ("e.csv", "id,text\n1,a\n".encode("utf-16"), "it looks like encoding='utf-16'$"),
         ("e.csv.gz", gzip.compress(b"id,text\n1,a\n" * 9)[:-12], "e.csv.gz is not a whole gzip file"),
         ("e.jsonl", '{"text": "a"}\n{"text": 5}\n', r"e.jsonl, line 2: 'text' is 5 \(int\); a text is a string"),
         ("e.jsonl", '{"text": "a"}\n{"text": null}\n', "e.jsonl, line 2: 'text' is null"),
@@ -172,7 +180,7 @@ def test_columns_that_are_not_there(tmp_path, header, options, message, monkeypa
         ("e.jsonl", '{"text": "a", "id": null}\n', "e.jsonl, line 1 has no id in 'id'"),
         ("e.xlsx", "PK", r"e.xlsx: the format .xlsx is not known; save the sheet as csv. Known are csv, tsv"),
         ("e.json", "[]", "write one object per line and call it .jsonl"),
-        ("e", "id", "of a name without an end is not known; say which it is with --format"),
+        ("e", "id", "of a name without an end is not known; say which it is with format=\\."),
     ],
 )
 def test_files_that_cannot_be_read_say_where(tmp_path, monkeypatch, name, content, message):
@@ -183,13 +191,13 @@ def test_files_that_cannot_be_read_say_where(tmp_path, monkeypatch, name, conten
 
 
 def test_an_unknown_format_is_named():
-    with pytest.raises(TableError, match="--format xml: there are csv, tsv, jsonl, parquet"):
+    with pytest.raises(TableError, match="format='xml': there are csv, tsv, jsonl, parquet"):
         read("x.csv", format="xml")
 
 
 def test_ids_that_repeat(tmp_path):
     path = write(tmp_path, "t.csv", "id,text\n7,a\n8,b\n7,c\n")
-    with pytest.raises(TableError, match=r"the id '7' stands in line 2 and line 4; .*--id none"):
+    with pytest.raises(TableError, match=r"the id '7' stands in line 2 and line 4; .*with id=, or .*with id='none'$"):
         check_ids(read(path))
     assert read(path, id="none").ids == ["1", "2", "3"]
 
@@ -203,10 +211,10 @@ def test_long_fields_nul_bytes_and_many_parts(tmp_path):
     assert [len(part.rows) for part in documents.raw] == [1000] * 5 + [2]
 
 
-def test_a_part_ends_early_where_texts_are_very_long(tmp_path, monkeypatch):
-    monkeypatch.setattr("gramshift.data.tables.LARGE", 25)
-    path = write(tmp_path, "t.csv", "text\n" + "0123456789\n" * 7)
-    assert [len(part.rows) for part in read(path, size=100).raw] == [3, 3, 1]
+def test_a_part_ends_early_where_texts_are_very_long():
+    rows = [(place, {"text": "0123456789"}) for place in range(7)]
+    assert [len(part.rows) for part in in_parts(rows, 100, large=25)] == [3, 3, 1]
+    assert [len(part.rows) for part in in_parts(rows, 100)] == [7]
 
 
 def test_two_columns_are_joined(tmp_path):

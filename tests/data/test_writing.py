@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gramshift.data.readers import open_table
+from gramshift.data.readers import LOOKED_AT, open_table
 from gramshift.data.tables import TableError
 from gramshift.data.writing import open_writer
 
@@ -107,11 +107,10 @@ def test_other_formats_than_the_input(tmp_path):
         rewrite(source, "o.doc")
 
 
-def test_keys_that_come_late_are_refused_in_a_csv(tmp_path, monkeypatch):
-    monkeypatch.setattr("gramshift.data.readers.LOOKED_AT", 1)
-    objects = write(tmp_path, "t.jsonl", b'{"text": "a"}\n{"text": "b"}\n{"text": "c", "late": 1}\n')
-    with pytest.raises(TableError, match="line 3 has 'late', which the rows before did not"):
-        rewrite(objects, "o.csv")
+def test_keys_that_come_late_are_refused_in_a_csv(tmp_path):
+    objects = write(tmp_path, "t.jsonl", b'{"text": "a"}\n' * LOOKED_AT + b'{"text": "c", "late": 1}\n')
+    with pytest.raises(TableError, match=f"line {LOOKED_AT + 1} has 'late', which the rows before did not"):
+        rewrite(objects, "o.csv", values=NEW[:1] * (LOOKED_AT + 1))
 
 
 def test_a_folder_is_written_without_its_texts(tmp_path):

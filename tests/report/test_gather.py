@@ -10,8 +10,8 @@ from sklearn.decomposition import KernelPCA
 import gramshift as gs
 from gramshift.data.demo import load_demo
 from gramshift.model.explain import find_shares
-from gramshift.report import gather, maps
-from gramshift.report.gather import gather_contents, strongest_spans
+from gramshift.report.contents import ShownAsItIs, SourceDocuments, TargetDocuments
+from gramshift.report.gather import find_nearest, gather_contents, strongest_spans
 from gramshift.report.page import render_page
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
@@ -25,11 +25,19 @@ def fit(target=TARGET, source=SOURCE, labels=LABELS, **options):
 
 
 def collect(classifier, plain=None, **changes):
-    given = {
-        "ids": IDS, "texts": TARGET, "source_ids": [f"k{number}" for number in range(len(SOURCE))], "source_texts": SOURCE,
-        "source_labels": LABELS, "title": "t", "sentence": "s", "options": {}, "sources": [("kitchen", 40)],
-    }  # fmt: skip
-    return gather_contents(classifier, plain, **given | changes)
+    """The contents of a report; each change goes where it belongs."""
+    target = {"ids": IDS, "texts": TARGET}
+    source = {"ids": [f"k{number}" for number in range(len(SOURCE))], "texts": SOURCE, "labels": LABELS}
+    shown = {"title": "t", "sentence": "s", "options": {}, "sources": [("kitchen", 40)]}
+    rest = {}
+    for name, value in changes.items():
+        if name.startswith("source_"):
+            source[name.removeprefix("source_")] = value
+        else:
+            kinds = ((TargetDocuments, target), (ShownAsItIs, shown))
+            next((place for kind, place in kinds if name in kind.__dataclass_fields__), rest)[name] = value
+    given = {"target": TargetDocuments(**target), "source": SourceDocuments(**source), "shown": ShownAsItIs(**shown)}
+    return gather_contents(classifier, plain, **given, **rest)
 
 
 @pytest.fixture(scope="module")
@@ -80,15 +88,12 @@ def test_neighbours_are_the_nearest_source_documents(contents):
     assert contents.documents[30].neighbours == []
 
 
-def test_equal_neighbours_come_in_order(monkeypatch):
-    monkeypatch.setattr(gather, "CELLS", 6)  # one text at a time
+def test_equal_neighbours_come_in_order():
     others = ["xy", "abc", "xabc", "abc", "abc", "abc"]
     model = gs.TransductiveClassifier(ngram_range=(2, 2), n_rounds=1).fit(others, [0, 1, 1, 1, 1, 1])._fit.model
-    assert [[row for row, _ in near] for near in gather.find_nearest(model, ["abc", "xy", "q"], others)] == [
-        [1, 3, 4],
-        [0],
-        [],
-    ]
+    for cells in (6, 1000):  # one text at a time, and all
+        found = find_nearest(model, ["abc", "xy", "q"], others, cells=cells)
+        assert [[row for row, _ in near] for near in found] == [[1, 3, 4], [0], []]
 
 
 def test_weighted_ngrams_are_weighed_as_in_the_fit(plain):
@@ -210,12 +215,10 @@ def test_a_plain_fit_has_no_map_after_adapting(plain):
     assert "After adapting" not in render_page(contents)
 
 
-def test_maps_of_many_documents_show_a_sample(monkeypatch, fitted):
-    monkeypatch.setattr(maps, "PER_KIND", 12)
-    monkeypatch.setattr(gather, "PER_KIND", 12)
-    contents = collect(fitted)
+def test_maps_of_many_documents_show_a_sample(fitted):
+    contents = collect(fitted, per_kind=12)
     assert contents.before.kinds == ["source"] * 12 + ["target"] * 12
-    assert contents.before == collect(fitted).before
+    assert contents.before == collect(fitted, per_kind=12).before
     assert "The maps show 12 source and 12 target documents, drawn at random." in contents.notes
 
 

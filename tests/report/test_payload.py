@@ -70,11 +70,10 @@ def test_what_is_not_known_is_left_out():
     )
 
 
-def test_spans_beyond_a_cut_are_dropped(monkeypatch):
-    monkeypatch.setattr("gramshift.report.page.LARGEST_TEXTS", 12)
-    one = make_payload(make_contents([make_entry(0, text="0123456789" * 2, spans=[(0, 5, 1.0, 0), (8, 12, 0.5, 1)])]))[
-        "documents"
-    ][0]
+def test_spans_beyond_a_cut_are_dropped():
+    contents = make_contents([make_entry(0, text="0123456789" * 2, spans=[(0, 5, 1.0, 0), (8, 12, 0.5, 1)])])
+    assert len(make_payload(contents)["documents"][0]["spans"]) == 2
+    one = make_payload(contents, largest_texts=12)["documents"][0]
     assert one["spans"] == [[0, 5, 1.0, 0]]
 
 

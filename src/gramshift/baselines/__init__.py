@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from gramshift.baselines.tfidf import SelfTraining, TfidfLogistic
     from gramshift.baselines.tradaboost import TopicTrAdaBoost, TrAdaBoost
     from gramshift.baselines.tsvm import TransductiveSVM
-    from gramshift.methods import METHODS, Method
 
 CLASSES = {  # where each class lives
     "SFA": "gramshift.baselines.sfa",
@@ -30,18 +29,15 @@ CLASSES = {  # where each class lives
     "TfidfLogistic": "gramshift.baselines.tfidf",
     "SelfTraining": "gramshift.baselines.tfidf",
 }
-_TABLE = ("METHODS", "Method")
 
 __all__ = [
     "CORAL",
     "DCI",
-    "METHODS",
     "SCL",
     "SFA",
     "SST",
     "KEMeta",
     "KernelDiscriminant",
-    "Method",
     "SelfTraining",
     "TfidfLogistic",
     "TopicTrAdaBoost",
@@ -52,9 +48,9 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for, when it is asked for."""
-    if name not in CLASSES and name not in _TABLE:
+    if name not in CLASSES:
         raise AttributeError(f"module 'gramshift.baselines' has no attribute {name!r}")
-    value = getattr(import_module(CLASSES.get(name, "gramshift.methods")), name)
+    value = getattr(import_module(CLASSES[name]), name)
     globals()[name] = value
     return value
 

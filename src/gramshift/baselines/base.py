@@ -31,7 +31,7 @@ OWN = {"scores": "<f8", "labeled_iter": "<i8"}  # arrays that every baseline has
 
 
 class Baseline(ClassifierMixin, BaseEstimator, ABC):
-    """``fit(X, y, target=...)``, then ``transduction_``, ``predict``, ``predict_proba``, ``save``.
+    """A rival with the interface of our classifier: ``fit(X, y, target=...)``, then ``transduction_``, ``predict``, ``save``.
 
     A baseline says what it learns (``_learn``: arrays, numbers and strings by name, nothing else, so that it can be saved) and
     how that scores texts (``_score_texts``).
@@ -45,11 +45,11 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
-        """All that scoring needs; ``codes`` are the classes of the source documents."""
+        """Return all that scoring needs; ``codes`` are the classes of the source documents."""
 
     @abstractmethod
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
-        """A column per class."""
+        """Return the scores of the texts, a column per class."""
 
     def _check_parameters(self) -> None:
         """Raise an error if a parameter is wrong."""
@@ -77,23 +77,23 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Labels of documents, seen or not; no refit."""
+        """Label documents, seen or not; no refit."""
         scores = self._score(X)
         labels: NDArray[Any] = self.classes_[choose_classes(scores)]
         return labels
 
     def decision_function(self, X: Any) -> Floats:
-        """For two classes the score of the second, else a column per class."""
+        """Return scores: for two classes that of the second, else a column per class."""
         scores = self._score(X)
         return scores[:, 1] if len(self.classes_) == 2 else scores
 
     def predict_proba(self, X: Any) -> Floats:
-        """A probability per class, calibrated on source documents that were held out; the predicted class has the largest."""
+        """Return a probability per class, calibrated on held-out source documents; the predicted class has the largest."""
         return softmax(self._score(X), self._calibrate())
 
     @property
     def transduction_proba_(self) -> Floats:
-        """Probabilities of the target documents."""
+        """The probabilities of the target documents."""
         self._check_fitted()
         return softmax(self.transduction_score_, self._calibrate())
 
@@ -124,7 +124,7 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
         return self._score_texts(self._state, texts) if texts else np.zeros((0, len(self.classes_)))
 
     def _calibrate(self) -> float:
-        """The steepness of the probabilities, when first asked for: it takes a training per fold of the source."""
+        """Return the steepness of the probabilities; when first asked for, it takes a training per fold of the source."""
         self._check_fitted()
         if self._steepness is None and self._training is not None:
             source, codes, target = self._training
@@ -154,7 +154,7 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
 
 
 def save_baseline(baseline: Baseline, path: str | os.PathLike[str]) -> None:
-    """Parameters, labels, words and numbers as JSON, the rest as arrays; probabilities are calibrated first."""
+    """Write parameters, labels, words and numbers as JSON, the rest as arrays; probabilities are calibrated first."""
     arrays = {name: value for name, value in baseline._state.items() if isinstance(value, np.ndarray)}
     arrays = {name: np.asarray(value, "<f8" if value.dtype.kind == "f" else "<i8") for name, value in arrays.items()}
     parameters = baseline._parameters
@@ -185,7 +185,7 @@ def _arrays_of(head: dict[str, Any]) -> dict[str, str]:
 
 
 def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Baseline:
-    """The baseline, after it has scored two texts as a trial: what does not fit together shows there."""
+    """Make the baseline again and let it score two texts as a trial: what does not fit together shows there."""
     if head["class"] not in CLASSES:
         raise ValueError(f"there is no baseline {str(head['class'])[:20]!r}")
     parameters = {name: tuple(value) if name == "ngram_range" else value for name, value in head["parameters"].items()}

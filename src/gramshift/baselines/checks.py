@@ -1,27 +1,26 @@
 """What baselines need: parameters in range and packages installed, checked before any work starts."""
 
+import math
 from importlib.util import find_spec
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 
 def check_count(name: str, value: Any, *, least: int = 1) -> None:
-    if not isinstance(value, Integral) or isinstance(value, (bool, np.bool_)) or value < least:
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name}={value!r}: give a whole number from {least} on")
 
 
-def check_number(name: str, value: Any, *, above: float = 0.0, most: float = np.inf) -> None:
-    is_number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
-    if not is_number or not above < value <= most or not np.isfinite(value):
-        allowed = f"above {above:g}" + ("" if np.isinf(most) else f", up to {most:g}")
+def check_number(name: str, value: Any, *, above: float = 0.0, most: float = math.inf) -> None:
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not above < value <= most or not math.isfinite(value):
+        allowed = f"above {above:g}" + ("" if math.isinf(most) else f", up to {most:g}")
         raise ValueError(f"{name}={value!r}: give a number {allowed}")
 
 
 def check_flag(name: str, value: Any) -> None:
-    if not isinstance(value, (bool, np.bool_)):
+    if type(value).__name__ not in ("bool", "bool_"):  # NumPy's too, without importing it: --help loads this module
         raise ValueError(f"{name}={value!r}: give True or False")
 
 
@@ -41,7 +40,7 @@ def require(user: str, packages: tuple[str, ...]) -> None:
 
 
 def package_file(user: str, package: str, path: str) -> Path:
-    """A file or folder within an installed package, which is not imported."""
+    """Return a file or folder within an installed package, which is not imported."""
     require(user, (package,))
     spec = find_spec(package)
     folders = (spec.submodule_search_locations if spec else None) or []

@@ -62,7 +62,7 @@ def _covariance(rows: Floats) -> Floats:
 
 
 def _power(matrix: Floats, exponent: float) -> Floats:
-    """Of a symmetric matrix without eigenvalues below 0."""
+    """Return a power of a symmetric matrix without eigenvalues below 0."""
     values, vectors = np.linalg.eigh(matrix)
     result: Floats = (vectors * np.maximum(values, 1e-12) ** exponent) @ vectors.T
     return result

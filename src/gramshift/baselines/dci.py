@@ -27,7 +27,7 @@ from gramshift.baselines.word_features import (
 
 LEAST = 3  # documents that a word must stand in
 PENALTIES = {True: [1e-5, 1e-4, 1e-3, 1e-2], False: [1e-2, 1e-1, 1e0]}
-"""For standardised profiles, and for words. The authors go on to 10^4, where a training takes minutes and gains nothing."""
+"""The penalties that are tried, for standardised profiles and for words. The authors go on to 10^4, which takes minutes."""
 N_FOLDS = 5
 
 
@@ -83,7 +83,7 @@ class DCI(Baseline):
 
 
 def choose_pivots(source: Any, target: Any, codes: Codes, n_pivots: int, least: int) -> Codes:
-    """By what they tell of the labels times how alike their document shares are in both domains."""
+    """Choose the words that tell most of the labels, times how alike their document shares are in both domains."""
     frequencies = [document_frequency(part) for part in (source, target)]
     shares = [frequency / part.shape[0] for frequency, part in zip(frequencies, (source, target), strict=True)]
     alike = np.minimum(*shares) / np.maximum(np.maximum(*shares), 1e-300)
@@ -93,8 +93,10 @@ def choose_pivots(source: Any, target: Any, codes: Codes, n_pivots: int, least: 
 
 
 def describe_words(present: Any, pivots: Codes) -> Floats:
-    """A row per word: the cosine of its documents with each pivot's, less what chance gives; columns standardised, rows of
-    length 1. Words that the domain does not have get zeros."""
+    """Return a row per word: the cosine of its documents with each pivot's, less what chance gives.
+
+    Columns are standardised, rows have length 1. Words that the domain does not have get zeros.
+    """
     frequency = document_frequency(present).astype(float)
     together = np.asarray((present.T @ present[:, pivots]).todense())
     roots = np.sqrt(frequency[:, None] * frequency[pivots])
@@ -107,7 +109,7 @@ def describe_words(present: Any, pivots: Codes) -> Floats:
 
 
 def standardize(rows: Floats, means: Floats | None = None, deviations: Floats | None = None) -> Floats:
-    """Less the means, divided by the deviations, their own if none are given; columns without deviation become 0."""
+    """Subtract the means and divide by the deviations, their own if none are given; columns without deviation become 0."""
     means = rows.mean(axis=0) if means is None else means
     deviations = rows.std(axis=0) if deviations is None else deviations
     centred = rows - means
@@ -115,7 +117,7 @@ def standardize(rows: Floats, means: Floats | None = None, deviations: Floats | 
 
 
 def _fit_chosen(features: Any, codes: NDArray[np.intp], penalties: list[float]) -> Linear:
-    """A machine with the penalty that is best on held-out folds; of equally good ones the strongest."""
+    """Fit a machine with the penalty that is best on held-out folds; of equally good ones the strongest."""
     n_folds = min(N_FOLDS, int(np.bincount(codes).min()))
     if n_folds < 2:
         return fit_machine(features, codes, C=penalties[-1])

@@ -20,7 +20,7 @@ N_FOLDS = 10
 
 
 def probabilities(features: Any, linear: Linear) -> Floats:
-    """A column per class; of two classes each score is half of the log odds' distance, the other its mirror image."""
+    """Turn scores into probabilities; of two classes each score is half of the log odds, the other its mirror image."""
     scores = score(features, linear)
     return softmax(scores, 0.5 if scores.shape[1] == 2 else 1.0)
 
@@ -49,7 +49,7 @@ def fit_stack(views: list[Any], codes: Codes, n_classes: int, *, C: float) -> tu
 
 
 def score_stack(views: list[Any], linears: list[Linear], upper: Linear) -> Floats:
-    """A column per class."""
+    """Return the scores of the stack, a column per class."""
     return score(np.hstack([probabilities(view, linear) for view, linear in zip(views, linears, strict=True)]), upper)
 
 
@@ -113,7 +113,7 @@ class KEMeta(Baseline):
 
 
 def _views(state: State, texts: list[str]) -> list[Any]:
-    """Words, phrases, polarity, senses, senses with their neighbours: a row per text."""
+    """Describe texts by words, phrases, polarity, senses, senses with their neighbours: a row per text."""
     views = [weigh(count_words(texts, state[name]), state[f"{name}_inverse"]) for name in LENGTHS]
     views.append((_polarity(texts) - state["polarity_mean"]) / state["polarity_scale"])
     for name, bags in _sense_bags(texts).items():
@@ -141,7 +141,7 @@ def _sense_bags(texts: list[str]) -> dict[str, list[Bag]]:
 
 
 def _values(bags: list[Bag], keys: list[str]) -> Any:
-    """A sparse row per bag, a column per key."""
+    """Return a sparse row per bag, a column per key."""
     places = {key: place for place, key in enumerate(keys)}
     rows = [sorted((places[key], value) for key, value in bag.items() if key in places) for bag in bags]
     ends = np.cumsum([0, *map(len, rows)])

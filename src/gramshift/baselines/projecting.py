@@ -23,7 +23,7 @@ class Projected(Baseline):
 
     @abstractmethod
     def _project(self, present: Any, codes: Codes) -> Floats:
-        """A row per word; source documents, whose classes are known, stand first."""
+        """Return a row per word; source documents, whose classes are known, stand first."""
 
     def _check_parameters(self) -> None:
         check_number("gamma", self.gamma)
@@ -55,7 +55,7 @@ def leading(matrix: Any, n: int) -> Floats:
 
 
 def upright(vectors: Floats) -> Floats:
-    """1 or -1 for each column, so that its largest entry becomes positive."""
+    """Return 1 or -1 for each column, so that its largest entry becomes positive."""
     signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])])
     return np.where(signs == 0, 1.0, signs)
 
@@ -66,7 +66,7 @@ def rescale(features: Any, projection: Floats, gamma: float) -> Floats:
 
 
 def mean_length(features: Any) -> float:
-    """Of the rows."""
+    """Return the mean length of the rows."""
     squares = features.multiply(features) if sparse.issparse(features) else features**2
     return float(np.sqrt(np.asarray(squares.sum(axis=1))).mean())
 

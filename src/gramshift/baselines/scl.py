@@ -72,7 +72,7 @@ class SCL(Projected):
 
 
 def choose_pivots(present: Any, n_source: int, codes: Codes | None, n_pivots: int, least: int) -> Codes:
-    """Of the words in enough documents of both domains those most frequent there, or that tell most of the source's codes."""
+    """Choose words of enough documents in both domains: the most frequent, or those that tell most of the source's codes."""
     both = np.minimum(document_frequency(present[:n_source]), document_frequency(present[n_source:]))
     worth = both.astype(float) if codes is None else mutual_information(present[:n_source], codes)
     frequent = both >= min(least, both.max())
@@ -80,7 +80,7 @@ def choose_pivots(present: Any, n_source: int, codes: Codes | None, n_pivots: in
 
 
 def correspond(present: Any, pivots: Codes, n_directions: int) -> Floats:
-    """For every word its part in each main direction of the pivot predictors' weights; pivots have none."""
+    """Return for every word its part in each main direction of the pivot predictors' weights; pivots have none."""
     others = np.setdiff1d(np.arange(present.shape[1]), pivots)
     signs = np.where(present[:, pivots].toarray() > 0, 1.0, -1.0)
     features = present[:, others]

@@ -27,7 +27,7 @@ class Lexicon:
 
     words: dict[str, float]
     senses: dict[str, float] = field(default_factory=dict)
-    """By key of WordNet; goes before the word."""
+    """The polarity of a sense by its key of WordNet; it goes before that of the word."""
 
     def polarity(self, word: Word, sense: str) -> float:
         for key, table in ((sense, self.senses), (word.form, self.words), (word.lemma, self.words)):
@@ -37,7 +37,7 @@ class Lexicon:
 
 
 def read_lexicon(path: Path) -> Lexicon:
-    """A file like Pattern's en-sentiment.xml: a polarity per sense; a word has the mean of its senses."""
+    """Read a file like Pattern's en-sentiment.xml: a polarity per sense; a word has the mean of its senses."""
     words, senses = defaultdict(list), defaultdict(list)
     for entry in ElementTree.parse(path).getroot().iter("word"):
         polarity = float(entry.get("polarity", "0"))
@@ -55,7 +55,7 @@ def load_lexicon() -> Lexicon:
 
 
 def polarities(sentence: Sequence[Word], senses: Sequence[str], lexicon: Lexicon) -> list[float]:
-    """A number per word; its sign is turned if a negation is among the REACH words before it."""
+    """Return a number per word; its sign is turned if a negation is among the REACH words before it."""
     found = []
     negated = 0
     for word, sense in zip(sentence, senses, strict=True):
@@ -90,7 +90,7 @@ LIGHT = {"be", "have", "do"}  # they say nothing about the sense of others
 
 
 def choose_senses(sentence: Sequence[Word], wordnet: WordNet) -> list[str]:
-    """A key per word, empty if WordNet does not know it: simplified Lesk.
+    """Return a key per word, empty if WordNet does not know it: simplified Lesk.
 
     The sense whose gloss shares most words with the rest of the sentence; of equals the most frequent.
     """
@@ -115,6 +115,6 @@ def expand_senses(senses: set[str], wordnet: WordNet) -> dict[str, float]:
 
 @lru_cache(maxsize=N_TEXTS)
 def senses_of_text(text: str) -> tuple[tuple[str, ...], ...]:
-    """A key per word of each sentence."""
+    """Return a key per word of each sentence."""
     wordnet = load_wordnet()
     return tuple(tuple(choose_senses(sentence, wordnet)) for sentence in tag_text(text))

@@ -71,7 +71,7 @@ def choose_bridge(present: Any, n_source: int, n_bridge: int, least: int) -> Cod
 
 
 def align(present: Any, bridge: Codes, n_clusters: int) -> Floats:
-    """For every word its part in each cluster; words of the bridge have none.
+    """Return for every word its part in each cluster; words of the bridge have none.
 
     Words and bridge are the two sides of a graph whose edges say how many documents have both. Its largest eigenvectors,
     after dividing each edge by the root of its ends' degrees, are the left singular vectors of one matrix.

@@ -15,9 +15,18 @@ from gramshift.baselines.thesaurus import (
     mark,
     sentence_elements,
     shares_of_rows,
+    sum_relatedness,
     weigh_counts,
 )
 from gramshift.baselines.word_features import fit_logistic, score
+
+
+def gather_sentences(source: list[str], codes: Codes, target: list[str]) -> tuple[list[list[str]], Codes]:
+    """Return the elements of all sentences, and the class of each: that of its source document, -1 in target documents."""
+    tagged = [tag_text(text) for text in source + target]
+    of_documents = np.concatenate([codes, np.full(len(target), -1)])
+    sentences = [sentence_elements(sentence) for document in tagged for sentence in document]
+    return sentences, np.repeat(of_documents, [len(document) for document in tagged])
 
 
 class SST(Baseline):
@@ -72,18 +81,15 @@ class SST(Baseline):
         return state | {"coefficients": coefficients, "intercepts": intercepts}
 
     def _relate(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
-        """The thesaurus. Classes of source documents are all it knows of labels."""
-        tagged = [tag_text(text) for text in source + target]
-        of_documents = np.concatenate([codes, np.full(len(target), -1)])
-        sentences = [sentence_elements(sentence) for document in tagged for sentence in document]
-        of_sentences = np.repeat(of_documents, [len(document) for document in tagged])
+        """Make the thesaurus."""
+        sentences, of_sentences = gather_sentences(source, codes, target)
         entries, counts = count_together(sentences, of_sentences, n_classes, n_entries=self.n_entries)
         shares = shares_of_rows(weigh_counts(counts))
         arrays = {"shares": shares.data, "share_columns": shares.indices, "share_ends": shares.indptr}
         return {"entries": entries, "n_columns": shares.shape[1], **arrays}
 
     def _describe(self, state: State, texts: list[str]) -> Any:
-        """Which words a text has, and with what it is expanded."""
+        """Mark which words each text has, and with what it is expanded."""
         documents = [document_elements(tag_text(text)) for text in texts]
         features = mark(documents, {word: place for place, word in enumerate(state["words"])})
         entries = {entry: place for place, entry in enumerate(state["entries"])}
@@ -92,7 +98,8 @@ class SST(Baseline):
         cells = (state["shares"], state["share_columns"], state["share_ends"])
         shares = sparse.csr_matrix(cells, shape=(len(entries), state["n_columns"]))
         shares.check_format()  # of a file that was altered, say
-        return sparse.hstack([features, expand(mark(documents, entries), shares, self.n_expand)]).tocsr()
+        sums = sum_relatedness(mark(documents, entries), shares)
+        return sparse.hstack([features, expand(sums, len(entries), self.n_expand)]).tocsr()
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         return score(self._describe(state, texts), (state["coefficients"], state["intercepts"]))

@@ -20,9 +20,9 @@ PARTS = {"NN": "n", "AJ": "a", "AV": "r", "VV": "v", "VB": "v", "VD": "v", "VH":
 
 class Word(NamedTuple):
     form: str
-    """In lower case."""
+    """The word as it stands, in lower case."""
     lemma: str
-    """In lower case."""
+    """Its basic form, in lower case."""
     part: str
     """One of n, a, r, v, p; empty for all other parts of speech."""
 
@@ -43,7 +43,7 @@ def tag_text(text: str) -> tuple[tuple[Word, ...], ...]:
 
 
 def tag_sentence(words: list[str]) -> list[int]:
-    """HanTa's most probable sequence of tags, as its ``tag_sent`` has it.
+    """Return HanTa's most probable sequence of tags, as its ``tag_sent`` has it.
 
     That one tries all tags at each word and takes 1 ms a sentence; here only those that the word can have are tried, and what a
     word can have is looked up once.
@@ -90,7 +90,7 @@ def _tagger() -> Any:
 
 @lru_cache(maxsize=1 << 17)
 def _possible_tags(word: str, *, heed_case: bool) -> tuple[tuple[int, float], ...]:
-    """With their log-probabilities given the word; none if anything may follow."""
+    """Return tags with their log-probabilities given the word; none if anything may follow."""
     tagger = _tagger()
     tags = tagger._tag_word(word[:LONGEST], cutoff=5, casesensitive=heed_case, conditional=True)
     return tuple((tag, value) for tag, value in tags if tagger.int2tag[tag] != "UNKNOWN")

@@ -20,7 +20,7 @@ PARTS = "na"  # nouns and adjectives: verbs and adverbs bring "be", "just" and t
 
 
 def document_elements(sentences: Iterable[Sequence[Word]]) -> set[str]:
-    """Lemmas and pairs of neighbouring lemmas, of any part of speech; marks are none."""
+    """Return lemmas and pairs of neighbouring lemmas, of any part of speech; marks are none."""
     found: set[str] = set()
     for sentence in sentences:
         found.update(_with_pairs([word.lemma for word in sentence if any(map(str.isalnum, word.lemma))]))
@@ -28,7 +28,7 @@ def document_elements(sentences: Iterable[Sequence[Word]]) -> set[str]:
 
 
 def sentence_elements(sentence: Sequence[Word]) -> list[str]:
-    """Nouns and adjectives of a sentence, each once, and pairs of neighbours in that list."""
+    """Return nouns and adjectives of a sentence, each once, and pairs of neighbours in that list."""
     return _with_pairs(list(dict.fromkeys(word.lemma for word in sentence if word.part and word.part in PARTS)))
 
 
@@ -37,7 +37,7 @@ def _with_pairs(lemmas: list[str]) -> list[str]:
 
 
 def mark(documents: Iterable[Iterable[str]], places: dict[str, int]) -> Any:
-    """A sparse matrix with 1 where a document has an element; ``places`` are the columns, others are left out."""
+    """Return a sparse matrix with 1 where a document has an element; ``places`` are the columns, others are left out."""
     indices: list[int] = []
     ends = [0]
     for elements in documents:
@@ -50,7 +50,7 @@ def mark(documents: Iterable[Iterable[str]], places: dict[str, int]) -> Any:
 def count_together(
     sentences: Sequence[Sequence[str]], codes: Codes, n_classes: int, *, n_entries: int, n_columns: int = N_COLUMNS
 ) -> tuple[list[str], Any]:
-    """The most frequent elements, and in how many sentences each stands with each column.
+    """Return the most frequent elements, and in how many sentences each stands with each column.
 
     Columns are elements again, first in any sentence, then in sentences of each class (the sentiment elements); ``codes`` is -1
     where the class is not known. Cells below LEAST_TOGETHER are 0; past ``n_columns`` the columns with the least are dropped.
@@ -75,7 +75,7 @@ def _without_itself(counts: Any) -> Any:
 
 
 def weigh_counts(counts: Any) -> Any:
-    """Pointwise mutual information, discounted for small counts (Pantel and Ravichandran); negative values are 0."""
+    """Weigh counts by pointwise mutual information, discounted if small (Pantel and Ravichandran); negative values are 0."""
     cells = counts.tocoo()
     total = cells.data.sum()
     of_row = np.bincount(cells.row, cells.data, minlength=cells.shape[0])[cells.row]
@@ -89,36 +89,39 @@ def weigh_counts(counts: Any) -> Any:
 
 
 def shares_of_rows(weights: Any) -> Any:
-    """Each weight over the sum of its row; a row without weights stays empty."""
+    """Divide each weight by the sum of its row; a row without weights stays empty."""
     totals = np.asarray(weights.sum(axis=1)).ravel()
     return (sparse.diags(1 / np.where(totals > 0, totals, 1)) @ weights).tocsr()
 
 
-def sum_relatedness(marked: Any, shares: Any) -> Iterator[Floats]:
-    """For each document and entry u the sum, over the entries v that the document has, of tau(v, u).
+def sum_relatedness(marked: Any, shares: Any, *, at_once: int = N_AT_ONCE) -> Iterator[Floats]:
+    """Sum for each document and entry u, over the entries v that the document has, tau(v, u).
 
     tau(v, u) is the share of u's weight in columns where v has some. The sum is a product of three sparse matrices, so that the
-    large one of all tau is never made. Gives blocks of rows.
+    large one of all tau is never made. Yields blocks with a row for each of ``at_once`` documents.
     """
     pattern = shares.copy()
     pattern.data[:] = 1
     columns = (marked @ pattern).tocsr()
-    for first in range(0, marked.shape[0], N_AT_ONCE):
-        yield np.asarray(shares @ columns[first : first + N_AT_ONCE].toarray().T).T
+    for first in range(0, marked.shape[0], at_once):
+        yield np.asarray(shares @ columns[first : first + at_once].toarray().T).T
 
 
-def expand(marked: Any, shares: Any, n_expand: int) -> Any:
-    """The entries that are most related to each document, with the value 1 / rank; of equals the more frequent comes first."""
+def expand(sums: Iterable[Floats], n_entries: int, n_expand: int) -> Any:
+    """Return a row for each document with its most related entries, valued 1 / rank; of equals the more frequent comes first.
+
+    ``sums`` are blocks of rows: how related each document is to each of the entries.
+    """
     values: list[Floats] = []
     indices: list[Codes] = []
     ends = [0]
-    for block in sum_relatedness(marked, shares):
+    for block in sums:
         for row in block:
             best = _largest(row, n_expand)
             values.append(1 / np.arange(1, len(best) + 1))
             indices.append(best)
             ends.append(ends[-1] + len(best))
-    shape = (marked.shape[0], shares.shape[0])
+    shape = (len(ends) - 1, n_entries)
     data, places = np.concatenate([*values, np.zeros(0)]), np.concatenate([*indices, np.zeros(0, np.intp)])
     result = sparse.csr_matrix((data, places, np.array(ends, np.intp)), shape=shape)
     result.sort_indices()
@@ -126,7 +129,7 @@ def expand(marked: Any, shares: Any, n_expand: int) -> Any:
 
 
 def _largest(row: Floats, n: int) -> Codes:
-    """Places of the n largest values above 0, in order."""
+    """Return the places of the n largest values above 0, in order."""
     places = np.flatnonzero(row > 0)
     if len(places) > n:
         bound = np.partition(row[places], len(places) - n)[len(places) - n]

@@ -15,7 +15,7 @@ from gramshift.text.documents import as_documents
 
 
 def fit_topics(counts: Any, n_topics: int, random_state: int) -> Floats:
-    """A row per topic: how much it has of each word."""
+    """Return a row per topic: how much it has of each word."""
     model = LatentDirichletAllocation(n_topics, learning_method="online", batch_size=256, random_state=random_state)
     components: Floats = model.fit(counts).components_
     return components
@@ -69,7 +69,7 @@ class TrAdaBoost(Baseline):
         check_flag("adapt", self.adapt)
 
     def fit(self, X: Any, y: Any, *, target: Any = None, target_labels: Any = None) -> Self:
-        """As for the others; ``target_labels`` has a label or a gap per document of ``target``."""
+        """Learn as the others do; ``target_labels`` has a label or a gap per document of ``target``."""
         self._given: list[Any] | None = None
         if target_labels is not None:
             documents = target.documents if isinstance(target, Target) else target

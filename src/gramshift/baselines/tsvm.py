@@ -148,7 +148,7 @@ def fit_transductive(gram: Floats, signs: Floats, C: float, target_C: float) -> 
 
 
 def label_by_share(scores: Floats, n_positive: int) -> Floats:
-    """1 for so many of the highest scores, -1 for the others."""
+    """Return 1 for so many of the highest scores, -1 for the others."""
     assigned = -np.ones(len(scores))
     assigned[np.argsort(-scores, kind="stable")[:n_positive]] = 1
     return assigned

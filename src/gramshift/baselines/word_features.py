@@ -16,7 +16,7 @@ TOKEN = r"(?u)\b\w+\b"  # one letter is a word too
 
 
 def find_words(texts: list[str], *, longest: int = 2, least: int = 1) -> tuple[list[str], Any]:
-    """Words, and pairs if ``longest`` is 2, of at least so many documents, in order; and how often each document has each."""
+    """Find words, and pairs if ``longest`` is 2, of at least so many documents, in order, and count them in each document."""
     vectorizer = CountVectorizer(token_pattern=TOKEN, ngram_range=(1, longest), dtype=np.float64)
     try:
         counts = vectorizer.fit_transform(texts)
@@ -37,7 +37,7 @@ def count_words(texts: list[str], words: list[str]) -> Any:
 
 
 def binary(counts: Any) -> Any:
-    """1 where a word occurs."""
+    """Return 1 where a word occurs."""
     result = counts.copy()
     result.data[:] = 1
     return result
@@ -49,20 +49,20 @@ def document_frequency(counts: Any) -> NDArray[np.intp]:
 
 
 def inverse_frequency(counts: Any) -> Floats:
-    """As scikit-learn has it: log((1 + documents) / (1 + documents of the word)) + 1."""
+    """Return, as scikit-learn does, log((1 + documents) / (1 + documents of the word)) + 1."""
     result: Floats = np.log((1 + counts.shape[0]) / (1 + document_frequency(counts))) + 1
     return result
 
 
 def weigh(counts: Any, inverse: Floats) -> Any:
-    """(1 + log count) times the inverse frequency; rows of length 1."""
+    """Weigh by (1 + log count) times the inverse frequency; rows of length 1."""
     result = counts.copy()
     result.data = 1 + np.log(result.data)
     return normalize(result @ sparse.diags(inverse), copy=False).tocsr()
 
 
 def mutual_information(present: Any, codes: NDArray[np.intp], *, absence: bool = True) -> Floats:
-    """Of each column, 1 where a word occurs, with the classes of the rows; in bits.
+    """Return the information that each column, 1 where a word occurs, has of the classes of the rows; in bits.
 
     Without ``absence`` only the terms of documents that have the word are added up.
     """
@@ -106,13 +106,13 @@ def fit_machine(X: Any, codes: Codes, *, C: float, weights: Floats | None = None
 
 
 def score(X: Any, linear: Linear) -> Floats:
-    """A column per class."""
+    """Return scores, a column per class."""
     coefficients, intercepts = linear
     return np.asarray(X @ coefficients + intercepts)
 
 
 def columns(model: Any) -> Linear:
-    """Those of a fitted model of scikit-learn."""
+    """Return the coefficients and intercepts of a fitted model of scikit-learn, a column per class."""
     coefficients, intercepts = model.coef_.T, model.intercept_
     if coefficients.shape[1] == 1:
         coefficients, intercepts = np.hstack([-coefficients, coefficients]), np.array([-intercepts[0], intercepts[0]])

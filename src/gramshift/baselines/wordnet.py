@@ -65,7 +65,7 @@ def load_wordnet() -> WordNet:
 
 
 def _read_index(path: Path) -> dict[bytes, bytes]:
-    """A line per word: the word, its part of speech, the number of its senses, ..., their places."""
+    """Read the index, a line per word: the word, its part of speech, the number of its senses, ..., their places."""
     index = {}
     for line in path.read_bytes().splitlines():
         if not line.startswith(b" "):  # the licence does

@@ -1,39 +1,24 @@
 """``gramshift demo``: learn from reviews of kitchen tools, label reviews of films."""
 
-import json
+import csv
+import time
+from io import StringIO
 from pathlib import Path
 from textwrap import shorten
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
+from gramshift.commands.classify.options import ClassifyOptions, parse_ngrams
+from gramshift.commands.classify.run import classify
+from gramshift.data.demo import DOMAINS, load_demo
 from gramshift.methods import METHODS, STAGES
+from gramshift.runtime.storage import replaced_file
 
 NGRAMS = "3-5"  # the reviews are short
 SHARE_ADDED = 0.5  # of the target, as in the paper: 1000 of 2000
 
 
-def demo_command(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the two files and the report.")] = Path(
-        "gramshift-demo"
-    ),
-    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
-) -> None:
-    """Learn from 120 reviews of kitchen tools, label 120 reviews of films, and the other way round; ends with a page to open.
-
-    Example: `gramshift demo`
-    """
-    result = run_demo() | write_demo(output)
-    print(json.dumps(result, ensure_ascii=False) if as_json else describe(result))
-
-
 def run_demo() -> dict[str, Any]:
-    """Accuracy of the paper's three stages in both directions, and what is said of one review."""
-    import time
-
-    from gramshift.commands.classify.options import parse_ngrams
-    from gramshift.data.demo import load_demo
-
+    """Measure the paper's three stages in both directions, and explain one review."""
     begun, settings, shown = time.perf_counter(), [], None
     for source_name, target_name in (("kitchen", "films"), ("films", "kitchen")):
         source, target = load_demo(source_name), load_demo(target_name)
@@ -52,15 +37,7 @@ def run_demo() -> dict[str, Any]:
 
 
 def write_demo(folder: Path) -> dict[str, Any]:
-    """The two domains as files, and the report of a run over them."""
-    import csv
-    from io import StringIO
-
-    from gramshift.commands.classify.options import ClassifyOptions
-    from gramshift.commands.classify.run import classify
-    from gramshift.data.demo import DOMAINS, load_demo
-    from gramshift.runtime.storage import replaced_file
-
+    """Write the two domains as files, and the report of a run over them."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in DOMAINS:
         reviews = load_demo(name)
@@ -83,6 +60,7 @@ def write_demo(folder: Path) -> dict[str, Any]:
 
 
 def describe(result: dict[str, Any]) -> str:
+    """Tell for a terminal what was measured, and where the page is."""
     lines = [
         f"Trained on one domain, tested on the other: 3- to 5-grams, {result['seconds']:.2f} s for all six.",
         "",
@@ -95,7 +73,7 @@ def describe(result: dict[str, Any]) -> str:
         "",
         "plain: n-grams in common; adapted: documents described by their likeness to all documents of both domains;",
         "tkc: adapted, and a second round that learns from the surest answers of the first. 120 documents a side are too",
-        "few for that to help (one review is 0.8 %): this shows what happens, not what can be had from thousands.",
+        "few for that to help (one review is 0.8 %): this shows what happens, not what thousands would give.",
         "",
         f"The surest answer: {shorten(result['example']['text'], 90, placeholder=' ...')}",
         *(f"  {line}".rstrip() for line in result["example"]["explanation"].splitlines()),

@@ -1,13 +1,15 @@
 """``gramshift explain``: the n-grams and documents that decided."""
 
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
+from gramshift.commands.choices import as_option
 from gramshift.commands.outputs import check_outputs, open_output
 from gramshift.data.columns import Progress, find_columns, read_documents
 from gramshift.data.readers import open_table
+from gramshift.errors import InputError
+from gramshift.methods import OWN, load
+from gramshift.model.classifier import TransductiveClassifier
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -35,23 +37,19 @@ def explain(
     force: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Of one text, or of each document of an input; with ``html`` also written as a page."""
+    """Explain one text, or each document of an input; with ``html`` also write a page."""
     if (text is None) == (input is None):
-        raise ValueError('give either one text in quotes, "like this", or a file with --input')
+        raise InputError('give either one text in quotes, "like this", or a file with --input')
     if top < 1:
-        raise ValueError(f"--top {top}: give a number from 1 on")
+        raise InputError(f"--top {top}: give a number from 1 on")
     check_outputs({"--html": html}, [model, *([input] if input else [])], force=force)
     texts = [text] if text is not None else []
     if input is not None:
-        with open_table(input, format=format, encoding=encoding) as table:
+        with open_table(input, format=format, encoding=encoding, naming=as_option) as table:
             texts = read_documents(table, find_columns(table, text=column), progress=progress).texts
-
-    from gramshift.methods import OWN, load
-    from gramshift.model.classifier import TransductiveClassifier
-
     classifier = load(model)
     if not isinstance(classifier, TransductiveClassifier):
-        raise ValueError(
+        raise InputError(
             f"{model} holds a {type(classifier).__name__}, which cannot be explained; those of {', '.join(OWN)} can"
         )
     explanations = []
@@ -82,45 +80,3 @@ def explain(
 def _plain(part: Any) -> dict[str, Any]:
     fields = asdict(part)
     return fields | {"shares": {str(name): value for name, value in fields["shares"].items()}}
-
-
-def explain_command(
-    text: Annotated[str | None, typer.Argument(help="A text in quotes.", metavar="TEXT")] = None,
-    model: Annotated[str, typer.Option("--model", "-m", help="What gramshift classify --save has kept.", metavar="FILE")] = ...,  # type: ignore[assignment]
-    input: Annotated[
-        str | None, typer.Option("--input", "-i", help="Or a file of documents; - for standard input.", metavar="FILE")
-    ] = None,
-    html: Annotated[str | None, typer.Option(help="Also write a page with the texts marked.", metavar="FILE")] = None,
-    top: Annotated[int, typer.Option(help="How many stretches and documents to show.")] = 8,
-    column: Annotated[str | None, typer.Option("--text", help="Column of the text in the file.")] = None,
-    format: Annotated[str | None, typer.Option(help="csv, tsv, jsonl or parquet, where the name does not tell.")] = None,
-    encoding: Annotated[str, typer.Option(help="Of the input.")] = "utf-8",
-    force: Annotated[bool, typer.Option("--force", help="Replace a page that exists.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all shares as JSON.")] = False,
-) -> None:
-    """Show what in a text speaks for its label, what against it, and which documents that was learnt from.
-
-    Example: `gramshift explain --model model.gramshift "a great film, sadly too long"`
-    """
-    from gramshift.commands.progress_bar import progress_bar
-    from gramshift.text.terminal import print_json, say
-
-    with progress_bar() as progress:
-        result = explain(
-            model,
-            text,
-            input,
-            column=column,
-            format=format,
-            encoding=encoding,
-            html=html,
-            top=top,
-            force=force,
-            progress=progress,
-        )
-    if as_json:
-        print_json(result["explanations"])
-    else:
-        print("\n\n".join(result["texts"]))
-    if html is not None:
-        say(f"page in {html}")

@@ -1,18 +1,18 @@
 """``gramshift info``: what is in a model file."""
 
 import os
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+from gramshift.methods import load_with_head
+from gramshift.model.classifier import TransductiveClassifier
+from gramshift.runtime.memory import human
+from gramshift.text.terminal import visible
 
 SAFE = "every checksum fits; nothing in the file is run when it is opened"
 
 
 def describe_model(path: str) -> dict[str, Any]:
-    """The file is read and checked as a whole, as it is for predictions."""
-    from gramshift.methods import load_with_head
-    from gramshift.model.classifier import TransductiveClassifier
-
+    """Tell what is in the file, which is read and checked as a whole, as it is for predictions."""
     classifier, head = load_with_head(path)
     is_own = isinstance(classifier, TransductiveClassifier)
     texts = _texts(classifier) if is_own else classifier._state.get("texts", [])
@@ -30,7 +30,7 @@ def describe_model(path: str) -> dict[str, Any]:
         "n_target": len(classifier.transduction_),
         "n_texts": len(texts),
         "n_characters": sum(map(len, texts)),
-        "rounds": classifier.history_,
+        "rounds": [step | _by_name(step) for step in classifier.history_],
         "parameters": parameters,
         "safe": SAFE,
     }
@@ -41,10 +41,7 @@ def _texts(classifier: Any) -> list[str]:
 
 
 def in_words(found: dict[str, Any]) -> list[str]:
-    """For a terminal."""
-    from gramshift.runtime.memory import human
-    from gramshift.text.terminal import visible
-
+    """Tell for a terminal what was found."""
     classes = [visible(str(one)) for one in found["classes"]]
     shown = ", ".join(classes[:10]) + (f" and {len(classes) - 10} more" if len(classes) > 10 else "")
     versions = ", ".join(f"{name} {value}" for name, value in found["versions"].items())
@@ -65,33 +62,14 @@ def in_words(found: dict[str, Any]) -> list[str]:
     for number, step in enumerate(found["rounds"], start=1):
         added, counts = sum(step["added"].values()), step["labels"]
         joined = f"{added} target documents joined, " if added else ""
-        labels = (
-            "" if counts is None else ", ".join(f"{count} {visible(str(name))}" for name, count in list(counts.items())[:10])
-        )
+        labels = "" if counts is None else ", ".join(f"{count} {visible(name)}" for name, count in list(counts.items())[:10])
         lines[f"round {number}"] = f"{joined}{labels or 'labels not recorded'}"
     width = max(map(len, lines))
     return [f"{name.ljust(width)}  {words}" for name, words in lines.items()]
 
 
-def info_command(
-    model: Annotated[str, typer.Argument(help="What gramshift classify --save has kept.", metavar="MODEL")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
-) -> None:
-    """Check a model file and tell what is in it: parameters, classes, sizes, date, versions, whether it holds texts.
-
-    Example: `gramshift info model.gramshift`
-    """
-    from gramshift.text.terminal import print_json
-
-    found = describe_model(model)
-    if as_json:
-        print_json(found | {"rounds": [step | _by_name(step) for step in found["rounds"]]})
-    else:
-        print("\n".join(in_words(found)))
-
-
 def _by_name(step: dict[str, dict[object, int] | None]) -> dict[str, dict[str, int] | None]:
-    """JSON has no keys but strings."""
+    """Return the counts of a round by names: JSON has no keys but strings."""
     return {
         key: None if counts is None else {str(name): count for name, count in counts.items()}
         for key, counts in ((key, step[key]) for key in ("added", "labels"))

@@ -13,7 +13,7 @@ GRACE = 0.5  # seconds in which Python may end in order: it cannot while a libra
 
 
 def stop_while_loading() -> None:
-    """Until a command begins, Ctrl-C just ends it: nothing has been done."""
+    """Let Ctrl-C just end the process until a command begins: nothing has been done."""
 
     def stop(*_: object) -> None:
         os.write(2, b"gramshift: interrupted; nothing was done\n")
@@ -24,7 +24,7 @@ def stop_while_loading() -> None:
 
 @contextmanager
 def stopping_soon(words: str) -> Iterator[None]:
-    """Within, Ctrl-C raises KeyboardInterrupt as usual; if that takes longer than GRACE, the process says ``words`` and ends.
+    """Let Ctrl-C raise KeyboardInterrupt as usual; if that takes longer than GRACE, the process says ``words`` and ends.
 
     The system's signal handler writes a byte into a pipe at once, even while Python's own has to wait; a thread reads it.
     """

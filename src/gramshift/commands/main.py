@@ -12,20 +12,23 @@ import typer
 from typer.core import TyperCommand
 
 from gramshift import __version__
-from gramshift.commands.classify.command import classify_command
-from gramshift.commands.demo import demo_command
-from gramshift.commands.explain import explain_command
-from gramshift.commands.fetch import fetch_command
-from gramshift.commands.info import info_command
+from gramshift.commands import parser
 from gramshift.commands.interrupt import CODE, stopping_soon
-from gramshift.commands.kernel import kernel_command
-from gramshift.commands.predict import predict_command
-from gramshift.commands.reproduce import reproduce_command
 from gramshift.text.terminal import say
+
+OLD_NAMES = {"--memory-limit": "--memory"}
+
+
+class Renamed(TyperCommand):
+    """A command with options that had other names once; these are still understood, and no longer shown."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        named = (argument.partition("=") for argument in args)
+        return super().parse_args(ctx, [OLD_NAMES.get(name, name) + equals + value for name, equals, value in named])
 
 
 class SeveralValues(TyperCommand):
-    """For commands without arguments, so that every value belongs to the option before it."""
+    """A command without arguments, so that every value belongs to the option before it."""
 
     several = ("--source",)
 
@@ -34,7 +37,7 @@ class SeveralValues(TyperCommand):
 
 
 def repeat_option(args: list[str], several: tuple[str, ...]) -> list[str]:
-    """The option again before each of its further values, as the parser wants it."""
+    """Repeat the option before each of its further values, as the parser wants it."""
     result: list[str] = []
     current = None
     for place, argument in enumerate(args):
@@ -77,7 +80,7 @@ app = typer.Typer(
 def _plainly(
     command: Callable[..., None], kept: str = "nothing was written", resumable: str | None = None
 ) -> Callable[..., None]:
-    """The command, ending in one line on stderr when it is interrupted: what is left, ``resumable`` with --resume."""
+    """Make the command end in one line on stderr when it is interrupted: what is left, ``resumable`` with --resume."""
 
     @functools.wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
@@ -92,15 +95,16 @@ def _plainly(
     return run
 
 
+KEPT_TILES = "finished tiles are kept, go on with the same command"
 KEPT = "finished pieces are kept, go on with the same command"
-app.command("classify", cls=SeveralValues)(_plainly(classify_command, "no file is half written", resumable=KEPT))
-app.command("demo")(_plainly(demo_command, "no file is half written"))
-app.command("explain")(_plainly(explain_command))
-app.command("fetch")(_plainly(fetch_command, "what has arrived is kept and taken up next time"))
-app.command("info")(_plainly(info_command))
-app.command("kernel")(_plainly(kernel_command, resumable="finished tiles are kept, go on with the same command"))
-app.command("predict")(_plainly(predict_command))
-app.command("reproduce")(_plainly(reproduce_command, "finished settings are kept, go on with --resume"))
+app.command("classify", cls=SeveralValues)(_plainly(parser.classify_command, "no file is half written", resumable=KEPT))
+app.command("demo")(_plainly(parser.demo_command, "no file is half written"))
+app.command("explain")(_plainly(parser.explain_command))
+app.command("fetch")(_plainly(parser.fetch_command, "what has arrived is kept and taken up next time"))
+app.command("info")(_plainly(parser.info_command))
+app.command("kernel", cls=Renamed)(_plainly(parser.kernel_command, resumable=KEPT_TILES))
+app.command("predict")(_plainly(parser.predict_command))
+app.command("reproduce")(_plainly(parser.reproduce_command, "finished settings are kept, go on with --resume"))
 
 
 def _show_version(wanted: bool) -> None:

@@ -13,7 +13,7 @@ STANDARD = "-"
 
 
 def check_outputs(outputs: dict[str, str | None], inputs: list[str], *, force: bool) -> None:
-    """``outputs`` are file names by their option; everything that can be known now is an error now."""
+    """Refuse now what would fail later; ``outputs`` are file names by their option."""
     named = {option: name for option, name in outputs.items() if name is not None}
     for option, name in named.items():
         if name == STANDARD:
@@ -39,7 +39,7 @@ def check_outputs(outputs: dict[str, str | None], inputs: list[str], *, force: b
 
 @contextmanager
 def open_output(name: str) -> Iterator[IO[bytes]]:
-    """A file that appears under its name when it is whole, or standard output for "-"."""
+    """Open a file that appears under its name when it is whole, or standard output for "-"."""
     if name == STANDARD:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()

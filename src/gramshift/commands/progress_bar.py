@@ -9,7 +9,7 @@ from gramshift.runtime.threads import Progress
 
 @contextmanager
 def progress_bar() -> Iterator[Progress | None]:
-    """A callback that draws a bar per stage with the time left; None when stderr is not a terminal."""
+    """Yield a callback that draws a bar per stage with the time left; None when stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return

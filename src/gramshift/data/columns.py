@@ -18,7 +18,7 @@ NO_ID = "none"
 
 @dataclass(frozen=True)
 class Columns:
-    """The names of the columns of one table; several of text are joined."""
+    """The names of the columns of one table; texts of several columns are joined."""
 
     texts: list[str]
     label: str | None
@@ -28,13 +28,15 @@ class Columns:
 def find_columns(
     table: Table, *, text: str | None = None, label: str | None = None, id: str | None = None, need_label: bool = False
 ) -> Columns:
-    """As named by the user, else by their usual names."""
-    label_column = check_column(table, label, "--label") if label else _usual(table, "label")
+    """Find the columns that the user has named, else those with usual names."""
+    naming = table.naming
+    label_column = check_column(table, label, naming("label", label)) if label else _usual(table, "label")
     if label_column is None and need_label:
         raise TableError(_unusual(table, "label", "labels"))
-    id_column = (
-        None if id == NO_ID and NO_ID not in table.columns else check_column(table, id, "--id") if id else _usual(table, "id")
-    )
+    if id == NO_ID and NO_ID not in table.columns:
+        id_column = None
+    else:
+        id_column = check_column(table, id, naming("id", id)) if id else _usual(table, "id")
     if text:
         texts = _named_texts(table, text)
     else:
@@ -44,40 +46,40 @@ def find_columns(
             raise TableError(_unusual(table, "text", "texts"))
         texts = [usual or others[0]]
     if label_column in texts:
-        raise TableError(
-            f"{table.name}: the column {label_column!r} cannot be both text and label; name them with --text and --label"
-        )
+        both = f"name them with {naming('text')} and {naming('label')}"
+        raise TableError(f"{table.name}: the column {label_column!r} cannot be both text and label; {both}")
     return Columns(texts, label_column, id_column)
 
 
-def check_column(table: Table, name: str, option: str) -> str:
-    """The name, if there is such a column; upper and lower case may differ where that is clear."""
+def check_column(table: Table, name: str, given: str) -> str:
+    """Return the name, if there is such a column; upper and lower case may differ where that is clear.
+
+    ``given`` begins the error: the name as the user gave it, with its option or parameter.
+    """
     if name in table.columns:
         return name
     same = [column for column in table.columns if column.strip().lower() == name.strip().lower()]
     if len(same) == 1:
         return same[0]
-    raise TableError(
-        f"{option} {name}: {table.name} has no such column; it has {_listed(table.columns)}{suggest(name, table.columns)}"
-    )
+    raise TableError(f"{given}: {table.name} has no such column; it has {_listed(table.columns)}{suggest(name, table.columns)}")
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """ "; did you mean ...?", or nothing."""
+    """Say "; did you mean ...?", or nothing."""
     close = get_close_matches(name.lower(), [one.lower() for one in known], n=1)
     return next((f"; did you mean {one}?" for one in known if close and one.lower() == close[0]), "")
 
 
 def _named_texts(table: Table, text: str) -> list[str]:
-    """ "title,body" joins columns; "review|title,body" takes the first choice that this table has."""
+    """Read names of columns: "title,body" joins two; "review|title,body" takes the first choice that this table has."""
     if text in table.columns:
         return [text]
     choices = [[name.strip() for name in choice.split(",") if name.strip()] for choice in text.split("|")]
     lower = {column.strip().lower() for column in table.columns}
     fitting = [choice for choice in choices if choice and all(name.lower() in lower for name in choice)]
-    names = list(dict.fromkeys(check_column(table, name, "--text") for name in (fitting or choices)[0]))
+    names = list(dict.fromkeys(check_column(table, name, table.naming("text", name)) for name in (fitting or choices)[0]))
     if not names:
-        raise TableError(f"--text {text!r} names no column; {table.name} has {_listed(table.columns)}")
+        raise TableError(f"{table.naming('text', text)} names no column; {table.name} has {_listed(table.columns)}")
     return names
 
 
@@ -87,8 +89,8 @@ def _usual(table: Table, kind: str) -> str | None:
 
 
 def _unusual(table: Table, kind: str, what: str) -> str:
-    usual = ", ".join(USUAL[kind])
-    return f"{table.name} has {_listed(table.columns)}, none of them a usual name for {what} ({usual}); name it with --{kind}"
+    usual, option = ", ".join(USUAL[kind]), table.naming(kind)
+    return f"{table.name} has {_listed(table.columns)}, none of them a usual name for {what} ({usual}); name it with {option}"
 
 
 def _listed(columns: list[str]) -> str:
@@ -102,7 +104,7 @@ SCALARS = (str, int, float, bool)
 
 @dataclass(frozen=True)
 class Documents:
-    """All of one table. A label is None where the table has a gap; so is every label of one without such a column."""
+    """The documents of one table. A label is None where the table has a gap; all are if it has no such column."""
 
     table: Table
     columns: Columns
@@ -119,20 +121,20 @@ class Documents:
         return sum(map(len, self.texts))
 
     def parts(self) -> Iterator[list[str]]:
-        """The texts."""
+        """Yield the texts, all in one list."""
         yield self.texts
 
     def raw_parts(self) -> Iterator[Part]:
-        """All columns, as they stood in the table."""
+        """Yield parts with all columns, as they stood in the table."""
         return iter(self.raw)
 
     def column(self, name: str) -> list[Any]:
-        """The cells of a column that holds labels, None for gaps."""
+        """Return the cells of a column that holds labels, None for gaps."""
         return [label_in(self.table, name, row, place) for part in self.raw for row, place in _pairs(part)]
 
 
 def read_documents(table: Table, columns: Columns, *, size: int = 4096, progress: Progress | None = None) -> Documents:
-    """Everything at once; the ids are numbers from 1 on if there is no column for them."""
+    """Read everything at once; the ids are numbers from 1 on if there is no column for them."""
     parts: list[Part] = []
     texts: list[str] = []
     for part in table.parts(size):
@@ -161,20 +163,21 @@ class WithIds(Protocol):
 
 
 def check_ids(documents: WithIds) -> None:
-    """Each id once."""
+    """Raise an error if two documents have one id."""
     seen: dict[str, int] = {}
     for number, one in enumerate(documents.ids):
         if one in seen:
             places = [place for part in documents.raw_parts() for place in part.places]
             table, first = documents.table, places[seen[one]]
             again = f"{table.unit} {first} and {table.unit} {places[number]}"
-            advice = "name a column without copies with --id, or number the rows with --id none"
+            option, none = table.naming("id"), table.naming("id", NO_ID)
+            advice = f"name a column without copies with {option}, or number the rows with {none}"
             raise TableError(f"{table.name}: the id {one!r} stands in {again}; {advice}")
         seen[one] = number
 
 
 def texts_in(table: Table, columns: Columns, part: Part) -> list[str]:
-    """The text of each row; several columns are joined by line ends, empty ones left out."""
+    """Return the text of each row; several columns are joined by line ends, empty ones left out."""
     if len(columns.texts) == 1:
         return [_text_in(table, columns.texts[0], row, place) for row, place in _pairs(part)]
     several = ([_text_in(table, name, row, place) for name in columns.texts] for row, place in _pairs(part))
@@ -182,19 +185,19 @@ def texts_in(table: Table, columns: Columns, part: Part) -> list[str]:
 
 
 def labels_in(table: Table, columns: Columns, part: Part) -> list[Any]:
-    """The label of each row, None for a gap or if there is no such column."""
+    """Return the label of each row, None for a gap or if there is no such column."""
     return [label_in(table, columns.label, row, place) if columns.label else None for row, place in _pairs(part)]
 
 
 def ids_in(table: Table, columns: Columns, part: Part, *, first: int) -> list[str]:
-    """The id of each row; numbers from ``first`` on if there is no column for them."""
+    """Return the id of each row; numbers from ``first`` on if there is no column for them."""
     if columns.id is None:
         return [str(first + n) for n in range(len(part.rows))]
     return [_id_in(table, columns.id, row, place) for row, place in _pairs(part)]
 
 
 def label_in(table: Table, column: str, row: Row, place: Place) -> Any:
-    """As it stands; None for a gap: an empty cell, null, NaN, no such key."""
+    """Return the label as it stands; None for a gap: an empty cell, null, NaN, no such key."""
     value = row.get(column)
     if value is None or (isinstance(value, float) and isnan(value)) or (isinstance(value, str) and not value.strip()):
         return None
@@ -219,7 +222,7 @@ def _text_in(table: Table, column: str, row: Row, place: Place) -> str:
 def _id_in(table: Table, column: str, row: Row, place: Place) -> str:
     value = row.get(column)
     if value is None or isinstance(value, (dict, list)) or not str(value).strip():
-        raise TableError(f"{table.at(place)} has no id in {column!r}; number the rows instead with --id none")
+        raise TableError(f"{table.at(place)} has no id in {column!r}; number the rows with {table.naming('id', NO_ID)}")
     return str(value)
 
 

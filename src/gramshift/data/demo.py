@@ -13,7 +13,7 @@ class Reviews(NamedTuple):
 
 
 def load_demo(domain: str) -> Reviews:
-    """The 120 reviews of one domain, half of them "positive", half "negative".
+    """Read the 120 reviews of one domain, half of them "positive", half "negative".
 
     >>> from gramshift.data.demo import load_demo
     >>> kitchen = load_demo("kitchen")

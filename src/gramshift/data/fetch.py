@@ -10,7 +10,7 @@ from collections.abc import Callable
 from http.client import HTTPException
 from pathlib import Path, PurePosixPath
 from tempfile import mkdtemp
-from typing import IO
+from typing import IO, Any
 
 from gramshift.data.reviews import DOMAINS, FILES, FOLDER, ReviewFileError, load_sentiment
 
@@ -28,19 +28,26 @@ class FetchError(OSError):
     """The data could not be had."""
 
 
-def fetch_sentiment(output: Path, *, url: str = URL, progress: Progress | None = None) -> dict[str, object]:
+def fetch_sentiment(
+    output: Path,
+    *,
+    url: str = URL,
+    progress: Progress | None = None,
+    largest_archive: int = LARGEST_ARCHIVE,
+    largest_file: int = LARGEST_FILE,
+) -> dict[str, Any]:
     """Download the archive into ``output``, unpack the labelled reviews there and check them."""
     folder = output / FOLDER
     if output.exists() and not output.is_dir():
-        raise NotADirectoryError(f"{output} is a file; give a folder with --output")
+        raise NotADirectoryError(f"{output} is a file; give a folder for the data")
     if folder.exists():
-        raise FileExistsError(f"{folder} exists; choose another --output, or remove it first")
+        raise FileExistsError(f"{folder} exists; choose another folder, or remove it first")
     output.mkdir(parents=True, exist_ok=True)
     archive = output / "domain_sentiment_data.tar.gz.part"
-    download(url, archive, progress=progress)
+    download(url, archive, progress=progress, largest=largest_archive)
     temporary = Path(mkdtemp(prefix=".unpacking-", dir=output))
     try:
-        n_files = unpack(archive, temporary)
+        n_files = unpack(archive, temporary, largest=largest_file)
         sentiment = load_sentiment(temporary)
         os.replace(temporary / FOLDER, folder)
     except ReviewFileError as error:
@@ -52,11 +59,11 @@ def fetch_sentiment(output: Path, *, url: str = URL, progress: Progress | None =
     return {"folder": str(folder), "files": n_files, "reviews": 1000 * n_files, "warnings": differing}
 
 
-def download(url: str, path: Path, *, progress: Progress | None = None) -> None:
-    """Into ``path``, which keeps what has arrived: calling again goes on from there."""
+def download(url: str, path: Path, *, progress: Progress | None = None, largest: int = LARGEST_ARCHIVE) -> None:
+    """Download into ``path``, which keeps what has arrived: calling again goes on from there."""
     for attempt in range(TRIES):
         try:
-            _download_once(url, path, progress)
+            _download_once(url, path, progress, largest)
             return
         except FetchError:
             raise
@@ -73,10 +80,10 @@ def download(url: str, path: Path, *, progress: Progress | None = None) -> None:
 
 
 def _advice() -> str:
-    return f"without a network, get the archive elsewhere from {HOME}, unpack it and name its folder with --data"
+    return f"without a network, get the archive elsewhere from {HOME}, unpack it and give its folder to gramshift reproduce"
 
 
-def _download_once(url: str, path: Path, progress: Progress | None) -> None:
+def _download_once(url: str, path: Path, progress: Progress | None, largest: int) -> None:
     have = path.stat().st_size if path.exists() else 0
     request = urllib.request.Request(url, headers={"Range": f"bytes={have}-"} if have else {})
     with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
@@ -86,22 +93,22 @@ def _download_once(url: str, path: Path, progress: Progress | None) -> None:
             raise ConnectionError("the server sends another part than was asked for")
         have = have if resumed else 0
         total = have + int(answer.headers.get("Content-Length") or 0)
-        if total > LARGEST_ARCHIVE:
-            raise FetchError(f"{url} has {total} bytes, more than the {LARGEST_ARCHIVE} that this data set may have")
+        if total > largest:
+            raise FetchError(f"{url} has {total} bytes, more than the {largest} that this data set may have")
         with path.open("ab" if resumed else "wb") as file:
             while piece := answer.read(PIECE):
                 file.write(piece)
                 have += len(piece)
-                if have > LARGEST_ARCHIVE:
-                    raise FetchError(f"{url} sends more than the {LARGEST_ARCHIVE} bytes that this data set may have")
+                if have > largest:
+                    raise FetchError(f"{url} sends more than the {largest} bytes that this data set may have")
                 if progress is not None:
                     progress("download", have, max(total, have))
         if total and have < total:
             raise ConnectionError(f"broke off after {have} of {total} bytes")
 
 
-def unpack(archive: Path, folder: Path) -> int:
-    """The eight files of labelled reviews, and nothing else; how many there were."""
+def unpack(archive: Path, folder: Path, *, largest: int = LARGEST_FILE) -> int:
+    """Unpack the eight files of labelled reviews, and nothing else; return how many there were."""
     wanted = {PurePosixPath(FOLDER, domain, name) for domain in DOMAINS.values() for name in FILES}
     found = 0
     try:
@@ -112,7 +119,7 @@ def unpack(archive: Path, folder: Path) -> int:
                     raise FetchError(f"{archive} is not the data set: it holds {member.name!r}, which leads out of its folder")
                 if name not in wanted:
                     continue
-                if not member.isfile() or member.size > LARGEST_FILE:
+                if not member.isfile() or member.size > largest:
                     raise FetchError(f"{archive} is not the data set: {member.name!r} has {member.size} bytes")
                 content = tar.extractfile(member)
                 if content is not None:

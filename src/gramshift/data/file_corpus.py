@@ -6,7 +6,7 @@ from typing import Any
 
 from gramshift.data.columns import Columns, Documents, Progress, find_columns, ids_in, label_in, labels_in, texts_in
 from gramshift.data.readers import open_table
-from gramshift.data.tables import Part, Table, TableError
+from gramshift.data.tables import Naming, Part, Table, TableError, as_parameter
 
 SIZE = 2048  # documents that are read at a time
 
@@ -19,7 +19,7 @@ class FileParts:
     """
 
     table: Table = field(repr=False)
-    """Closed; it tells names and style."""
+    """The table is closed; it tells names and style."""
     columns: Columns
     labels: list[Any] = field(repr=False)
     """None where the file has a gap, or no labels at all."""
@@ -32,17 +32,18 @@ class FileParts:
         return len(self.ids)
 
     def parts(self) -> Iterator[list[str]]:
-        """The texts."""
+        """Read the texts again, in lists."""
         for part in self.raw_parts():
             yield texts_in(self.table, self.columns, part)
 
     def raw_parts(self) -> Iterator[Part]:
-        """All columns, as they stand in the file."""
-        with open_table(self.table.name, format=self.format, encoding=self.encoding) as table:
+        """Read parts with all columns, as they stand in the file."""
+        known = self.table
+        with open_table(known.name, format=self.format, encoding=self.encoding, naming=known.naming) as table:
             yield from table.parts(SIZE)
 
     def column(self, name: str) -> list[Any]:
-        """The cells of a column that holds labels, None for gaps."""
+        """Return the cells of a column that holds labels, None for gaps."""
         return [
             label_in(self.table, name, row, place)
             for part in self.raw_parts()
@@ -62,10 +63,11 @@ class Selected:
 
     @property
     def n_characters(self) -> int:
-        """About: each document is taken to be as long as another."""
+        """Return about how many: each document is taken to be as long as another."""
         return self.documents.n_characters * len(self.rows) // max(1, len(self.documents))
 
     def parts(self) -> Iterator[list[str]]:
+        """Yield the chosen texts, in lists."""
         wanted, first = set(self.rows), 0
         for part in self.documents.parts():
             yield [text for row, text in enumerate(part, start=first) if row in wanted]
@@ -82,17 +84,39 @@ def open_parts(
     encoding: str = "utf-8",
     need_label: bool = False,
     progress: Progress | None = None,
+    naming: Naming = as_parameter,
 ) -> FileParts:
     """Look a file through (csv, tsv, jsonl, parquet, a folder of .txt files) for ``fit`` with landmarks.
 
-    Columns are found by their usual names where none are given, as on the command line.
+    Parameters
+    ----------
+    name : str
+        The file or folder; it is read again each time that the texts are needed.
+    text, label, id : str, optional
+        Names of columns. Without them, columns with usual names are found, as on the command line. ``text="title,body"`` joins
+        two columns, ``id="none"`` numbers the rows.
+    format : {"csv", "tsv", "jsonl", "parquet"}, optional
+        What the file is, if its name does not tell.
+    encoding : str
+        The encoding of the texts.
+    need_label : bool
+        Whether a file without a column of labels is an error.
+    progress : callable, optional
+        Called as progress(stage, done, total).
+    naming : callable
+        How errors call these parameters; the command has its own options there.
+
+    Returns
+    -------
+    FileParts
+        Has ``labels`` and ``ids``; ``fit`` reads the texts.
     """
     if str(name) == "-":
         raise TableError("standard input can be read only once, and documents in parts are read more often; give a file")
     labels: list[Any] = []
     ids: list[str] = []
     n_characters = 0
-    with open_table(str(name), format=format, encoding=encoding) as table:
+    with open_table(str(name), format=format, encoding=encoding, naming=naming) as table:
         columns = find_columns(table, text=text, label=label, id=id, need_label=need_label)
         for part in table.parts(SIZE):
             n_characters += sum(map(len, texts_in(table, columns, part)))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gramshift.data.tables import (
+    Naming,
     Opened,
     Part,
     Place,
@@ -18,6 +19,7 @@ from gramshift.data.tables import (
     Style,
     Table,
     TableError,
+    as_parameter,
     check_columns,
     check_encoding,
     decoded_lines,
@@ -26,14 +28,14 @@ from gramshift.data.tables import (
 )
 
 
-def read_lines(path: str, *, encoding: str = "utf-8") -> list[str]:
-    """The lines of a file, or of standard input for "-"; a byte-order mark is no part of the first one.
+def read_lines(path: str, *, encoding: str = "utf-8", naming: Naming = as_parameter) -> list[str]:
+    """Read the lines of a file, or of standard input for "-"; a byte-order mark is no part of the first one.
 
     Only "\\n" and "\\r\\n" end a line. An empty line is an empty document. A byte that is not in the encoding is an error that
     names its line.
     """
-    with open_input(path) as opened:
-        lines = decoded_lines(opened.pieces(), encoding=encoding, name=path)
+    with open_input(path, naming=naming) as opened:
+        lines = decoded_lines(opened.pieces(), encoding=encoding, name=path, naming=naming)
         return [line.removesuffix("\n").removesuffix("\r") for line in lines]
 
 
@@ -42,13 +44,13 @@ DELIMITERS = {"csv": ",;\t|", "tsv": "\t"}
 
 
 def read_delimited(opened: Opened, *, format: str, encoding: str) -> Table:
-    """The first line names the columns; what parts them in a csv is seen there."""
+    """Read a csv or tsv. The first line names the columns; what parts them in a csv is seen there."""
     csv.field_size_limit(LONGEST)
     name = opened.name
     pieces = opened.pieces()
     first = next(pieces, b"")
     marked = first.startswith(b"\xef\xbb\xbf") and check_encoding(encoding) == "utf-8-sig"
-    lines = decoded_lines(chain([first], pieces), encoding=encoding, name=name)
+    lines = decoded_lines(chain([first], pieces), encoding=encoding, name=name, naming=opened.naming)
     header = next((line for line in lines if line.strip()), None)
     if header is None:
         raise TableError(f"{name} is empty; it should begin with a line that names the columns, such as id,text,label")
@@ -61,11 +63,12 @@ def read_delimited(opened: Opened, *, format: str, encoding: str) -> Table:
     if one is None:
         raise TableError(f"{name} has a header ({', '.join(columns)}), but no rows")
     style = Style(format, "utf-8-sig" if marked else encoding, delimiter, line_end="\r\n" if header.endswith("\r\n") else "\n")
-    return Table(name, columns, style, lambda size: in_parts(chain([one], named), size), opened.position)
+    rest = chain([one], named)
+    return Table(name, columns, style, lambda size: in_parts(rest, size), opened.position, naming=opened.naming)
 
 
 def _rows(name: str, lines: Iterator[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """The fields of each row that is not blank, and the line where it begins."""
+    """Yield the fields of each row that is not blank, and the line where it begins."""
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     line = 1
     try:
@@ -94,7 +97,7 @@ LOOKED_AT = 1000  # rows whose keys are taken for the columns
 
 
 def read_jsonl(opened: Opened, *, format: str, encoding: str) -> Table:
-    """Keys may be missing in some rows."""
+    """Read one object per line; keys may be missing in some rows, and those of the first LOOKED_AT are the columns."""
     rows = _records(opened, encoding)
     first = list(islice(rows, LOOKED_AT))
     if not first:
@@ -108,11 +111,13 @@ def read_jsonl(opened: Opened, *, format: str, encoding: str) -> Table:
         Style(format, encoding),
         lambda size: in_parts(chain(first, rows), size),
         opened.position,
+        naming=opened.naming,
     )
 
 
 def _records(opened: Opened, encoding: str) -> Iterator[tuple[Place, Row]]:
-    for number, line in enumerate(decoded_lines(opened.pieces(), encoding=encoding, name=opened.name), start=1):
+    lines = decoded_lines(opened.pieces(), encoding=encoding, name=opened.name, naming=opened.naming)
+    for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
@@ -138,8 +143,8 @@ def _without_copies(pairs: list[tuple[str, object]]) -> Row:
 TEXT_ENDS = (".txt", ".txt.gz")
 
 
-def read_folder(name: str, *, encoding: str) -> Table:
-    """Every file is a document; its name is its id, the folder that it stands in its label, if there is one per class."""
+def read_folder(name: str, *, encoding: str, naming: Naming = as_parameter) -> Table:
+    """Read a folder of texts: a file's name is its id, the folder that it stands in its label, if there is one per class."""
     folder = Path(name)
     here, below = _texts(folder), {one.name: _texts(one) for one in sorted(folder.iterdir()) if _is_class(one)}
     below = {label: files for label, files in below.items() if files}
@@ -154,7 +159,7 @@ def read_folder(name: str, *, encoding: str) -> Table:
         nonlocal done
         for path in files:
             with open_input(os.fspath(path)) as opened:
-                text = "".join(decoded_lines(opened.pieces(), encoding=encoding, name=opened.name))
+                text = "".join(decoded_lines(opened.pieces(), encoding=encoding, name=opened.name, naming=naming))
             place = path.relative_to(folder).as_posix()
             row = {"id": place, "text": text}
             yield place, row | {"label": path.parent.name} if below else row
@@ -162,7 +167,7 @@ def read_folder(name: str, *, encoding: str) -> Table:
 
     columns = ["id", "text", "label"] if below else ["id", "text"]
     style = Style("csv", kept=[column for column in columns if column != "text"])
-    return Table(name, columns, style, lambda size: in_parts(rows(), size), lambda: (done, len(files)), "file")
+    return Table(name, columns, style, lambda size: in_parts(rows(), size), lambda: (done, len(files)), "file", naming)
 
 
 def _texts(folder: Path) -> list[Path]:
@@ -176,7 +181,7 @@ def _is_class(path: Path) -> bool:
 
 
 def read_parquet(opened: Opened, *, format: str, encoding: str) -> Table:
-    """Parts keep the types of the file."""
+    """Read a parquet file; its parts keep the types of the file."""
     pyarrow = import_pyarrow()
     import pyarrow.parquet as pq
 
@@ -200,11 +205,12 @@ def read_parquet(opened: Opened, *, format: str, encoding: str) -> Table:
 
     if n_rows == 0:
         raise TableError(f"{opened.name} has columns, but no rows")
-    return Table(opened.name, list(schema.names), Style(format, schema=schema), parts, lambda: (done, n_rows), "row")
+    style = Style(format, schema=schema)
+    return Table(opened.name, list(schema.names), style, parts, lambda: (done, n_rows), "row", opened.naming)
 
 
 def import_pyarrow() -> Any:
-    """pyarrow, or how to get it."""
+    """Return pyarrow, or raise an error that says how to get it."""
     try:
         import pyarrow
     except ModuleNotFoundError:
@@ -222,21 +228,26 @@ KNOWN = "csv, tsv, jsonl and parquet, each also as .gz, and folders of .txt file
 
 
 @contextmanager
-def open_table(name: str, *, format: str | None = None, encoding: str = "utf-8") -> Iterator[Table]:
-    """A file, a folder, or "-" for standard input; it has a row at least."""
+def open_table(
+    name: str, *, format: str | None = None, encoding: str = "utf-8", naming: Naming = as_parameter
+) -> Iterator[Table]:
+    """Open a file, a folder, or "-" for standard input; it has a row at least.
+
+    ``naming`` says how errors call the parameters: as options of the command, for those who typed these.
+    """
     if format is not None and format not in READERS:
-        raise TableError(f"--format {format}: there are {', '.join(READERS)}")
+        raise TableError(f"{naming('format', format)}: there are {', '.join(READERS)}")
     if name != "-" and Path(name).is_dir():
-        yield read_folder(name, encoding=encoding)
+        yield read_folder(name, encoding=encoding, naming=naming)
         return
-    found = format or (None if name == "-" else format_of(name))
-    with open_input(name) as opened:
+    found = format or (None if name == "-" else format_of(name, naming("format")))
+    with open_input(name, naming=naming) as opened:
         kind = found or _guess(opened)
         yield READERS[kind](opened, format=kind, encoding=encoding)
 
 
-def format_of(name: str, option: str = "--format") -> str:
-    """By the end of the name."""
+def format_of(name: str, option: str) -> str:
+    """Return the format that the end of the name says; ``option`` is what the user can give where it says none."""
     end = Path(name.lower().removesuffix(".gz")).suffix.lstrip(".")
     if end in ENDS:
         return ENDS[end]
@@ -252,7 +263,7 @@ def format_of(name: str, option: str = "--format") -> str:
 
 
 def _guess(opened: Opened) -> str:
-    """What comes through standard input, by how it begins."""
+    """Guess the format of what comes through standard input by how it begins."""
     peek = getattr(opened.file, "peek", None)
     begin: bytes = peek(4096)[:4096].lstrip(b"\xef\xbb\xbf \r\n\t") if peek is not None else b""
     if begin.startswith(b"PAR1"):

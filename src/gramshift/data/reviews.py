@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from gramshift.errors import InputError
+
 _REVIEW = re.compile(rb"^<review>[ \t\r]*\n(.*?)^</review>[ \t\r]*$", re.DOTALL | re.MULTILINE)
 _FIELD = re.compile(rb"^<([A-Za-z_]+)>[ \t\r]*\n(.*?)^</\1>[ \t\r]*$", re.DOTALL | re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -14,7 +16,7 @@ _OPENING = re.compile(rb"^<review>[ \t\r]*$", re.MULTILINE)
 _WRAPPER = re.compile(rb"^(<\?xml[^>]*\?>|</?reviews>)[ \t\r]*$", re.MULTILINE)
 
 
-class ReviewFileError(ValueError):
+class ReviewFileError(InputError):
     """A file that is not what it should be; the message names the file and the line."""
 
 
@@ -27,7 +29,7 @@ class Review:
     line: int
 
     def value(self, tag: str) -> str:
-        """The first value that is not empty, else ''."""
+        """Return the first value that is not empty, else ''."""
         return next((value for value in self.fields.get(tag, []) if value), "")
 
     @property
@@ -49,7 +51,7 @@ class ReviewFile:
 
 
 def read_review_file(path: Path) -> ReviewFile:
-    """Every field of every review; nothing is dropped: what cannot be read is an error with the place."""
+    """Read every field of every review; nothing is dropped: what cannot be read is an error with the place."""
     content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     reviews, end, line = [], 0, 1
     for match in _REVIEW.finditer(content):
@@ -63,7 +65,7 @@ def read_review_file(path: Path) -> ReviewFile:
 
 
 def _check_between(path: Path, content: bytes, start: int, stop: int) -> None:
-    """Outside of reviews there may be blank lines and an XML wrapper, nothing else."""
+    """Raise an error for text outside of reviews: there may be blank lines and an XML wrapper, nothing else."""
     rest = _WRAPPER.sub(lambda match: b" " * len(match[0]), content[start:stop])  # places stay as they are
     if rest.strip():
         line = _line(content, start + len(rest) - len(rest.lstrip()))
@@ -76,7 +78,7 @@ def _check_between(path: Path, content: bytes, start: int, stop: int) -> None:
 
 
 def _read_review(path: Path, body: bytes, line: int) -> Review:
-    """``line`` is that of its <review>."""
+    """Read one review; ``line`` is that of its <review>."""
     encoding = "utf-8"
     try:
         body.decode("utf-8")
@@ -104,7 +106,7 @@ def _read_review(path: Path, body: bytes, line: int) -> Review:
 
 
 def _decode(data: bytes, encoding: str) -> str:
-    """Windows-1252 leaves five bytes undefined: they become the control characters of the same number."""
+    """Decode a field. Windows-1252 leaves five bytes undefined: they become the control characters of the same number."""
     if encoding == "utf-8":
         return data.decode("utf-8")
     return "".join(bytes([byte]).decode("windows-1252", "ignore") or chr(byte) for byte in data)
@@ -147,7 +149,7 @@ DIGESTS = {  # of the files that the documented figures come from
 
 @dataclass(frozen=True)
 class Domain:
-    """2000 reviews, positive ones first; code 1 is positive."""
+    """The 2000 reviews of a domain, positive ones first; code 1 is positive."""
 
     letter: str
     reviews: list[Review]
@@ -180,7 +182,7 @@ def find_folder(data: Path) -> Path:
 
 
 def load_sentiment(data: Path, *, letters: str = "BDEK") -> Sentiment:
-    """All reviews of these domains, checked: 1000 in each file, and the same as in the files that our figures come from."""
+    """Read all reviews of these domains and check them: 1000 in each file, the same that our figures come from."""
     folder = find_folder(data)
     missing = [
         str(folder / DOMAINS[letter] / name)
@@ -209,6 +211,6 @@ def load_sentiment(data: Path, *, letters: str = "BDEK") -> Sentiment:
 
 
 def digest(reviews: list[Review]) -> str:
-    """Of all fields of all reviews, in order; what stands outside of reviews does not matter."""
+    """Return a digest of all fields of all reviews, in order; what stands outside of reviews does not matter."""
     content = json.dumps([review.fields for review in reviews], ensure_ascii=True, sort_keys=True)
     return sha256(content.encode()).hexdigest()

@@ -11,10 +11,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-PIECE = 1 << 20
+from gramshift.errors import InputError
+
+PIECE = 1 << 20  # bytes that are read at a time
+Naming = Callable[..., str]
+"""naming(name), naming(name, value): how errors call a parameter, so that whoever reads them knows what to type."""
 
 
-class TableError(ValueError):
+def as_parameter(name: str, value: object = None) -> str:
+    """Name a parameter as Python has it: ``label=``, or ``label='stars'``."""
+    return f"{name}=" if value is None else f"{name}={value!r}"
+
+
+class TableError(InputError):
     """An input that cannot be read; the message names the file and the place."""
 
 
@@ -26,10 +35,11 @@ class Opened:
     file: IO[bytes]
     raw: IO[bytes]
     size: int
-    """Of the file on disk, 0 if not known."""
+    """Bytes of the file on disk, 0 if not known."""
+    naming: Naming = as_parameter
 
     def pieces(self) -> Iterator[bytes]:
-        """What it holds, a part at a time."""
+        """Yield what it holds, a part at a time."""
         try:
             while piece := self.file.read(PIECE):
                 yield piece
@@ -37,20 +47,20 @@ class Opened:
             raise TableError(f"{self.name} is not a whole gzip file ({error}); make it again") from None
 
     def position(self) -> tuple[int, int]:
-        """How far it has been read, and its size, in bytes on the disk."""
+        """Return how far it has been read, and its size, in bytes on the disk."""
         return (min(self.raw.tell(), self.size), self.size) if self.size else (0, 0)
 
 
 @contextmanager
-def open_input(name: str) -> Iterator[Opened]:
-    """The file of that name, "-" for standard input; what begins like gzip is decompressed."""
+def open_input(name: str, *, naming: Naming = as_parameter) -> Iterator[Opened]:
+    """Open the file of that name, "-" for standard input; what begins like gzip is decompressed."""
     if name == "-":
         raw: IO[bytes] = sys.stdin.buffer
         with _decompressed(raw) as file:
-            yield Opened("standard input", file, raw, 0)
+            yield Opened("standard input", file, raw, 0, naming)
         return
     with Path(name).open("rb") as raw, _decompressed(raw) as file:
-        yield Opened(name, file, raw, os.fstat(raw.fileno()).st_size)
+        yield Opened(name, file, raw, os.fstat(raw.fileno()).st_size, naming)
 
 
 @contextmanager
@@ -67,7 +77,7 @@ MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
 def check_encoding(encoding: str) -> str:
-    """The name that Python knows it by; UTF-8 may begin with a byte-order mark."""
+    """Return the name that Python knows it by; UTF-8 may begin with a byte-order mark."""
     try:
         name = codecs.lookup(encoding).name
         "".encode(name)  # some codecs turn bytes into bytes
@@ -76,8 +86,8 @@ def check_encoding(encoding: str) -> str:
     return "utf-8-sig" if name == "utf-8" else name
 
 
-def decoded_lines(pieces: Iterable[bytes], *, encoding: str, name: str) -> Iterator[str]:
-    """Lines with their ends; only "\\n" ends a line. A byte that is not in the encoding is an error that names its place."""
+def decoded_lines(pieces: Iterable[bytes], *, encoding: str, name: str, naming: Naming = as_parameter) -> Iterator[str]:
+    """Yield lines with their ends; only "\\n" ends a line. A byte that is not in the encoding is an error with its place."""
     known = check_encoding(encoding)
     decoder = codecs.getincrementaldecoder(known)()
     line, seen, rest = 1, 0, ""
@@ -89,7 +99,7 @@ def decoded_lines(pieces: Iterable[bytes], *, encoding: str, name: str) -> Itera
             before = rest + data[:start].decode(known, "replace")
             place = seen + len(piece) - len(data) + start  # what was left of the last piece stands before this one
             words = f"{name}, line {line + before.count(chr(10))}: byte {place + 1} of the file is 0x{data[start]:02x}"
-            raise ValueError(f"{words}, which is not {encoding}; {_advise(data, place)}") from None
+            raise ValueError(f"{words}, which is not {encoding}; {_advise(data, place, naming)}") from None
         seen += len(piece)
         *lines, rest = text.split("\n") if "\n" in text else [text]
         for one in lines:
@@ -104,9 +114,9 @@ def _and_an_end(pieces: Iterable[bytes]) -> Iterator[bytes]:
     yield b""
 
 
-def _advise(data: bytes, place: int) -> str:
+def _advise(data: bytes, place: int, naming: Naming) -> str:
     mark = next((name for mark, name in MARKS.items() if place == 0 and data.startswith(mark)), None)
-    return f"it looks like --encoding {mark}" if mark else "name the right encoding with --encoding"
+    return f"it looks like {naming('encoding', mark)}" if mark else f"name the right encoding with {naming('encoding')}"
 
 
 LARGE = 1 << 24  # characters after which a part ends, however few rows it has
@@ -145,18 +155,20 @@ class Table:
     columns: list[str]
     style: Style
     parts: Callable[[int], Iterator[Part]] = field(repr=False)
-    """parts(n): in order, n rows at most in each."""
+    """parts(n) yields the rows in order, n at most in each part."""
     position: Callable[[], tuple[int, int]] = field(repr=False)
     """Bytes read so far, bytes in all; 0 if not known."""
     unit: str = "line"
+    naming: Naming = field(default=as_parameter, repr=False)
+    """How errors about the table call the parameters of whoever opened it."""
 
     def at(self, place: Place) -> str:
-        """In words, to begin an error with."""
+        """Return the place in words, to begin an error with."""
         return f"{self.name}, {self.unit} {place}"
 
 
-def in_parts(rows: Iterable[tuple[Place, Row]], size: int) -> Iterator[Part]:
-    """Parts of ``size`` rows, fewer where texts are very long."""
+def in_parts(rows: Iterable[tuple[Place, Row]], size: int, *, large: int = LARGE) -> Iterator[Part]:
+    """Yield parts of ``size`` rows, fewer where texts are very long: a part ends after ``large`` characters."""
     found: list[Row] = []
     places: list[Place] = []
     n_characters = 0
@@ -164,7 +176,7 @@ def in_parts(rows: Iterable[tuple[Place, Row]], size: int) -> Iterator[Part]:
         found.append(row)
         places.append(place)
         n_characters += sum(len(value) for value in row.values() if isinstance(value, str))
-        if len(found) >= size or n_characters >= LARGE:
+        if len(found) >= size or n_characters >= large:
             yield Part(found, places)
             found, places, n_characters = [], [], 0
     if found:
@@ -172,7 +184,7 @@ def in_parts(rows: Iterable[tuple[Place, Row]], size: int) -> Iterator[Part]:
 
 
 def check_columns(name: str, columns: list[str]) -> None:
-    """Each name once."""
+    """Raise an error if two columns have one name."""
     for place, column in enumerate(columns):
         if column in columns[:place]:
             first = columns.index(column) + 1

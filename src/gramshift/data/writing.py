@@ -25,11 +25,11 @@ class Writer(Protocol):
 
 
 def output_style(name: str, table: Table) -> Style:
-    """The table's own, or that which the end of the name asks for."""
+    """Return the table's own style, or that which the end of the name asks for."""
     own = table.style
     if name == "-":
         return own
-    wanted = format_of(name, option="another --output")
+    wanted = format_of(name, "another name")
     if wanted == own.format:
         return own
     if wanted == "parquet" and own.format == "jsonl":
@@ -40,7 +40,7 @@ def output_style(name: str, table: Table) -> Style:
 
 @contextmanager
 def open_writer(file: IO[bytes], name: str, table: Table, added: dict[str, type]) -> Iterator[Writer]:
-    """Writes into ``file``, compressed if the name ends in .gz; ``added`` has the new columns and the type of their values."""
+    """Open a writer into ``file``, compressed if the name ends in .gz; ``added`` has the types of the new columns."""
     style = output_style(name, table)
     if Path(name).suffix == ".gz":
         packed = gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0)
@@ -64,7 +64,7 @@ def _writer(file: IO[bytes], style: Style, table: Table, added: dict[str, type])
 
 
 class DelimitedWriter:
-    """csv and tsv, with the delimiter, the line ends and the encoding of the input."""
+    """Writes csv and tsv, with the delimiter, the line ends and the encoding of the input."""
 
     def __init__(self, file: IO[bytes], style: Style, own: list[str], added: dict[str, type]) -> None:
         self._file, self._columns = file, list(dict.fromkeys([*own, *added]))
@@ -94,7 +94,7 @@ class DelimitedWriter:
 
 
 class JsonWriter:
-    """One object per line."""
+    """Writes one object per line."""
 
     def __init__(self, file: IO[bytes], style: Style, own: list[str], added: dict[str, type]) -> None:
         self._file, self._kept = file, style.kept
@@ -115,7 +115,7 @@ class JsonWriter:
 
 
 class ParquetWriter:
-    """With the types of the input; the columns of a csv are strings."""
+    """Writes parquet with the types of the input; the columns of a csv are strings."""
 
     def __init__(self, file: IO[bytes], style: Style, own: list[str], added: dict[str, type]) -> None:
         import pyarrow.parquet as pq
@@ -153,7 +153,7 @@ WRITERS: dict[str, Callable[[IO[bytes], Style, list[str], dict[str, type]], Writ
 
 
 def _cell(value: Any) -> Any:
-    """Of a csv: what is not a string as JSON would have it, true and false included."""
+    """Return a cell of a csv: what is not a string as JSON would have it, true and false included."""
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, default=str)

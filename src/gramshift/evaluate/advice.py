@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from sklearn.metrics import roc_auc_score
 
 from gramshift.learn.features import Described
 from gramshift.learn.ridge import RidgeSolver
@@ -17,53 +17,58 @@ GROWN = 0.2  # the share of a class, since the first labels
 APART, TOGETHER = 0.95, 0.6
 AGREED, DISAGREED = 0.95, 0.75
 FEW = 200  # target documents
+ADVICE = "compare with the method plain, or let fewer documents join (n_added)"
 Shares = dict[str, float]
 
 
 def class_shares(labels: list[str], classes: list[str]) -> Shares:
-    """The share of each class, 0 to 1."""
+    """Return the share of each class, 0 to 1."""
     return {name: labels.count(name) / max(1, len(labels)) for name in classes}
 
 
 def agreement(labels: list[str], others: list[str]) -> float:
-    """The share of documents with the same label in both."""
+    """Return the share of documents with the same label in both."""
     return sum(a == b for a, b in zip(labels, others, strict=True)) / max(1, len(labels))
 
 
 def drift(shares: list[Shares]) -> float:
-    """The share of documents that would have to change their label to get from the first shares to the last."""
+    """Return the share of documents that would have to change their label to get from the first shares to the last."""
     first, last = shares[0], shares[-1]
     return sum(abs(last[name] - first[name]) for name in first) / 2
 
 
-def separability(gram: NDArray[Any], is_source: NDArray[np.bool_]) -> float:
-    """How well source and target are told apart by the plain kernel: 0.5 not at all, 1 always.
+def separability(gram: NDArray[Any], is_source: NDArray[np.bool_], *, most: int = LOOKED_AT) -> float:
+    """Measure how well the plain kernel tells source from target: 0.5 not at all, 1 always.
 
-    The chance that of one document of each the right one is taken for the source, by a ridge regression that has not seen
-    it (leave-one-out, in closed form).
+    This is the chance that, given one document of each, the right one is taken for the source by a ridge regression that has
+    not seen it (leave-one-out, in closed form). It looks at ``most`` documents of either domain.
     """
-    rows = np.concatenate([_spread(np.flatnonzero(is_source)), _spread(np.flatnonzero(~is_source))])
+    rows = np.concatenate([_spread(np.flatnonzero(one), most) for one in (is_source, ~is_source)])
     described = Described.from_gram(np.ascontiguousarray(gram[np.ix_(rows, rows)]), adapt=False)
     targets = np.where(is_source[rows], 1.0, -1.0)
     solver = RidgeSolver(described, np.arange(len(rows)), PENALTY, bias=True)
     scores = solver.held_out(np.arange(len(rows)), targets[:, None])[:, 0]
-    ranks = stats.rankdata(scores)
-    n_source, n_target = int(np.sum(targets > 0)), int(np.sum(targets < 0))
-    area = (ranks[targets > 0].sum() - n_source * (n_source + 1) / 2) / (n_source * n_target)
-    return max(0.5, float(area))
+    return max(0.5, float(roc_auc_score(targets, scores)))
 
 
-def _spread(rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Some of the rows, evenly."""
-    return rows if len(rows) <= LOOKED_AT else rows[np.linspace(0, len(rows) - 1, LOOKED_AT).astype(np.intp)]
+def _spread(rows: NDArray[np.intp], most: int) -> NDArray[np.intp]:
+    """Choose some of the rows, evenly."""
+    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]
 
 
 def diagnose(
-    *, labels: list[str], plain: list[str] | None, source: Shares, stages: list[Shares], apart: float | None
+    *,
+    labels: list[str],
+    plain: list[str] | None,
+    source: Shares,
+    stages: list[Shares],
+    apart: float | None,
+    advice: str = ADVICE,
 ) -> tuple[dict[str, Any], list[str]]:
-    """What there is to say, each with a value and a sentence, and warnings in words.
+    """Return what there is to say, each with a value and a sentence, and warnings in words.
 
-    ``stages`` are the class shares of the target: of plain if it was run, then of each round.
+    ``stages`` are the class shares of the target: of plain if it was run, then of each round. ``advice`` says what to do
+    about a warning.
     """
     found: dict[str, Any] = {} if apart is None else {"separability": _of(apart, _apart_in_words(apart))}
     if plain is not None:
@@ -71,17 +76,16 @@ def diagnose(
         found["agreement with plain"] = _of(same, _agreement_in_words(same, len(labels)))
     if len(stages) > 1:
         found["drift of the class shares"] = _of(drift(stages), _drift_in_words(stages))
-    warnings = warn(source=source, stages=stages)
+    warnings = warn(source=source, stages=stages, advice=advice)
     if plain is not None:
         found["verdict"] = _verdict(warnings, 1.0 if apart is None else apart, agreement(labels, plain), len(labels))
     return found, warnings
 
 
-def warn(*, source: Shares, stages: list[Shares]) -> list[str]:
-    """A class that swallows the rest, or is about to; a class that nobody gets."""
+def warn(*, source: Shares, stages: list[Shares], advice: str = ADVICE) -> list[str]:
+    """Warn of a class that swallows the rest, or is about to, and of a class that nobody gets."""
     last, warnings = stages[-1], []
     largest = max(last, key=lambda name: last[name])
-    advice = "compare with --method plain, or let fewer documents join (--added)"
     if last[largest] >= SWALLOWED and max(source.values()) <= BALANCED:
         beside = f"which is {source[largest]:.0%} of the source"
         warnings.append(f"one class swallows the rest: {last[largest]:.0%} of the target got {largest!r}, {beside}; {advice}")

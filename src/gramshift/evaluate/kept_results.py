@@ -22,12 +22,12 @@ class Parts:
         self.folder, self.key, self.data = folder, key, data
 
     def load(self, kernel: str | None, setting: Setting, methods: list[str]) -> list[Outcome] | None:
-        """What an earlier run found, if it is whole, has all methods and depends on the same."""
+        """Return what an earlier run found, if it is whole, has all methods and depends on the same."""
         found = self._read(kernel, setting)
         return [found[name] for name in methods] if set(methods) <= set(found) else None
 
     def save(self, kernel: str | None, setting: Setting, outcomes: list[Outcome]) -> None:
-        """Beside what is there of other methods."""
+        """Keep outcomes beside what is there of other methods."""
         self.folder.mkdir(parents=True, exist_ok=True)
         together = self._read(kernel, setting) | {one.method: one for one in outcomes}
         kept = [

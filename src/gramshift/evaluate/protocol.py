@@ -7,7 +7,7 @@ LETTERS = "BDEK"
 
 @dataclass(frozen=True)
 class Setting:
-    """For example D-B or DEK-B: source domains, target domain."""
+    """Source domains and a target domain, for example D-B or DEK-B."""
 
     source: str
     target: str
@@ -18,7 +18,7 @@ class Setting:
 
     @property
     def letters(self) -> str:
-        """All its domains, in the order of the data."""
+        """Return all its domains, in the order of the data."""
         return "".join(letter for letter in LETTERS if letter in self.source + self.target)
 
 
@@ -28,7 +28,7 @@ GROUPS = {"all": MULTI + SINGLE, "single": SINGLE, "multi": MULTI}
 
 
 def parse_settings(value: str) -> list[Setting]:
-    """ "all", "single", "multi", or names such as "D-B,DEK-B"; each once, in the order of the paper's tables."""
+    """Read settings: "all", "single", "multi", or names such as "D-B,DEK-B"; each once, in the order of the paper's tables."""
     known = {setting.name: setting for setting in GROUPS["all"]}
     chosen: set[Setting] = set()
     for name in filter(None, (part.strip() for part in value.split(","))):
@@ -75,5 +75,5 @@ PUBLISHED: dict[tuple[str, str | None, str], float] = {
     for setting, figure in zip(settings, figures.split(), strict=True)
     if figure != "-"
 }
-"""By method (or rival), kernel and setting."""
+"""The published accuracy by method (or rival), kernel and setting."""
 RIVALS = {"multi": ["SST", "KE-Meta"], "single": ["SFA", "CORAL", "TR-TrAdaBoost"]}

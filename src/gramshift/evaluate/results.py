@@ -33,7 +33,7 @@ Right = NDArray[np.bool_]
 
 
 def make_rows(outcomes: dict[str | None, list[Outcome]], codes: NDArray[np.intp], *, fields: str) -> list[dict[str, Any]]:
-    """The figures of one setting, for every kernel and method; here, and here only, true labels are looked at.
+    """Return the figures of one setting, for every kernel and method; here, and here only, true labels are looked at.
 
     The p-value is that of McNemar's test against the better plain kernel of these; that kernel itself has none. The method
     "best" is tested against tkc with the presence kernel, if that is there.
@@ -73,12 +73,12 @@ def make_rows(outcomes: dict[str | None, list[Outcome]], codes: NDArray[np.intp]
 
 
 def published_as(method: str) -> str:
-    """The name of its row among the published figures."""
+    """Return the name of its row among the published figures."""
     return METHODS[method].published or method
 
 
 def to_csv(rows: list[dict[str, Any]]) -> str:
-    """Without the seconds: the same run gives the same bytes."""
+    """Write the rows without the seconds, so that the same run gives the same bytes."""
     out = io.StringIO()
     writer = csv.DictWriter(out, COLUMNS, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
@@ -87,7 +87,7 @@ def to_csv(rows: list[dict[str, Any]]) -> str:
 
 
 def means(rows: list[dict[str, Any]], settings: list[str]) -> dict[tuple[str, str | None], tuple[float, float | None]]:
-    """Mean accuracy, ours and published, of each method and kernel over these settings; only where all of them are there."""
+    """Return the mean accuracy, ours and published, of each method and kernel that has all of these settings."""
     found: dict[tuple[str, str | None], list[dict[str, Any]]] = {}
     for row in rows:
         if row["setting"] in settings:
@@ -131,7 +131,7 @@ class Table:
 
 
 def make_tables(rows: list[dict[str, Any]], *, fields: str) -> list[Table]:
-    """Multi-source, single-source in two halves as in the paper, and the means."""
+    """Make the tables: multi-source, single-source in two halves as in the paper, and the means."""
     rows = [row for row in rows if row["fields"] == fields]
     halves = (("multi", MULTI), ("single", SINGLE[:6]), ("single", SINGLE[6:]))
     tables = [_table(rows, kind, settings, fields) for kind, settings in halves]
@@ -179,21 +179,21 @@ def _mean_table(rows: list[dict[str, Any]], fields: str) -> list[Table]:
 
 
 def _label(method: str, kernel: str | None) -> str:
-    """With a mark where published figures were obtained in another way."""
+    """Name a row, with a mark where published figures were obtained in another way."""
     if kernel is not None:
         return f"{METHODS[method].title} {SYMBOLS[kernel]}"
     return METHODS[method].title + (MARK if METHODS[method].difference else "")
 
 
 def differences(rows: list[dict[str, Any]]) -> list[str]:
-    """What the mark means, for each method that has one."""
+    """Tell what the mark means, for each method that has one."""
     names = dict.fromkeys(row["method"] for row in rows)
     marked = [METHODS[name] for name in names if METHODS[name].difference]
     return [f"{MARK} {one.title}: published with {one.difference}." for one in marked]
 
 
 def _in_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Method by method, as in the paper."""
+    """Sort rows method by method, as in the paper."""
     order = list(dict.fromkeys(row["method"] for row in rows))
     return sorted(rows, key=lambda row: order.index(row["method"]))
 
@@ -207,7 +207,7 @@ NOTE = (
 
 
 def to_markdown(tables: list[Table], notes: Sequence[str] = ()) -> str:
-    """All tables, and the notes below them."""
+    """Write all tables, and the notes below them."""
     lines = []
     for table in tables:
         lines += [f"### {table.title}", "", f"| | {' | '.join(table.columns)} |", "|---" * (len(table.columns) + 1) + "|"]

@@ -1,11 +1,11 @@
 """How good labels are, and whether a difference is more than chance."""
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from sklearn.metrics import confusion_matrix, f1_score
 
 BINS = 10
 
@@ -13,20 +13,20 @@ BINS = 10
 def score_labels(
     truth: list[str], labels: list[str], confidence: NDArray[np.float64], classes: list[str], *, plain: list[str] | None = None
 ) -> dict[str, Any]:
-    """Accuracy, macro F1, confusion, accuracy by confidence, and McNemar's test against ``plain``.
+    """Score labels: accuracy, macro F1, confusion, accuracy by confidence, and McNemar's test against ``plain``.
 
     A true label that is not among the classes counts as missed.
     """
     right = np.array(truth) == np.array(labels)
     low, high = interval(int(right.sum()), len(truth))
     rows = sorted(set(truth) | set(classes))
-    pairs = Counter(zip(truth, labels, strict=True))
+    counts = confusion_matrix(truth, labels, labels=rows)  # a column for each of the classes, which are among the rows
     scores: dict[str, Any] = {
         "n": len(truth),
         "accuracy": float(right.mean()),
         "accuracy_interval": [round(low / 100, 4), round(high / 100, 4)],
         "macro_f1": macro_f1(truth, labels),
-        "confusion": [[pairs[row, column] for column in classes] for row in rows],
+        "confusion": counts[:, [rows.index(name) for name in classes]].tolist(),
         "confusion_labels": rows,
         "by_confidence": accuracy_by_confidence(right, confidence),
     }
@@ -41,14 +41,12 @@ def score_labels(
 
 
 def macro_f1(truth: list[str], labels: list[str]) -> float:
-    """The mean of F1 over all labels that occur in either."""
-    hits = Counter(t for t, one in zip(truth, labels, strict=True) if t == one)
-    sizes = Counter(truth) + Counter(labels)
-    return float(np.mean([2 * hits[label] / size for label, size in sizes.items()]))
+    """Return the mean of F1 over all labels that occur in either."""
+    return float(f1_score(truth, labels, average="macro"))
 
 
 def accuracy_by_confidence(right: NDArray[np.bool_], confidence: NDArray[np.float64]) -> list[dict[str, Any]]:
-    """Tenths of the confidence that have documents; the last one takes 1.0 too."""
+    """Count documents in the tenths of the confidence that have documents; the last one takes 1.0 too."""
     tenth = np.minimum((confidence * BINS + 1e-9).astype(int), BINS - 1)
     return [
         {"low": k / BINS, "high": (k + 1) / BINS, "n": int(np.sum(tenth == k)), "accuracy": float(right[tenth == k].mean())}
@@ -56,11 +54,11 @@ def accuracy_by_confidence(right: NDArray[np.bool_], confidence: NDArray[np.floa
     ]
 
 
-LEVEL = 0.01  # the paper's
+LEVEL = 0.01  # of significance, as in the paper
 
 
 def mcnemar(right: NDArray[np.bool_], other_right: NDArray[np.bool_]) -> float:
-    """Two-sided p-value of McNemar's test on the same documents: exact, by the binomial distribution of disagreements."""
+    """Return the two-sided p-value of McNemar's exact test on the same documents, by the binomial distribution."""
     only, only_other = int(np.sum(right & ~other_right)), int(np.sum(other_right & ~right))
     if only + only_other == 0:
         return 1.0
@@ -68,6 +66,6 @@ def mcnemar(right: NDArray[np.bool_], other_right: NDArray[np.bool_]) -> float:
 
 
 def interval(correct: int, n: int) -> tuple[float, float]:
-    """95 % interval of an accuracy in percent (Wilson)."""
+    """Return the 95 % interval of an accuracy in percent (Wilson)."""
     bounds = stats.binomtest(correct, n).proportion_ci(0.95, method="wilson")
     return 100 * float(bounds.low), 100 * float(bounds.high)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from gramshift.errors import InputError
 from gramshift.learn.conjugate import Map, conjugate_gradients
 from gramshift.learn.features import Described, Features
 from gramshift.learn.labelling import Rows
@@ -22,7 +23,7 @@ PROBES, CLOSE = 8, 1e-3
 STEPS = 40  # a good factor needs two or three
 
 
-class SingularKernelError(ValueError):
+class SingularKernelError(InputError):
     """The system cannot be solved in double precision."""
 
 

@@ -17,12 +17,13 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from gramshift.errors import InputError
 from gramshift.runtime.storage import replaced_file
 
 HEAD = "model.json"
 
 
-class ModelFileError(ValueError):
+class ModelFileError(InputError):
     """The file is not a model that can be read."""
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
+from gramshift.errors import InputError, InputTypeError
 from gramshift.learn.features import Described
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.leaves.cells import find_faults
@@ -86,30 +87,30 @@ def as_labels(y: Any, *, n_documents: int) -> list[Any]:
     return labels
 
 
-def encode_labels(labels: list[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """The classes in order, and the number of each label's class."""
+def encode_labels(labels: list[Any], *, name: str = "y") -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the classes in order, and the number of each label's class; errors call the labels by their ``name``."""
     for label in labels:
         if not isinstance(label, (str, bytes, bool, int, float, np.generic)) or isinstance(label, (Enum, np.datetime64)):
-            raise TypeError(
-                f"y has the label {label!r} ({type(label).__name__}); labels are str, numbers or bool: make it a str"
+            raise InputTypeError(
+                f"{name} has the label {label!r} ({type(label).__name__}); labels are str, numbers or bool: make it a str"
             )
         if isinstance(label, (str, bytes)) and label[-1:] in ("\0", b"\0"):
-            raise ValueError(f"y has the label {label!r}, which ends with a NUL character; remove it")
+            raise InputError(f"{name} has the label {label!r}, which ends with a NUL character; remove it")
         if isinstance(label, int) and not -(2**63) <= label < 2**63:
-            raise ValueError(f"y has the label {label}, which has more than 64 bits; make it a str")
+            raise InputError(f"{name} has the label {label}, which has more than 64 bits; make it a str")
     kinds = {_kind(label) for label in labels}
     if len(kinds) > 1:
         examples = ", ".join(repr(next(label for label in labels if _kind(label) == kind)) for kind in sorted(kinds))
-        raise TypeError(f"y mixes labels of different types ({examples}); make them all of one, for example all str")
+        raise InputTypeError(f"{name} mixes labels of different types ({examples}); make them all of one, for example all str")
     fraction = next((label for label in labels if isinstance(label, (float, np.floating)) and label % 1 != 0), None)
     if fraction is not None:
-        raise ValueError(f"Unknown label type: y is continuous, it has {fraction}; if these are classes, make them str")
+        raise InputError(f"Unknown label type: {name} is continuous, it has {fraction}; if these are classes, make them str")
     classes, codes = np.unique(np.array(labels), return_inverse=True)
     if len(classes) < 2:
         shown = f"one class only, {classes.tolist()[0]!r}" if len(classes) else "no label at all"
-        raise ValueError(f"y has {shown}; a classifier needs documents of at least 2 classes")
+        raise InputError(f"{name} has {shown}; a classifier needs documents of at least 2 classes")
     if len(classes) == len(labels) >= SUSPICIOUS and kinds == {"str"}:
-        raise ValueError(f"y has {len(classes)} different labels for as many documents; are X and y swapped?")
+        raise InputError(f"{name} has {len(classes)} different labels for as many documents; are X and y swapped?")
     return classes, codes.astype(np.intp)
 
 

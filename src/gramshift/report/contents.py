@@ -1,5 +1,6 @@
 """What a report shows, as plain values: whoever has them can make the page."""
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,22 +29,22 @@ class DocumentEntry:
     confidence: float
     """The probability of the label."""
     probabilities: list[float]
-    """Of each class, in the order of ReportContents.classes."""
+    """The probability of each class, in the order of ReportContents.classes."""
     round: int
     """0: never joined the training set; k: joined it for round k + 1."""
     plain_label: str | None = None
     """What the plain kernel says; None if it was not run."""
     truth: str | None = None
     corrected: bool = False
-    """The label was given by a person (--corrections) and not found."""
+    """Whether the label was given by a person, and not found."""
     spans: list[Span] = field(default_factory=list)
-    """In the order of the text, not overlapping."""
+    """The spans in the order of the text, not overlapping."""
     neighbours: list[Neighbour] = field(default_factory=list)
     """Nearest first."""
     explained: bool = True
     """Whether spans were looked for; if not, the page says so."""
     abstained: bool = False
-    """Below --abstain-below: the output has no label for it, the page shows the likeliest all the same."""
+    """Whether it is less sure than asked for: the output has no label for it, the page shows the likeliest all the same."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,49 @@ class Map:
     x: list[float]
     y: list[float]
     kinds: list[str]
-    """ "source" or "target"."""
+    """The kind of each: "source" or "target"."""
     labels: list[str]
+
+
+@dataclass(frozen=True)
+class TargetDocuments:
+    """The target documents as the user knows them, in order, corrected ones included."""
+
+    ids: Sequence[str]
+    texts: Sequence[str]
+    truth: Sequence[Any] | None = None
+    """A label, or None, for each of ``texts``."""
+    corrected: Mapping[str, Any] | Collection[str] = frozenset()
+    """{id: label} of the documents that a person has labelled. They may have been given to the fit as source documents, and
+    then the fit has no target row for them: its target documents are the others, in order. A bare set of ids will do if they
+    stayed in the target."""
+
+
+@dataclass(frozen=True)
+class SourceDocuments:
+    """The source documents, among which neighbours are looked for; all of them took part in the fit."""
+
+    ids: Sequence[str]
+    texts: Sequence[str]
+    labels: Sequence[Any]
+
+
+@dataclass(frozen=True)
+class ShownAsItIs:
+    """What a page shows without looking at it; :class:`ReportContents` says of each what it is."""
+
+    title: str
+    sentence: str
+    options: Mapping[str, Any]
+    sources: Sequence[tuple[str, int]]
+    warnings: Sequence[str] = ()
+    diagnostics: Mapping[str, Any] = field(default_factory=dict)
+    scores: dict[str, Any] | None = None
+    changes: Sequence[dict[str, str]] = ()
+    created: str | None = None
+    """The time as it is shown; now if None."""
+    target_name: str = ""
+    config: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,7 +108,7 @@ class ReportContents:
 
     title: str
     created: str
-    """When, as it is to be shown."""
+    """The time of the run, as it is to be shown."""
     sentence: str
     """The result in a sentence."""
     warnings: list[str]
@@ -84,13 +126,13 @@ class ReportContents:
     shares: list[dict[str, float]]
     """For each stage the share of every class among the target labels, 0 to 1; the first is plain if plain was run."""
     history: list[dict[str, Any]]
-    """As TransductiveClassifier.history_, with str labels."""
+    """The rounds as in TransductiveClassifier.history_, with str labels."""
     before: Map | None
     after: Map | None
     diagnostics: dict[str, Any]
     """Name to {"value": number or str, "sentence": what it means}; a plain str is a sentence without value."""
     scores: dict[str, Any] | None
-    """Only if the truth is known. All keys are optional:
+    """The scores, only if the truth is known. All keys are optional:
 
     - "accuracy", "macro_f1": numbers from 0 to 1; "n": documents with a known truth
     - "plain_accuracy", "plain_macro_f1": the same of the plain kernel

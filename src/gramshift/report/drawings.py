@@ -27,7 +27,7 @@ def shape(name: str, text: Any = None, **attributes: Any) -> Markup:
 
 
 def number(value: Any) -> Any:
-    """Without digits that nobody sees; all else as it is."""
+    """Write a number without digits that nobody sees; all else as it is."""
     return f"{round(value, 2) + 0.0:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else value
 
 
@@ -37,7 +37,7 @@ def _name(key: str) -> str:
 
 @dataclass(frozen=True)
 class Scale:
-    """From values to places on the page."""
+    """A way from values to places on the page."""
 
     low: float
     high: float
@@ -50,7 +50,7 @@ class Scale:
 
 
 def picture(name: str, title: str, description: str, parts: Iterable[Markup], *, height: int = HEIGHT) -> Markup:
-    """A whole drawing with a name and a description for those who do not see it."""
+    """Return a whole drawing with a name and a description for those who do not see it."""
     head = [shape("title", title, id=f"{name}-title"), shape("desc", description, id=f"{name}-desc")]
     return shape(
         "svg",

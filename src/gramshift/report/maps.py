@@ -14,9 +14,11 @@ Floats = NDArray[np.float64]
 PER_KIND = 500  # points of source and of target documents
 
 
-def draw_maps(model: Model, labels: Sequence[str], is_source: NDArray[np.bool_]) -> tuple[Map | None, Map | None]:
-    """All documents of the fit, or a sample, by the plain and by the adapted kernel; the second only if it was used."""
-    rows = choose_rows(is_source)
+def draw_maps(
+    model: Model, labels: Sequence[str], is_source: NDArray[np.bool_], *, per_kind: int = PER_KIND
+) -> tuple[Map | None, Map | None]:
+    """Place all documents of the fit, or a sample, by the plain and by the adapted kernel; the second only if it was used."""
+    rows = choose_rows(is_source, per_kind)
     if model.comparison is None or len(rows) < 3:
         return None, None
     texts = [model.documents[row] for row in rows]
@@ -31,17 +33,17 @@ def draw_maps(model: Model, labels: Sequence[str], is_source: NDArray[np.bool_])
     return make(similarity[:, rows]), after
 
 
-def choose_rows(is_source: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Up to PER_KIND source and as many target documents, the same ones every time."""
+def choose_rows(is_source: NDArray[np.bool_], per_kind: int) -> NDArray[np.intp]:
+    """Choose up to ``per_kind`` source and as many target documents, the same ones every time."""
     chosen = []
     for wanted in (is_source, ~is_source):
         rows = np.flatnonzero(wanted)
-        chosen.append(np.random.default_rng(0).permutation(rows)[:PER_KIND])
+        chosen.append(np.random.default_rng(0).permutation(rows)[:per_kind])
     return np.sort(np.concatenate(chosen))
 
 
 def principal_components(kernel: Floats) -> Floats:
-    """The first two, a column each; the side on which the farthest document lies is positive."""
+    """Return the first two components, a column each; the side on which the farthest document lies is positive."""
     centred = kernel - kernel.mean(axis=0) - kernel.mean(axis=1)[:, None] + kernel.mean()
     n = len(centred)
     values, vectors = linalg.eigh(centred, subset_by_index=[n - 2, n - 1])

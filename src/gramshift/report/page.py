@@ -25,15 +25,15 @@ _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
 def as_json(value: Any) -> str:
-    """JSON without what would end a script element, a line of JavaScript or UTF-8: half a surrogate pair becomes an escape."""
+    """Write JSON without what would end a script element, a line of JavaScript or UTF-8, such as half a surrogate pair."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def make_payload(contents: ReportContents) -> dict[str, Any]:
-    """What the page's script reads. Offsets count UTF-16 units, as JavaScript does."""
+def make_payload(contents: ReportContents, *, largest_texts: int = LARGEST_TEXTS) -> dict[str, Any]:
+    """Return what the page's script reads. Offsets count UTF-16 units, as JavaScript does."""
     code = {name: number for number, name in enumerate(contents.classes)}
-    lengths = fit_lengths([one.text for one in contents.documents], LARGEST_TEXTS)
+    lengths = fit_lengths([one.text for one in contents.documents], largest_texts)
     neighbours = list(dict.fromkeys(near for one in contents.documents for near in map(_known, one.neighbours)))
     place = {near: number for number, near in enumerate(neighbours)}
     source_lengths = fit_lengths([text for _, _, text in neighbours], LARGEST_SOURCES)
@@ -71,13 +71,13 @@ def make_payload(contents: ReportContents) -> dict[str, Any]:
 
 
 def digest(contents: ReportContents) -> str:
-    """Tells runs apart: of the classes and of ids, texts and labels; the time does not count."""
+    """Return what runs are known by: a digest of classes, ids, texts and labels, not of the time."""
     rows = [[one.id, one.text, one.label, one.corrected] for one in contents.documents]
     return sha256(as_json([contents.classes, rows]).encode()).hexdigest()[:20]
 
 
 def fit_lengths(texts: Sequence[str], budget: int) -> list[int]:
-    """How many characters of each text fit: all of them, or of long ones as many as leave room for the others."""
+    """Count the characters of each text that fit: all of them, or of long ones as many as leave room for the others."""
     sizes = [len(as_json(text).encode()) for text in texts]
     limit, left = float(budget), budget
     for rank, size in enumerate(sorted(sizes)):
@@ -91,7 +91,7 @@ def fit_lengths(texts: Sequence[str], budget: int) -> list[int]:
 
 
 def to_units(text: str, spans: Sequence[tuple[int, int, float, int]]) -> list[list[Any]]:
-    """Spans with offsets in UTF-16 units: a character beyond U+FFFF has two."""
+    """Return spans with offsets in UTF-16 units: a character beyond U+FFFF has two."""
     if text.isascii():
         return [[start, stop, round(strength, 2), code] for start, stop, strength, code in spans]
     wide = [place for place, char in enumerate(text) if char > "\uffff"]
@@ -117,7 +117,7 @@ def write_page(path: str | os.PathLike[str], contents: ReportContents) -> None:
 
 
 def render_page(contents: ReportContents) -> str:
-    """The whole page; the same contents give the same page. Everything in them may be hostile."""
+    """Make the whole page; the same contents give the same page. Everything in them may be hostile."""
     style, script = _asset("review.css"), _asset("review.js")
     page = _template().render(
         contents=contents,
@@ -151,7 +151,7 @@ def _template() -> Template:
 
 
 def _policy(style: str, script: str) -> str:
-    """Nothing may be fetched, and no style or script but ours may run."""
+    """Return the policy of the page: nothing may be fetched, and no style or script but ours may run."""
     hashes = {name: b64encode(sha256(text.encode()).digest()).decode() for name, text in (("style", style), ("script", script))}
     allowed = "; ".join(f"{name}-src 'sha256-{value}'" for name, value in hashes.items())
     return f"default-src 'none'; {allowed}; img-src data:; base-uri 'none'; form-action 'none'"
@@ -175,7 +175,7 @@ def _plots(contents: ReportContents) -> dict[str, Markup]:
 
 
 def _facts(contents: ReportContents) -> list[tuple[str, str]]:
-    """The figures at the top, most wanted first."""
+    """Return the figures at the top, most wanted first."""
     scores, counts = contents.scores or {}, Counter(one.label for one in contents.documents)
     facts = [("target documents", f"{contents.n_target}"), ("source documents", f"{contents.n_source}")]
     if "accuracy" in scores:
@@ -188,7 +188,7 @@ def _facts(contents: ReportContents) -> list[tuple[str, str]]:
 
 
 def _diagnostics(contents: ReportContents) -> list[tuple[str, str, str]]:
-    """Name, value, sentence; fractions are shares."""
+    """Return name, value and sentence of each; fractions are shares."""
     rows = []
     for name, one in contents.diagnostics.items():
         value, sentence = (one.get("value"), one.get("sentence", "")) if isinstance(one, dict) else (None, one)
@@ -208,7 +208,7 @@ def _scores(contents: ReportContents) -> list[tuple[str, str]]:
 
 
 def _confusion(contents: ReportContents) -> list[tuple[str, list[tuple[int, bool]]]]:
-    """Rows of the confusion matrix: the true label, and counts with whether they are right."""
+    """Return the rows of the confusion matrix: the true label, and counts with whether they are right."""
     scores = contents.scores or {}
     names = scores.get("confusion_labels", contents.classes)
     return [
@@ -218,7 +218,7 @@ def _confusion(contents: ReportContents) -> list[tuple[str, list[tuple[int, bool
 
 
 def _shown(value: Any) -> str:
-    """A value for a table."""
+    """Write a value for a table."""
     if value is None:
         return ""
     if isinstance(value, bool):

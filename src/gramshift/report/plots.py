@@ -1,9 +1,10 @@
-"""Plots of a reproduction: each takes what ``reproduce`` returns and gives a figure."""
+"""Plots of a reproduction: each takes what ``reproduce`` returns and gives a figure. They need matplotlib, an extra."""
 
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from gramshift.evaluate.experiment import PAPER
@@ -20,12 +21,7 @@ Result = dict[str, Any]
 
 
 def write_plots(result: Result, output: Path, *, kernel: str) -> list[Path]:
-    """All plots that the results allow, as PNG; matplotlib is an extra."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
+    """Write all plots that the results allow, as PNG."""
     makers = {"accuracy": plot_accuracy, "stages": plot_stages, "confidence": plot_confidence, "kernel": plot_kernel}
     paths = []
     for name, make in makers.items():
@@ -35,18 +31,16 @@ def write_plots(result: Result, output: Path, *, kernel: str) -> list[Path]:
             continue
         with replaced_file(path) as file:
             figure.savefig(file, format="png", dpi=150, metadata={"Software": None})
-        pyplot.close(figure)
         paths.append(path)
     return paths
 
 
 def plot_accuracy(result: Result, kernel: str) -> Any:
-    """Ours beside published, setting by setting; a line joins the two figures of a method."""
-    from matplotlib import pyplot
-
+    """Plot ours beside published, setting by setting; a line joins the two figures of a method."""
     rows = [row for row in result["rows"] if row["kernel"] == kernel]
     names = list(dict.fromkeys(row["setting"] for row in rows))
-    figure, axes = pyplot.subplots(figsize=(max(6, 0.75 * len(names) + 2), 4.8), layout="constrained")
+    figure = Figure(figsize=(max(6, 0.75 * len(names) + 2), 4.8), layout="constrained")
+    axes = figure.subplots()
     methods = [method for method in STAGES if any(row["method"] == method for row in rows)]
     for place, method in enumerate(methods):
         shift = 0.22 * (place - (len(methods) - 1) / 2)
@@ -71,9 +65,7 @@ def plot_accuracy(result: Result, kernel: str) -> Any:
 
 
 def plot_stages(result: Result, kernel: str) -> Any:
-    """What each stage of the method adds, setting by setting and in the mean."""
-    from matplotlib import pyplot
-
+    """Plot what each stage of the method adds, setting by setting and in the mean."""
     rows = [row for row in result["rows"] if row["kernel"] == kernel]
     stages = [method for method in STAGES if any(row["method"] == method for row in rows)]
     if len(stages) < 2:
@@ -82,9 +74,8 @@ def plot_stages(result: Result, kernel: str) -> Any:
     present = {row["setting"] for row in rows}
     groups = {name: [one for one in several if one.name in present] for name, several in groups.items()}
     groups = {name: several for name, several in groups.items() if several}
-    figure, axes = pyplot.subplots(
-        1, len(groups), figsize=(4.6 * len(groups), 4.4), layout="constrained", squeeze=False, sharey=True
-    )
+    figure = Figure(figsize=(4.6 * len(groups), 4.4), layout="constrained")
+    axes = figure.subplots(1, len(groups), squeeze=False, sharey=True)
     for axis, (name, several) in zip(axes[0], groups.items(), strict=True):
         found = {(row["setting"], row["method"]): row for row in rows}
         ours = np.array([[found[one.name, stage]["accuracy"] for stage in stages] for one in several])
@@ -107,7 +98,7 @@ def plot_stages(result: Result, kernel: str) -> Any:
 
 
 def _spread(values: NDArray[np.float64], gap: float) -> NDArray[np.float64]:
-    """The values moved apart as little as needed to leave ``gap`` between any two."""
+    """Move the values apart as little as needed to leave ``gap`` between any two."""
     order = np.argsort(values, kind="stable")
     result = values[order].astype(float)
     for _ in range(100):
@@ -123,11 +114,10 @@ def _spread(values: NDArray[np.float64], gap: float) -> NDArray[np.float64]:
 
 
 def plot_confidence(result: Result, kernel: str) -> Any:
-    """How often the first round is right, from its surest answer down: what the second round learns from."""
-    from matplotlib import pyplot
-
+    """Plot how often the first round is right, from its surest answer down: what the second round learns from."""
     documents, codes = result["documents"], result["codes"]
-    figure, axis = pyplot.subplots(figsize=(7, 4.4), layout="constrained")
+    figure = Figure(figsize=(7, 4.4), layout="constrained")
+    axis = figure.subplots()
     curves = []
     for by_kernel in result["outcomes"].values():
         for one in by_kernel.get(kernel, []):
@@ -138,7 +128,6 @@ def plot_confidence(result: Result, kernel: str) -> Any:
                 curves.append(_windowed(right))
                 axis.plot(curves[-1], color="#cccccc", lw=0.8)
     if not curves:
-        pyplot.close(figure)
         return None
     axis.plot(np.mean(curves, axis=0), color=COLOURS["adapted"], lw=2.5, label="mean of all settings")
     label = f"the {PAPER.n_added} surest join the second round"
@@ -152,7 +141,7 @@ def plot_confidence(result: Result, kernel: str) -> Any:
 
 
 def _windowed(right: NDArray[np.bool_], width: int = 200) -> NDArray[np.float64]:
-    """Percent right within a window that is cut off at the ends."""
+    """Return the percentage right within a window that is cut off at the ends."""
     sums = np.concatenate([[0], np.cumsum(right)])
     places = np.arange(len(right))
     left, stop = np.maximum(places - width // 2, 0), np.minimum(places + width // 2, len(right))
@@ -161,13 +150,11 @@ def _windowed(right: NDArray[np.bool_], width: int = 200) -> NDArray[np.float64]
 
 
 def plot_kernel(result: Result, kernel: str) -> Any:
-    """The adapted kernel among some documents of every domain and class, sorted by these.
+    """Plot the adapted kernel among some documents of every domain and class, sorted by these.
 
     All values are close to one another, so what all documents have in common is taken out, and squares of documents are
     averaged.
     """
-    from matplotlib import pyplot
-
     documents, codes = result["documents"], result["codes"]
     rows: list[int] = []
     for letter in documents.letters:
@@ -183,7 +170,8 @@ def plot_kernel(result: Result, kernel: str) -> Any:
     n = len(rows) // POOLED
     with np.errstate(invalid="ignore"):
         pooled = np.nanmean(likeness[: n * POOLED, : n * POOLED].reshape(n, POOLED, n, POOLED), axis=(1, 3))
-    figure, axis = pyplot.subplots(figsize=(7, 6), layout="constrained")
+    figure = Figure(figsize=(7, 6), layout="constrained")
+    axis = figure.subplots()
     high = np.quantile(np.abs(pooled), 0.99)
     image = axis.imshow(100 * pooled, cmap="RdBu_r", vmin=-100 * high, vmax=100 * high, interpolation="nearest")
     group = PER_GROUP / POOLED

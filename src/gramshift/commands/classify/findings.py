@@ -13,7 +13,7 @@ from gramshift.evaluate.scoring import score_labels
 
 
 def describe_findings(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any], fits: Fits) -> dict[str, Any]:
-    """Here, and here only, true labels of the target are looked at."""
+    """Tell what was found. Here, and here only, true labels of the target are looked at."""
     labels = list(map(str, fits.labels))
     found: dict[str, Any] = {
         "labels": {str(name): labels.count(str(name)) for name in fits.classes},
@@ -36,7 +36,7 @@ def describe_findings(options: ClassifyOptions, inputs: Inputs, corrections: dic
 
 
 def _score(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any], fits: Fits) -> dict[str, Any] | None:
-    """Of documents whose truth is known, corrected ones left out: a person has labelled these."""
+    """Score documents whose truth is known, corrected ones left out: a person has labelled these."""
     if inputs.truth is None:
         return None
     truth = [inputs.truth[row] for row in inputs.rows]
@@ -73,7 +73,7 @@ def _sentence(inputs: Inputs, found: dict[str, Any]) -> str:
 
 
 def in_words(result: dict[str, Any]) -> list[str]:
-    """For a terminal: the result, what to think of it, and where it is."""
+    """Tell for a terminal the result, what to think of it, and where it is."""
     lines = [result["sentence"], *(f"warning: {one}" for one in result["warnings"])]
     for name, one in result["diagnostics"].items():
         lines.append(f"was adapting wise? {one}" if name == "verdict" else one["sentence"])
@@ -87,7 +87,7 @@ def in_words(result: dict[str, Any]) -> list[str]:
 
 
 def _confusion(scores: dict[str, Any], classes: list[str]) -> list[str]:
-    """As a table, if it fits on a screen."""
+    """Show the confusion as a table, if it fits on a screen."""
     rows = scores["confusion_labels"]
     lines = [
         f"accuracy {scores['accuracy']:.4f}, macro F1 {scores['macro_f1']:.4f}, {scores['n']} documents with a known label"

@@ -17,6 +17,7 @@ from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import Progress
 from gramshift.text.corpus import Joined
 
+ADVICE = "compare with --method plain, or let fewer documents join (--added)"
 COMPARED, ENOUGH = 1000, 50  # landmarks of each domain that are told apart
 
 
@@ -118,7 +119,7 @@ def _diagnose(classifier: Any, plain: Any, inputs: Inputs, apart: float | None) 
         stages.append({str(name): count / max(1, len(classifier.transduction_)) for name, count in step["labels"].items()})
     labels = list(map(str, classifier.transduction_.tolist()))
     source = class_shares(list(map(str, inputs.labels)), classes)
-    return diagnose(labels=labels, plain=of_plain, source=source, stages=stages, apart=apart)
+    return diagnose(labels=labels, plain=of_plain, source=source, stages=stages, apart=apart, advice=ADVICE)
 
 
 def _fill(known: list[Any], found: NDArray[Any]) -> list[Any]:

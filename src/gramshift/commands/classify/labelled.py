@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from gramshift.commands.choices import as_option
 from gramshift.data.columns import check_column, label_in, suggest
 from gramshift.data.readers import open_table
 from gramshift.data.tables import Table, TableError
@@ -10,11 +11,11 @@ from gramshift.data.writing import Added
 
 
 def read_corrections(name: str, *, ids: list[str], classes: list[Any]) -> dict[str, Any]:
-    """Label by id; every id is one of the target's, every label one of the classes, in the type that these have."""
+    """Read labels by id; every id is one of the target's, every label one of the classes, in the type that these have."""
     known, by_name = set(ids), {str(label): label for label in classes}
     corrections: dict[str, Any] = {}
-    with open_table(name) as table:
-        id_column, label_column = (check_column(table, column, "--corrections: the column") for column in ("id", "label"))
+    with open_table(name, naming=as_option) as table:
+        id_column, label_column = (check_column(table, name, f"--corrections: the column {name}") for name in ("id", "label"))
         for part in table.parts(4096):
             for row, place in zip(part.rows, part.places, strict=True):
                 one, label = str(row.get(id_column, "")), label_in(table, label_column, row, place)
@@ -32,7 +33,7 @@ def read_corrections(name: str, *, ids: list[str], classes: list[Any]) -> dict[s
 
 
 def describe_changes(corrections: dict[str, Any], before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """What corrections changed: ``before`` and ``after`` are the labels without and with them, by id."""
+    """Tell what corrections changed: ``before`` and ``after`` are the labels without and with them, by id."""
     put_right = [one for one, label in corrections.items() if before[one] != label]
     others = [one for one in after if one not in corrections and before[one] != after[one]]
     changes = [{"id": one, "before": str(before[one]), "after": str(after[one])} for one in [*put_right, *others]]
@@ -51,7 +52,7 @@ OURS = "predicted_"
 
 @dataclass(frozen=True)
 class LabelColumns:
-    """Names of new columns, and the type of labels."""
+    """The names of new columns, and the type of labels."""
 
     label: str
     confidence: str
@@ -63,7 +64,7 @@ class LabelColumns:
         return {self.label: self.kind} | dict.fromkeys([self.confidence, *self.of_class], float)
 
     def values(self, labels: list[Any], probabilities: list[list[float]], abstain_below: float | None = None) -> Added:
-        """One value per row; a row without probabilities keeps the label it has, one that is not sure enough gets none."""
+        """Return one value per row; a row without probabilities keeps its label, one that is not sure enough gets none."""
         confidence = [max(row, default=None) for row in probabilities]
         floor = 0.0 if abstain_below is None else abstain_below
         unsure = [sure is not None and sure < floor for sure in confidence]
@@ -77,7 +78,7 @@ class LabelColumns:
 
 
 def label_columns(table: Table, classes: list[Any], *, filled: str | None = None) -> LabelColumns:
-    """label, confidence and p_<class>; a name that the table has already gets "predicted_" in front.
+    """Name the columns label, confidence and p_<class>; a name that the table has already gets "predicted_" in front.
 
     ``filled`` is the table's own column of labels, if its gaps are to be filled.
     """
@@ -94,7 +95,7 @@ def label_columns(table: Table, classes: list[Any], *, filled: str | None = None
 
 
 def renamed_in_words(table: Table, columns: LabelColumns) -> str | None:
-    """What a user should know about the names, if anything."""
+    """Tell what a user should know about the names, if anything."""
     renamed = [name for name in columns.types if name.startswith(OURS)]
     if not renamed:
         return None

@@ -8,25 +8,24 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from gramshift.commands.choices import ENGINES, KERNELS, check_preset
+from gramshift.commands.outputs import STANDARD
 from gramshift.data.columns import suggest
-from gramshift.methods import BEST, METHODS, check_preset
+from gramshift.methods import BEST, METHODS
 from gramshift.runtime.cluster import COMMAND
 from gramshift.runtime.memory import parse_bytes
-from gramshift.runtime.resources import ENGINES
 
-KINDS = ("presence", "intersection", "spectrum")
 LISTS = ("source",)
 PRESET = "preset"  # another way to name a method
 SWITCHES = ("dry_run", "force")
 NUMBERS = ("abstain_below",)
 WHOLE = ("jobs",)
 AUTO = "auto"
-STANDARD = "-"
 
 
 @dataclass(frozen=True)
 class ClassifyOptions:
-    """Of ``gramshift classify``, by the names that they have there."""
+    """The options of ``gramshift classify``, by the names that they have there; made with a mistake, it is an error."""
 
     source: list[str] = field(default_factory=list)
     target: str | None = None
@@ -66,8 +65,8 @@ class ClassifyOptions:
         if self.method not in METHODS:
             raise ValueError(f"--method {self.method}: there are {', '.join(METHODS)}{suggest(self.method, tuple(METHODS))}")
         METHODS[self.method].check()
-        if self.kernel not in KINDS:
-            raise ValueError(f"--kernel {self.kernel}: there are {', '.join(KINDS)}{suggest(self.kernel, KINDS)}")
+        if self.kernel not in KERNELS:
+            raise ValueError(f"--kernel {self.kernel}: there are {', '.join(KERNELS)}{suggest(self.kernel, KERNELS)}")
         if self.method == BEST and (self.kernel != "presence" or self.added is not None):
             given = "--kernel" if self.added is None else "--added"
             raise ValueError(f"{given} goes with plain, adapted and tkc; {BEST} has its own, leave it out")
@@ -103,7 +102,7 @@ class ClassifyOptions:
             raise ValueError("--landmarks reads documents more than once, which standard input cannot; give the name of a file")
 
     def n_added(self, n_target: int) -> int:
-        """How many target documents join: 1000 as in the paper, but no more than half of the target; at best all of them."""
+        """Count the target documents that join: 1000 as in the paper, half of the target at most; with ``best`` all of them."""
         if self.method == BEST:
             return n_target
         if self.added is None:
@@ -118,14 +117,14 @@ class ClassifyOptions:
         return max(1, round(number * n_target)) if share else int(number)
 
     def to_toml(self) -> str:
-        """What differs from the defaults, as a file for --config."""
+        """Write what differs from the defaults as a file for --config."""
         defaults = {one.name: one.default for one in fields(self)}
         chosen = {name: value for name, value in asdict(self).items() if value != defaults[name] and name != "dry_run"}
         return "".join(f"{name.replace('_', '-')} = {_toml(value)}\n" for name, value in chosen.items())
 
 
 def parse_ngrams(value: str) -> tuple[int, int]:
-    """ "5-8" -> (5, 8), "4" -> (4, 4)."""
+    """Read lengths: "5-8" is (5, 8), "4" is (4, 4)."""
     low, dash, high = value.partition("-")
     if not low.strip().isdecimal() or (dash and not high.strip().isdecimal()):
         raise ValueError(f"--ngrams {value}: give two lengths such as 5-8, or one such as 4")
@@ -137,14 +136,14 @@ def parse_ngrams(value: str) -> tuple[int, int]:
 
 
 def gather_options(given: Mapping[str, Any], config: str | None) -> ClassifyOptions:
-    """What was typed goes before what the file says."""
+    """Put the options together; what was typed goes before what the file says."""
     values = read_config(config) if config is not None else {}
     typed = {name: value for name, value in given.items() if value is not None}
     return ClassifyOptions(**_name_method(values) | _name_method(typed))
 
 
 def _name_method(values: dict[str, Any]) -> dict[str, Any]:
-    """With the method that a preset stands for in its place."""
+    """Replace a preset by the method that it stands for."""
     rest = {name: value for name, value in values.items() if name != PRESET}
     if PRESET not in values:
         return rest
@@ -156,7 +155,7 @@ def _name_method(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_config(path: str) -> dict[str, Any]:
-    """The options in a TOML file, each of the right type."""
+    """Read the options in a TOML file, each of the right type."""
     try:
         content = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -1,13 +1,13 @@
 """The page of a run."""
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from gramshift.commands.classify.fitting import Fits
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Inputs
-from gramshift.report.contents import ReportContents
+from gramshift.report.contents import ReportContents, ShownAsItIs, SourceDocuments, TargetDocuments
 from gramshift.report.gather import gather_contents
 from gramshift.runtime.threads import Progress
 
@@ -20,32 +20,35 @@ def make_contents(
     found: dict[str, Any],
     progress: Progress | None,
 ) -> ReportContents:
-    """All that the page shows."""
+    """Gather all that the page shows."""
     names = [_short(name) for name, _ in inputs.files]
     typed = {name.replace("_", "-"): value for name, value in asdict(options).items() if value not in (None, False)}
-    contents = gather_contents(
+    target = _short(inputs.target.table.name)
+    return gather_contents(
         fits.classifier,
         fits.plain,
-        ids=inputs.target_ids,
-        texts=inputs.target_texts,
-        source_ids=inputs.ids,
-        source_texts=inputs.texts,
-        source_labels=inputs.labels,
-        truth=None if inputs.truth is None else [inputs.truth[row] for row in inputs.rows],
-        corrected=corrections,
-        changes=found["corrections"]["changes"] if found["corrections"] else (),
-        title=f"{_short(inputs.target.table.name)}, labelled from {', '.join(names)}",
-        sentence=found["sentence"],
-        warnings=found["warnings"],
-        options=typed,
-        sources=inputs.files,
-        diagnostics=found["diagnostics"],
-        scores=found["scores"],
-        progress=progress,
-        target_name=_short(inputs.target.table.name),
+        target=TargetDocuments(
+            inputs.target_ids,
+            inputs.target_texts,
+            truth=None if inputs.truth is None else [inputs.truth[row] for row in inputs.rows],
+            corrected=corrections,
+        ),
+        source=SourceDocuments(inputs.ids, inputs.texts, inputs.labels),
+        shown=ShownAsItIs(
+            title=f"{target}, labelled from {', '.join(names)}",
+            sentence=found["sentence"],
+            options=typed,
+            sources=inputs.files,
+            warnings=found["warnings"],
+            diagnostics=found["diagnostics"],
+            scores=found["scores"],
+            changes=found["corrections"]["changes"] if found["corrections"] else (),
+            target_name=target,
+            config=options.to_toml(),
+        ),
         abstain_below=options.abstain_below or 0.0,
+        progress=progress,
     )
-    return replace(contents, config=options.to_toml())
 
 
 def _short(name: str) -> str:

@@ -6,16 +6,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from gramshift.commands.choices import as_option
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.outputs import same_file
 from gramshift.data.columns import Documents, Progress, check_column, check_ids, find_columns, read_documents
 from gramshift.data.file_corpus import FileParts, Selected, open_parts
 from gramshift.data.readers import open_table
 from gramshift.data.tables import TableError
+from gramshift.errors import GramshiftError
+from gramshift.model.inputs import SUSPICIOUS, encode_labels
 from gramshift.text.corpus import InParts, Joined
+from gramshift.text.terminal import say as to_stderr
 
 Say = Callable[[str], None]
-SUSPICIOUS = 20  # so many documents, each with a label of its own, are a mistake
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class Inputs:
     """Labelled documents, and those to be labelled: ``rows`` of ``target``."""
 
     documents: InParts
-    """Those with labels."""
+    """The documents with labels."""
     labels: list[Any]
     ids: list[str]
     files: list[tuple[str, int]]
@@ -35,7 +38,7 @@ class Inputs:
 
     @cached_property
     def texts(self) -> list[str]:
-        """Of the labelled documents, all at once."""
+        """Read the labelled documents, all at once."""
         return [text for part in self.documents.parts() for text in part]
 
     @property
@@ -44,21 +47,16 @@ class Inputs:
 
     @cached_property
     def target_texts(self) -> list[str]:
-        """Of the documents to be labelled, all at once."""
+        """Read the documents to be labelled, all at once."""
         return [text for part in self.unlabelled.parts() for text in part]
 
     @property
     def target_ids(self) -> list[str]:
         return [self.target.ids[row] for row in self.rows]
 
-    @property
-    def fills_gaps(self) -> bool:
-        """Whether source and target are one file."""
-        return len(self.rows) < len(self.target)
-
 
 def check_names(options: ClassifyOptions) -> None:
-    """Of the inputs: no file twice, standard input once at most."""
+    """Raise an error if a file is named twice, or standard input."""
     names = [*options.source, *([options.target] if options.target is not None else [])]
     for place, name in enumerate(names):
         if any(same_file(name, other) for other in names[:place]):
@@ -68,8 +66,8 @@ def check_names(options: ClassifyOptions) -> None:
             raise ValueError(f"--source names {name} twice")
 
 
-def read_inputs(options: ClassifyOptions, *, progress: Progress | None = None, say: Say = print) -> Inputs:
-    """All documents of a run; what is odd but no mistake is said."""
+def read_inputs(options: ClassifyOptions, *, progress: Progress | None = None, say: Say = to_stderr) -> Inputs:
+    """Read all documents of a run; what is odd but no mistake is said."""
     found = [_read(name, options, need_label=True, progress=progress) for name in options.source]
     if options.target is None:
         target = found[0]
@@ -83,7 +81,9 @@ def read_inputs(options: ClassifyOptions, *, progress: Progress | None = None, s
         rows = list(range(len(target)))
         for one in found:
             _say_gaps(one, say)
-    truth = target.column(check_column(target.table, options.truth, "--truth")) if options.truth else None
+    truth = None
+    if options.truth:
+        truth = target.column(check_column(target.table, options.truth, as_option("truth", options.truth)))
     sources, labels, ids, files = [], [], [], []
     for one in found:
         kept = [row for row, label in enumerate(one.labels) if label is not None]
@@ -97,16 +97,17 @@ def read_inputs(options: ClassifyOptions, *, progress: Progress | None = None, s
 
 
 def _read(name: str, options: ClassifyOptions, *, need_label: bool, progress: Progress | None) -> Documents | FileParts:
-    """With all texts, unless there are landmarks: then they are read again, part by part, when they are needed."""
+    """Read all texts, unless there are landmarks: then they are read again, part by part, when they are needed."""
     named: dict[str, Any] = {
         "text": options.text,
         "label": options.label if need_label else None,
         "id": options.id,
         "need_label": need_label,
     }
+    opened: dict[str, Any] = {"format": options.format, "encoding": options.encoding, "naming": as_option}
     if options.landmarks is not None:
-        return open_parts(name, format=options.format, encoding=options.encoding, progress=progress, **named)
-    with open_table(name, format=options.format, encoding=options.encoding) as table:
+        return open_parts(name, **opened, progress=progress, **named)
+    with open_table(name, **opened) as table:
         return read_documents(table, find_columns(table, **named), progress=progress)
 
 
@@ -119,18 +120,11 @@ def _say_gaps(source: Documents | FileParts, say: Say) -> None:
 
 
 def _check_labels(labels: list[Any], found: Sequence[Documents | FileParts]) -> None:
+    """Raise an error that names the files if no classifier could learn from these labels."""
     where = ", ".join(f"{one.columns.label!r} of {one.table.name}" for one in found)
-    kinds = sorted({type(label).__name__ for label in labels})
-    if len(kinds) > 1 and set(kinds) != {"int", "float"}:
-        examples = ", ".join(repr(next(label for label in labels if type(label).__name__ == kind)) for kind in kinds)
-        raise TableError(f"labels of different types ({examples}) in {where}; make them all strings, or all numbers")
-    fraction = next((label for label in labels if isinstance(label, float) and label % 1), None)
-    if fraction is not None:
-        raise TableError(f"the label {fraction} in {where} is a number with a fraction; if it is a class, make it a string")
-    if not labels:
-        raise TableError(f"no row has a label in {where}")
-    values = set(labels)
-    if len(values) == 1:
-        raise TableError(f"all labels are {labels[0]!r} in {where}; learning needs two at least. Another column: --label")
-    if len(values) == len(labels) >= SUSPICIOUS:
+    if len(set(labels)) == len(labels) >= SUSPICIOUS:  # numbers too, which from Python may be classes
         raise TableError(f"every one of {len(labels)} documents has a label of its own in {where}; another column: --label")
+    try:
+        encode_labels(labels, name=where)
+    except GramshiftError as error:
+        raise TableError(f"{error}. Another column: --label") from None
