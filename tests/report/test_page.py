@@ -25,7 +25,7 @@ class Elements(HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         self.found.append((tag, dict(attributes)))
-        self.texts.append("")
+        self.texts.append([])
         self.inside = tag
 
     def handle_endtag(self, tag):
@@ -33,10 +33,11 @@ class Elements(HTMLParser):
 
     def handle_data(self, data):
         if self.inside:
-            self.texts[-1] += data
+            self.texts[-1].append(data)
 
     def all(self, tag):
-        return [(attributes, text) for (name, attributes), text in zip(self.found, self.texts, strict=True) if name == tag]
+        both = zip(self.found, self.texts, strict=True)
+        return [(attributes, "".join(text)) for (name, attributes), text in both if name == tag]
 
 
 def units(text):
