@@ -19,6 +19,7 @@ BENCHMARKS = {
     "unbalanced": 'the preset "best" on targets whose classes are not balanced',
     "reproduce": "all results of the paper's tables against the straightforward script on a part of them",
     "scale": "fits with landmarks: time and memory of up to 80,000 documents, accuracy beside the exact fit, a cost model",
+    "estimates": "peak memory of fits beside what is told of it beforehand",
     "classifier": "the transductive classifier against Algorithm 1 in NumPy: time, memory, growth, share of each stage",
     "house": "the source itself: modules, names used twice, late imports, monkeypatches of the tests, before and now",
 }

@@ -22,7 +22,7 @@ from bench.rivals import GRAMS, MismatchError
 __all__ = ["run", "show"]
 
 SIZES = (2000, 4000, 8000)
-FOLDERS = ("text", "ngrams", "kernels", "engine", "learn", "estimators")
+FOLDERS = ("text", "ngrams", "kernels", "runtime", "grams", "learn", "model")
 CLOSE = 1e-6
 
 

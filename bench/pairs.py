@@ -14,7 +14,7 @@ from bench.table import table
 
 __all__ = ["run", "show"]
 
-FOLDERS = ("text", "ngrams", "kernels", "engine", "estimators")
+FOLDERS = ("text", "ngrams", "kernels", "runtime", "grams", "model")
 LENGTHS = (100, 300, 1000, 3000)
 SECONDS = 2  # about what one measurement may take
 NANOSECONDS = {"subsequence": lambda length: 2 * length**2, "local_rank": lambda length: 40 * length}  # of a pair, to plan

@@ -13,7 +13,7 @@ from bench.machine import describe_machine, describe_versions, say, source_state
 from bench.rivals import GRAMS, MismatchError
 from bench.table import table
 
-FOLDERS = ("text", "ngrams", "kernels", "engine", "learn", "estimators", "datasets", "evaluate")
+FOLDERS = ("text", "ngrams", "kernels", "runtime", "grams", "learn", "model", "data", "evaluate")
 PART = ("E-K", "DEK-B")  # one setting of each sort
 COUNTS = {"E-K": 12, "DEK-B": 4}  # how many there are of that sort
 KERNELS = ("presence", "intersection")
