@@ -19,7 +19,9 @@ BENCHMARKS = {
     "unbalanced": 'the preset "best" on targets whose classes are not balanced',
     "reproduce": "all results of the paper's tables against the straightforward script on a part of them",
     "scale": "fits with landmarks: time and memory of up to 80,000 documents, accuracy beside the exact fit, a cost model",
+    "estimates": "peak memory of fits beside what is told of it beforehand",
     "classifier": "the transductive classifier against Algorithm 1 in NumPy: time, memory, growth, share of each stage",
+    "house": "the source itself: modules, names used twice, late imports, monkeypatches of the tests, before and now",
 }
 GROWING = ("scale",)  # make as many documents as they are asked for
 
@@ -38,7 +40,7 @@ def at_least(least: int) -> Any:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """All benchmarks take the same options."""
+    """All benchmarks take the same options, except those that read no texts."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--docs", type=at_least(20), metavar="N", help="an evenly spread sample of N documents (default: all)")
     common.add_argument("--data", metavar="DIR", help="folder with sorted_data_acl (default: GRAMSHIFT_DATA, ../shared/data)")
@@ -48,13 +50,32 @@ def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     commands = parser.add_subparsers(dest="benchmark", required=True)
     for name, words in BENCHMARKS.items():
-        commands.add_parser(name, parents=[common], help=words, description=words)
+        if name != "house":
+            commands.add_parser(name, parents=[common], help=words, description=words)
+    house = commands.add_parser("house", help=BENCHMARKS["house"], description=BENCHMARKS["house"])
+    house.add_argument("--commit", metavar="REV", help="count at this commit only (default: the working tree)")
+    house.add_argument("--json", action="store_true", help="one JSON object on stdout instead of a table")
     return parser
+
+
+def run_house(args: argparse.Namespace) -> int:
+    """Count the house; 1 if git does not know the commit."""
+    from bench import house
+
+    try:
+        result = house.run(args.commit)
+    except CalledProcessError as error:
+        print(f"bench: {error.stderr.decode().strip()}", file=sys.stderr)
+        return 1
+    print(json.dumps(result, indent=2) if args.json else house.show(result))
+    return 0
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one benchmark; 0 if all is well, 1 if results differ or a child fails, 2 if the data cannot be had."""
     args = make_parser().parse_args(arguments)
+    if args.benchmark == "house":
+        return run_house(args)
     try:
         grows = args.benchmark in GROWING
         texts = load_corpus(args.data, docs=None if grows else args.docs, smoke=args.smoke)

@@ -16,8 +16,13 @@ ROOT = Path(__file__).resolve().parent.parent
 LATER_CALLS = 3
 
 
-def run_child(task: str, *arguments: str, texts: list[str]) -> dict[str, Any]:
-    """Run one task in a fresh process and return what it reports; its stderr is ours."""
+def run_child(task: str, *arguments: str, texts: list[str], here: bool = False) -> dict[str, Any]:
+    """Run one task in a fresh process and return what it reports; its stderr is ours.
+
+    With ``here`` it runs in this process, where figures do not matter and only time would be lost.
+    """
+    if here:
+        return TASKS[task](texts, *arguments)
     command = [sys.executable, "-m", "bench.child", task, *arguments]
     done = subprocess.run(command, input=json.dumps(texts), stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT)
     report: dict[str, Any] = json.loads(done.stdout)
@@ -170,6 +175,30 @@ def alone(texts: list[str], n: str, n_landmarks: str, setting: str, smoke: str) 
     return {"seconds": time.perf_counter() - begun}
 
 
+def fit(texts: list[str], n: str, options: str, resume: str, smoke: str) -> dict[str, Any]:
+    """The peak memory of any fit of grown documents, on one thread of BLAS, and the size of its work."""
+    os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
+    from dataclasses import asdict
+
+    import gramshift
+    from bench.grown import grow, load_reviews
+    from gramshift.model.large import Given, describe_work
+    from gramshift.text.corpus import Listed
+
+    source, target = grow(load_reviews(smoke=bool(int(smoke))), int(n), "B-D")
+    given: dict[str, Any] = json.loads(options)
+    classifier = gramshift.TransductiveClassifier(n_jobs=2, **given)
+    if "landmarks" in given:  # documents are made while they are read
+        classifier.fit(source, source.labels, target=target, resume=resume or None)
+    else:
+        together = source.first(len(source)), target.first(len(target))
+        classifier.fit(together[0], source.labels, target=together[1], resume=resume or None)
+    peak = peak_bytes()
+    documents = Listed(source.first(len(source)) + target.first(len(target)))
+    work = describe_work(Given(documents, [*source.labels, *[None] * len(target)]), *classifier._check_parameters())
+    return {"peak": peak, "work": asdict(work)}
+
+
 def held(reviews: Any, n: int, setting: str) -> tuple[list[str], Any, list[str]]:
     """Source texts, their labels and target texts in memory."""
     from bench.grown import grow
@@ -209,6 +238,7 @@ TASKS: dict[str, Callable[..., dict[str, float]]] = {
     "landmarks": landmarks,
     "dask": dask,
     "alone": alone,
+    "fit": fit,
 }
 
 if __name__ == "__main__":

@@ -21,7 +21,9 @@ RIVAL_SIZE = 2000  # above this scikit-learn takes part once only
 
 
 def run(texts: Texts, *, smoke: bool, repeat: int) -> dict[str, Any]:
-    """All measurements. Code is compiled once, by the child that times it, and kept on disk for all that follow."""
+    """All measurements. Code is compiled once, by the child that times it, and kept on disk for all that follow;
+    with ``smoke`` it is what is there already.
+    """
     normalised, few = normalise(texts), 1 if smoke else 3
     result: dict[str, Any] = {
         "benchmark": "kernel",
@@ -34,7 +36,8 @@ def run(texts: Texts, *, smoke: bool, repeat: int) -> dict[str, Any]:
         "repeat": repeat,
     }
     with TemporaryDirectory(prefix="gramshift-bench-") as folder:
-        os.environ["NUMBA_CACHE_DIR"] = folder  # numba is not imported yet
+        if not smoke:
+            os.environ["NUMBA_CACHE_DIR"] = folder  # numba is not imported yet
         cold = start_cold(texts)
         result["kinds"] = {kind: race(kind, texts, normalised, repeat) for kind in GRAMS}
         result["growth"] = grow(texts, few)

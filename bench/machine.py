@@ -4,7 +4,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -35,11 +35,13 @@ def describe_versions() -> dict[str, str]:
     return {"python": platform.python_version()} | {package: version(package) for package in PACKAGES}
 
 
-def source_state(folders: Iterable[str]) -> str:
+def source_state(folders: Sequence[str]) -> str:
     """A fingerprint of these folders of gramshift: figures from before and after a change do not belong together."""
     import gramshift
 
     home = Path(gramshift.__file__).parent
+    missing = [folder for folder in folders if not (home / folder).is_dir()]
+    assert not missing, f"no such folders of gramshift: {missing}"
     files = [file for folder in folders for file in sorted((home / folder).rglob("*.py"))]
     return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 

@@ -18,7 +18,7 @@ from gramshift.runtime.memory import parse_bytes
 
 __all__ = ["run", "show"]
 
-FOLDERS = ("text", "ngrams", "kernels", "engine", "learn", "estimators")
+FOLDERS = ("text", "ngrams", "kernels", "runtime", "grams", "learn", "model")
 LARGEST = 80_000
 LANDMARKS = 2000
 LIMIT, SMALL_LIMIT = "3 GB", "1 GB"
@@ -46,16 +46,16 @@ def run(texts: Texts, *, smoke: bool, repeat: int, docs: int | None) -> dict[str
         "resemblance": resemble(reviews, (50, 200) if smoke else (250, 1000, 4000)),
     }
     sizes = [largest // 2, largest] if smoke else [largest // 8, largest // 4, largest // 2, largest]
-    result["growth"] = [measure(n, n_landmarks, repeat=few, smoke=smoke) for n in sizes]
+    result["growth"] = [measure(n, n_landmarks, repeat=few, smoke=smoke, here=smoke and n < largest) for n in sizes]
     result["goals"] = judge(result["growth"])
     fewer, more = [n_landmarks // 4, n_landmarks // 2], [2 * n_landmarks]
     result["others"] = [
-        measure(n, k, smoke=smoke) for n in sizes[: 1 if smoke else 2] for k in (more if smoke else fewer + more)
+        measure(n, k, smoke=smoke, here=smoke) for n in sizes[: 1 if smoke else 2] for k in (more if smoke else fewer + more)
     ]
     shorter = [] if smoke else [measure(sizes[0], n_landmarks, setting=setting, smoke=smoke) for setting in ("B-D", "E-K")]
     result["others"] += shorter
-    result["on_disk"] = measure(sizes[-2], n_landmarks, limit=SMALL_LIMIT, smoke=smoke)
-    result["unseen"] = [measure(3 * largest // 8, 3 * n_landmarks // 4, setting="BE-DK", smoke=smoke)]
+    result["on_disk"] = measure(sizes[-2], n_landmarks, limit=SMALL_LIMIT, smoke=smoke, here=smoke)
+    result["unseen"] = [measure(3 * largest // 8, 3 * n_landmarks // 4, setting="BE-DK", smoke=smoke, here=smoke)]
     result["workers"] = race_workers(largest, n_landmarks, repeat=few, smoke=smoke)
     result["processes"] = race_processes(largest // 4, n_landmarks, repeat=few, smoke=smoke)
     result["model"] = model([*result["growth"], *result["others"], result["on_disk"]], result["unseen"])
@@ -72,13 +72,21 @@ def carried(last: dict[str, Any]) -> dict[str, Any]:
 
 
 def measure(
-    n: int, n_landmarks: int, *, smoke: bool, setting: str = SETTING, limit: str = LIMIT, repeat: int = 1
+    n: int,
+    n_landmarks: int,
+    *,
+    smoke: bool,
+    setting: str = SETTING,
+    limit: str = LIMIT,
+    repeat: int = 1,
+    here: bool = False,
 ) -> dict[str, Any]:
-    """A fit in a process of its own; of several the fastest, with the largest peak."""
+    """A fit in a process of its own, unless it is to run here; of several the fastest, with the largest peak."""
     runs = []
     for _ in range(repeat):
         say(f"{n} documents of {setting}, {n_landmarks} landmarks, memory limit {limit}")
-        runs.append(run_child("landmarks", str(n), str(n_landmarks), setting, limit, str(int(smoke)), texts=[]))
+        arguments = (str(n), str(n_landmarks), setting, limit, str(int(smoke)))
+        runs.append(run_child("landmarks", *arguments, texts=[], here=here))
     best = min(runs, key=lambda one: one["seconds"])
     half = n // 2
     work = Work(n - half, half, min(ADDED, half), int(best["characters"]), N_LENGTHS, adapts=True)
@@ -104,7 +112,7 @@ def race_workers(n: int, n_landmarks: int, *, repeat: int, smoke: bool) -> dict[
         for k, several in times.items():
             say(f"{n} documents, {n_landmarks} landmarks, Dask workers: {k}")
             arguments = (str(n), str(n_landmarks), SETTING, str(k), str(int(smoke)))
-            several.append(run_child("dask", *arguments, texts=[])["seconds"])
+            several.append(run_child("dask", *arguments, texts=[], here=smoke)["seconds"])
     seconds = {k: min(several) for k, several in times.items()}
     ratio = seconds[1] / seconds[2]
     return {"documents": n, "seconds": seconds, "all_seconds": times, "ratio": ratio, "reached": ratio >= FASTER}
@@ -118,7 +126,7 @@ def race_processes(n: int, n_landmarks: int, *, repeat: int, smoke: bool) -> dic
         for k, several in times.items():
             say(f"{n} documents, {n_landmarks} landmarks, processes of one thread: {k}")
             with ThreadPoolExecutor(k) as pool:
-                runs = [pool.submit(run_child, *arguments, texts=[]) for _ in range(k)]
+                runs = [pool.submit(run_child, *arguments, texts=[], here=smoke) for _ in range(k)]
                 several.append(max(run.result()["seconds"] for run in runs))
     seconds = {k: min(several) for k, several in times.items()}
     return {"documents": n, "seconds": seconds, "all_seconds": times, "ratio": 2 * seconds[1] / seconds[2]}

@@ -11,7 +11,7 @@ from bench.machine import describe_machine, describe_versions, least_and_median,
 from bench.rivals import MismatchError, count
 from bench.table import table
 
-FOLDERS = ("text", "ngrams", "kernels", "engine", "estimators")
+FOLDERS = ("text", "ngrams", "kernels", "runtime", "grams", "model")
 CLOSE = 1e-9
 POWER = 2
 

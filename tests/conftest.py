@@ -1,9 +1,21 @@
+import inspect
 import os
+import sys
+from importlib import import_module
 from pathlib import Path
+from typing import NamedTuple
 
-import pytest
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
+TESTS = Path(__file__).parent
+WORKER = os.environ.get("PYTEST_XDIST_WORKER")
+
+if WORKER and hasattr(os, "sched_setaffinity"):
+    # One core for each worker, and so one thread, of BLAS and of what a test starts too. Must come before NumPy.
+    CORES = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {CORES[int(WORKER.removeprefix("gw")) % len(CORES)]})
+
+import pytest  # noqa: E402
+from hypothesis import HealthCheck, settings  # noqa: E402
+from hypothesis import strategies as st  # noqa: E402
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 settings.load_profile("default")
@@ -17,11 +29,107 @@ ALPHABET = "aab  \t\n\0éEe\u0301שΣ😀𝒳\ud83d\ude00"
 texts = st.lists(st.text(alphabet=ALPHABET, max_size=25), min_size=1, max_size=8)
 ngram_ranges = st.tuples(st.integers(1, 12), st.integers(0, 25)).map(lambda pair: (pair[0], pair[0] + pair[1]))
 
+BY_FIXTURE = {"data_folder": "data", "browser": "browser", "cluster": "cluster", "scheduler": "cluster"}
+BY_NAME = {"open_cluster": "cluster", "subprocess": "process", "fork": "process", "Parallel": "process"}
+APART = ("data", "browser", "cluster", "process")  # markers of tests that may start processes
+STARTS = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system")
+
+started: list[str] = []  # processes, by the event that told of them
+sys.addaudithook(lambda event, arguments: started.append(event) if event in STARTS else None)
+
+
+def pytest_configure(config):
+    """Compile the leaves once, before workers would do so side by side."""
+    if not WORKER and config.getoption("numprocesses", None):
+        import gramshift
+
+        folder = Path(gramshift.__file__).parent
+        for path in sorted(folder.glob("*/leaves/[a-z]*.py")):
+            import_module(".".join(path.relative_to(folder.parent).with_suffix("").parts))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark tests by what they use; workers take them by files, those that need a cluster together and first."""
+    for item in items:
+        names = names_used(item.function)
+        found = {marker for name, marker in BY_FIXTURE.items() if name in item.fixturenames}
+        found |= {marker for name, marker in BY_NAME.items() if name in names}
+        for marker in found:
+            item.add_marker(marker)
+        markers = {marker.name for marker in item.iter_markers()}
+        if "cluster" in markers:
+            group = "cluster"
+        elif "slow" in markers and not any(name in item.fixturenames for name in ("browser",)):
+            group = item.nodeid
+        else:
+            group = item.path.name
+        item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=rank)
+
+
+def rank(item):
+    """Where a test comes: what takes long first, so that no worker waits for it in the end."""
+    markers = {marker.name for marker in item.iter_markers()}
+    return next((place for place, name in enumerate(("cluster", "slow", "browser", "process")) if name in markers), 9)
+
+
+def names_used(function):
+    """The names in a test and in the functions of our tests that it calls."""
+    names, left, seen = set(), [function], set()
+    while left:
+        one = inspect.unwrap(left.pop())
+        code = getattr(one, "__code__", None)
+        if code is None or code in seen or not code.co_filename.startswith(str(TESTS)):
+            continue
+        codes = [code]
+        for part in codes:
+            codes += [constant for constant in part.co_consts if inspect.iscode(constant)]
+            names.update(part.co_names)
+        seen.update(codes)
+        left += [one.__globals__[name] for name in names if name in one.__globals__]
+    return names
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """A test that starts a process says so by its marker: `make test-fast` leaves it out."""
+    before = len(started)
+    result = yield
+    if not any(marker.name in APART for marker in item.iter_markers()):
+        assert started[before:] == [], "it starts processes: @pytest.mark.process"
+    return result
+
+
+class Answer(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def gramshift(monkeypatch, capfd):
+    """The command in this process: gramshift("classify", ...) -> exit code, stdout, stderr."""
+
+    from gramshift.commands.main import main
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["gramshift", *map(str, arguments)])
+        capfd.readouterr()
+        code = 0
+        try:
+            main()
+        except SystemExit as stop:
+            code = stop.code or 0
+        return Answer(code, *capfd.readouterr())
+
+    return run
+
 
 @pytest.fixture(scope="session")
 def data_folder():
     """The folder with the real data, from GRAMSHIFT_DATA or beside the repository."""
-    folder = Path(os.environ.get("GRAMSHIFT_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
+    folder = Path(os.environ.get("GRAMSHIFT_DATA", TESTS.parent / ".." / "shared" / "data"))
     if not (folder / "sorted_data_acl").is_dir():
         message = f"no sorted_data_acl in {folder}; set GRAMSHIFT_DATA"
         if os.environ.get("GRAMSHIFT_REQUIRE_DATA"):
@@ -30,9 +138,9 @@ def data_folder():
     return folder
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def cluster():
-    """Two workers for all tests of a module; Dask gives a task up when it has killed its second worker."""
+    """Two workers for all tests; Dask gives a task up when it has killed its second worker."""
     import dask
     import distributed
 
@@ -41,6 +149,6 @@ def cluster():
     assert distributed  # sets what Dask is configured with, so it must come before we change a part of that
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 1}),
-        open_cluster(n_workers=2, memory_limit="500 MB") as opened,
+        open_cluster(n_workers=2, memory_limit="600 MB") as opened,
     ):
         yield opened

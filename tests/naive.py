@@ -25,7 +25,8 @@ def kernel(kind, a, b):
 def gram(kind, texts, others, ngram_range):
     """Of texts as they are, without any text steps."""
     rows, columns = [ngrams(text, ngram_range) for text in texts], [ngrams(text, ngram_range) for text in others]
-    return [[kernel(kind, row, column) for column in columns] for row in rows]
+    # the smaller one first, because kernels go through that one; they are symmetric
+    return [[kernel(kind, *sorted((row, column), key=len)) for column in columns] for row in rows]
 
 
 def normalized_gram(kind, texts, others, ngram_range):

@@ -15,8 +15,9 @@ from bench.grown import Grown, load_reviews
 from gramshift.text.corpus import InParts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", ["kernel", "weighted", "pairs", "classifier", "reproduce", "experiments", "unbalanced", "scale"]
+    "name", ["kernel", "weighted", "pairs", "classifier", "reproduce", "experiments", "unbalanced", "scale", "estimates"]
 )
 def test_the_benchmark_runs(name):
     command = [sys.executable, "-m", "bench", name, "--smoke", "--json"]

@@ -1,34 +1,7 @@
-import sys
-from typing import NamedTuple
-
 import pytest
 
-from gramshift.commands.main import main
 from gramshift.data.demo import load_demo
 from small_tables import write_csv
-
-
-class Answer(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def gramshift(monkeypatch, capfd):
-    """The command in this process: gramshift("classify", ...) -> exit code, stdout, stderr."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["gramshift", *map(str, arguments)])
-        capfd.readouterr()
-        code = 0
-        try:
-            main()
-        except SystemExit as stop:
-            code = stop.code or 0
-        return Answer(code, *capfd.readouterr())
-
-    return run
 
 
 @pytest.fixture

@@ -5,10 +5,8 @@ import gzip
 import io
 import json
 import random
-import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -326,29 +324,43 @@ def command(*arguments):
         (("--data", ".", "--fields", "body"), "fields 'body' is not known; there are text, title+text"),
     ],
 )
-def test_bad_input_is_one_line(arguments, message, tmp_path):
-    done = command(*arguments, "--output", str(tmp_path / "out"))
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
+def test_bad_input_is_one_line(gramshift, arguments, message, tmp_path):
+    done = gramshift("reproduce", *arguments, "--output", tmp_path / "out")
+    assert done.code == 2
+    assert message in done.err
+    assert "Traceback" not in done.err
     assert not (tmp_path / "out").exists()
+
+
+INTERRUPTED = """
+import os, signal, sys
+written = []
+def interrupt(event, arguments):
+    if event == "os.rename" and os.path.basename(os.path.dirname(str(arguments[1]))) == "parts":
+        written.append(arguments[1])
+        if len(written) == 2:  # the first is in its place, the second is not yet
+            os.kill(os.getpid(), signal.SIGINT)
+sys.addaudithook(interrupt)
+from gramshift.commands.main import main
+main()
+"""
 
 
 def test_ctrl_c_keeps_what_is_finished(data_folder, tmp_path, monkeypatch):
     monkeypatch.undo()
-    arguments = ("--data", str(data_folder), "--kernels", "presence", "--settings", "D-B,B-D,E-K", "--output", str(tmp_path))
-    command_line = [sys.executable, "-m", "gramshift.commands.main", "reproduce", *arguments]
-    process = subprocess.Popen(command_line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    while process.poll() is None and not list(tmp_path.glob("parts/*.json")):
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    _, words = process.communicate(timeout=60)
-    assert process.returncode == 130, words
-    assert "interrupted; finished settings are kept, go on with --resume" in words
-    assert "Traceback" not in words
+    arguments = ("--data", str(data_folder), "--kernels", "presence", "--settings", "D-B,B-D", "--output", str(tmp_path))
+    command_line = [sys.executable, "-c", INTERRUPTED, "reproduce", *arguments]
+    stopped = subprocess.run(command_line, capture_output=True, text=True, timeout=300, check=False)
+    assert stopped.returncode == 130, stopped.stderr
+    assert "interrupted; finished settings are kept, go on with --resume" in stopped.stderr
+    assert "Traceback" not in stopped.stderr
     assert not (tmp_path / "results.csv").exists()
+    (kept,) = tmp_path.glob("parts/*.json")
+    before = kept.read_bytes(), kept.stat().st_mtime_ns
     assert command(*arguments, "--resume", "--no-plots").returncode == 0
     assert (tmp_path / "results.csv").exists()
+    assert (kept.read_bytes(), kept.stat().st_mtime_ns) == before, "it was computed again"
+    assert len(list(tmp_path.glob("parts/*.json"))) == 2
 
 
 def test_one_setting_of_the_real_data(data_folder, tmp_path, monkeypatch):

@@ -109,6 +109,7 @@ def test_tiles_are_made_to_fit_workers_or_refused_with_the_numbers():
         fit(SmallCluster(9 * 10**6))
 
 
+@pytest.mark.cluster
 def test_the_kernel_as_users_see_it():
     kernel = gs.StringKernel(ngram_range=(2, 3), n_jobs=1, memory_limit="1 GB")
     assert np.array_equal(kernel.gram(TEXTS, engine="dask"), kernel.gram(TEXTS))

@@ -4,9 +4,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV
 
 import gramshift as gs
 from gramshift.data.demo import load_demo
@@ -143,14 +142,6 @@ def test_a_normalised_precomputed_gram_can_predict():
     same = make().fit(texts, labels)
     new = ["a great blender, i love it", "broke after a day, waste of money"]
     np.testing.assert_allclose(clf.decision_function(kernel.gram(new, texts)), same.decision_function(new), atol=1e-6)
-
-
-def test_scikit_learn_tools():
-    clf = make(n_added=0.2)
-    assert clone(clf).get_params() == clf.get_params()
-    assert cross_val_score(clf, X, Y, cv=3).mean() > 0.5
-    search = GridSearchCV(clf, {"adapt": [True, False]}, cv=2).fit(X, Y, target=gs.Target(TARGET))
-    assert search.best_estimator_.transduction_.shape == (120,)
 
 
 def test_frames():
