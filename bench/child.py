@@ -182,8 +182,8 @@ def fit(texts: list[str], n: str, options: str, resume: str, smoke: str) -> dict
 
     import gramshift
     from bench.grown import grow, load_reviews
-    from gramshift.model.large import Given, describe_work
-    from gramshift.text.corpus import Listed
+    from gramshift.model.fit import describe_work
+    from gramshift.model.inputs import FitInput
 
     source, target = grow(load_reviews(smoke=bool(int(smoke))), int(n), "B-D")
     given: dict[str, Any] = json.loads(options)
@@ -194,8 +194,9 @@ def fit(texts: list[str], n: str, options: str, resume: str, smoke: str) -> dict
         together = source.first(len(source)), target.first(len(target))
         classifier.fit(together[0], source.labels, target=together[1], resume=resume or None)
     peak = peak_bytes()
-    documents = Listed(source.first(len(source)) + target.first(len(target)))
-    work = describe_work(Given(documents, [*source.labels, *[None] * len(target)]), *classifier._check_parameters())
+    documents = FitInput(source.first(len(source)) + target.first(len(target)), [*source.labels, *[None] * len(target)])
+    runtime = classifier._runtime()
+    work = describe_work(documents, *classifier._check_parameters(runtime), runtime)
     return {"peak": peak, "work": asdict(work)}
 
 
