@@ -176,6 +176,11 @@ def check_folder(folder: str | os.PathLike[str]) -> None:
         raise ValueError(f"{folder} holds other things, such as {strange[0]}; give an empty folder, or a name for a new one")
 
 
+def count_pieces(folder: str | os.PathLike[str]) -> int:
+    """Count the pieces that are in a folder, of whatever run."""
+    return sum(1 for _ in Path(folder).glob(f"*{PIECE}"))
+
+
 def _unpack(data: NDArray[np.uint8], start: int) -> dict[str, NDArray[Any]]:
     body, end = data[:-CHECKSUM], data[-CHECKSUM:]
     if len(body) < ALIGNED:

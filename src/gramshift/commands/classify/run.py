@@ -1,10 +1,12 @@
 """From labelled files and a file to be labelled to labels, a model and a page."""
 
 import time
-from functools import partial
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from gramshift.commands.classify.findings import describe_findings
+from gramshift.commands.classify.fitting import Fits, fit_all, fit_with_landmarks
 from gramshift.commands.classify.labelled import LabelColumns, label_columns, read_corrections, renamed_in_words
 from gramshift.commands.classify.options import AUTO, ClassifyOptions, parse_ngrams
 from gramshift.commands.classify.reading import Inputs, Say, check_names, read_inputs
@@ -15,8 +17,11 @@ from gramshift.data.tables import TableError
 from gramshift.data.writing import open_writer, output_style
 from gramshift.methods import BEST, METHODS
 from gramshift.model.settings import MOST_LANDMARKS, PRESETS, WORD_RANGE
+from gramshift.report.contents import ReportContents, ShownAsItIs, SourceDocuments, TargetDocuments
+from gramshift.report.gather import MAX_EXPLAINED, gather_contents
+from gramshift.report.page import write_page
 from gramshift.runtime.budget import Needs, Work, check_exact, check_landmarks_fit, memory_of, most_landmarks
-from gramshift.runtime.checkpoint import check_folder
+from gramshift.runtime.checkpoint import check_folder, count_pieces
 
 N_WORD_LENGTHS = 1 + WORD_RANGE[1] - WORD_RANGE[0]
 MOST_SHOWN = 20_000  # documents on a page: a browser holds no more of them with ease
@@ -31,31 +36,25 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
     inputs = read_inputs(options, progress=progress, say=say)
     corrections = _corrections(options, inputs)
     columns = _columns(options, inputs, say)
-    sizes = _sizes(options, inputs, corrections)
-    say(sizes["sentence"])
+    size = _measure(options, inputs, corrections)
+    described = _describe(options, inputs, size)
+    say(described["sentence"])
     if options.report is not None and len(inputs.rows) > MOST_SHOWN:
         advice = "leave --report out; the least sure rows of --output have the lowest confidence"
         raise ValueError(f"--report shows {MOST_SHOWN} documents at most, and the target has {len(inputs.rows)}: {advice}")
     if options.dry_run:
-        return sizes | {"dry_run": True}
-
-    from gramshift.commands.classify.findings import describe_findings
-    from gramshift.commands.classify.fitting import fit_all, fit_with_landmarks
-
-    n_kept = sum(1 for _ in Path(options.resume).glob("*.piece")) if options.resume is not None else 0
-    fit = partial(fit_all, on_disk=sizes["needs"]["disk"] > 0)
-    if options.landmarks is not None:
-        fit = partial(fit_with_landmarks, n_landmarks=sizes["landmarks"])
-    fits = fit(inputs, corrections, options, progress)
+        return described | {"dry_run": True}
+    n_kept = count_pieces(options.resume) if options.resume is not None else 0
+    if size.n_landmarks is not None:
+        fits = fit_with_landmarks(inputs, corrections, options, progress, n_landmarks=size.n_landmarks)
+    else:
+        fits = fit_all(inputs, corrections, options, progress, on_disk=size.needs.disk > 0)
     if n_kept:  # now it is known that they were of this run
         say(f"{options.resume}: {n_kept} finished pieces were there already")
-    result = sizes | describe_findings(options, inputs, corrections, fits)
+    result = described | describe_findings(options, inputs, corrections, fits)
     contents = None
     if options.report is not None:
-        from gramshift.commands.classify.page import make_contents
-        from gramshift.report.page import write_page
-
-        contents = make_contents(options, inputs, corrections, fits, result, progress)
+        contents = _make_contents(options, inputs, corrections, fits, result, progress)
     if options.output is not None:  # nothing is written before all is known
         write_labels(options, inputs, columns, fits.labels, fits.probabilities.tolist())
     if options.save is not None:
@@ -121,59 +120,102 @@ def _columns(options: ClassifyOptions, inputs: Inputs, say: Say) -> LabelColumns
     return columns
 
 
-def _sizes(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any]) -> dict[str, Any]:
-    """How large the run is and what it will take; refused if that is more than there is."""
-    n_source, n_target = len(inputs.labels), len(inputs.rows)
+@dataclass(frozen=True)
+class RunSize:
+    """How large a run is and what it will take."""
+
+    work: Work
+    n_landmarks: int | None
+    needs: Needs
+
+
+def _measure(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any]) -> RunSize:
+    """Measure a run; it is refused if it takes more than there is."""
+    n_target, is_best = len(inputs.rows), options.method == BEST
     low, high = parse_ngrams(options.ngrams)
-    n_added = options.n_added(n_target - len(corrections))
     work = Work(
-        n_source=n_source,
+        n_source=len(inputs.labels),
         n_target=n_target,
-        n_added=n_added,
+        n_added=options.n_added(n_target - len(corrections)),
         n_characters=inputs.n_characters,
-        n_lengths=high - low + 1 + (N_WORD_LENGTHS if options.method == BEST else 0),
+        n_lengths=high - low + 1 + (N_WORD_LENGTHS if is_best else 0),
         adapts=options.method != "plain",
-        n_explained=min(n_target, 2000) if options.report else 0,
+        n_explained=min(n_target, MAX_EXPLAINED) if options.report else 0,
         jobs=options.jobs,
-        n_grams=PRESETS[BEST]["n_rounds"] if options.method == BEST else 1,
+        n_grams=PRESETS[BEST]["n_rounds"] if is_best else 1,
         command=True,
     )
-    n_landmarks = _count_landmarks(work, options)
-    needs = _check_needs(work, options, n_landmarks)
-    compared = "" if n_landmarks is None else f", {n_landmarks} landmarks"
+    allowed, cell_bytes, kept = memory_of(options.memory), 8 if is_best else 4, options.resume is not None
+    if options.landmarks is not None:
+        n_landmarks = min(int(options.landmarks), work.n) if options.landmarks != AUTO else None
+        if n_landmarks is None:
+            n_landmarks = most_landmarks(work, allowed, MOST_LANDMARKS, cell_bytes=cell_bytes, kept=kept)
+        return RunSize(work, n_landmarks, check_landmarks_fit(work, n_landmarks, allowed, cell_bytes=cell_bytes, kept=kept))
+    method = METHODS[options.method]
+    ways = ({"disk": "--resume DIR"} if method.is_stage else {}) | ({"landmarks": "--landmarks {}"} if method.is_own else {})
+    needs, _ = check_exact(work, allowed, may_use_disk=method.is_stage and kept, options=ways, cell_bytes=cell_bytes)
+    return RunSize(work, None, needs)
+
+
+def _describe(options: ClassifyOptions, inputs: Inputs, size: RunSize) -> dict[str, Any]:
+    """Describe what a run will do, fit for JSON."""
+    work, needs = size.work, size.needs
+    compared = "" if size.n_landmarks is None else f", {size.n_landmarks} landmarks"
     return {
-        "n_source": n_source,
-        "n_target": n_target,
+        "n_source": work.n_source,
+        "n_target": work.n_target,
         "classes": [str(one) for one in sorted(set(inputs.labels))],
         "sources": [list(one) for one in inputs.files],
         "target": inputs.target.table.name,
         "method": options.method,
         "kernel": options.kernel,
         "ngrams": options.ngrams,
-        "n_added": n_added,
+        "n_added": work.n_added,
         "options": options.to_toml(),
-        "landmarks": n_landmarks,
+        "landmarks": size.n_landmarks,
         "needs": {"bytes": needs.n_bytes, "seconds": round(needs.seconds, 1), "disk": needs.disk},
-        "sentence": f"{n_source} source and {n_target} target documents{compared}: {needs}",
+        "sentence": f"{work.n_source} source and {work.n_target} target documents{compared}: {needs}",
     }
 
 
-def _count_landmarks(work: Work, options: ClassifyOptions) -> int | None:
-    """As many as are asked for, or as memory allows; no more than there are documents."""
-    if options.landmarks == AUTO:
-        cell_bytes, kept = 8 if options.method == BEST else 4, options.resume is not None
-        return most_landmarks(work, memory_of(options.memory), MOST_LANDMARKS, cell_bytes=cell_bytes, kept=kept)
-    return None if options.landmarks is None else min(int(options.landmarks), work.n)
+def _make_contents(
+    options: ClassifyOptions,
+    inputs: Inputs,
+    corrections: dict[str, Any],
+    fits: Fits,
+    found: dict[str, Any],
+    progress: Progress | None,
+) -> ReportContents:
+    """Gather all that the page shows."""
+    names = [_short(name) for name, _ in inputs.files]
+    typed = {name.replace("_", "-"): value for name, value in asdict(options).items() if value not in (None, False)}
+    target = _short(inputs.target.table.name)
+    return gather_contents(
+        fits.classifier,
+        fits.plain,
+        target=TargetDocuments(
+            inputs.target_ids,
+            inputs.target_texts,
+            truth=None if inputs.truth is None else [inputs.truth[row] for row in inputs.rows],
+            corrected=corrections,
+        ),
+        source=SourceDocuments(inputs.ids, inputs.texts, inputs.labels),
+        shown=ShownAsItIs(
+            title=f"{target}, labelled from {', '.join(names)}",
+            sentence=found["sentence"],
+            options=typed,
+            sources=inputs.files,
+            warnings=found["warnings"],
+            diagnostics=found["diagnostics"],
+            scores=found["scores"],
+            changes=found["corrections"]["changes"] if found["corrections"] else (),
+            target_name=target,
+            config=options.to_toml(),
+        ),
+        abstain_below=options.abstain_below or 0.0,
+        progress=progress,
+    )
 
 
-def _check_needs(work: Work, options: ClassifyOptions, n_landmarks: int | None) -> Needs:
-    """Refuse what does not fit; with a folder to keep pieces in, the gram may be there too."""
-    allowed = memory_of(options.memory)
-    if n_landmarks is not None:
-        cell_bytes, kept = 8 if options.method == BEST else 4, options.resume is not None
-        return check_landmarks_fit(work, n_landmarks, allowed, cell_bytes=cell_bytes, kept=kept)
-    is_stage, is_own = METHODS[options.method].is_stage, METHODS[options.method].is_own
-    ways = ({"disk": "--resume DIR"} if is_stage else {}) | ({"landmarks": "--landmarks {}"} if is_own else {})
-    may_use_disk, cell_bytes = is_stage and options.resume is not None, 8 if options.method == BEST else 4
-    needs, _ = check_exact(work, allowed, may_use_disk=may_use_disk, options=ways, cell_bytes=cell_bytes)
-    return needs
+def _short(name: str) -> str:
+    return Path(name).name or name
