@@ -150,13 +150,13 @@ def race_whole(texts: Texts, algebra_s: float, repeat: int) -> dict[str, Any]:
 def stage_times() -> Iterator[dict[str, float]]:
     """Seconds per stage of what runs meanwhile; a stage within a stage counts for itself only."""
     from gramshift.learn import ridge
-    from gramshift.learn.features import Described
+    from gramshift.learn.features import GramFeatures
     from gramshift.learn.precondition import Preconditioner
     from gramshift.model.similarities import StringKernel
 
     places: list[tuple[str, Any, str]] = [
         ("gram", StringKernel, "gram"),
-        ("descriptions", Described, "centred"),
+        ("descriptions", GramFeatures, "centred"),
         ("factor", Preconditioner, "grow"),
         ("solve", ridge, "conjugate_gradients"),
         ("scores", ridge.Fitted, "score"),

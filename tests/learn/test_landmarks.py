@@ -3,9 +3,9 @@ import pytest
 
 from gramshift import StringKernel
 from gramshift.data.demo import load_demo
-from gramshift.learn.features import Described
+from gramshift.learn.features import GramFeatures
 from gramshift.learn.landmark_ridge import LandmarkRidge
-from gramshift.learn.piecewise import DescribedParts, as_piece
+from gramshift.learn.piecewise import LandmarkFeatures, as_piece
 from gramshift.learn.ridge import RidgeSolver
 from gramshift.learn.selection import one_versus_all
 from gramshift.runtime.pieces import Memory, StoredPieces
@@ -28,10 +28,10 @@ def describe(landmarks, *, adapt, size=32, n_threads=2):
     items = [slice(start, start + size) for start in range(0, len(TEXTS), size)]
 
     def make(part):
-        return as_piece(Described(np.ascontiguousarray(gram[part][:, landmarks]), scale[part], scale[landmarks], adapt))
+        return as_piece(GramFeatures(np.ascontiguousarray(gram[part][:, landmarks]), scale[part], scale[landmarks], adapt))
 
     pieces.fill(make, items, len(items))
-    return DescribedParts(pieces, n=len(TEXTS), size=size, scale=scale[landmarks], adapt=adapt)
+    return LandmarkFeatures(pieces, n=len(TEXTS), size=size, scale=scale[landmarks], adapt=adapt)
 
 
 def naive_features(landmarks, adapt):
@@ -102,7 +102,7 @@ def test_with_all_documents_it_is_the_exact_solver(adapt, alpha, bias):
     everything = np.arange(len(TEXTS))
     documents, solver = make_solver(everything, adapt, alpha, bias)
     gram = StringKernel(ngram_range=(2, 4)).gram(TEXTS)
-    exactly = Described.from_gram(gram, adapt=adapt)
+    exactly = GramFeatures.from_gram(gram, adapt=adapt)
     exact = RidgeSolver(exactly, SOURCE, alpha, bias=bias)
     for targets in (TARGETS, one_versus_all(TARGETS[:, 0] > 0, 2)):
         found, expected = solver.solve(TRAINING, targets), exact.solve(TRAINING, targets)

@@ -6,7 +6,7 @@ from gramshift import StringKernel
 from gramshift.data.demo import load_demo
 from gramshift.learn import ridge
 from gramshift.learn.factor import GrowingFactor, NotPositiveError
-from gramshift.learn.features import Described
+from gramshift.learn.features import GramFeatures
 from gramshift.learn.products import ProductsByNeed, SharedProducts
 from gramshift.learn.ridge import RidgeSolver, SingularKernelError
 from gramshift.learn.selection import one_versus_all
@@ -19,7 +19,7 @@ TARGETS = one_versus_all(RNG.integers(0, 3, 55), 3)
 
 
 def describe(documents=DEMO[:70], *, adapt=True):
-    return Described.from_gram(StringKernel(ngram_range=(2, 4)).gram(documents), adapt=adapt)
+    return GramFeatures.from_gram(StringKernel(ngram_range=(2, 4)).gram(documents), adapt=adapt)
 
 
 def naive(documents, training, targets, alpha, bias=False):
@@ -37,7 +37,7 @@ def naive(documents, training, targets, alpha, bias=False):
 @pytest.mark.parametrize("size", [3, 700, 1300])
 def test_shared_products_are_those_by_need(size):
     values = np.random.default_rng(size).uniform(0, 1, size=(size, size))
-    documents = Described(np.maximum(values, values.T), np.ones(size), np.ones(size), adapt=True)
+    documents = GramFeatures(np.maximum(values, values.T), np.ones(size), np.ones(size), adapt=True)
     rows = np.random.default_rng(0).permutation(size)
     source = rows[: size // 2 + 1]
     by_need = ProductsByNeed(documents, source)
@@ -55,9 +55,9 @@ def test_scores_with_shared_products_are_the_same(parts):
     """Documents and columns of some parts only, as if the others were not there."""
     gram = StringKernel(ngram_range=(2, 4)).gram(DEMO[:90])
     places = [slice(0, 30), slice(30, 60), slice(60, 90)]
-    shared = SharedProducts(Described.from_gram(gram, adapt=True), places)
+    shared = SharedProducts(GramFeatures.from_gram(gram, adapt=True), places)
     rows = np.concatenate([np.arange(90)[places[part]] for part in parts])
-    documents = Described.from_gram(np.ascontiguousarray(gram[np.ix_(rows, rows)]), adapt=True)
+    documents = GramFeatures.from_gram(np.ascontiguousarray(gram[np.ix_(rows, rows)]), adapt=True)
     for source in (np.arange(12), np.arange(10, 25)):
         training, targets = np.concatenate([source, [26, 29]]), TARGETS[: len(source) + 2]
         solver = RidgeSolver(documents, source, 1e-5, products=shared.choose(rows, parts))
@@ -123,7 +123,7 @@ def test_leaving_one_out_in_closed_form_is_leaving_one_out(adapt, bias):
 def test_a_kernel_that_single_precision_cannot_do_with_is_solved_in_double(monkeypatch):
     """Single letters: 70 documents in some 40 dimensions, a tiny alpha, and no time to do better."""
     monkeypatch.setattr(ridge, "STEPS", 3)
-    documents = Described.from_gram(StringKernel(ngram_range=(1, 1)).gram(DEMO[:70]), adapt=False)
+    documents = GramFeatures.from_gram(StringKernel(ngram_range=(1, 1)).gram(DEMO[:70]), adapt=False)
     used = []
     in_double = ridge.solve_in_double
     monkeypatch.setattr(ridge, "solve_in_double", lambda *given: used.append(1) or in_double(*given))
@@ -137,7 +137,7 @@ def test_a_kernel_that_single_precision_cannot_do_with_is_solved_in_double(monke
 
 @pytest.mark.parametrize("kind", ["presence", "spectrum"])
 def test_leaving_one_out_of_an_ill_conditioned_kernel_is_right_too(kind):
-    documents = Described.from_gram(StringKernel(kind, ngram_range=(1, 1)).gram(DEMO[:70]), adapt=False)
+    documents = GramFeatures.from_gram(StringKernel(kind, ngram_range=(1, 1)).gram(DEMO[:70]), adapt=False)
     fast = RidgeSolver(documents, SOURCE, 1e-5).held_out(TRAINING, TARGETS)
     for left_out in (0, 20, 54):
         rest = np.delete(TRAINING, left_out)

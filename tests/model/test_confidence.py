@@ -6,7 +6,7 @@ import pytest
 import gramshift as gs
 from gramshift.data.demo import load_demo
 from gramshift.learn.calibrate import agree
-from gramshift.learn.features import Described
+from gramshift.learn.features import GramFeatures
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
 
@@ -17,7 +17,7 @@ def test_documents_that_joined_are_scored_by_what_the_others_teach():
     gram = gs.StringKernel("presence", ngram_range=(3, 5)).gram(texts)
     labels = [int(label == "positive") for label in KITCHEN.labels[:30]]
     clf = gs.TransductiveClassifier("precomputed", n_added=8).fit(gram, labels + [None] * 20)
-    kernel = Described.from_gram(gram, adapt=True).kernel(np.arange(len(texts)))
+    kernel = GramFeatures.from_gram(gram, adapt=True).kernel(np.arange(len(texts)))
     added, added_codes = clf._fit.labelling.joined, clf._fit.labelling.joined_codes
     assert len(added) == 8
     answers = dict(zip(range(n), labels, strict=True)) | dict(zip(added.tolist(), added_codes.tolist(), strict=True))

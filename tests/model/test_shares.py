@@ -15,7 +15,7 @@ from gramshift.data.demo import load_demo
 from gramshift.model import explain as shares
 from gramshift.model.explain import stretches
 from gramshift.model.fitted import Model
-from gramshift.model.similarities import Comparison, Reference
+from gramshift.model.similarities import Reference, Similarities
 from gramshift.text.steps import TextSteps, align
 
 SOURCE, FILMS = load_demo("kitchen"), load_demo("films")
@@ -56,7 +56,7 @@ def naive_by_character(text, documents, coefficients, ngram_range, kind, adapt, 
 def test_shares_are_those_of_the_naive_version(documents, new, ngram_range, kind, adapt, block):
     kernel = gs.StringKernel(kind, ngram_range=ngram_range, strip=False, lowercase=False, collapse_whitespace=False)
     coefficients = np.random.default_rng(0).normal(size=(len(documents), 3))
-    model = Model(Comparison([kernel]), Reference(documents), adapt, coefficients, np.zeros(3))
+    model = Model(Similarities([kernel]), Reference(documents), adapt, coefficients, np.zeros(3))
     found = list(shares.find_shares(model, new, cells=3 * len(documents), block=block))
     assert len(found) == len(new)
     for text, one in zip(new, found, strict=True):
@@ -102,7 +102,7 @@ def test_weights_of_ngrams_are_in_the_shares(documents, new, ngram_range, adapt,
     steps = {"strip": False, "lowercase": False, "collapse_whitespace": False}
     kernel = gs.StringKernel(ngram_range=ngram_range, weighting=powers, **steps)
     coefficients = np.random.default_rng(0).normal(size=(len(documents), 2))
-    model = Model(Comparison([kernel]), Reference(documents, {"classes": classes}), adapt, coefficients, np.zeros(2))
+    model = Model(Similarities([kernel]), Reference(documents, {"classes": classes}), adapt, coefficients, np.zeros(2))
     sets = [set(naive.ngrams(one, ngram_range)) for one in documents]
 
     def weigh(gram):
@@ -116,7 +116,7 @@ def test_weights_of_ngrams_are_in_the_shares(documents, new, ngram_range, adapt,
 def test_shares_of_words_lie_on_their_characters():
     kernel = gs.StringKernel(ngram_range=(1, 1), unit="word")
     model = Model(
-        Comparison([kernel]), Reference(["good pan", "Bad, bad knife"]), False, np.array([[1.0], [-3.0]]), np.zeros(1)
+        Similarities([kernel]), Reference(["good pan", "Bad, bad knife"]), False, np.array([[1.0], [-3.0]]), np.zeros(1)
     )
     (share,) = shares.find_shares(model, ["A  GOOD (bad) day"])
     good, bad = 1 / np.sqrt(4 * 2), -3 / np.sqrt(4 * 2)  # four words here, two different ones there
@@ -134,6 +134,6 @@ def test_what_a_document_shares_with_itself_can_be_left_out():
     for row, (text, one) in enumerate(zip(FILMS.texts[:3], found, strict=True), start=15):
         others = [i for i in range(30) if i != row]
         known = Reference([model.documents[i] for i in others])
-        without = Model(model.comparison, known, True, model.coefficients[others], model.intercepts)
+        without = Model(model.similarities, known, True, model.coefficients[others], model.intercepts)
         (expected,) = shares.find_shares(without, [text])
         np.testing.assert_allclose(one.by_character, expected.by_character, rtol=0, atol=1e-9)

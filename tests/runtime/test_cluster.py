@@ -15,7 +15,7 @@ import pytest
 
 import cluster_tasks
 import gramshift
-from gramshift.learn.piecewise import DescribedParts
+from gramshift.learn.piecewise import LandmarkFeatures
 from gramshift.runtime import cluster as cluster_module
 from gramshift.runtime import workers
 from gramshift.runtime.cluster import PER_THREAD, open_cluster
@@ -126,7 +126,7 @@ def test_sums_have_the_same_bits_for_any_number_of_workers(cluster, n_pieces):
 
     def sums(pieces):
         pieces.fill(cluster_tasks.describe, range(n_pieces), n_pieces)
-        documents = DescribedParts(pieces, n=len(rows), size=8, scale=np.ones(400), adapt=True)
+        documents = LandmarkFeatures(pieces, n=len(rows), size=8, scale=np.ones(400), adapt=True)
         left, total = documents.subtract(vectors, weights, rows)
         small = [documents.gather(weights, rows), left, total, documents.multiply(vectors)]
         return [one.tobytes() for one in small], documents.products(rows).tobytes()

@@ -5,7 +5,7 @@ from typing import Any
 from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.model.classifier import TransductiveClassifier, fit_on_gram
 from gramshift.model.fitted import Model
-from gramshift.model.similarities import Reference, make_comparison
+from gramshift.model.similarities import Reference, make_similarities
 from gramshift.runtime.resources import Runtime
 
 
@@ -42,8 +42,8 @@ class KernelDiscriminant(Baseline):
         return {"texts": source, "coefficients": model.coefficients, "intercepts": model.intercepts}
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
-        comparison = make_comparison(self.kernel, self.ngram_range)
-        return Model(comparison, Reference(state["texts"]), False, state["coefficients"], state["intercepts"]).score(texts)
+        similarities = make_similarities(self.kernel, self.ngram_range)
+        return Model(similarities, Reference(state["texts"]), False, state["coefficients"], state["intercepts"]).score(texts)
 
     def _classifier(self) -> TransductiveClassifier:
         return TransductiveClassifier(

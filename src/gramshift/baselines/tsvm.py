@@ -10,7 +10,7 @@ from gramshift.baselines.leaves.tsvm import solve_pairs
 from gramshift.baselines.word_features import count_words, find_words, inverse_frequency, score, weigh
 from gramshift.kernels.ranges import check_ngram_range
 from gramshift.kernels.registry import KERNELS
-from gramshift.model.similarities import make_comparison
+from gramshift.model.similarities import make_similarities
 from gramshift.model.string_kernel import StringKernel
 
 FIRST = 1e-5  # of the target documents' penalties, doubled from there
@@ -102,7 +102,7 @@ class TransductiveSVM(Baseline):
         return score(features, (state["coefficients"], state["intercepts"]))
 
     def _compare(self, texts: list[str], others: list[str] | None) -> Floats:
-        kernel: StringKernel = make_comparison(self.kernel, self.ngram_range).kernels[0]
+        kernel: StringKernel = make_similarities(self.kernel, self.ngram_range).kernels[0]
         gram: Floats = kernel.gram(texts, others, normalize=True)
         return gram
 

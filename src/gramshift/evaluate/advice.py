@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
-from gramshift.learn.features import Described
+from gramshift.learn.features import GramFeatures
 from gramshift.learn.ridge import RidgeSolver
 
 LOOKED_AT = 1000  # documents of either domain, enough to know the separability to a hundredth
@@ -44,7 +44,7 @@ def separability(gram: NDArray[Any], is_source: NDArray[np.bool_], *, most: int 
     not seen it (leave-one-out, in closed form). It looks at ``most`` documents of either domain.
     """
     rows = np.concatenate([_spread(np.flatnonzero(one), most) for one in (is_source, ~is_source)])
-    described = Described.from_gram(np.ascontiguousarray(gram[np.ix_(rows, rows)]), adapt=False)
+    described = GramFeatures.from_gram(np.ascontiguousarray(gram[np.ix_(rows, rows)]), adapt=False)
     targets = np.where(is_source[rows], 1.0, -1.0)
     solver = RidgeSolver(described, np.arange(len(rows)), PENALTY, bias=True)
     scores = solver.held_out(np.arange(len(rows)), targets[:, None])[:, 0]

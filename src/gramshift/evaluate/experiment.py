@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from gramshift.evaluate.protocol import Setting
-from gramshift.learn.features import Described
+from gramshift.learn.features import GramFeatures
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.products import Products, SharedProducts
 from gramshift.learn.ridge import RidgeSolver
@@ -80,14 +80,14 @@ def run_settings(
     groups = list(dict.fromkeys(setting.letters for setting in settings))
     adapting, shared = bool(set(methods) - {"plain"}), None
     if adapting and len(groups) >= WORTH_SHARING:
-        everything = Described.from_gram(gram, adapt=True, n_threads=n_threads)
+        everything = GramFeatures.from_gram(gram, adapt=True, n_threads=n_threads)
         shared = SharedProducts(everything, [documents.place(letter) for letter in documents.letters])
     for letters in groups:
         together = [setting for setting in settings if setting.letters == letters]
         part = gram if letters == documents.letters else documents.cut(gram, letters)
         group, rows = Documents(letters, documents.codes[documents.rows(letters)]), documents.rows(letters)
-        plain = Described.from_gram(part, adapt=False, n_threads=n_threads)
-        adapted = Described.from_gram(part, adapt=True, n_threads=n_threads)
+        plain = GramFeatures.from_gram(part, adapt=False, n_threads=n_threads)
+        adapted = GramFeatures.from_gram(part, adapt=True, n_threads=n_threads)
         products: Products | None = None
         if shared is not None:
             products = shared.choose(rows, [documents.letters.index(letter) for letter in letters])
@@ -98,8 +98,8 @@ def run_settings(
 
 
 def _run_setting(
-    plain: Described,
-    adapted: Described,
+    plain: GramFeatures,
+    adapted: GramFeatures,
     documents: Documents,
     setting: Setting,
     methods: list[str],
@@ -111,7 +111,7 @@ def _run_setting(
     is_source = np.isin(np.arange(len(documents.codes)), source)
     labelling = Labelling.of_source(is_source, documents.codes[is_source], 2)  # all that is known of labels from here on
 
-    def rounds(described: Described, n_rounds: int, products: Products | None) -> tuple[list[Round], list[float]]:
+    def rounds(described: GramFeatures, n_rounds: int, products: Products | None) -> tuple[list[Round], list[float]]:
         schedule = replace(paper.make_schedule(len(labelling.target), [0, 1]), n_rounds=n_rounds)
         describer = GramDescriber(
             lambda _: (described, {}), lambda features, source: RidgeSolver(features, source, paper.alpha, products=products)

@@ -67,7 +67,7 @@ def compact(gram: NDArray[Any], *, symmetric: bool = True) -> NDArray[Any]:
 
 
 @dataclass(frozen=True)
-class Described:
+class GramFeatures:
     """The gram of documents with all source and target documents as K-tilde (``adapt``) or K-hat, without another such array.
 
     K-hat is gram[i, j] * row_scale[i] * scale[j].
@@ -80,7 +80,7 @@ class Described:
     n_threads: int = 1
 
     @classmethod
-    def from_gram(cls, gram: NDArray[Any], *, adapt: bool, n_threads: int = 1) -> "Described":
+    def from_gram(cls, gram: NDArray[Any], *, adapt: bool, n_threads: int = 1) -> "GramFeatures":
         """All documents, from their square gram: a document with self-kernel 0 has K-hat 0 to all."""
         own = np.diagonal(gram).astype(float)
         scale = np.divide(1.0, np.sqrt(own), out=np.zeros(len(own)), where=own > 0)

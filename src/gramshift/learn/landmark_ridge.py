@@ -12,7 +12,7 @@ from scipy import linalg
 from gramshift.learn.factor import find_blas
 from gramshift.learn.features import ALMOST_ONE
 from gramshift.learn.labelling import Rows
-from gramshift.learn.piecewise import DescribedParts
+from gramshift.learn.piecewise import LandmarkFeatures
 from gramshift.learn.ridge import Fitted, SingularKernelError, is_mirrored
 
 Floats = NDArray[np.float64]
@@ -107,7 +107,7 @@ class LandmarkRidge:
     With all documents as landmarks nothing is unsaid, and all of this is the exact classifier.
     """
 
-    def __init__(self, documents: DescribedParts, landmarks: Rows, source: Rows, alpha: float, *, bias: bool = False) -> None:
+    def __init__(self, documents: LandmarkFeatures, landmarks: Rows, source: Rows, alpha: float, *, bias: bool = False) -> None:
         self.documents, self.landmarks, self.source, self.alpha, self.bias = documents, landmarks, source, alpha, bias
         self._last: Trained | None = None
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import blas
 
-from gramshift.learn.features import Described, exponential
+from gramshift.learn.features import GramFeatures, exponential
 from gramshift.learn.labelling import Rows
 from gramshift.runtime.pieces import Arrays, Pieces, Store
 
@@ -44,12 +44,12 @@ class Argument:
     """What belongs to each of these: weights or targets."""
 
 
-def as_piece(described: Described) -> Arrays:
+def as_piece(described: GramFeatures) -> Arrays:
     """What is kept of some documents: their gram with the landmarks, and how it is scaled."""
     return {"gram": described.gram, "row_scale": described.row_scale}
 
 
-class DescribedParts:
+class LandmarkFeatures:
     """Documents by their similarities to landmarks, K-tilde (``adapt``) or K-hat, in pieces of ``size`` documents.
 
     What is asked for is a sum over documents or a number for each: neither needs two pieces at once. Sums are added up in
@@ -214,5 +214,5 @@ def leverage_of_cells(cells: Floats, factor: Floats) -> Floats:
     return result
 
 
-def _described(piece: Arrays, shared: Shared) -> Described:
-    return Described(piece["gram"], piece["row_scale"], shared.scale, shared.adapt)
+def _described(piece: Arrays, shared: Shared) -> GramFeatures:
+    return GramFeatures(piece["gram"], piece["row_scale"], shared.scale, shared.adapt)

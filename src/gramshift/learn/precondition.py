@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.learn.factor import GrowingFactor, NotPositiveError, Report, ignore
-from gramshift.learn.features import Described
+from gramshift.learn.features import GramFeatures
 from gramshift.learn.labelling import Rows
 from gramshift.learn.products import Products, ProductsByNeed
 
@@ -20,7 +20,7 @@ class Preconditioner:
     only, so the other direction is set apart.
     """
 
-    def __init__(self, documents: Described, source: Rows, penalty: Floats, products: Products | None = None) -> None:
+    def __init__(self, documents: GramFeatures, source: Rows, penalty: Floats, products: Products | None = None) -> None:
         self.documents, self.source, self.penalty = documents, source, penalty
         self.rows = source
         self._products = (products or ProductsByNeed(documents, source)) if documents.adapt else None

@@ -5,7 +5,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.learn.features import Described
+from gramshift.learn.features import GramFeatures
 from gramshift.learn.labelling import Rows
 
 Floats = NDArray[np.float64]
@@ -29,7 +29,7 @@ class Products(Protocol):
 class ProductsByNeed:
     """Computed for one source and the documents that join it; the source is described once."""
 
-    def __init__(self, documents: Described, source: Rows) -> None:
+    def __init__(self, documents: GramFeatures, source: Rows) -> None:
         self.documents, self.n_source = documents, len(source)
         self._means = np.zeros(len(documents))
         self._source = self._added = self._describe(source)
@@ -65,7 +65,7 @@ class SharedProducts:
     A setting over some of the parts is described by the columns of these only, so its products are their sum.
     """
 
-    def __init__(self, documents: Described, parts: list[slice]) -> None:
+    def __init__(self, documents: GramFeatures, parts: list[slice]) -> None:
         n = len(documents)
         centred, self.means = documents.centred(np.arange(n))
         self.sums = np.stack([centred[:, part].sum(axis=1, dtype=np.float64) for part in parts], axis=1)

@@ -8,7 +8,7 @@ from scipy import linalg
 
 from gramshift.errors import InputError
 from gramshift.learn.conjugate import Map, conjugate_gradients
-from gramshift.learn.features import Described, Features
+from gramshift.learn.features import Features, GramFeatures
 from gramshift.learn.labelling import Rows
 from gramshift.learn.precondition import Preconditioner
 from gramshift.learn.products import Products
@@ -67,7 +67,7 @@ class RidgeSolver:
 
     def __init__(
         self,
-        documents: Described,
+        documents: GramFeatures,
         source: Rows,
         alpha: float,
         *,
@@ -159,7 +159,7 @@ class RidgeSolver:
         return self.documents.multiply(spread_weights(self.documents, rows, vectors), rows)
 
 
-def spread_weights(documents: Described, rows: Rows, weights: Floats) -> Floats:
+def spread_weights(documents: GramFeatures, rows: Rows, weights: Floats) -> Floats:
     """What each similarity of a description is worth, where the kernel with document rows[i] is worth weights[i]."""
     if documents.adapt:
         return documents.gather(weights, rows)

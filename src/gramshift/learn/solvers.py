@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import SVC
 
-from gramshift.learn.features import Described
+from gramshift.learn.features import GramFeatures
 from gramshift.learn.labelling import Rows
 from gramshift.learn.ridge import Fitted, RidgeSolver, spread_weights
 from gramshift.runtime.threads import Progress
@@ -18,7 +18,7 @@ FOLDS = 5
 class MachineSolver:
     """Needs the kernel of the training documents as an array in double precision."""
 
-    def __init__(self, documents: Described) -> None:
+    def __init__(self, documents: GramFeatures) -> None:
         self.documents = documents
 
     def solve(self, training: Rows, targets: Floats) -> Fitted:
@@ -59,7 +59,7 @@ class DiscriminantSolver:
     n / n_class and -n / n_rest (Mika et al.); the threshold then lies half-way between the projected means of the groups.
     """
 
-    def __init__(self, documents: Described, source: Rows, alpha: float, *, progress: Progress | None = None) -> None:
+    def __init__(self, documents: GramFeatures, source: Rows, alpha: float, *, progress: Progress | None = None) -> None:
         self.documents = documents
         self._ridge = RidgeSolver(documents, source, alpha, bias=True, progress=progress)
 
@@ -101,7 +101,7 @@ class Solver(Protocol):
 
 
 def make_solver(
-    name: str, documents: Described, source: Rows, *, alpha: float, bias: bool, progress: Progress | None = None
+    name: str, documents: GramFeatures, source: Rows, *, alpha: float, bias: bool, progress: Progress | None = None
 ) -> Solver:
     """The solver of this name; only "ridge" has a ``bias`` of its own, and "svm" no ``alpha``."""
     if name == "ridge":

@@ -30,7 +30,7 @@ from gramshift.model.saving import (
     save_fit,
 )
 from gramshift.model.settings import Settings, copy_kernel
-from gramshift.model.similarities import Comparison, compare_by
+from gramshift.model.similarities import Similarities, similarities_of
 from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.resources import Runtime, check_engine
 from gramshift.runtime.threads import Progress, count_threads
@@ -191,19 +191,19 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
 
     def _fit_with(self, X: Any, y: Any, target: Any, runtime: Runtime, *, calibrate: bool = True) -> Self:
         """Fit with what the runtime has, whatever the parameters say of that; without ``calibrate`` for the labels alone."""
-        settings, comparison = self._check_parameters(runtime)
+        settings, similarities = self._check_parameters(runtime)
         parameters = self._given_parameters()
         if settings.landmarks is None:
-            given = gather(X, y, target, read=self._reader(X, target, comparison, reset=True))
-            self._keep(fit_exact(settings, parameters, comparison, given, runtime, calibrate=calibrate))
+            given = gather(X, y, target, read=self._reader(X, target, similarities, reset=True))
+            self._keep(fit_exact(settings, parameters, similarities, given, runtime, calibrate=calibrate))
         else:
-            assert comparison is not None, "checked before"
+            assert similarities is not None, "checked before"
             if runtime.resume is not None:
-                kernel_to_json(comparison.kernels)  # one that is a function cannot be known again
-            if not isinstance(X, InParts) and comparison.takes_rows(X):
+                kernel_to_json(similarities.kernels)  # one that is a function cannot be known again
+            if not isinstance(X, InParts) and similarities.takes_rows(X):
                 raise TypeError("landmarks are for texts, and X has rows of numbers; leave landmarks out")
             given = gather_parts(X, y, target)
-            self._keep(fit_landmarks(settings, parameters, comparison, given, runtime, calibrate=calibrate))
+            self._keep(fit_landmarks(settings, parameters, similarities, given, runtime, calibrate=calibrate))
         return self
 
     def _keep(self, fit: Fit) -> None:
@@ -257,8 +257,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         self._check_fitted()
         if not isinstance(text, str):
             raise TypeError(f"explain takes one document as a str, not a {type(text).__name__}; call it for each of several")
-        comparison = self._fit.model.comparison
-        if comparison is None or not comparison.by_counts:
+        similarities = self._fit.model.similarities
+        if similarities is None or not similarities.by_counts:
             counting = ", ".join(repr(name) for name, kind in KERNELS.items() if kind.counts)
             raise ValueError(f"explain needs string kernels that count n-grams ({counting}): of others the parts are not known")
         return explain_text(self._fit, text)
@@ -279,24 +279,24 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
             progress=progress,
         )
 
-    def _check_parameters(self, runtime: Runtime) -> tuple[Settings, Comparison | None]:
+    def _check_parameters(self, runtime: Runtime) -> tuple[Settings, Similarities | None]:
         """Raise an error if a parameter is wrong; else what is to be done, and the kernels if these are not given."""
         settings = Settings.from_parameters(self.get_params(deep=False))
         check_engine(runtime.engine, runtime.scheduler)
-        return settings, compare_by(settings, runtime)
+        return settings, similarities_of(settings, runtime)
 
     def _given_parameters(self) -> dict[str, Any]:
         """The parameters as they are now, whatever is set later."""
         parameters: dict[str, Any] = self.get_params(deep=False)
         return parameters | {"kernel": copy_kernel(self.kernel), "ngram_range": tuple(map(int, self.ngram_range))}
 
-    def _reader(self, X: Any, target: Any, comparison: Comparison | None, *, reset: bool) -> Callable[..., Any]:
+    def _reader(self, X: Any, target: Any, similarities: Similarities | None, *, reset: bool) -> Callable[..., Any]:
         """How X becomes documents: a gram, rows of numbers, or texts."""
-        if comparison is None:
+        if similarities is None:
             if target is not None:
                 raise ValueError("with kernel='precomputed' X holds the target too: mark its rows by missing labels in y")
             return lambda X, name: check_gram(X, n_threads=count_threads(self.n_jobs))
-        if comparison.takes_rows(X):
+        if similarities.takes_rows(X):
             return lambda X, name: validate_data(self, X, reset=reset and name == "X", dtype=float, copy=True)
         return as_documents
 
@@ -308,8 +308,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     def _read(self, X: Any) -> Any:
         """New documents, as those of the fit."""
         self._check_fitted()
-        comparison = self._fit.model.comparison
-        return np.asarray(X) if comparison is None else self._reader(X, None, comparison, reset=False)(X, name="X")
+        similarities = self._fit.model.similarities
+        return np.asarray(X) if similarities is None else self._reader(X, None, similarities, reset=False)(X, name="X")
 
     def _score(self, X: Any) -> Floats:
         return self._score_read(self._read(X))
@@ -353,9 +353,9 @@ def fit_on_gram(
     ``gram`` holds the counts that its kernel finds, None for a classifier that compares in ways of its own. Without
     ``calibrate`` it will have no probabilities.
     """
-    settings, comparison = classifier._check_parameters(runtime)
+    settings, similarities = classifier._check_parameters(runtime)
     given, parameters = FitInput(documents, labels), classifier._given_parameters()
-    classifier._keep(fit_exact(settings, parameters, comparison, given, runtime, gram=gram, calibrate=calibrate))
+    classifier._keep(fit_exact(settings, parameters, similarities, given, runtime, gram=gram, calibrate=calibrate))
 
 
 def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TransductiveClassifier:

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from gramshift.grams.reweighted import sum_similarities
 from gramshift.kernels.to_landmarks import count_shared
-from gramshift.learn.features import Described, Features, compact
+from gramshift.learn.features import Features, GramFeatures, compact
 from gramshift.learn.labelling import Labelling, Rows
 from gramshift.learn.landmark_ridge import LandmarkRidge
-from gramshift.learn.piecewise import DescribedParts
+from gramshift.learn.piecewise import LandmarkFeatures
 from gramshift.learn.solvers import Solver
 from gramshift.model.landmarks import FirstPass, unchanged
-from gramshift.model.similarities import Comparison, Reference
+from gramshift.model.similarities import Reference, Similarities
 from gramshift.model.string_kernel import StringKernel
 from gramshift.ngrams.lookup import build_lookup
 from gramshift.ngrams.sorted_ngrams import sort_ngrams
@@ -45,14 +45,14 @@ class GramDescriber:
     by_labels = False
 
     def __init__(
-        self, make_features: Callable[[Labelling], tuple[Described, Mapping[int, Floats]]], make_solver: MakeSolver
+        self, make_features: Callable[[Labelling], tuple[GramFeatures, Mapping[int, Floats]]], make_solver: MakeSolver
     ) -> None:
         """``make_features`` gives the documents and the self-values of kernels that are functions."""
         self._make_features, self._make_solver = make_features, make_solver
-        self._features: Described | None = None
+        self._features: GramFeatures | None = None
         self.self_values: Mapping[int, Floats] = {}
 
-    def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> Described:
+    def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> GramFeatures:
         """All documents, the same ones for every labelling."""
         if self._features is None:
             self._features, self.self_values = self._make_features(labelling)
@@ -72,22 +72,22 @@ class ReweightedDescriber:
     by_labels = True
 
     def __init__(
-        self, comparison: Comparison, documents: Sequence[Any], make_solver: MakeSolver, *, adapt: bool, runtime: Runtime
+        self, similarities: Similarities, documents: Sequence[Any], make_solver: MakeSolver, *, adapt: bool, runtime: Runtime
     ) -> None:
-        self._comparison, self._make_solver, self._adapt, self._runtime = comparison, make_solver, adapt, runtime
+        self._similarities, self._make_solver, self._adapt, self._runtime = similarities, make_solver, adapt, runtime
         self._n, self.self_values = len(documents), dict[int, Floats]()
-        weighted, self._constant = [kernel for kernel, _ in comparison.weighted()], None
+        weighted, self._constant = [kernel for kernel, _ in similarities.weighted()], None
         found = [kernel.find_ngrams(list(documents), runtime) for kernel in weighted]
         self._finders = list(zip(weighted, found, strict=True))
-        others = {place: one for place, one in enumerate(comparison.kernels) if all(one is not mine for mine in weighted)}
+        others = {place: one for place, one in enumerate(similarities.kernels) if all(one is not mine for mine in weighted)}
         if others:
             kernels = list(others.values())
-            mean, self_values = Comparison(kernels, comparison.n_jobs).average(documents, {}, runtime)
+            mean, self_values = Similarities(kernels, similarities.n_jobs).average(documents, {}, runtime)
             self._constant = mean * len(kernels)
             self.self_values = {list(others)[place]: values for place, values in self_values.items()}
         self._place = np.empty(self._n**2)
 
-    def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> Described:
+    def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> GramFeatures:
         """All documents, or the first n by each other, with n-grams weighted by the classes of this labelling."""
         n = None if self._adapt else n  # adapted documents are described by all others
         size, groups = self._n if n is None else n, labelling.groups()
@@ -100,8 +100,8 @@ class ReweightedDescriber:
             assert weighting is not None, "only weighted kernels are here"
             weightings.append((found, weighting))
         sum_similarities(weightings, total, anew=self._constant is None, runtime=self._runtime)
-        scale = np.full(size, 1 / np.sqrt(len(self._comparison.kernels)))
-        return Described(total, scale, scale, self._adapt, self._runtime.n_threads)
+        scale = np.full(size, 1 / np.sqrt(len(self._similarities.kernels)))
+        return GramFeatures(total, scale, scale, self._adapt, self._runtime.n_threads)
 
     def make_solver(self, features: Features, source: Rows) -> Solver:
         """The solver that the settings name."""
@@ -111,13 +111,13 @@ class ReweightedDescriber:
 class Encoder:
     """Turns texts into similarities to landmarks. The n-grams of the landmarks are found once, if one kernel counts them."""
 
-    def __init__(self, comparison: Comparison, landmarks: Reference, *, n_threads: int) -> None:
+    def __init__(self, similarities: Similarities, landmarks: Reference, *, n_threads: int) -> None:
         """Find the n-grams of the landmarks, on so many threads."""
-        self._comparison, self._landmarks = comparison, landmarks
+        self._similarities, self._landmarks = similarities, landmarks
         self._kernel: StringKernel | None = None
         self.scale = np.ones(len(landmarks.documents))
-        if comparison.by_lookup:
-            kernel: StringKernel = comparison.kernels[0]
+        if similarities.by_lookup:
+            kernel: StringKernel = similarities.kernels[0]
             ngram_range, _ = kernel.check_parameters()
             self._kernel = kernel
             ngrams = sort_ngrams(encode(kernel.prepare(landmarks.documents)), ngram_range, keep=False)
@@ -129,7 +129,7 @@ class Encoder:
         """Bytes that the n-grams of the landmarks take; where these are sorted with every part, while they are."""
         if self._kernel is not None:
             return self._lookup.nbytes
-        return PER_NGRAM * self._comparison.n_lengths * sum(map(len, self._landmarks.documents))
+        return PER_NGRAM * self._similarities.n_lengths * sum(map(len, self._landmarks.documents))
 
     @property
     def uses_one_thread(self) -> bool:
@@ -139,7 +139,7 @@ class Encoder:
     def __call__(self, documents: Sequence[Any]) -> Arrays:
         """Their gram with the landmarks, counts if there are such, and what the rows are multiplied by."""
         if self._kernel is None:
-            described = self._comparison.describe(documents, self._landmarks, adapt=False)
+            described = self._similarities.describe(documents, self._landmarks, adapt=False)
             return {"gram": described.gram, "row_scale": np.array([float(bool(text.strip())) for text in documents])}
         counts, own = count_shared(self._lookup, self._kernel.prepare(documents))
         return {"gram": compact(counts, symmetric=False), "row_scale": _one_over_root(own)}
@@ -155,7 +155,7 @@ class LandmarkDescriber:
 
     def __init__(
         self,
-        comparison: Comparison,
+        similarities: Similarities,
         documents: InParts,
         landmarks: Rows,
         seen: FirstPass,
@@ -166,37 +166,37 @@ class LandmarkDescriber:
         store: Store | None,
         runtime: Runtime,
     ) -> None:
-        self._comparison, self._documents, self._landmarks, self._seen = comparison, documents, landmarks, seen
+        self._similarities, self._documents, self._landmarks, self._seen = similarities, documents, landmarks, seen
         self._adapt, self._alpha, self._bias, self._store, self._runtime = adapt, alpha, bias, store, runtime
-        self._described: tuple[Pieces, DescribedParts] | None = None
+        self._described: tuple[Pieces, LandmarkFeatures] | None = None
         self._times = 0
 
     @property
     def by_labels(self) -> bool:
         """Whether n-grams have weights by class."""
-        return self._comparison.by_classes
+        return self._similarities.by_classes
 
     @property
     def size(self) -> int:
         """The number of documents in a piece."""
-        return size_of_pieces(self._comparison, len(self._landmarks), self._runtime)
+        return size_of_pieces(self._similarities, len(self._landmarks), self._runtime)
 
-    def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> DescribedParts:
+    def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> LandmarkFeatures:
         """All documents; again only if labels changed what n-grams weigh."""
         if self._described is not None and not self.by_labels:
             return self._described[1]
         if self._described is not None:
             self._described[0].drop()
         name, runtime = f"landmarks-{self._times}", self._runtime
-        comparison = self._comparison.across_domains() if across else self._comparison
-        comparison = comparison if runtime.cluster is None else comparison.on_one_thread()
-        reference = comparison.refer_to(self._seen.landmarks, labelling.groups(self._landmarks))
-        encoder = Encoder(comparison, reference, n_threads=runtime.n_threads)
+        similarities = self._similarities.across_domains() if across else self._similarities
+        similarities = similarities if runtime.cluster is None else similarities.on_one_thread()
+        reference = similarities.refer_to(self._seen.landmarks, labelling.groups(self._landmarks))
+        encoder = Encoder(similarities, reference, n_threads=runtime.n_threads)
         parts = in_lists(unchanged(self._documents.parts(), self._seen.digest), self.size)
         pieces = self._make_pieces(name, encoder, parts, -(-len(labelling) // self.size))
         self._times += 1
         kept = self._store if isinstance(self._store, Checkpoint) and not self.by_labels else None
-        described = DescribedParts(
+        described = LandmarkFeatures(
             pieces,
             n=len(labelling),
             size=self.size,
@@ -232,6 +232,6 @@ class LandmarkDescriber:
         return pieces
 
 
-def size_of_pieces(comparison: Comparison, n_landmarks: int, runtime: Runtime) -> int:
+def size_of_pieces(similarities: Similarities, n_landmarks: int, runtime: Runtime) -> int:
     """How many documents are in a piece: what the runtime says, or the same for so many landmarks on every machine."""
-    return runtime.piece_size or piece_size(n_landmarks, again=not comparison.by_lookup)
+    return runtime.piece_size or piece_size(n_landmarks, again=not similarities.by_lookup)

@@ -80,7 +80,7 @@ def _find(
     progress: Progress | None,
     block: int,
 ) -> Iterator[Shares]:
-    kernels: list[StringKernel] = model.comparison.kernels if model.comparison is not None else []
+    kernels: list[StringKernel] = model.similarities.kernels if model.similarities is not None else []
     groups = model.reference.groups
     origins: dict[TextSteps, list[Aligned]] = {}
     compared = []

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.learn.features import Described, Floats, compact
+from gramshift.learn.features import Floats, GramFeatures, compact
 from gramshift.learn.labelling import Labelling, Rows
 from gramshift.learn.rounds import fit_rounds
 from gramshift.learn.solvers import make_solver
@@ -25,7 +25,7 @@ from gramshift.model.fitted import Fit, Model, tell_story
 from gramshift.model.inputs import FitInput, is_missing
 from gramshift.model.landmarks import FirstPass, choose_landmarks, look_through
 from gramshift.model.settings import AUTO, MOST_LANDMARKS, Settings
-from gramshift.model.similarities import Comparison, Reference
+from gramshift.model.similarities import Reference, Similarities
 from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.budget import BASE, IN_MEMORY, Work, check_exact, check_landmarks_fit, most_landmarks
 from gramshift.runtime.checkpoint import Checkpoint, check_folder
@@ -41,7 +41,7 @@ log = logging.getLogger("gramshift")
 def fit_exact(
     settings: Settings,
     parameters: dict[str, Any],
-    comparison: Comparison | None,
+    similarities: Similarities | None,
     given: FitInput,
     runtime: Runtime,
     *,
@@ -50,23 +50,23 @@ def fit_exact(
 ) -> Fit:
     """Compare all documents with each other, run the rounds and keep what was learnt.
 
-    Without ``comparison`` the documents are their gram. ``gram`` holds the counts of all documents, if they are known already.
+    Without ``similarities`` the documents are their gram. ``gram`` holds the counts of all documents, if these are known.
     """
     classes, labelling = given.read_labels(settings)
     if gram is None:
-        gram = _prepare_gram(given, comparison, settings, runtime)
-    describer = _make_describer(settings, comparison, given.documents, gram, runtime)
+        gram = _prepare_gram(given, similarities, settings, runtime)
+    describer = _make_describer(settings, similarities, given.documents, gram, runtime)
     schedule = settings.make_schedule(len(labelling.target), classes.tolist())
     outcome = fit_rounds(describer, labelling, schedule, runtime, calibrate=calibrate)
     normalized = True
-    if comparison is None:
+    if similarities is None:
         scale = describer.describe(labelling).scale
         normalized = bool(np.isclose(scale[scale > 0], 1).all())
-    groups = outcome.labelling.groups() if comparison is not None and comparison.by_weights else {}
-    reference = Reference([] if comparison is None else given.documents, groups, describer.self_values)
+    groups = outcome.labelling.groups() if similarities is not None and similarities.by_weights else {}
+    reference = Reference([] if similarities is None else given.documents, groups, describer.self_values)
     last = outcome.rounds[-1].fitted
     coefficients = np.ascontiguousarray(last.coefficients)  # sums are the same after loading
-    model = Model(comparison, reference, settings.adapt, coefficients, last.intercepts, normalized)
+    model = Model(similarities, reference, settings.adapt, coefficients, last.intercepts, normalized)
     when, history = tell_story(outcome.rounds, labelling, classes.tolist())
     return Fit(
         settings,
@@ -84,7 +84,7 @@ def fit_exact(
 def fit_landmarks(
     settings: Settings,
     parameters: dict[str, Any],
-    comparison: Comparison,
+    similarities: Similarities,
     given: FitInput,
     runtime: Runtime,
     *,
@@ -92,7 +92,7 @@ def fit_landmarks(
 ) -> Fit:
     """Compare all documents with landmarks, run the rounds and keep what was learnt."""
     classes, labelling = given.read_labels(settings)
-    n_landmarks = _count_landmarks(given, settings, comparison, runtime)
+    n_landmarks = _count_landmarks(given, settings, similarities, runtime)
     with on_engine(runtime, runtime.engine, runtime.scheduler) as runtime:  # noqa: PLR1704 - the same with its workers
         rows = choose_landmarks(
             given.documents,
@@ -100,20 +100,20 @@ def fit_landmarks(
             n_landmarks,
             choice=settings.landmark_choice,
             seed=settings.random_state,
-            comparison=comparison,
+            similarities=similarities,
         )
         seen = look_through(given.documents, rows, given.is_source, runtime.progress)
-        with _open_store(rows, seen, comparison, settings, given, runtime) as store:
+        with _open_store(rows, seen, similarities, settings, given, runtime) as store:
             describer = LandmarkDescriber(
-                comparison, given.documents, rows, seen,
+                similarities, given.documents, rows, seen,
                 adapt=settings.adapt, alpha=settings.alpha, bias=settings.bias, store=store, runtime=runtime,
             )  # fmt: skip
             schedule = settings.make_schedule(len(labelling.target), classes.tolist())
             outcome = fit_rounds(describer, labelling, schedule, runtime, calibrate=calibrate)
-    groups = outcome.labelling.groups(rows) if comparison.by_weights else {}
+    groups = outcome.labelling.groups(rows) if similarities.by_weights else {}
     last = outcome.rounds[-1].fitted
     coefficients = np.ascontiguousarray(last.coefficients)
-    model = Model(comparison, comparison.refer_to(seen.landmarks, groups), settings.adapt, coefficients, last.intercepts)
+    model = Model(similarities, similarities.refer_to(seen.landmarks, groups), settings.adapt, coefficients, last.intercepts)
     when, history = tell_story(outcome.rounds, labelling, classes.tolist())
     return Fit(
         settings,
@@ -131,27 +131,27 @@ def fit_landmarks(
 
 
 def _make_describer(
-    settings: Settings, comparison: Comparison | None, documents: Any, gram: NDArray[Any] | None, runtime: Runtime
+    settings: Settings, similarities: Similarities | None, documents: Any, gram: NDArray[Any] | None, runtime: Runtime
 ) -> GramDescriber | ReweightedDescriber:
     """By a gram that is there or made once, unless classes shape the weights of n-grams."""
     solver = partial(make_solver, settings.classifier, alpha=settings.alpha, bias=settings.bias, progress=runtime.progress)
 
-    def make_features(labelling: Labelling) -> tuple[Described, Mapping[int, Floats]]:
+    def make_features(labelling: Labelling) -> tuple[GramFeatures, Mapping[int, Floats]]:
         if gram is not None:
-            return Described.from_gram(gram, adapt=settings.adapt, n_threads=runtime.n_threads), {}
-        assert comparison is not None, "a gram that is given is there"
-        return comparison.describe_all(documents, labelling.groups(), runtime, adapt=settings.adapt)
+            return GramFeatures.from_gram(gram, adapt=settings.adapt, n_threads=runtime.n_threads), {}
+        assert similarities is not None, "a gram that is given is there"
+        return similarities.describe_all(documents, labelling.groups(), runtime, adapt=settings.adapt)
 
-    if gram is None and comparison is not None and comparison.by_classes:
-        return ReweightedDescriber(comparison, documents, solver, adapt=settings.adapt, runtime=runtime)
+    if gram is None and similarities is not None and similarities.by_classes:
+        return ReweightedDescriber(similarities, documents, solver, adapt=settings.adapt, runtime=runtime)
     return GramDescriber(make_features, solver)
 
 
-def _count_landmarks(given: FitInput, settings: Settings, comparison: Comparison, runtime: Runtime) -> int:
+def _count_landmarks(given: FitInput, settings: Settings, similarities: Similarities, runtime: Runtime) -> int:
     """As many as the user wants, or as memory allows; no more than there are documents."""
     n = len(given.labels)
-    work, allowed = describe_work(given, settings, comparison, runtime), runtime.memory + BASE  # which is in use already
-    options: dict[str, Any] = {"cell_bytes": 4 if comparison.by_lookup else 8, "kept": runtime.resume is not None}
+    work, allowed = describe_work(given, settings, similarities, runtime), runtime.memory + BASE  # which is in use already
+    options: dict[str, Any] = {"cell_bytes": 4 if similarities.by_lookup else 8, "kept": runtime.resume is not None}
     if settings.landmarks != AUTO:
         assert settings.landmarks is not None, "checked before"
         wanted = min(n, int(settings.landmarks))
@@ -163,25 +163,27 @@ def _count_landmarks(given: FitInput, settings: Settings, comparison: Comparison
     return chosen
 
 
-def _prepare_gram(given: FitInput, comparison: Comparison | None, settings: Settings, runtime: Runtime) -> NDArray[Any] | None:
+def _prepare_gram(
+    given: FitInput, similarities: Similarities | None, settings: Settings, runtime: Runtime
+) -> NDArray[Any] | None:
     """Refuse a fit that does not fit into memory; the gram if it is given, or if workers or a folder have a part in it."""
-    one = comparison is not None and comparison.by_counts and len(comparison.kernels) == 1 and not comparison.by_weights
+    one = similarities is not None and similarities.by_one_count
     if runtime.resume is not None and not one:
         raise ValueError("resume keeps the gram of one kernel that counts n-grams; with other kernels it needs landmarks")
     if runtime.engine == "dask" and not one:
         raise ValueError(
             "engine='dask' fills the gram of one kernel that counts n-grams; with other kernels it needs landmarks"
         )
-    work, allowed = describe_work(given, settings, comparison, runtime), runtime.memory + BASE
-    ways = ({"disk": "fit(..., resume='folder')"} if one else {}) | ({"landmarks": "landmarks={}"} if comparison else {})
-    cell_bytes = 4 if comparison is not None and comparison.by_lookup else 8
+    work, allowed = describe_work(given, settings, similarities, runtime), runtime.memory + BASE
+    ways = ({"disk": "fit(..., resume='folder')"} if one else {}) | ({"landmarks": "landmarks={}"} if similarities else {})
+    cell_bytes = 4 if similarities is not None and similarities.by_lookup else 8
     _, on_disk = check_exact(work, allowed, may_use_disk=runtime.resume is not None, options=ways, cell_bytes=cell_bytes)
-    if comparison is None:
+    if similarities is None:
         given_gram: NDArray[Any] = given.documents
         return given_gram
     if runtime.resume is None and runtime.engine != "dask":
         return None
-    return make_gram(comparison.kernels[0], given.documents, runtime, on_disk=on_disk)
+    return make_gram(similarities.kernels[0], given.documents, runtime, on_disk=on_disk)
 
 
 def make_gram(kernel: StringKernel, texts: list[str], runtime: Runtime, *, on_disk: bool = False) -> NDArray[Any]:
@@ -204,7 +206,7 @@ def make_gram(kernel: StringKernel, texts: list[str], runtime: Runtime, *, on_di
     return counts
 
 
-def describe_work(given: FitInput, settings: Settings, comparison: Comparison | None, runtime: Runtime) -> Work:
+def describe_work(given: FitInput, settings: Settings, similarities: Similarities | None, runtime: Runtime) -> Work:
     """The size of a fit; of documents that come in parts the length is not known, and taken for that of a review."""
     n_source = int(given.is_source.sum())
     n_target = len(given.labels) - n_source
@@ -214,16 +216,16 @@ def describe_work(given: FitInput, settings: Settings, comparison: Comparison | 
         n_target=n_target,
         n_added=settings.count_added(n_target)[-1],
         n_characters=count_characters(documents),
-        n_lengths=1 if comparison is None else comparison.n_lengths,
+        n_lengths=1 if similarities is None else similarities.n_lengths,
         adapts=settings.n_rounds > 1,
         jobs=runtime.n_jobs,
-        n_grams=settings.n_rounds if comparison is not None and comparison.by_classes else 1,
+        n_grams=settings.n_rounds if similarities is not None and similarities.by_classes else 1,
     )
 
 
 @contextmanager
 def _open_store(
-    rows: Rows, seen: FirstPass, comparison: Comparison, settings: Settings, given: FitInput, runtime: Runtime
+    rows: Rows, seen: FirstPass, similarities: Similarities, settings: Settings, given: FitInput, runtime: Runtime
 ) -> Iterator[Store | None]:
     """Where pieces are kept: in the folder that the user named, else in memory, else in a folder that is removed again.
 
@@ -233,14 +235,14 @@ def _open_store(
     if resume is None and runtime.cluster is not None:
         yield None
         return
-    size = len(given.labels) * len(rows) * (4 if comparison.by_lookup else 8)
+    size = len(given.labels) * len(rows) * (4 if similarities.by_lookup else 8)
     held = (runtime.memory + BASE) // IN_MEMORY if runtime.held is None else runtime.held
     if resume is None and size <= held:
         yield Memory()
         return
     _require_disk(tempfile.gettempdir() if resume is None else Path(resume).absolute().parent, size)
     if resume is not None:
-        with Checkpoint.open(resume, _key_of_run(rows, seen, comparison, settings, given, runtime)) as kept:
+        with Checkpoint.open(resume, _key_of_run(rows, seen, similarities, settings, given, runtime)) as kept:
             if kept.n_done:
                 log.info("%s: %d finished pieces were there already", resume, kept.n_done)
             yield kept
@@ -258,12 +260,12 @@ def _require_disk(folder: str | Path, needed: int) -> None:
 
 
 def _key_of_run(
-    rows: Rows, seen: FirstPass, comparison: Comparison, settings: Settings, given: FitInput, runtime: Runtime
+    rows: Rows, seen: FirstPass, similarities: Similarities, settings: Settings, given: FitInput, runtime: Runtime
 ) -> dict[str, Any]:
     """What decides the pieces, in plain values; the labels too, if n-grams are weighted by them."""
     key: dict[str, Any] = {
         "what": "similarities to landmarks",
-        "kernels": len(comparison.kernels),
+        "kernels": len(similarities.kernels),
         "documents": len(given.labels),
         "source documents": int(given.is_source.sum()),
         "content": seen.digest,
@@ -271,11 +273,11 @@ def _key_of_run(
         "landmark choice": settings.landmark_choice,
         "random state": settings.random_state,
         "source and landmarks": sha256(given.is_source.tobytes() + rows.tobytes()).hexdigest(),
-        "documents in a piece": size_of_pieces(comparison, len(rows), runtime),
+        "documents in a piece": size_of_pieces(similarities, len(rows), runtime),
     }
-    for number, kernel in enumerate(comparison.kernels, start=1):  # each by itself, so that what differs can be told
+    for number, kernel in enumerate(similarities.kernels, start=1):  # each by itself, so that what differs can be told
         key |= {f"{name} of kernel {number}": value for name, value in _values_of(kernel).items()}
-    if comparison.by_classes:
+    if similarities.by_classes:
         rounds = ("adapt", "n_rounds", "n_added", "select", "alpha", "bias")
         key |= {name: str(getattr(settings, name)) for name in rounds} | {"labels": _digest_labels(given.labels)}
     return key

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.learn.features import Described
+from gramshift.learn.features import GramFeatures
 from gramshift.learn.labelling import Labelling, Rows
 from gramshift.learn.rounds import Calibration, Round
 from gramshift.learn.selection import choose_classes
 from gramshift.model.inputs import as_gram, check_rows
 from gramshift.model.settings import Settings
-from gramshift.model.similarities import Comparison, Reference
+from gramshift.model.similarities import Reference, Similarities
 from gramshift.text.corpus import digest_of
 
 Floats = NDArray[np.float64]
@@ -25,10 +25,10 @@ BLOCK = 4096  # documents that are compared at a time
 class Model:
     """The documents of the fit, how new ones are compared with them, and what each similarity is worth per class.
 
-    Without ``comparison`` the similarities are given; ``normalized`` says whether they were in the fit.
+    Without ``similarities`` kernel values are given instead of documents; ``normalized`` says whether they were in the fit.
     """
 
-    comparison: Comparison | None
+    similarities: Similarities | None
     reference: Reference
     adapt: bool
     coefficients: Floats
@@ -45,10 +45,10 @@ class Model:
         parts = [self._score(X[start : start + BLOCK]) for start in range(0, len(X), BLOCK)]
         return np.vstack(parts) if parts else np.zeros((0, len(self.intercepts)))
 
-    def describe(self, X: Any) -> Described:
+    def describe(self, X: Any) -> GramFeatures:
         """New documents by their similarities to those of the fit."""
-        if self.comparison is not None:
-            return self.comparison.describe(X, self.reference, adapt=self.adapt)
+        if self.similarities is not None:
+            return self.similarities.describe(X, self.reference, adapt=self.adapt)
         gram, n = as_gram(X), len(self.coefficients)
         if gram.ndim != 2 or gram.shape[1] != n:
             raise ValueError(f"X has shape {gram.shape}; give the kernel of new documents with all {n} fitted ones")
@@ -56,16 +56,16 @@ class Model:
             advice = "divide it so that every document has 1 with itself, and fit again"
             raise ValueError(f"new documents need a normalised gram: {advice}")
         check_rows(gram)
-        return Described(gram, np.ones(len(gram)), np.ones(n), self.adapt)
+        return GramFeatures(gram, np.ones(len(gram)), np.ones(n), self.adapt)
 
     def compare(self, X: Sequence[str], others: Sequence[str]) -> Floats:
         """The similarities of texts to some documents of the fit, before anything is adapted."""
-        assert self.comparison is not None
-        if not self.comparison.by_weights:
-            return self.comparison.describe(X, Reference(others), adapt=False).gram
+        assert self.similarities is not None
+        if not self.similarities.by_weights:
+            return self.similarities.describe(X, Reference(others), adapt=False).gram
         place = {text: number for number, text in enumerate(self.documents)}  # weights come from all of them
         columns = [place[text] for text in others]
-        return self.comparison.describe(X, self.reference, adapt=False).gram[:, columns]
+        return self.similarities.describe(X, self.reference, adapt=False).gram[:, columns]
 
     def _score(self, X: Any) -> Floats:
         return self.describe(X).multiply(self.coefficients) + self.intercepts

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
 from gramshift.errors import InputError, InputTypeError
-from gramshift.learn.features import Described
+from gramshift.learn.features import GramFeatures
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.leaves.cells import find_faults
 from gramshift.model.settings import Settings, given_shares
@@ -161,7 +161,7 @@ def check_gram(gram: Any, *, name: str = "X", n_threads: int = 1) -> NDArray[Any
     if (own < 0).any():
         row = int(np.argmax(own < 0))
         raise ValueError(f"{name}[{row}, {row}] is negative; a document cannot be that unlike itself")
-    scale = Described.from_gram(result, adapt=False).scale
+    scale = GramFeatures.from_gram(result, adapt=False).scale
 
     def search(start: int) -> NDArray[np.int64]:
         fault = np.zeros(3, np.int64)

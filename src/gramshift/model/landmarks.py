@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gramshift.learn.labelling import Rows
 from gramshift.learn.landmark_ridge import CANDIDATES, MOST_CANDIDATES, draw, spread
-from gramshift.model.similarities import Comparison
+from gramshift.model.similarities import Similarities
 from gramshift.runtime.threads import Progress
 from gramshift.text.corpus import DIGEST, InParts, digest_of
 
@@ -58,7 +58,7 @@ def unchanged(parts: Iterator[list[str]], digest: str) -> Iterator[list[str]]:
 
 
 def choose_landmarks(
-    documents: InParts, is_source: NDArray[np.bool_], n: int, *, choice: str, seed: int, comparison: Comparison
+    documents: InParts, is_source: NDArray[np.bool_], n: int, *, choice: str, seed: int, similarities: Similarities
 ) -> Rows:
     """The numbers of n documents, in order."""
     generator = np.random.default_rng(seed)
@@ -66,6 +66,6 @@ def choose_landmarks(
         return draw(is_source, n, generator)
     candidates = draw(is_source, max(n, min(CANDIDATES * n, MOST_CANDIDATES)), generator)
     texts = look_through(documents, candidates, is_source, None).landmarks
-    unweighted = comparison.without_weights()  # those of classes are not known yet
+    unweighted = similarities.without_weights()  # those of classes are not known yet
     similarity = unweighted.describe(texts, unweighted.refer_to(texts, {}), adapt=False).gram
     return candidates[spread(similarity.__getitem__, n, np.diagonal(similarity), generator)]

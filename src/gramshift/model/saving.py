@@ -17,7 +17,7 @@ from gramshift.learn.rounds import Calibration
 from gramshift.model.archive import ModelFileError, read_archive, write_archive
 from gramshift.model.fitted import Fit, Model
 from gramshift.model.settings import PRESETS, Settings
-from gramshift.model.similarities import Reference, compare_by
+from gramshift.model.similarities import Reference, similarities_of
 from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.memory import parse_bytes
 from gramshift.runtime.resources import Runtime, check_engine
@@ -130,7 +130,7 @@ def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str,
     count_threads(runtime.n_jobs)
     if runtime.memory_limit is not None:
         parse_bytes(runtime.memory_limit)
-    comparison = compare_by(settings, runtime)
+    similarities = similarities_of(settings, runtime)
     classes = labels_from_json(head["classes"])
     iteration, codes = arrays["labeled_iter"], arrays["source_codes"]
     n, n_classes = len(iteration), len(classes)
@@ -147,7 +147,7 @@ def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str,
         "scores": (n - len(source), n_classes),
         "held_out_scores": (n - len(source), n_classes),
         "source_codes": (len(source),),
-        "text_ends": (n_compared if comparison is not None else 0,),
+        "text_ends": (n_compared if similarities is not None else 0,),
         "known_codes": (n,),
     } | ({} if landmarks is None else {"digests": (n - len(source), DIGEST)})
     for name, shape in shapes.items():
@@ -163,14 +163,14 @@ def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str,
         raise ValueError("its calibration is not a number above 0")
     joined = np.flatnonzero((known >= 0) & (iteration != 0))
     labelling = Labelling.of_source(iteration == 0, codes, n_classes).join(joined, known[joined])
-    groups = labelling.groups(landmarks) if comparison is not None and comparison.by_weights else {}
+    groups = labelling.groups(landmarks) if similarities is not None and similarities.by_weights else {}
     reference = Reference(_texts(arrays["text_bytes"], arrays["text_ends"]), groups)
     normalized, numbers = bool(head["normalized"]), (arrays["coefficients"], arrays["intercepts"])
     return Fit(
         settings,
         parameters,
         classes,
-        Model(comparison, reference, settings.adapt, *numbers, normalized),
+        Model(similarities, reference, settings.adapt, *numbers, normalized),
         labelling,
         arrays["scores"],
         iteration,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import Powers
-from gramshift.learn.features import Described, compact, normalize_gram
+from gramshift.learn.features import GramFeatures, compact, normalize_gram
 from gramshift.model.inputs import check_gram, check_rows
 from gramshift.model.settings import WORD_RANGE, WORDS, Settings
 from gramshift.model.string_kernel import StringKernel
@@ -32,7 +32,7 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Similarities:
     """Normalised kernels of documents; several are averaged."""
 
     kernels: list[Any]
@@ -54,40 +54,43 @@ class Comparison:
         return bool(self.weighted())
 
     @property
+    def by_one_count(self) -> bool:
+        """Whether there is one kernel, which counts n-grams without weights."""
+        return self.by_counts and len(self.kernels) == 1 and not self.by_weights
+
+    @property
     def by_lookup(self) -> bool:
         """Whether documents are compared by whole numbers of shared character n-grams, which one tree can look up."""
-        if not self.by_counts or len(self.kernels) > 1 or self.by_weights:
-            return False
-        return bool(self.kernels[0].unit == "character")
+        return self.by_one_count and bool(self.kernels[0].unit == "character")
 
     def weighted(self) -> list[tuple[StringKernel, Powers]]:
         """The kernels whose n-grams have weights, and what these are made of."""
         ours = [kernel for kernel in self.kernels if isinstance(kernel, StringKernel)]
         return [(kernel, powers) for kernel in ours if (powers := kernel.powers) is not None]
 
-    def across_domains(self) -> "Comparison":
+    def across_domains(self) -> "Similarities":
         """The same kernels with n-grams that have weights counting by how evenly they are spread over the domains too."""
         powers = {id(kernel): vars(one) | {"consistency": max(1.0, one.consistency)} for kernel, one in self.weighted()}
         kernels = [
             StringKernel(**one.get_params() | {"weighting": powers[id(one)]}) if id(one) in powers else one
             for one in self.kernels
         ]
-        return Comparison(kernels, self.n_jobs)
+        return Similarities(kernels, self.n_jobs)
 
-    def without_weights(self) -> "Comparison":
+    def without_weights(self) -> "Similarities":
         """The same kernels with every n-gram counting alike."""
         kernels = [
             StringKernel(**one.get_params() | {"weighting": None}) if isinstance(one, StringKernel) else one
             for one in self.kernels
         ]
-        return Comparison(kernels, self.n_jobs)
+        return Similarities(kernels, self.n_jobs)
 
-    def on_one_thread(self) -> "Comparison":
+    def on_one_thread(self) -> "Similarities":
         """The same for a worker that has one; its kernels use no other."""
         kernels = [
             StringKernel(**one.get_params() | {"n_jobs": 1}) if isinstance(one, StringKernel) else one for one in self.kernels
         ]
-        return Comparison(kernels, 1)
+        return Similarities(kernels, 1)
 
     @property
     def n_lengths(self) -> int:
@@ -106,21 +109,21 @@ class Comparison:
 
     def describe_all(
         self, documents: Sequence[Any], groups: Mapping[str, Any], runtime: Runtime, *, adapt: bool
-    ) -> tuple[Described, dict[int, Floats]]:
+    ) -> tuple[GramFeatures, dict[int, Floats]]:
         """Documents among themselves, and what Reference.self_values are; counts of one kernel are kept as they are."""
         if self.by_counts and len(self.kernels) == 1:
             counts = compact(self.kernels[0].compute(documents, runtime=runtime, normalize=False, **groups))
-            return Described.from_gram(counts, adapt=adapt, n_threads=runtime.n_threads), {}
+            return GramFeatures.from_gram(counts, adapt=adapt, n_threads=runtime.n_threads), {}
         ones = np.ones(len(documents))
         similarity, self_values = self.average(documents, groups, runtime)
-        return Described(similarity, ones, ones, adapt, runtime.n_threads), self_values
+        return GramFeatures(similarity, ones, ones, adapt, runtime.n_threads), self_values
 
     def refer_to(self, documents: Sequence[Any], groups: Mapping[str, Any]) -> Reference:
         """The reference to these documents, where they have not been compared with each other."""
         functions = [(place, kernel) for place, kernel in enumerate(self.kernels) if not isinstance(kernel, StringKernel)]
         return Reference(documents, groups, {place: _self_values(kernel, documents) for place, kernel in functions})
 
-    def describe(self, documents: Sequence[Any], reference: Reference, *, adapt: bool) -> Described:
+    def describe(self, documents: Sequence[Any], reference: Reference, *, adapt: bool) -> GramFeatures:
         """New documents by their similarity to those of a reference."""
         total: Floats = np.zeros((0, 0))
         for place, kernel in enumerate(self.kernels):
@@ -133,7 +136,7 @@ class Comparison:
                 check_rows(values, name="kernel")
             total = total + values if place else values
         total /= len(self.kernels)
-        return Described(total, np.ones(total.shape[0]), np.ones(total.shape[1]), adapt, count_threads(self.n_jobs))
+        return GramFeatures(total, np.ones(total.shape[0]), np.ones(total.shape[1]), adapt, count_threads(self.n_jobs))
 
     def average(
         self, documents: Sequence[Any], groups: Mapping[str, Any], runtime: Runtime
@@ -153,21 +156,21 @@ class Comparison:
         return total, self_values
 
 
-def make_comparison(kernel: Any, ngram_range: tuple[int, int], weighting: Any = None, **options: Any) -> Comparison:
+def make_similarities(kernel: Any, ngram_range: tuple[int, int], weighting: Any = None, **options: Any) -> Similarities:
     """The kernels that are given by a name, a StringKernel, another callable, or a list of these."""
     named = kernel if isinstance(kernel, (list, tuple)) else [kernel]
     if not named:
         raise ValueError("kernel=[]: give at least one kernel, for example ['presence', 'spectrum']")
     given = {"ngram_range": ngram_range, "weighting": weighting} | options
-    return Comparison([_make(one, given) for one in named], options.get("n_jobs", -1))
+    return Similarities([_make(one, given) for one in named], options.get("n_jobs", -1))
 
 
-def compare_by(settings: Settings, runtime: Runtime) -> Comparison | None:
+def similarities_of(settings: Settings, runtime: Runtime) -> Similarities | None:
     """The kernels that the settings name; None if similarities are given."""
     if settings.is_precomputed:
         return None
     options = {"memory_limit": runtime.memory_limit, "n_jobs": runtime.n_jobs}
-    return make_comparison(settings.kernel, settings.ngram_range, settings.weighting, **options)
+    return make_similarities(settings.kernel, settings.ngram_range, settings.weighting, **options)
 
 
 def _make(kernel: Any, options: dict[str, Any]) -> Any:

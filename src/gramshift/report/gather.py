@@ -91,7 +91,7 @@ def gather_contents(
     if compared is None:
         raise InputError("a report on a baseline needs the plain classifier beside it")
     fit, model = compared._fit, compared._fit.model
-    if model.comparison is None or not model.comparison.by_counts:
+    if model.similarities is None or not model.similarities.by_counts:
         raise InputError("a report needs string kernels: of other kernels the parts of a text are not known")
     landmarks = fit.compared
     report = progress or (lambda *_: None)

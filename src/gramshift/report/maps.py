@@ -19,10 +19,10 @@ def draw_maps(
 ) -> tuple[Map | None, Map | None]:
     """Place all documents of the fit, or a sample, by the plain and by the adapted kernel; the second only if it was used."""
     rows = choose_rows(is_source, per_kind)
-    if model.comparison is None or len(rows) < 3:
+    if model.similarities is None or len(rows) < 3:
         return None, None
     texts = [model.documents[row] for row in rows]
-    similarity = model.comparison.describe(texts, model.reference, adapt=False).gram
+    similarity = model.similarities.describe(texts, model.reference, adapt=False).gram
     kinds, names = ["source" if is_source[row] else "target" for row in rows], [labels[row] for row in rows]
 
     def make(kernel: Floats) -> Map:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gramshift.evaluate.experiment import PAPER
 from gramshift.evaluate.protocol import MULTI, SINGLE
-from gramshift.learn.features import Described
+from gramshift.learn.features import GramFeatures
 from gramshift.methods import STAGES
 from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.storage import replaced_file
@@ -162,7 +162,7 @@ def plot_kernel(result: Result, kernel: str) -> Any:
         for code in (1, 0):
             rows += mine[codes[mine] == code][:PER_GROUP].tolist()
     gram = StringKernel(kernel).gram([result["texts"][row] for row in rows])
-    values = Described.from_gram(gram, adapt=True).kernel(np.arange(len(rows)))
+    values = GramFeatures.from_gram(gram, adapt=True).kernel(np.arange(len(rows)))
     values = values - values.mean(axis=0) - values.mean(axis=1)[:, None] + values.mean()
     scale = np.sqrt(np.diagonal(values))
     likeness = values / np.outer(scale, scale)
