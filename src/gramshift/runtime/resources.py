@@ -83,6 +83,7 @@ class Runtime:
 
     def telling(self, stage: str) -> Report:
         """What reports this stage, called as report(done, total); without a name nothing is reported."""
+        assert not stage or stage in STAGES, stage
         return partial(self.report, stage) if stage else lambda done, total: None
 
     def run(
@@ -107,6 +108,7 @@ class Runtime:
 
     def under(self, stage: str) -> Self:
         """The same with everything reported as one stage, for a fit beside another."""
+        assert stage in STAGES, stage
         progress = self.progress
         return self if progress is None else replace(self, progress=lambda _, done, total: progress(stage, done, total))
 
