@@ -276,7 +276,7 @@ class Cluster:
         return ConnectionError(f"the Dask scheduler at {self.address} has no workers left: start some and try again")
 
     def _result(self, future: Any) -> Any:
-        """What the task returned; its error, in words where it is one of Dask's."""
+        """Return what the task returned; raise its error, in words where it is one of Dask's."""
         from distributed import CancelledError, KilledWorker
 
         try:
@@ -345,7 +345,7 @@ class _UnderWay:
         return list(self._futures.values())
 
     def take_settled(self, seconds: float) -> tuple[int, Any] | None:
-        """One that is settled, and no longer under way with that; None if there is none for so many seconds."""
+        """Take a task that is settled out of those under way; None if there is none for so many seconds."""
         while True:
             try:
                 number, key = self._news.get(timeout=seconds)
@@ -355,7 +355,7 @@ class _UnderWay:
                 return number, self._futures.pop(number)
 
     def take_unfinished(self) -> dict[int, Any]:
-        """All that are not finished, and no longer under way with that."""
+        """Take all tasks that are not finished out of those under way."""
         numbers = [number for number, future in self._futures.items() if future.status != "finished"]
         return {number: self._futures.pop(number) for number in numbers}
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Self, TypeVar
 
+from gramshift.runtime.budget import memory_of
 from gramshift.runtime.cluster import Cluster, open_cluster
-from gramshift.runtime.memory import free_memory, parse_bytes, require
+from gramshift.runtime.memory import require
 from gramshift.runtime.threads import Progress, Report, count_threads, run_threads
 
 T = TypeVar("T")
@@ -65,7 +66,7 @@ class Runtime:
     @property
     def memory(self) -> int:
         """How many bytes may be used: those that the user allows, or all that are free."""
-        return free_memory() if self.memory_limit is None else parse_bytes(self.memory_limit)
+        return memory_of(self.memory_limit)
 
     def require(self, what: str, n_bytes: int, advice: str) -> None:
         """Raise a MemoryError with both numbers and the advice if ``what`` takes more bytes than may be used."""

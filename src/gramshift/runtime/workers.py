@@ -22,7 +22,7 @@ PACKAGES = ("gramshift", "numpy", "numba")
 
 @cache
 def own_versions() -> tuple[str, ...]:
-    """Of this process, in the order of PACKAGES."""
+    """The versions that this process has, in the order of PACKAGES."""
     return tuple(version(package) for package in PACKAGES)
 
 
@@ -58,13 +58,13 @@ class Patience:
     """How many seconds something is waited for before an error says that it does not come."""
 
     connect: float = 5
-    """For a scheduler to answer."""
+    """Seconds for a scheduler to answer."""
     arrive: float = 30
-    """For its first worker to be there."""
+    """Seconds for its first worker to be there."""
     start: float = 120
-    """For the workers that are started on this machine to be there."""
+    """Seconds for the workers that are started on this machine to be there."""
     deserted: float = 60
-    """For a worker that can work, when all are gone or paused in the middle."""
+    """Seconds for a worker that can work, when all are gone or paused in the middle."""
 
 
 PATIENCE = Patience()
