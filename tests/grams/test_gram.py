@@ -7,12 +7,12 @@ import pytest
 
 import gramshift as gs
 from conftest import KINDS, PAIR_KINDS
-from gramshift.grams import gram as gram_module
-from gramshift.grams.gram import compute_gram
+from gramshift.grams.gram import clip_range, compute_gram
 from gramshift.grams.plan import tiles
 from gramshift.kernels import registry as kinds
 from gramshift.kernels.kernel import CountingKernel, Plan, plan_strips
 from gramshift.kernels.pairs import TILE_NANOSECONDS, plan_pairs
+from gramshift.runtime.budget import roughly
 from gramshift.runtime.resources import Runtime
 from gramshift.text.encode import Encoded
 
@@ -197,7 +197,7 @@ def test_what_takes_long_is_said_beforehand(caplog):
     told_first = {"progress": lambda *_: caplog.messages or pytest.fail("too late")}
     compute(["x" * 30], kind="subsequence", n_jobs=2, announced_from=0, **told_first)
     assert caplog.messages == ["gramshift: a gram of 1 x 1 documents by subsequence will take roughly 0 seconds on 2 threads"]
-    assert [gram_module._in_words(seconds) for seconds in (100, 5000, 50000)] == ["100 seconds", "83 minutes", "14 hours"]
+    assert [roughly(seconds) for seconds in (100, 5000, 50000)] == ["100 seconds", "83 minutes", "14 hours"]
 
 
 def test_a_range_too_long_for_every_document_is_all_zeros_and_one_warning():
@@ -212,13 +212,13 @@ def test_a_range_too_long_for_every_document_is_all_zeros_and_one_warning():
 @pytest.mark.parametrize("kind", KINDS)
 def test_counts_that_could_overflow_are_refused_and_others_are_not(kind):
     long = Encoded(np.empty(0, np.uint32), np.array([0, 100_000]), np.array([97, 98], np.uint32))
-    assert gram_module.clip_range(long, kind, (1, 10**9)) == (1, 100_000)
+    assert clip_range(long, kind, (1, 10**9)) == (1, 100_000)
     huge = Encoded(np.empty(0, np.uint32), np.array([0, 4_000_000_000]), np.array([97, 98], np.uint32))
     if kind == "spectrum":
         with pytest.raises(ValueError, match="a document of 4000000000 characters has too many n-grams"):
-            gram_module.clip_range(huge, kind, (5, 8))
+            clip_range(huge, kind, (5, 8))
     else:
-        assert gram_module.clip_range(huge, kind, (5, 8)) == (5, 8)
+        assert clip_range(huge, kind, (5, 8)) == (5, 8)
 
 
 def test_a_range_far_longer_than_all_documents_costs_nothing_more():

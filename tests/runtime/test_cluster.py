@@ -6,6 +6,7 @@ import sys
 import tempfile
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -17,14 +18,15 @@ import cluster_tasks
 import gramshift
 from gramshift.learn.piecewise import LandmarkFeatures
 from gramshift.runtime import cluster as cluster_module
-from gramshift.runtime import workers
 from gramshift.runtime.cluster import PER_THREAD, open_cluster
 from gramshift.runtime.pieces import Memory, StoredPieces
 from gramshift.runtime.remote_pieces import RemotePieces
 from gramshift.runtime.resources import Runtime
+from gramshift.runtime.workers import Patience
 
 PATH = os.pathsep.join([str(Path(gramshift.__file__).parents[1]), str(Path(cluster_tasks.__file__).parent)])
 PATIENCE = 120  # seconds until a test gives up
+PATIENT = Patience(connect=20, arrive=PATIENCE)
 
 
 @pytest.fixture
@@ -119,26 +121,26 @@ def test_a_task_works_on_several_pieces_of_a_worker(cluster):
     assert again.tolist() == total.tolist()
 
 
-@pytest.mark.parametrize("n_pieces", [60, 100])  # with so many sums travel each by itself, or three together
-def test_sums_have_the_same_bits_for_any_number_of_workers(cluster, n_pieces):
+def find_sums(pieces, n_pieces):
+    """The bits of small sums, and of one that is large."""
     rng = np.random.default_rng(0)
     rows, weights, vectors = np.arange(8 * n_pieces), rng.random((8 * n_pieces, 2)), rng.random((400, 2))
+    pieces.fill(cluster_tasks.describe, range(n_pieces), n_pieces)
+    documents = LandmarkFeatures(pieces, n=len(rows), size=8, scale=np.ones(400), adapt=True)
+    left, total = documents.subtract(vectors, weights, rows)
+    small = [documents.gather(weights, rows), left, total, documents.multiply(vectors)]
+    return [one.tobytes() for one in small], documents.products(rows).tobytes()
 
-    def sums(pieces):
-        pieces.fill(cluster_tasks.describe, range(n_pieces), n_pieces)
-        documents = LandmarkFeatures(pieces, n=len(rows), size=8, scale=np.ones(400), adapt=True)
-        left, total = documents.subtract(vectors, weights, rows)
-        small = [documents.gather(weights, rows), left, total, documents.multiply(vectors)]
-        return [one.tobytes() for one in small], documents.products(rows).tobytes()
 
-    found = [sums(RemotePieces(Runtime(cluster=cluster), "numbers"))]
-    with open_cluster(n_workers=3, memory_limit="400 MB") as other:
-        found += [sums(RemotePieces(Runtime(cluster=other), "numbers")) for _ in range(2)]
-    assert found[0] == found[1] == found[2]
-    threads = sums(StoredPieces(Memory(), "numbers", Runtime(2)))
-    assert found[0][0] == threads[0]
-    if n_pieces == 60:
-        assert found[0][1] == threads[1]
+def test_sums_have_the_same_bits_for_any_number_of_workers(cluster):
+    with open_cluster(n_workers=1, memory_limit="400 MB") as other:
+        for n_pieces in (60, 100):  # large sums travel each by itself; three together
+            runs = [Runtime(cluster=one) for one in (cluster, cluster, other)]
+            found = [find_sums(RemotePieces(runtime, "numbers"), n_pieces) for runtime in runs]
+            assert found[0] == found[1] == found[2]
+            small, large = find_sums(StoredPieces(Memory(), "numbers", Runtime(2)), n_pieces)
+            assert found[0][0] == small
+            assert found[0][1] == large or n_pieces > 63
 
 
 def test_pieces_that_are_lost_while_others_are_made_do_not_count(cluster):
@@ -318,20 +320,17 @@ def scheduler(tmp_path, monkeypatch):
     file = tmp_path / "scheduler.json"
     monkeypatch.setenv("TMPDIR", str(tmp_path))  # one that is killed leaves its folder there
     with dask_process("scheduler", "--host=127.0.0.1", "--port=0", f"--scheduler-file={file}") as process:
-        monkeypatch.setattr(workers, "CONNECT", 20)
         wait_until(lambda: file.exists() and file.read_text().endswith("}"))
         yield process, json.loads(file.read_text())["address"]
 
 
-def test_a_scheduler_with_an_address(scheduler, tmp_path, monkeypatch):
+def test_a_scheduler_with_an_address(scheduler, tmp_path):
     process, address = scheduler
-    monkeypatch.setattr(workers, "ARRIVE", 0.2)
     with (
         pytest.raises(ConnectionError, match=f"scheduler='{address}': it has no workers; start some with 'dask worker"),
-        open_cluster(address),
+        open_cluster(address, patience=replace(PATIENT, arrive=0.2)),
     ):
         pass
-    monkeypatch.setattr(workers, "ARRIVE", PATIENCE)
 
     other = tmp_path / "other"  # where a worker finds another version than ours
     (other / "gramshift-0.0.7.dist-info").mkdir(parents=True)
@@ -339,13 +338,13 @@ def test_a_scheduler_with_an_address(scheduler, tmp_path, monkeypatch):
     refused = (
         rf"^every worker must have gramshift {gramshift.__version__}, as here, but worker tcp://\S+ has 0.0.7: pip install"
     )
-    with worker_process(address, tmp_path), open_cluster(address) as opened:
+    with worker_process(address, tmp_path), open_cluster(address, patience=PATIENT) as opened:
         assert opened.run(partial(pow, 2), range(4)) == [1, 2, 4, 8]
         with worker_process(address, tmp_path, path=os.pathsep.join([str(other), PATH])):
             wait_until(lambda: opened.n_workers == 2)
             with pytest.raises(ValueError, match=refused):
                 opened.run(abs, range(100))
-            with pytest.raises(ValueError, match=refused), open_cluster(address):
+            with pytest.raises(ValueError, match=refused), open_cluster(address, patience=PATIENT):
                 pass
         wait_until(lambda: opened.n_workers == 1)
 
@@ -358,13 +357,13 @@ def test_a_scheduler_with_an_address(scheduler, tmp_path, monkeypatch):
 def test_a_checkpoint_outlives_its_scheduler(scheduler, tmp_path, monkeypatch):
     """Pieces that came before the scheduler was killed are taken up by threads."""
     process, address = scheduler
-    monkeypatch.setattr(workers, "ARRIVE", PATIENCE)
     monkeypatch.setattr("gramshift.model.landmarks.piece_size", lambda n_landmarks, *, again: 8)
     texts = [f"{word} number {i}" for i in range(60) for word in ("pan", "film")]
     labels = ["even" if i % 2 else "odd" for i in range(60)]
     options = {"ngram_range": (1, 3), "landmarks": 20}
     with (
         worker_process(address, tmp_path, **{"memory-limit": "700MB"}),
+        open_cluster(address, patience=PATIENT),  # the worker is there
         pytest.raises(ConnectionError, match=f"^the Dask scheduler at {address} has gone away in the middle of the work"),
     ):
         gramshift.TransductiveClassifier(engine="dask", scheduler=address, **options).fit(
@@ -390,22 +389,20 @@ def test_a_checkpoint_outlives_its_scheduler(scheduler, tmp_path, monkeypatch):
     assert found.transduction_score_.tobytes() == expected.transduction_score_.tobytes()
 
 
-def test_without_any_worker_it_does_not_wait_for_ever(scheduler, tmp_path, monkeypatch):
+def test_without_any_worker_it_does_not_wait_for_ever(scheduler, tmp_path):
     _, address = scheduler
-    monkeypatch.setattr(workers, "ARRIVE", PATIENCE)
-    monkeypatch.setattr(cluster_module, "DESERTED", 0.5)
-    with worker_process(address, tmp_path) as worker, open_cluster(address) as opened:
+    patience = replace(PATIENT, deserted=0.5)
+    with worker_process(address, tmp_path) as worker, open_cluster(address, patience=patience) as opened:
         worker.kill()
         with pytest.raises(ConnectionError, match=f"^the Dask scheduler at {address} has no workers left: start some"):
             opened.run(abs, range(4))
 
 
-def test_wrong_addresses(monkeypatch):
-    monkeypatch.setattr(workers, "CONNECT", 0.3)
+def test_wrong_addresses():
     for address in ("tcp://127.0.0.1:1", "127.0.0.1:1"):
         with (
             pytest.raises(ConnectionError, match=f"scheduler='{address}': no Dask scheduler answers there"),
-            open_cluster(address),
+            open_cluster(address, patience=Patience(connect=0.3)),
         ):
             pass
     for address in ("here", "http://127.0.0.1:1"):
@@ -416,13 +413,12 @@ def test_wrong_addresses(monkeypatch):
             pass
 
 
-def test_workers_that_are_paused_for_want_of_memory_are_not_waited_for(scheduler, tmp_path, monkeypatch):
+def test_workers_that_are_paused_for_want_of_memory_are_not_waited_for(scheduler, tmp_path):
     _, address = scheduler
-    monkeypatch.setattr(workers, "ARRIVE", PATIENCE)
-    monkeypatch.setattr(cluster_module, "DESERTED", 0.5)
+    patience = replace(PATIENT, deserted=0.5)
     words = r"^all Dask workers are paused for want of memory \(the smallest may use 57.2 MiB"
     less_than_it_has = {"memory-limit": "60MB"}
-    with worker_process(address, tmp_path, **less_than_it_has), open_cluster(address) as opened:
+    with worker_process(address, tmp_path, **less_than_it_has), open_cluster(address, patience=patience) as opened:
         wait_until(lambda: opened._find_statuses() == {"paused"})
         with pytest.raises(MemoryError, match=words):
             opened.run(abs, range(4))

@@ -1,7 +1,6 @@
 import psutil
 import pytest
 
-from gramshift.runtime import memory
 from gramshift.runtime.memory import free_memory, human, parse_bytes
 
 
@@ -40,15 +39,13 @@ def test_free_memory_is_at_most_what_the_machine_has():
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_a_container_limit_counts(tmp_path, monkeypatch, version):
+def test_a_container_limit_counts(tmp_path, version):
     files = [tmp_path / name for name in ("limit", "usage", "stat")]
     for file, text in zip(files, ["300000\n", "200000\n", "anon 5\ninactive_file 50000\n"], strict=True):
         file.write_text(text if version == 2 else text.replace("inactive", "total_inactive"))
-    monkeypatch.setattr(memory, "CGROUPS", (tuple(map(str, files)),))
-    assert free_memory() == 150_000
+    assert free_memory([tuple(map(str, files))]) == 150_000
 
 
-def test_a_container_without_a_limit_is_no_limit(tmp_path, monkeypatch):
+def test_a_container_without_a_limit_is_no_limit(tmp_path):
     (tmp_path / "limit").write_text("max\n")
-    monkeypatch.setattr(memory, "CGROUPS", ((str(tmp_path / "limit"), str(tmp_path / "no"), str(tmp_path / "no")),))
-    assert free_memory() > 10_000_000
+    assert free_memory([(str(tmp_path / "limit"), str(tmp_path / "no"), str(tmp_path / "no"))]) > 10_000_000

@@ -25,7 +25,7 @@ def fill_values(kernel: Kernel, gram: NDArray[Any], normalize: bool, tile: Tile,
 
 
 def mirror(kernel: Kernel, gram: NDArray[Any], tile: Tile) -> None:
-    """What a tile of a symmetric gram says of the cells above the diagonal."""
+    """Copy what a tile of a symmetric gram says of the cells above the diagonal."""
     rows, cols = tile
     if kernel.symmetric:
         for left in range(cols.start, min(cols.stop, rows.start), MIRROR):
@@ -46,6 +46,7 @@ def _tile_of(item: Item) -> Tile:
 
 
 def name_tile(item: Item) -> str:
+    """The name of a tile's task in Dask's dashboard."""
     rows, cols = _tile_of(item)
     return f"tile-rows-{rows.start}-{rows.stop}-cols-{cols.start}-{cols.stop}"
 

@@ -20,6 +20,7 @@ from gramshift.kernels.kernel import Job, Kernel, Plan
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import Weighting
 from gramshift.ngrams.index import MAX_CHARS
+from gramshift.runtime.budget import roughly
 from gramshift.runtime.checkpoint import Checkpoint
 from gramshift.runtime.memory import give_back, human
 from gramshift.runtime.resources import Runtime
@@ -97,16 +98,10 @@ def compute_gram(
     return gram if out is None else np.load(out, mmap_mode="r")
 
 
-def _in_words(seconds: float) -> str:
-    """100 -> "100 seconds", 5000 -> "83 minutes", 50000 -> "14 hours"."""
-    size, unit = (1, "seconds") if seconds < 120 else (60, "minutes") if seconds < 7200 else (3600, "hours")
-    return f"{seconds / size:.0f} {unit}"
-
-
 def _announce(what: str, seconds: float, n_threads: int) -> None:
     """Say beforehand what will take long."""
     threads = "1 thread" if n_threads == 1 else f"{n_threads} threads"
-    log.warning("gramshift: %s will take roughly %s on %s", what, _in_words(seconds), threads)
+    log.warning("gramshift: %s will take roughly %s on %s", what, roughly(seconds), threads)
 
 
 def _empty_gram(shape: tuple[int, int], dtype: Any, out: str | os.PathLike[str] | None) -> NDArray[Any]:

@@ -18,7 +18,7 @@ LARGEST_OFFSET = 2**31 - 1
 
 @dataclass(frozen=True)
 class Parameter:
-    """One that belongs to some kernels only."""
+    """A parameter that belongs to some kernels only."""
 
     default: Any
     accepts: Callable[[Any], bool]
@@ -27,10 +27,10 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Kind:
-    """One kernel."""
+    """A kind of kernel: what it takes and how it is made ready."""
 
     estimate: Callable[[Encoded, tuple[int, int]], int]
-    """About how many bytes it takes to make it ready."""
+    """About how many bytes it takes to make the kernel ready."""
     prepare: Callable[[Job], Kernel]
     weigh: Callable[[Job], Kernel] | None = None
     """Makes it ready with a weight for every n-gram, if it can have them."""
@@ -41,7 +41,7 @@ class Kind:
     """What making it ready is called in a progress bar."""
 
     def make_ready(self, job: Job) -> Kernel:
-        """With weights if the job has them."""
+        """Make the kernel ready for a job, with weights if the job has them."""
         if job.weighting is None:
             return self.prepare(job)
         assert self.weigh is not None, "check_weighting comes first"

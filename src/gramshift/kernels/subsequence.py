@@ -71,7 +71,7 @@ class Subsequence(PairKernel):
 
 
 def estimate_subsequence(texts: Encoded, ngram_range: tuple[int, int]) -> int:
-    """What comparing a document with others takes."""
+    """Estimate how many bytes comparing a document with others takes."""
     groups = -(-ngram_range[1] // sequences.LANES)
     return int(texts.lengths.max(initial=0)) * (8 * groups * sequences.LANES + 12) + 4 * texts.n_chars
 
@@ -91,7 +91,7 @@ def largest_sum(length: int, ngram_range: tuple[int, int], decay: float) -> floa
 
 
 def prepare_subsequence(job: Job) -> Subsequence:
-    """Ready to compare; what a double cannot hold is refused."""
+    """Make the kernel ready to compare; what a double cannot hold is refused."""
     texts, (lo, hi), decay = job.texts, job.ngram_range, float(job.parameters["decay"])
     longest, factor = int(texts.lengths.max(initial=0)), 1.0 if job.normalize else decay ** (2 * lo)
     if longest >= lo and largest_sum(longest, (lo, hi), decay) > log(LARGEST):

@@ -99,7 +99,7 @@ def association(having: NDArray[np.int64], totals: NDArray[np.int64]) -> Floats:
 
 
 def as_powers(value: Any) -> Powers | None:
-    """From what a user may give: None or "none", "idf", or a dict of powers."""
+    """Read what a user may give: None or "none", "idf", or a dict of powers."""
     names = ", ".join(vars(Powers()))
     rule = f"give 'none', 'idf', or a dict with powers from 0 on for some of {names}, for example {{'idf': 2}}"
     if value is None or (isinstance(value, str) and value == "none"):

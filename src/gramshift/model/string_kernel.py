@@ -43,7 +43,7 @@ class Parameters:
         return {name: getattr(self, name) for name in sorted(self._defaults())}
 
     def set_params(self, **params: Any) -> Self:
-        """Change some of them."""
+        """Change some of the constructor's arguments."""
         known = self.get_params()
         for name, value in params.items():
             if name not in known:
@@ -297,7 +297,7 @@ class StringKernel(Parameters):
         return check_weighting(self.kind, self.weighting)
 
     def _own_parameters(self) -> dict[str, Any]:
-        """Those that only this kind has."""
+        """The parameters that only this kind has."""
         if self.kind not in KERNELS:
             raise ValueError(f"kind={self.kind!r}: must be one of {', '.join(map(repr, KERNELS))}")
         return check_parameters(self.kind, {name: getattr(self, name) for name in PARAMETERS})

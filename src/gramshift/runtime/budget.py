@@ -42,7 +42,7 @@ LANDMARK_CELL_SECONDS = 5.6e-8  # a similarity to a landmark, and all passes ove
 
 @dataclass(frozen=True)
 class Needs:
-    """Estimates."""
+    """What something takes, as estimated: bytes of memory, seconds, bytes of disk."""
 
     n_bytes: int
     seconds: float
@@ -110,7 +110,7 @@ def piece_size(n_landmarks: int, *, again: bool = False) -> int:
 
 
 def estimate_exact(work: Work, *, on_disk: bool = False) -> Needs:
-    """A fit, and what a command does beside it."""
+    """Estimate what a fit takes, and what a command does beside it."""
     n, n_training, n_ngrams = work.n, work.n_training, work.n_ngrams
     if work.n_grams > 1:
         of_one_core, held = _with_changing_weights(work)
@@ -145,7 +145,7 @@ def _with_changing_weights(work: Work) -> tuple[float, int]:
 def estimate_landmarks(
     work: Work, n_landmarks: int, *, cell_bytes: int = 4, memory: int | None = None, kept: bool = False
 ) -> Needs:
-    """The same with landmarks; pieces that are ``kept``, or take more than a quarter of ``memory``, are on disk."""
+    """Estimate a fit with landmarks; pieces that are ``kept``, or take more than a quarter of ``memory``, are on disk."""
     n, m, n_threads = work.n, min(n_landmarks, work.n), count_threads(work.jobs)
     again = cell_bytes > 4  # not counts
     pieces = cell_bytes * n * m
@@ -172,18 +172,24 @@ def estimate_landmarks(
 
 
 def in_words(seconds: float) -> str:
-    """Rounded as one would say it."""
+    """Round a time as one would say it: 75 -> "75 s", 600 -> "10 minutes"."""
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
     minutes = seconds / 60
     return f"{minutes:.0f} minutes" if minutes < 90 else f"{minutes / 60:.1f} hours"
 
 
+def roughly(seconds: float) -> str:
+    """Tell a time in whole units: 100 -> "100 seconds", 5000 -> "83 minutes", 50000 -> "14 hours"."""
+    size, unit = (1, "seconds") if seconds < 120 else (60, "minutes") if seconds < 7200 else (3600, "hours")
+    return f"{seconds / size:.0f} {unit}"
+
+
 SUGGESTED = 2000  # landmarks
 
 
 def most_landmarks(work: Work, limit: int, most: int, *, cell_bytes: int = 4, kept: bool = False) -> int:
-    """As many landmarks as the memory allows, up to ``most``."""
+    """Find how many landmarks the memory allows, up to ``most``."""
     largest, in_memory = min(most, work.n), limit // IN_MEMORY // (cell_bytes * max(1, work.n))
 
     def find(low: int, high: int) -> int:
@@ -202,7 +208,7 @@ def most_landmarks(work: Work, limit: int, most: int, *, cell_bytes: int = 4, ke
 def check_exact(
     work: Work, allowed: int, *, may_use_disk: bool, options: Mapping[str, str], cell_bytes: int = 4
 ) -> tuple[Needs, bool]:
-    """What it needs, and whether its gram must be on disk; refused if that does not fit either, with what each way takes.
+    """Tell what a fit needs, and whether its gram must be on disk; refuse it, with what each way takes, if none fits.
 
     ``options`` tell what to type for "disk" and "landmarks", if there are these ways; in the latter {} is their number, and
     similarities to them have ``cell_bytes``.
@@ -239,5 +245,5 @@ def check_landmarks_fit(work: Work, n_landmarks: int, allowed: int, *, cell_byte
 
 
 def memory_of(limit: int | float | str | None) -> int:
-    """Bytes: those that a user allows, or all that are free."""
+    """How many bytes may be used: those that a user allows, or all that are free."""
     return free_memory() if limit is None else parse_bytes(limit)

@@ -38,7 +38,7 @@ class Checkpoint:
     """
 
     def __init__(self, folder: Path, run: Mapping[str, Any], *, locked: bool) -> None:
-        """Of a folder that is known to be of this run: use ``open``."""
+        """Take a folder that is known to be of this run: use ``open``."""
         self.folder = folder
         self.drops = False
         self.kept = 0

@@ -17,12 +17,20 @@ from uuid import uuid4
 from gramshift.runtime.futures import Handle, find_handles, with_futures
 from gramshift.runtime.memory import free_memory, human, parse_bytes, require
 from gramshift.runtime.threads import Report, count_threads
-from gramshift.runtime.workers import call_checked, check_versions, connect, local_workers, own_versions, quiet
+from gramshift.runtime.workers import (
+    PATIENCE,
+    Patience,
+    call_checked,
+    check_versions,
+    connect,
+    local_workers,
+    own_versions,
+    quiet,
+)
 
 T = TypeVar("T")
 COMMAND = "pip install 'gramshift[dask]'"
-DESERTED = 60  # seconds without any worker after which none will come
-LOOK = 0.002  # seconds between two looks at what has been finished
+LOOK = 1  # seconds without any news between two looks at the workers
 SENDING = 120  # seconds for a value to reach all workers
 RECOVERY = 0.5  # seconds for the scheduler to notice that a worker is gone
 COUNT = 1  # seconds between two counts of the workers
@@ -37,8 +45,9 @@ LEAST = 300 * 10**6  # bytes for a worker: it takes two thirds of that before it
 class Cluster:
     """Workers to run functions on; made by open_cluster."""
 
-    def __init__(self, client: Any) -> None:
-        self.client = client
+    def __init__(self, client: Any, *, deserted: float = PATIENCE.deserted) -> None:
+        """``deserted``: seconds without any worker that could work, after which none will come."""
+        self.client, self._deserted_after = client, deserted
         self.address: str = client.scheduler.address
         self._limits: list[tuple[int, int]] = []
         self._n_places, self._counted = 1, -math.inf
@@ -119,21 +128,30 @@ class Cluster:
         Items are taken as workers get on, and ``finished`` is told how many are done; the last are not waited for.
         """
         handles: list[Handle] = []
-        under_way: dict[int, Any] = {}
-        losses = 0
+        under_way, losses = _UnderWay(), 0
         try:
             for number, item in enumerate(items):
                 needs = (*find_handles(function), *find_handles(item))
                 handles.append(Handle(partial(self._submit, function, item, name, number), needs))
-                under_way[number] = handles[-1].future
+                under_way.add(number, handles[-1].future)
                 while len(under_way) >= self._count_places():
-                    lost = self._sort_out(handles, under_way)
-                    losses = losses + 1 if lost else 0
-                    if losses > LOSSES:
-                        raise self._killed(lost[0])
+                    settled, future = self._wait_for_one(under_way)
+                    if future.status == "error":
+                        self._result(future)
+                    elif future.status == "finished":
+                        losses = 0
+                    else:  # lost with a worker, or cancelled because what it needs was
+                        losses += 1
+                        if losses > LOSSES:
+                            raise self._killed(future)
+                        again = {settled: future, **under_way.take_unfinished()}  # they wait for what was lost as well
+                        self._abandon(list(again.values())[1:])
+                        for other in again:
+                            handles[other].revive()
+                            under_way.add(other, handles[other].future)
                     finished(len(handles) - len(under_way))
         except BaseException:
-            self._abandon(list(under_way.values()))
+            self._abandon(under_way.futures())
             raise
         return handles
 
@@ -169,51 +187,36 @@ class Cluster:
     ) -> Generator[tuple[int, T]]:
         """The number and the result of every item, as they come or in order."""
         waiting, losses, n_given = deque(range(len(work))), 0, 0
-        under_way: dict[int, Any] = {}
-        done: dict[int, T] = {}
+        under_way, done = _UnderWay(), dict[int, T]()
         try:
             while n_given < len(work):
                 most = self._count_places()
                 while waiting and len(under_way) < most and (not in_order or waiting[0] < n_given + AHEAD * most):
                     number = waiting.popleft()
-                    under_way[number] = self._submit(function, work[number], name, number)
-                for number in self._settled(under_way):
-                    future = under_way.pop(number)
-                    try:
-                        done[number] = self._result(future)
-                    except _Lost:
-                        losses += 1
-                        again = [number, *(other for other, future in under_way.items() if future.status != "finished")]
-                        self._abandon([under_way.pop(other) for other in again[1:]])  # they wait for what was lost as well
-                        waiting.extendleft(reversed(again))
-                        if losses > LOSSES:
-                            raise self._killed(future) from None
-                        for handle in (*find_handles(function), *(one for other in again for one in find_handles(work[other]))):
-                            handle.revive()
+                    under_way.add(number, self._submit(function, work[number], name, number))
+                number, future = self._wait_for_one(under_way)
+                try:
+                    done[number] = self._result(future)
+                except _Lost:
+                    losses += 1
+                    again = {number: future, **under_way.take_unfinished()}  # they wait for what was lost as well
+                    self._abandon(list(again.values())[1:])
+                    waiting.extendleft(reversed(again))
+                    if losses > LOSSES:
+                        raise self._killed(future) from None
+                    for handle in (*find_handles(function), *(one for other in again for one in find_handles(work[other]))):
+                        handle.revive()
+                    continue
+                del future  # it would hold the result
+                losses = 0
+                for ready in count(n_given) if in_order else [number]:
+                    if ready not in done:
                         break
-                    del future  # it would hold the result
-                    losses = 0
-                    for ready in count(n_given) if in_order else [number]:
-                        if ready not in done:
-                            break
-                        n_given += 1
-                        yield ready, done.pop(ready)
+                    n_given += 1
+                    yield ready, done.pop(ready)
         except BaseException:
-            self._abandon(list(under_way.values()))
+            self._abandon(under_way.futures())
             raise
-
-    def _sort_out(self, handles: list[Handle], under_way: dict[int, Any]) -> list[Any]:
-        """Wait until some are done; raise an error of theirs; those that were lost are under way again, and returned."""
-        lost = []
-        for number in self._settled(under_way):
-            future = under_way.pop(number)
-            if future.status == "error":
-                self._result(future)
-            elif future.status != "finished":
-                lost.append(future)
-                handles[number].revive()
-                under_way[number] = handles[number].future
-        return lost
 
     def find(self, handles: Iterable[Handle]) -> list[str]:
         """The address of a worker that has each of these; an empty one if none has just now."""
@@ -251,17 +254,15 @@ class Cluster:
             self._n_places, self._counted = max(1, PER_THREAD * self.n_threads), time.monotonic()
         return self._n_places
 
-    def _settled(self, under_way: dict[int, Any]) -> list[int]:
-        """Wait until some are no longer under way; return which."""
-        peopled = looked = time.monotonic()
-        while not (settled := [number for number, future in under_way.items() if future.status != "pending"]):
-            time.sleep(LOOK)
-            if time.monotonic() - looked > 1:
-                looked = time.monotonic()
-                peopled = looked if self._find_statuses() - {"paused"} else peopled
-                if looked - peopled > DESERTED:
-                    raise self._deserted()
-        return settled
+    def _wait_for_one(self, under_way: "_UnderWay") -> tuple[int, Any]:
+        """Wait until a task is no longer under way; return its number and its future."""
+        peopled = time.monotonic()
+        while (found := under_way.take_settled(LOOK)) is None:
+            now = time.monotonic()
+            peopled = now if self._find_statuses() - {"paused"} else peopled
+            if now - peopled > self._deserted_after:
+                raise self._deserted()
+        return found
 
     def _find_statuses(self) -> set[str]:
         with self._connected():
@@ -275,7 +276,7 @@ class Cluster:
         return ConnectionError(f"the Dask scheduler at {self.address} has no workers left: start some and try again")
 
     def _result(self, future: Any) -> Any:
-        """What the task returned; its error, in words where it is one of Dask's."""
+        """Return what the task returned; raise its error, in words where it is one of Dask's."""
         from distributed import CancelledError, KilledWorker
 
         try:
@@ -323,13 +324,53 @@ class Cluster:
             logging.getLogger("gramshift").debug("could not cancel tasks", exc_info=True)
 
 
+class _UnderWay:
+    """The futures of tasks that were sent out, by number. Dask tells when one of them is settled.
+
+    distributed.as_completed would wait for ever where all workers are gone or paused: nothing is settled there any more.
+    """
+
+    def __init__(self) -> None:
+        self._futures: dict[int, Any] = {}
+        self._news = SimpleQueue[tuple[int, str]]()
+
+    def __len__(self) -> int:
+        return len(self._futures)
+
+    def add(self, number: int, future: Any) -> None:
+        self._futures[number] = future
+        future.add_done_callback(lambda done: self._news.put((number, done.key)))
+
+    def futures(self) -> list[Any]:
+        return list(self._futures.values())
+
+    def take_settled(self, seconds: float) -> tuple[int, Any] | None:
+        """Take a task that is settled out of those under way; None if there is none for so many seconds."""
+        while True:
+            try:
+                number, key = self._news.get(timeout=seconds)
+            except Empty:
+                return None
+            if number in self._futures and self._futures[number].key == key:  # not one that was abandoned
+                return number, self._futures.pop(number)
+
+    def take_unfinished(self) -> dict[int, Any]:
+        """Take all tasks that are not finished out of those under way."""
+        numbers = [number for number, future in self._futures.items() if future.status != "finished"]
+        return {number: self._futures.pop(number) for number in numbers}
+
+
 class _Lost(Exception):
     """A task can no longer be computed, because a value that it needs was lost."""
 
 
 @contextmanager
 def open_cluster(
-    scheduler: str | None = None, *, n_workers: int | None = None, memory_limit: int | float | str | None = None
+    scheduler: str | None = None,
+    *,
+    n_workers: int | None = None,
+    memory_limit: int | float | str | None = None,
+    patience: Patience = PATIENCE,
 ) -> Iterator[Cluster]:
     """The cluster of a scheduler with this address; with None one of processes on this machine, for the time being.
 
@@ -343,8 +384,8 @@ def open_cluster(
             n_workers = count_threads(-1) if n_workers is None else n_workers
             limit = free_memory() // n_workers if memory_limit is None else parse_bytes(memory_limit)
             require("a Dask worker", LEAST, limit, "raise memory_limit, or have fewer workers")
-            with local_workers(n_workers, limit) as client:
-                yield Cluster(client)
+            with local_workers(n_workers, limit, patience) as client:
+                yield Cluster(client, deserted=patience.deserted)
         else:
-            with connect(scheduler) as client:
-                yield Cluster(client)
+            with connect(scheduler, patience) as client:
+                yield Cluster(client, deserted=patience.deserted)

@@ -17,6 +17,7 @@ class Handle:
         self.future = self.put()
 
     def revive(self) -> None:
+        """Put the value, and those that it needs, there anew if they were lost."""
         for handle in self.needs:
             handle.revive()
         if self.future.status in ("lost", "cancelled"):
@@ -27,7 +28,7 @@ class Handle:
 
 
 def find_handles(value: Any) -> list[Handle]:
-    """Those that stand where workers can find them."""
+    """Find the handles in an argument that stand where workers can find them."""
     if isinstance(value, partial):
         return [handle for part in (*value.args, *value.keywords.values()) for handle in find_handles(part)]
     if isinstance(value, (list, tuple)):
@@ -36,6 +37,7 @@ def find_handles(value: Any) -> list[Handle]:
 
 
 def with_futures(value: Any) -> Any:
+    """The argument with Dask's futures in the places of handles."""
     if isinstance(value, Handle):
         return value.future
     if isinstance(value, (list, tuple)) and find_handles(value):

@@ -3,6 +3,7 @@
 import ctypes
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import psutil
@@ -36,6 +37,7 @@ def parse_bytes(value: int | float | str, *, name: str = "memory_limit") -> int:
 
 
 def human(n_bytes: float) -> str:
+    """1536 -> "1.5 KiB"."""
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if n_bytes < 1024:
             return f"{n_bytes:.0f} {unit}" if unit == "bytes" else f"{n_bytes:.1f} {unit}"
@@ -56,10 +58,10 @@ def give_back() -> None:
         trim(0)
 
 
-def free_memory() -> int:
+def free_memory(cgroups: Sequence[tuple[str, str, str]] = CGROUPS) -> int:
     """What this process may still use: free memory of the machine, of its container and of its own limit."""
     free: list[int] = [psutil.virtual_memory().available]
-    free += [_cgroup_free(*(Path(part) for part in paths)) for paths in CGROUPS if Path(paths[0]).exists()]
+    free += [_cgroup_free(*(Path(part) for part in paths)) for paths in cgroups if Path(paths[0]).exists()]
     if resource is not None:
         limit, _ = resource.getrlimit(resource.RLIMIT_AS)
         if limit != resource.RLIM_INFINITY:

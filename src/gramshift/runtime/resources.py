@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Self, TypeVar
 
+from gramshift.runtime.budget import memory_of
 from gramshift.runtime.cluster import Cluster, open_cluster
-from gramshift.runtime.memory import free_memory, parse_bytes, require
+from gramshift.runtime.memory import require
 from gramshift.runtime.threads import Progress, Report, count_threads, run_threads
 
 T = TypeVar("T")
@@ -75,7 +76,7 @@ class Runtime:
     @property
     def memory(self) -> int:
         """How many bytes may be used: those that the user allows, or all that are free."""
-        return free_memory() if self.memory_limit is None else parse_bytes(self.memory_limit)
+        return memory_of(self.memory_limit)
 
     def require(self, what: str, n_bytes: int, advice: str) -> None:
         """Raise a MemoryError with both numbers and the advice if ``what`` takes more bytes than may be used."""
@@ -93,6 +94,7 @@ class Runtime:
 
     def telling(self, stage: str) -> Report:
         """What reports this stage, called as report(done, total); without a name nothing is reported."""
+        assert not stage or stage in STAGES, stage
         return partial(self.report, stage) if stage else lambda done, total: None
 
     def run(
@@ -117,6 +119,7 @@ class Runtime:
 
     def under(self, stage: str) -> Self:
         """The same with everything reported as one stage, for a fit beside another."""
+        assert stage in STAGES, stage
         progress = self.progress
         return self if progress is None else replace(self, progress=lambda _, done, total: progress(stage, done, total))
 

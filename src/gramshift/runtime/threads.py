@@ -15,7 +15,7 @@ AHEAD = 4  # items for each thread that are taken before the first of them is do
 Progress = Callable[[str, int, int], None]
 """What a user gives: called as progress(stage, done, total), from the thread that asked for the work."""
 Report = Callable[[int, int], None]
-"""The same for one stage: called as report(done, total)."""
+"""What work is given to tell of one stage: called as report(done, total)."""
 
 
 def count_threads(n_jobs: int | None) -> int:
@@ -54,7 +54,7 @@ def iterate_threads(
     report: Report | None = None,
     n_before: int = 0,
 ) -> Iterator[T]:
-    """The same, one result after another: items are taken and results wait no more than ``ahead`` for each thread."""
+    """Yield one function(item) after another: items are taken and results wait no more than ``ahead`` for each thread."""
     stop = threading.Event()
 
     def guarded(item: Any) -> T | None:

@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -21,7 +22,7 @@ PACKAGES = ("gramshift", "numpy", "numba")
 
 @cache
 def own_versions() -> tuple[str, ...]:
-    """Of this process, in the order of PACKAGES."""
+    """The versions that this process has, in the order of PACKAGES."""
     return tuple(version(package) for package in PACKAGES)
 
 
@@ -52,9 +53,21 @@ def call_checked(ours: tuple[str, ...], function: Any, arguments: Any, keywords:
     return function(*arguments, item, **keywords)
 
 
-CONNECT = 5  # seconds in which a scheduler must answer
-ARRIVE = 30  # seconds in which its first worker must be there
-START = 120  # seconds in which local workers must be there
+@dataclass(frozen=True)
+class Patience:
+    """How many seconds something is waited for before an error says that it does not come."""
+
+    connect: float = 5
+    """Seconds for a scheduler to answer."""
+    arrive: float = 30
+    """Seconds for its first worker to be there."""
+    start: float = 120
+    """Seconds for the workers that are started on this machine to be there."""
+    deserted: float = 60
+    """Seconds for a worker that can work, when all are gone or paused in the middle."""
+
+
+PATIENCE = Patience()
 SELDOM = {  # what Dask does beside the work; as often as it does by itself, that takes a tenth of each core
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
@@ -65,7 +78,7 @@ UNGUARDED = "unguarded"
 
 
 @contextmanager
-def local_workers(n_workers: int, memory_limit: int) -> Iterator[Any]:
+def local_workers(n_workers: int, memory_limit: int, patience: Patience) -> Iterator[Any]:
     """A client of workers that end with it, and with this process however it ends."""
     import dask
     import distributed
@@ -90,13 +103,13 @@ def local_workers(n_workers: int, memory_limit: int) -> Iterator[Any]:
                 distributed.Client(cluster, set_as_default=False, direct_to_workers=True) as client,
             ):
                 cluster.scale(n_workers)
-                _wait_for_workers(client, n_workers, Path(folder) / UNGUARDED)
+                _wait_for_workers(client, n_workers, Path(folder) / UNGUARDED, patience.start)
                 yield client
         finally:
             UNDER_WAY.discard(Path(folder))
 
 
-def _wait_for_workers(client: Any, n_workers: int, unguarded: Path) -> None:
+def _wait_for_workers(client: Any, n_workers: int, unguarded: Path, seconds: float) -> None:
     begun = time.monotonic()
     while len(client.nthreads()) < n_workers:
         time.sleep(0.02)
@@ -105,8 +118,8 @@ def _wait_for_workers(client: Any, n_workers: int, unguarded: Path) -> None:
                 "each Dask worker begins by running this script, up to here, and would start workers of its own: put the "
                 "work of the script below a line: if __name__ == '__main__':"
             )
-        if time.monotonic() - begun > START:
-            raise ConnectionError(f"{n_workers} Dask workers on this machine did not start within {START} seconds")
+        if time.monotonic() - begun > seconds:
+            raise ConnectionError(f"{n_workers} Dask workers on this machine did not start within {seconds:.0f} seconds")
 
 
 def _refuse_to_start_from_a_worker() -> None:
@@ -118,13 +131,13 @@ def _refuse_to_start_from_a_worker() -> None:
 
 
 @contextmanager
-def connect(scheduler: str) -> Iterator[Any]:
+def connect(scheduler: str, patience: Patience) -> Iterator[Any]:
     """A client of workers that are there already, all with our versions."""
     import distributed
 
     client = distributed.Client.__new__(distributed.Client)
     try:
-        client.__init__(scheduler, timeout=CONNECT, set_as_default=False)
+        client.__init__(scheduler, timeout=patience.connect, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         with suppress(Exception):
             client.close(timeout=1)  # left to the garbage collector, it would block the thread of a client to come
@@ -138,7 +151,7 @@ def connect(scheduler: str) -> Iterator[Any]:
         ) from None
     try:
         try:
-            client.wait_for_workers(1, timeout=ARRIVE)
+            client.wait_for_workers(1, timeout=patience.arrive)
         except TimeoutError:
             raise ConnectionError(
                 f"scheduler={scheduler!r}: it has no workers; start some with 'dask worker {scheduler}'"
@@ -146,7 +159,7 @@ def connect(scheduler: str) -> Iterator[Any]:
         check_versions(client)
         yield client
     finally:
-        client.close(timeout=CONNECT)
+        client.close(timeout=patience.connect)
 
 
 @contextmanager
