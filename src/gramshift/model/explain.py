@@ -195,7 +195,7 @@ def _find_mixed(one: _Compared, n_known: int, shard: SortedShard) -> _MixedRuns:
 
 
 def _at_origins(shares: Floats, aligned: Aligned, length: int) -> Floats:
-    """From characters of the prepared text to those of the original, evenly where one comes from several."""
+    """Move shares from characters of the prepared text to those of the original, evenly where one comes from several."""
     result = np.zeros((length, shares.shape[1]))
     if not len(shares):
         return result
@@ -246,7 +246,7 @@ class Explanation:
     """All documents of the fit, or all landmarks, those that counted most for the label first."""
 
     def text(self, *, n: int = 8) -> str:
-        """For a terminal: the strongest stretches and documents."""
+        """Describe the strongest stretches and documents in lines for a terminal."""
         chosen = sorted(self.spans, key=lambda span: -abs(span.shares[self.label]))[:n]
         lines = [
             f"{self.label}: score {self.score[self.label]:+.4f}, of which {self.empty[self.label]:+.4f} for any document",

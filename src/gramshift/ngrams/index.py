@@ -19,7 +19,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class NGramIndex(HoldsArrays):
-    """For every row: the lists and the rows of bits of documents that share an n-gram with it.
+    """An index that has, for every row, the lists and the rows of bits of documents that share an n-gram with it.
 
     Columns are documents ``0 .. n_cols``, rows are documents from ``first_row`` on; both are all documents in a symmetric
     index, where a row knows only the columns before itself. ``self_values`` is the kernel of each document with itself.

@@ -23,6 +23,7 @@ class TextSteps:
             raise ValueError(f"unicode_form={self.unicode_form!r}: must be one of {', '.join(map(repr, FORMS))}")
 
     def apply(self, texts: Iterable[str]) -> list[str]:
+        """Return what the steps make of each text."""
         for step in self._steps():
             texts = map(step, texts)
         return list(texts)

@@ -6,14 +6,15 @@ from typing import Any
 
 
 def visible(text: str) -> str:
-    """Without characters that would rearrange a terminal's line or hide."""
+    """Replace characters that would rearrange a terminal's line or hide."""
     return "".join(char if char.isprintable() else " " if char.isspace() else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
 def say(words: str) -> None:
-    """One line; what a file brought along cannot move the cursor or colour the terminal."""
+    """Write one line to stderr; what a file brought along cannot move the cursor or colour the terminal."""
     print(visible(words), file=sys.stderr)
 
 
 def print_json(value: Any) -> None:
+    """Write a value to stdout as one line of JSON."""
     print(json.dumps(value, ensure_ascii=False))

@@ -4,6 +4,7 @@ import numpy as np
 
 from gramshift.leaf import leaf
 from gramshift.ngrams.leaves.grouping import group, pack_all, value_groups
+from gramshift.ngrams.leaves.layout import REPEAT
 from gramshift.ngrams.leaves.runs import INTERSECTION, SPECTRUM
 from gramshift.ngrams.leaves.tree import (
     ALONE,
@@ -21,7 +22,6 @@ from gramshift.ngrams.leaves.tree import (
 )  # fmt: skip
 
 GROUP, AT, TARGET, COUNT, MATCHED, BEGIN, LIMIT = range(7)  # columns of walks
-REPEAT = 16  # a document refers to a row of bits at most this often; what counts more is added from the list
 
 
 @leaf("int64(int64, int64, int64, int64, int64, int64[::1], int64[::1], int64[::1], uint32[::1], int64, uint32[:, ::1])")

@@ -4,6 +4,7 @@ import numpy as np
 
 from gramshift.leaf import leaf
 from gramshift.ngrams.leaves.runs import INTERSECTION, PRESENCE
+from gramshift.ngrams.leaves.sorting import SPREAD
 
 
 @leaf("void(uint32[::1], int64, int64, int64, uint32, uint64[::1])")
@@ -30,7 +31,7 @@ def group(keys, n, slots, slot_group, group_of, first, count):
         slot_group[k] = -1
     n_groups = 0
     for k in range(n):
-        at = (keys[k] * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)) & mask
+        at = (keys[k] * SPREAD >> np.uint64(32)) & mask
         while slot_group[at] >= 0 and slots[at] != keys[k]:
             at = (at + np.uint64(1)) & mask
         if slot_group[at] < 0:

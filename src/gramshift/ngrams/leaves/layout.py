@@ -8,7 +8,7 @@ from gramshift.ngrams.leaves.runs import sort_pairs
 BLOCK = 1024  # documents per block of bits
 HEADER = 2  # a list is preceded by its `times`, low and high half; negative if a count stands after every document
 MAX_FACTOR = 0xFFFF  # a row that counts more than this refers to a list more than once
-REPEAT = 16  # rows refer to a row of bits at most this often on average; what counts more is a list, which can multiply
+REPEAT = 16  # rows refer to a row of bits at most this often (on average, in an index); what counts more is a list
 
 
 @leaf("int64(uint32[::1], int64, int64, int64, int64)")

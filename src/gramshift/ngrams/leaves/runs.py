@@ -63,6 +63,25 @@ def tally(docs, begin, end, members, first, counts, slot):
     return size
 
 
+@leaf("void(int64, int64, uint32[::1], int64, uint32[::1], int64, int64[::1])")
+def add_to_self_values(kind, weight, members, first, counts, size, self_values):
+    """Add what a run of ``weight`` n-grams gives to the kernel of each of its documents with itself."""
+    for k in range(size):
+        count = np.int64(counts[k]) if kind != PRESENCE else 1
+        self_values[members[first + k]] += weight * (count * count if kind == SPECTRUM else count)
+
+
+@leaf("int64(int64, uint32[::1], int64, uint32[::1], int64)")
+def keep_above(level, members, end, counts, size):
+    """Repeat from ``end`` on those of the last ``size`` members that count more than ``level``; return how many they are."""
+    kept = 0
+    for k in range(size):
+        if counts[k] > level:
+            members[end + kept], counts[kept] = members[end - size + k], counts[k]
+            kept += 1
+    return kept
+
+
 @leaf("void(uint32[::1], int64, uint32[::1], int64)")
 def sort_pairs(docs, first, counts, size):
     """Sort docs[first:first + size] with counts[:size], if there are any: Shell's way, good for few and for many."""
@@ -111,9 +130,7 @@ def collect(
     for run in range(runs.shape[0]):
         weight = runs[run, 2]
         size = tally(docs, runs[run, 0], runs[run, 1], members, n_members, counts, slot)
-        for k in range(size):
-            count = np.int64(counts[k]) if kind != PRESENCE else 1
-            self_values[members[n_members + k]] += weight * (count * count if kind == SPECTRUM else count)
+        add_to_self_values(kind, weight, members, n_members, counts, size, self_values)
         level = 0
         while size > 1:
             n_front = size
@@ -135,11 +152,6 @@ def collect(
             step = np.int64(counts[:size].min()) - level
             times[f - 1] *= step
             level += step
-            kept = 0
-            for k in range(size):
-                if counts[k] > level:
-                    members[n_members + kept], counts[kept] = members[n_members - size + k], counts[k]
-                    kept += 1
-            size = kept
+            size = keep_above(level, members, n_members, counts, size)
     starts[f] = n_members
     sizes[0], sizes[1] = f, n_members

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gramshift.leaf import leaf
 
 Array = NDArray[Any]
+SPREAD = np.uint64(0x9E3779B97F4A7C15)  # multiplied by it, the high bits of a key depend on all others: a hash
 
 
 @leaf("void(uint32[::1], int64[::1], int64, int64, int64, int64, int64, int64[::1], uint32[::1], uint64[::1])")
@@ -30,7 +31,7 @@ def scatter(codes, bounds, first, last, lo, width, bits, cursor, positions, keys
         for p in range(end - 1, bounds[doc] - 1, -1):
             key = (key >> np.uint64(bits)) | (np.uint64(codes[p]) << highest)
             if p <= end - lo:
-                shard = np.int64((((key >> rest) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)) % n_shards)
+                shard = np.int64((((key >> rest) * SPREAD) >> np.uint64(40)) % n_shards)
                 place = cursor[shard]
                 cursor[shard] = place + 1
                 if positions.size:

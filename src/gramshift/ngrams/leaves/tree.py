@@ -8,7 +8,8 @@ import numpy as np
 
 from gramshift.leaf import leaf
 from gramshift.ngrams.leaves.layout import set_bits
-from gramshift.ngrams.leaves.runs import INTERSECTION, PRESENCE, SPECTRUM, tally
+from gramshift.ngrams.leaves.runs import INTERSECTION, PRESENCE, SPECTRUM, add_to_self_values, keep_above, tally
+from gramshift.ngrams.leaves.sorting import SPREAD
 
 ALONE = 0x80000000  # marks a text position among targets of edges; other targets are nodes
 NOWHERE = 0xFFFFFFFF
@@ -66,9 +67,7 @@ def list_docs(docs, runs, kind, lo, dense_at, slot, counts, nodes, items, member
         nodes[r, :PLACE] = 0
         size = tally(docs, runs[r, 0], runs[r, 1], members, n_members, counts, slot) if nodes[r, DEPTH] >= lo else 0
         weight = min(runs[r, 2], np.int64(nodes[r, DEPTH]) - lo + 1)
-        for k in range(size):
-            count = np.int64(counts[k]) if kind != PRESENCE else 1
-            self_values[members[n_members + k]] += weight * (count * count if kind == SPECTRUM else count)
+        add_to_self_values(kind, weight, members, n_members, counts, size, self_values)
         level, item = 0, nodes[r]
         while size > 0:
             step = np.int64(counts[:size].min()) - level if kind != PRESENCE else 1
@@ -79,13 +78,8 @@ def list_docs(docs, runs, kind, lo, dense_at, slot, counts, nodes, items, member
                     member_counts[n_members + k] = counts[k] - level
             n_members += size
             level += step
-            kept = 0
-            if kind == INTERSECTION or (kind == SPECTRUM and dense):
-                for k in range(size):
-                    if counts[k] > level:
-                        members[n_members + kept], counts[kept] = members[n_members - size + k], counts[k]
-                        kept += 1
-            size = kept
+            more = kind == INTERSECTION or (kind == SPECTRUM and dense)
+            size = keep_above(level, members, n_members, counts, size) if more else 0
             if size:
                 n_items += 1
                 item[NEXT] = n_items
@@ -108,7 +102,7 @@ def fill_table(keys, targets, table_keys, table_targets):
     """Open addressing in a table whose size is a power of two; no key is 0, which marks a free slot."""
     mask = np.uint64(table_keys.size - 1)
     for i in range(keys.size):
-        at = (keys[i] * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)) & mask
+        at = (keys[i] * SPREAD >> np.uint64(32)) & mask
         while table_keys[at]:
             at = (at + np.uint64(1)) & mask
         table_keys[at], table_targets[at] = keys[i], targets[i]
@@ -118,7 +112,7 @@ def fill_table(keys, targets, table_keys, table_targets):
 def find_top(table_keys, table_targets, key):
     """The target of a key, or NOWHERE."""
     mask = np.uint64(table_keys.size - 1)
-    at = (key * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)) & mask
+    at = (key * SPREAD >> np.uint64(32)) & mask
     while table_keys[at] and table_keys[at] != key:
         at = (at + np.uint64(1)) & mask
     return table_targets[at]
