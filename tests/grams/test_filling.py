@@ -123,7 +123,7 @@ def test_wrong_engines_are_refused():
         kernel.gram(TEXTS, scheduler="tcp://a:1")
     with pytest.raises(TypeError, match="scheduler=8786: give the address of a Dask scheduler"):
         check_engine("dask", 8786)
-    with on_engine(Runtime(), "threads") as runtime:
+    with on_engine(Runtime()) as runtime:
         assert runtime.cluster is None
 
 

@@ -44,9 +44,9 @@ def progress(stage, done, total):
         kill()
 stop = None
 {fault}
-runtime = Runtime(1, progress=progress, **small)
+runtime = Runtime(1, progress=progress, resume=folder, **small)
 try:
-    StringKernel(kind, ngram_range=(2, 4), **options).compute(texts, runtime=runtime, out=out, resume=folder)
+    StringKernel(kind, ngram_range=(2, 4), **options).compute(texts, runtime=runtime, out=out)
 except OSError as error:
     print(type(error).__name__, error)
 """
@@ -71,9 +71,9 @@ def computed(monkeypatch):
 
 
 def compute(others=None, *, kind="presence", folder=None, out=None, normalize=None, weighting=None, **resources):
-    runtime = Runtime(**{"n_jobs": 1} | SMALL.get(kind, {}) | resources)
+    runtime = Runtime(**{"n_jobs": 1, "resume": folder} | SMALL.get(kind, {}) | resources)
     kernel = StringKernel(kind, ngram_range=(2, 4), weighting=weighting)
-    return kernel.compute(TEXTS, others, runtime=runtime, resume=folder, out=out, normalize=normalize)
+    return kernel.compute(TEXTS, others, runtime=runtime, out=out, normalize=normalize)
 
 
 def run_with(fault, folder, kind="presence", out=None, **options):

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from gramshift.learn.features import Floats, GramFeatures, compact
 from gramshift.learn.labelling import Labelling, Rows
-from gramshift.learn.rounds import fit_rounds
+from gramshift.learn.rounds import Outcome, fit_rounds
 from gramshift.learn.solvers import make_solver
 from gramshift.model.describers import GramDescriber, LandmarkDescriber, ReweightedDescriber, size_of_pieces
 from gramshift.model.fitted import Fit, Model, tell_story
@@ -64,21 +65,7 @@ def fit_exact(
         normalized = bool(np.isclose(scale[scale > 0], 1).all())
     groups = outcome.labelling.groups() if similarities is not None and similarities.by_weights else {}
     reference = Reference([] if similarities is None else given.documents, groups, describer.self_values)
-    last = outcome.rounds[-1].fitted
-    coefficients = np.ascontiguousarray(last.coefficients)  # sums are the same after loading
-    model = Model(similarities, reference, settings.adapt, coefficients, last.intercepts, normalized)
-    when, history = tell_story(outcome.rounds, labelling, classes.tolist())
-    return Fit(
-        settings,
-        parameters,
-        classes,
-        model,
-        outcome.labelling,
-        outcome.rounds[-1].scores,
-        when,
-        history,
-        outcome.calibration,
-    )
+    return _keep(settings, parameters, classes, outcome, similarities, reference, normalized=normalized)
 
 
 def fit_landmarks(
@@ -93,7 +80,7 @@ def fit_landmarks(
     """Compare all documents with landmarks, run the rounds and keep what was learnt."""
     classes, labelling = given.read_labels(settings)
     n_landmarks = _count_landmarks(given, settings, similarities, runtime)
-    with on_engine(runtime, runtime.engine, runtime.scheduler) as runtime:  # noqa: PLR1704 - the same with its workers
+    with on_engine(runtime) as ready:
         rows = choose_landmarks(
             given.documents,
             given.is_source,
@@ -102,32 +89,36 @@ def fit_landmarks(
             seed=settings.random_state,
             similarities=similarities,
         )
-        seen = look_through(given.documents, rows, given.is_source, runtime.progress)
-        with _open_store(rows, seen, similarities, settings, given, runtime) as store:
+        seen = look_through(given.documents, rows, given.is_source, ready.progress)
+        with _open_store(rows, seen, similarities, settings, given, ready) as store:
             describer = LandmarkDescriber(
                 similarities, given.documents, rows, seen,
-                adapt=settings.adapt, alpha=settings.alpha, bias=settings.bias, store=store, runtime=runtime,
+                adapt=settings.adapt, alpha=settings.alpha, bias=settings.bias, store=store, runtime=ready,
             )  # fmt: skip
             schedule = settings.make_schedule(len(labelling.target), classes.tolist())
-            outcome = fit_rounds(describer, labelling, schedule, runtime, calibrate=calibrate)
+            outcome = fit_rounds(describer, labelling, schedule, ready, calibrate=calibrate)
     groups = outcome.labelling.groups(rows) if similarities.by_weights else {}
-    last = outcome.rounds[-1].fitted
-    coefficients = np.ascontiguousarray(last.coefficients)
-    model = Model(similarities, similarities.refer_to(seen.landmarks, groups), settings.adapt, coefficients, last.intercepts)
-    when, history = tell_story(outcome.rounds, labelling, classes.tolist())
-    return Fit(
-        settings,
-        parameters,
-        classes,
-        model,
-        outcome.labelling,
-        outcome.rounds[-1].scores,
-        when,
-        history,
-        outcome.calibration,
-        rows,
-        seen.digests,
-    )
+    reference = similarities.refer_to(seen.landmarks, groups)
+    fit = _keep(settings, parameters, classes, outcome, similarities, reference)
+    return replace(fit, landmarks=rows, digests=seen.digests)
+
+
+def _keep(
+    settings: Settings,
+    parameters: dict[str, Any],
+    classes: NDArray[Any],
+    outcome: Outcome,
+    similarities: Similarities | None,
+    reference: Reference,
+    *,
+    normalized: bool = True,
+) -> Fit:
+    """What is kept of all rounds."""
+    last = outcome.rounds[-1]
+    coefficients = np.ascontiguousarray(last.fitted.coefficients)  # sums are the same after loading
+    model = Model(similarities, reference, settings.adapt, coefficients, last.fitted.intercepts, normalized)
+    when, history = tell_story(outcome.rounds, outcome.labelling, classes.tolist())
+    return Fit(settings, parameters, classes, model, outcome.labelling, last.scores, when, history, outcome.calibration)
 
 
 def _make_describer(
@@ -188,20 +179,13 @@ def _prepare_gram(
 
 def make_gram(kernel: StringKernel, texts: list[str], runtime: Runtime, *, on_disk: bool = False) -> NDArray[Any]:
     """The counts of all documents with each other; ``on_disk`` they are in the folder to resume from."""
-    options: dict[str, Any] = {
-        "normalize": False,
-        "resume": runtime.resume,
-        "engine": runtime.engine,
-        "scheduler": runtime.scheduler,
-        "progress": runtime.progress,
-    }
     if not on_disk:
-        return compact(kernel.gram(texts, **options))
+        return compact(kernel.compute(texts, runtime=runtime, normalize=False))
     assert runtime.resume is not None, "there is no other folder"
     check_folder(runtime.resume)
     folder = Path(runtime.resume)
     folder.mkdir(exist_ok=True)
-    kernel.gram(texts, out=folder / GRAM, **options)
+    kernel.compute(texts, runtime=runtime, normalize=False, out=folder / GRAM)
     counts: NDArray[Any] = np.asarray(np.load(folder / GRAM, mmap_mode="c"))  # nobody writes, but leaves take no other
     return counts
 

@@ -2,10 +2,9 @@
 
 import inspect
 import os
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -187,10 +186,8 @@ class StringKernel(Parameters):
         int64 counts, or float64 if normalised or weighted and for "subsequence" and "local_rank", of shape (documents, others).
         """
         check_engine(engine, scheduler)
-        runtime = Runtime(self.n_jobs, self.memory_limit, progress=progress)
-        given: dict[str, Any] = {"normalize": normalize, "domains": domains, "classes": classes, "out": out, "resume": resume}
-        opened = partial(on_engine, runtime, engine, scheduler)
-        return self._compute(documents, others, opened, **given)
+        runtime = Runtime(self.n_jobs, self.memory_limit, progress=progress, engine=engine, scheduler=scheduler, resume=resume)
+        return self.compute(documents, others, runtime=runtime, normalize=normalize, domains=domains, classes=classes, out=out)
 
     def compute(
         self,
@@ -202,30 +199,13 @@ class StringKernel(Parameters):
         domains: Any = None,
         classes: Any = None,
         out: str | os.PathLike[str] | None = None,
-        resume: str | os.PathLike[str] | None = None,
     ) -> NDArray[Any]:
         """The same as ``gram``, with a runtime of the caller's instead of the kernel's own threads and memory limit."""
-        given: dict[str, Any] = {"normalize": normalize, "domains": domains, "classes": classes, "out": out, "resume": resume}
-        return self._compute(documents, others, lambda reserved: nullcontext(runtime), **given)
-
-    def _compute(
-        self,
-        documents: Any,
-        others: Any,
-        opened: Callable[..., AbstractContextManager[Runtime]],
-        *,
-        normalize: bool | None,
-        domains: Any,
-        classes: Any,
-        out: Any,
-        resume: Any,
-    ) -> NDArray[Any]:
-        """The gram; ``opened`` gives the runtime, once all else is in order and the bytes of the result are known."""
         ngram_range, _ = self.check_parameters()
         if out is not None and not Path(out).absolute().parent.is_dir():
             raise FileNotFoundError(f"{Path(out).absolute().parent}: no such folder for out={str(out)!r}; make it first")
-        if resume is not None:
-            check_folder(resume)
+        if runtime.resume is not None:
+            check_folder(runtime.resume)
         symmetric = others is None or others is documents
         rows = as_documents(documents)
         columns = None if symmetric else as_documents(others, name="others")
@@ -239,11 +219,12 @@ class StringKernel(Parameters):
             "weighting": self.make_weighting(n_cols, domains, classes),
             "normalize": self.normalize if normalize is None else normalize,
         }
+        kept = None if runtime.resume is None else Checkpoint.open(runtime.resume, describe_gram(*compared, **options))
         with (
-            nullcontext() if resume is None else Checkpoint.open(resume, describe_gram(*compared, **options)) as checkpoint,
-            opened(reserved=8 * n_rows * n_cols if out is None else 0) as runtime,
+            nullcontext(kept) if kept is None else kept as checkpoint,
+            on_engine(runtime, reserved=8 * n_rows * n_cols if out is None else 0) as ready,
         ):
-            return compute_gram(*compared, **options, runtime=runtime, out=out, checkpoint=checkpoint)
+            return compute_gram(*compared, **options, runtime=ready, out=out, checkpoint=checkpoint)
 
     def find_ngrams(self, documents: list[str], runtime: Runtime) -> "WeightedGrams":
         """The n-grams of documents, for grams with one weighting after another."""

@@ -135,31 +135,17 @@ def check_engine(engine: Any, scheduler: Any = None) -> None:
 
 
 @contextmanager
-def on_engine(runtime: Runtime, engine: str, scheduler: str | None = None, *, reserved: int = 0) -> Iterator[Runtime]:
-    """The same runtime on this engine: as it is for threads, with the workers of a cluster for Dask.
+def on_engine(runtime: Runtime, *, reserved: int = 0) -> Iterator[Runtime]:
+    """The same runtime with its engine ready: as it is for threads, with the workers of a cluster for Dask.
 
     If the workers are to be started on this machine, there are ``n_jobs`` of them. What the memory limit leaves beside the
     ``reserved`` bytes, which this process will take, is shared by them and this process.
     """
-    check_engine(engine, scheduler)
-    if engine == "threads":
+    check_engine(runtime.engine, runtime.scheduler)
+    if runtime.engine == "threads" or runtime.cluster is not None:
         yield runtime
         return
     n_workers = runtime.n_threads
     share = max(1, runtime.memory - reserved) // (n_workers + 1)
-    with open_cluster(scheduler, n_workers=n_workers, memory_limit=share) as cluster:
+    with open_cluster(runtime.scheduler, n_workers=n_workers, memory_limit=share) as cluster:
         yield replace(runtime, cluster=cluster)
-
-
-@contextmanager
-def open_engine(
-    engine: str,
-    scheduler: str | None = None,
-    *,
-    n_jobs: int | None = -1,
-    memory_limit: int | float | str | None = None,
-    own: int = 0,
-) -> Iterator[Cluster | None]:
-    """The cluster to work on, or None for threads. ``own`` bytes will be taken by this process."""
-    with on_engine(Runtime(n_jobs, memory_limit), engine, scheduler, reserved=own) as runtime:
-        yield runtime.cluster
