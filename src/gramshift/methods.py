@@ -53,7 +53,7 @@ class Method:
         """Make an estimator that is not fitted yet."""
         self.check()
         if self.is_own:
-            from gramshift.model.classifier import TransductiveClassifier
+            from gramshift.model.classifier import TransductiveClassifier  # late: --help needs the names of methods alone
 
             return TransductiveClassifier(**self.options | options)
         return getattr(import_module(CLASSES[self.class_name]), self.class_name)(**self.options | options)
@@ -199,7 +199,7 @@ def load(path: str | os.PathLike[str]) -> "TransductiveClassifier | Baseline":
 
 def load_with_head(path: str | os.PathLike[str]) -> "tuple[TransductiveClassifier | Baseline, dict[str, Any]]":
     """Read a model file, and return also what it says of itself."""
-    from gramshift.baselines.base import BASELINES
+    from gramshift.baselines.base import BASELINES  # late: --help needs the names of methods alone
     from gramshift.model.classifier import SAVED_CLASSIFIERS
     from gramshift.model.saving import load_as
 

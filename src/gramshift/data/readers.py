@@ -183,11 +183,9 @@ def _is_class(path: Path) -> bool:
 def read_parquet(opened: Opened, *, format: str, encoding: str) -> Table:
     """Read a parquet file; its parts keep the types of the file."""
     pyarrow = import_pyarrow()
-    import pyarrow.parquet as pq
-
     seekable = opened.file is opened.raw and opened.size > 0
     try:
-        file = pq.ParquetFile(opened.file if seekable else io.BytesIO(b"".join(opened.pieces())))
+        file = pyarrow.parquet.ParquetFile(opened.file if seekable else io.BytesIO(b"".join(opened.pieces())))
     except (pyarrow.ArrowException, OSError) as error:
         raise TableError(f"{opened.name} is not a parquet file ({str(error).splitlines()[0]})") from None
     schema, n_rows = file.schema_arrow, file.metadata.num_rows
@@ -210,9 +208,9 @@ def read_parquet(opened: Opened, *, format: str, encoding: str) -> Table:
 
 
 def import_pyarrow() -> Any:
-    """Return pyarrow, or raise an error that says how to get it."""
+    """Return pyarrow with its module parquet, or raise an error that says how to get this extra."""
     try:
-        import pyarrow
+        import pyarrow.parquet
     except ModuleNotFoundError:
         raise TableError("parquet files need pyarrow: pip install 'gramshift[parquet]'") from None
     return pyarrow

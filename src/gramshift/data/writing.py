@@ -118,8 +118,6 @@ class ParquetWriter:
     """Writes parquet with the types of the input; the columns of a csv are strings."""
 
     def __init__(self, file: IO[bytes], style: Style, own: list[str], added: dict[str, type]) -> None:
-        import pyarrow.parquet as pq
-
         self._pyarrow = pa = import_pyarrow()
         types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
         fields = {name: pa.field(name, pa.string()) for name in own}
@@ -127,7 +125,7 @@ class ParquetWriter:
             fields = {field.name: field for field in style.schema}
         fields = {name: pa.field(name, types[kind]) for name, kind in added.items() if name not in fields} | fields
         self._schema = pa.schema([fields[name] for name in dict.fromkeys([*own, *added])])
-        self._writer = pq.ParquetWriter(file, self._schema)
+        self._writer = pa.parquet.ParquetWriter(file, self._schema)
 
     def write(self, part: Part, added: Added) -> None:
         pa = self._pyarrow
