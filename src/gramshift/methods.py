@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gramshift.baselines import CLASSES
 from gramshift.baselines.checks import require
+from gramshift.errors import InputError
 
 if TYPE_CHECKING:
     from gramshift.baselines.base import Baseline
@@ -172,10 +173,10 @@ def parse_methods(value: str) -> list[str]:
     chosen: set[str] = set()
     for name in filter(None, (part.strip().lower() for part in value.split(","))):
         if name not in groups and name not in METHODS:
-            raise ValueError(f"method {name!r} is not known; there are {', '.join([*groups, *METHODS])}")
+            raise InputError(f"method {name!r} is not known; there are {', '.join([*groups, *METHODS])}")
         chosen |= set(groups.get(name, [name]))
     if not chosen:
-        raise ValueError(f"no method is named; there are {', '.join([*groups, *METHODS])}")
+        raise InputError(f"no method is named; there are {', '.join([*groups, *METHODS])}")
     return [name for name in METHODS if name in chosen]
 
 

@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedKFold
 
 from gramshift.baselines import CLASSES
+from gramshift.errors import InputError
 from gramshift.learn.calibrate import fit_steepness, softmax
 from gramshift.learn.selection import choose_classes
 from gramshift.model import saving as files
@@ -105,9 +106,9 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
     def _check_task(self, n_classes: int, n_target: int) -> None:
         name = type(self).__name__
         if self.two_classes and n_classes != 2:
-            raise ValueError(f"{name} is defined for two classes; y has {n_classes}")
+            raise InputError(f"{name} is defined for two classes; y has {n_classes}")
         if self.needs_target and not n_target and getattr(self, "adapt", True):
-            raise ValueError(f"{name} learns from target documents too: give them as target=, or leave gaps in y")
+            raise InputError(f"{name} learns from target documents too: give them as target=, or leave gaps in y")
 
     def _train(self, classes: NDArray[Any], source: list[str], codes: Codes, target: list[str]) -> None:
         state = self._learn(source, codes, target, len(classes))

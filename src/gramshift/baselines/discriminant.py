@@ -3,6 +3,7 @@
 from typing import Any
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
+from gramshift.errors import InputError
 from gramshift.model.classifier import TransductiveClassifier, fit_on_gram
 from gramshift.model.fitted import Model
 from gramshift.model.similarities import Reference, make_similarities
@@ -32,7 +33,7 @@ class KernelDiscriminant(Baseline):
 
     def _check_parameters(self) -> None:
         if self.kernel == "precomputed":
-            raise ValueError("kernel='precomputed': give texts and a string kernel; TransductiveClassifier takes grams")
+            raise InputError("kernel='precomputed': give texts and a string kernel; TransductiveClassifier takes grams")
         self._classifier()._check_parameters(Runtime())
 
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:

@@ -19,6 +19,7 @@ from gramshift.baselines.thesaurus import (
     weigh_counts,
 )
 from gramshift.baselines.word_features import fit_logistic, score
+from gramshift.errors import InputError
 
 
 def gather_sentences(source: list[str], codes: Codes, target: list[str]) -> tuple[list[list[str]], Codes]:
@@ -73,7 +74,7 @@ class SST(Baseline):
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
         words = sorted(set().union(*(document_elements(tag_text(text)) for text in source)))
         if not words:
-            raise ValueError(f"the {len(source)} documents have no word at all; this method compares words")
+            raise InputError(f"the {len(source)} documents have no word at all; this method compares words")
         state: State = {"words": words, "entries": []}
         if self.adapt:
             state |= self._relate(source, codes, target, n_classes)

@@ -10,6 +10,7 @@ from sklearn.decomposition import LatentDirichletAllocation
 from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.checks import check_count, check_flag, check_number
 from gramshift.baselines.word_features import binary, count_words, find_words, fit_logistic, score
+from gramshift.errors import InputError
 from gramshift.model.inputs import Target, as_labels, is_missing
 from gramshift.text.documents import as_documents
 
@@ -74,10 +75,10 @@ class TrAdaBoost(Baseline):
         if target_labels is not None:
             documents = target.documents if isinstance(target, Target) else target
             if documents is None:
-                raise ValueError("target_labels are those of the documents in target=; give both")
+                raise InputError("target_labels are those of the documents in target=; give both")
             self._given = as_labels(target_labels, n_documents=len(as_documents(documents, name="target")))
             if all(map(is_missing, self._given)):
-                raise ValueError("target_labels has gaps only; leave it out to learn from pseudo-labels")
+                raise InputError("target_labels has gaps only; leave it out to learn from pseudo-labels")
         return super().fit(X, y, target=target)
 
     def _train(self, classes: Any, source: list[str], codes: Codes, target: list[str]) -> None:
@@ -85,7 +86,7 @@ class TrAdaBoost(Baseline):
         names = classes.tolist()
         strange = next((label for label in given if not is_missing(label) and label not in names), None)
         if strange is not None:
-            raise ValueError(f"target_labels has {strange!r}, which y does not have; it has {names}")
+            raise InputError(f"target_labels has {strange!r}, which y does not have; it has {names}")
         self._codes = np.array([-1 if is_missing(label) else names.index(label) for label in given], np.intp)
         self.scored_ = self._codes < 0
         super()._train(classes, source, codes, target)

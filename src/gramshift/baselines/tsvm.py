@@ -8,6 +8,7 @@ from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.checks import check_flag, check_number
 from gramshift.baselines.leaves.tsvm import solve_pairs
 from gramshift.baselines.word_features import count_words, find_words, inverse_frequency, score, weigh
+from gramshift.errors import InputError
 from gramshift.kernels.ranges import check_ngram_range
 from gramshift.kernels.registry import KERNELS
 from gramshift.model.similarities import make_similarities
@@ -58,7 +59,7 @@ class TransductiveSVM(Baseline):
     def _check_parameters(self) -> None:
         if not isinstance(self.kernel, StringKernel) and self.kernel not in ("words", *KERNELS):
             names = ", ".join(map(repr, ("words", *KERNELS)))
-            raise ValueError(f"kernel={self.kernel!r}: must be one of {names}, or a StringKernel")
+            raise InputError(f"kernel={self.kernel!r}: must be one of {names}, or a StringKernel")
         check_ngram_range(self.ngram_range)
         check_number("C", self.C)
         check_number("target_C", self.target_C)

@@ -11,6 +11,8 @@ from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
+from gramshift.errors import InputError
+
 Floats = NDArray[np.float64]
 TOKEN = r"(?u)\b\w+\b"  # one letter is a word too
 
@@ -21,11 +23,11 @@ def find_words(texts: list[str], *, longest: int = 2, least: int = 1) -> tuple[l
     try:
         counts = vectorizer.fit_transform(texts)
     except ValueError:  # scikit-learn speaks of stop words here
-        raise ValueError(f"the {len(texts)} documents have no word at all; this method compares words") from None
+        raise InputError(f"the {len(texts)} documents have no word at all; this method compares words") from None
     words = vectorizer.get_feature_names_out()
     kept = np.flatnonzero(document_frequency(counts) >= least)
     if not len(kept):
-        raise ValueError(f"no word stands in {least} of the {len(texts)} documents; this method needs more documents")
+        raise InputError(f"no word stands in {least} of the {len(texts)} documents; this method needs more documents")
     return words[kept].tolist(), counts[:, kept]
 
 

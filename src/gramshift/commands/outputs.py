@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from gramshift.errors import InputError
 from gramshift.runtime.storage import replaced_file
 
 STANDARD = "-"
@@ -21,13 +22,13 @@ def check_outputs(outputs: dict[str, str | None], inputs: list[str], *, force: b
         path = Path(name)
         twin = next((other for other in named if other != option and same_file(named[other], name)), None)
         if twin is not None:
-            raise ValueError(f"{option} and {twin} are both {name}; give them different names")
+            raise InputError(f"{option} and {twin} are both {name}; give them different names")
         if any(same_file(one, name) for one in inputs):
-            raise ValueError(f"{option} {name} is also an input, which would be lost; choose another name")
+            raise InputError(f"{option} {name} is also an input, which would be lost; choose another name")
         if path.is_dir():
             raise IsADirectoryError(f"{option} {name} is a folder; give the name of a file in it")
         if path.exists() and not path.is_file():
-            raise ValueError(f"{option} {name} is no ordinary file; for standard output give -")
+            raise InputError(f"{option} {name} is no ordinary file; for standard output give -")
         if path.exists() and not force:
             raise FileExistsError(f"{name} exists; choose another {option} or replace it with --force")
         folder = path.absolute().parent

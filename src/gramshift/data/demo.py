@@ -4,6 +4,8 @@ import csv
 from importlib.resources import files
 from typing import NamedTuple
 
+from gramshift.errors import InputError
+
 DOMAINS = ("kitchen", "films")
 
 
@@ -21,7 +23,7 @@ def load_demo(domain: str) -> Reviews:
     (120, ['negative', 'positive'])
     """
     if domain not in DOMAINS:
-        raise ValueError(f"domain={domain!r}: must be one of {', '.join(map(repr, DOMAINS))}")
+        raise InputError(f"domain={domain!r}: must be one of {', '.join(map(repr, DOMAINS))}")
     text = files("gramshift.data").joinpath("demo", f"{domain}.csv").read_text(encoding="utf-8")
     rows = list(csv.DictReader(text.splitlines(keepends=True)))
     return Reviews([row["text"] for row in rows], [row["label"] for row in rows])

@@ -158,7 +158,7 @@ class Domain:
     def texts(self, fields: str) -> list[str]:
         """The texts as they are compared: the review alone, or its title, a blank and the review."""
         if fields not in FIELDS:
-            raise ValueError(f"fields={fields!r}: must be one of {', '.join(map(repr, FIELDS))}")
+            raise InputError(f"fields={fields!r}: must be one of {', '.join(map(repr, FIELDS))}")
         return [f"{one.title} {one.text}" if fields == "title+text" else one.text for one in self.reviews]
 
 

@@ -82,7 +82,7 @@ def check_encoding(encoding: str) -> str:
         name = codecs.lookup(encoding).name
         "".encode(name)  # some codecs turn bytes into bytes
     except (LookupError, TypeError):
-        raise ValueError(f"encoding {encoding!r} is not known; for example utf-8, windows-1252, shift_jis") from None
+        raise InputError(f"encoding {encoding!r} is not known; for example utf-8, windows-1252, shift_jis") from None
     return "utf-8-sig" if name == "utf-8" else name
 
 
@@ -99,7 +99,7 @@ def decoded_lines(pieces: Iterable[bytes], *, encoding: str, name: str, naming: 
             before = rest + data[:start].decode(known, "replace")
             place = seen + len(piece) - len(data) + start  # what was left of the last piece stands before this one
             words = f"{name}, line {line + before.count(chr(10))}: byte {place + 1} of the file is 0x{data[start]:02x}"
-            raise ValueError(f"{words}, which is not {encoding}; {_advise(data, place, naming)}") from None
+            raise InputError(f"{words}, which is not {encoding}; {_advise(data, place, naming)}") from None
         seen += len(piece)
         *lines, rest = text.split("\n") if "\n" in text else [text]
         for one in lines:

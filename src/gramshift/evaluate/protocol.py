@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from gramshift.errors import InputError
+
 LETTERS = "BDEK"
 
 
@@ -37,9 +39,9 @@ def parse_settings(value: str) -> list[Setting]:
         elif name.upper() in known:
             chosen.add(known[name.upper()])
         else:
-            raise ValueError(f"setting {name!r} is not known; there are {', '.join([*GROUPS, *known])}")
+            raise InputError(f"setting {name!r} is not known; there are {', '.join([*GROUPS, *known])}")
     if not chosen:
-        raise ValueError(f"no setting is named; there are {', '.join([*GROUPS, *known])}")
+        raise InputError(f"no setting is named; there are {', '.join([*GROUPS, *known])}")
     return [setting for setting in GROUPS["all"] if setting in chosen]
 
 

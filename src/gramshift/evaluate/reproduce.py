@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gramshift.data.reviews import FIELDS, Sentiment, digest, load_sentiment
+from gramshift.errors import InputError
 from gramshift.evaluate.experiment import PAPER, Documents, Outcome, run_on_texts, run_settings
 from gramshift.evaluate.kept_results import Parts
 from gramshift.evaluate.protocol import LETTERS, Setting
@@ -141,7 +142,7 @@ def check_choice(what: str, given: list[str], allowed: tuple[str, ...]) -> None:
     unknown = [name for name in given if name not in allowed]
     if unknown or not given:
         shown = f"{what} {unknown[0]!r} is not known" if unknown else f"no {what} is named"
-        raise ValueError(f"{shown}; there are {', '.join(allowed)}")
+        raise InputError(f"{shown}; there are {', '.join(allowed)}")
 
 
 def write_results(output: Path, result: dict[str, Any], outcomes: Outcomes, sentiment: Sentiment, fields: str) -> None:

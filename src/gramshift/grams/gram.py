@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.errors import InputError
 from gramshift.grams.filling import fill_on_workers, fill_values, mirror
 from gramshift.grams.plan import Tile, cut, fit_workers, plan_gram, seconds_left
 from gramshift.grams.tiles_on_disk import KeptTiles
@@ -148,11 +149,11 @@ def _fill_tile(kernel: Kernel, gram: NDArray[Any], normalize: bool, tile: Tile) 
 def clip_range(encoded: Encoded, kind: str, ngram_range: tuple[int, int]) -> tuple[int, int]:
     """No n-gram is longer than the longest document; also refuse what would not fit into the counters."""
     if encoded.codes.size > MAX_CHARS:
-        raise ValueError(f"the documents have {encoded.codes.size} characters; one gram can hold {MAX_CHARS} at most")
+        raise InputError(f"the documents have {encoded.codes.size} characters; one gram can hold {MAX_CHARS} at most")
     lo, hi = ngram_range
     longest = int(encoded.lengths.max(initial=0))
     if (longest**2 if kind == "spectrum" else longest) * (min(hi, longest) - lo + 1) >= 2**63:
-        raise ValueError(f"a document of {longest} characters has too many n-grams for exact 64-bit counts; cut it up")
+        raise InputError(f"a document of {longest} characters has too many n-grams for exact 64-bit counts; cut it up")
     if encoded.n_docs and longest < lo:
         message = (
             f"ngram_range={ngram_range}: no document has {lo} characters (the longest has {longest}), the gram is all zeros"

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
+from gramshift.errors import MemoryLimitError
 from gramshift.kernels.kernel import Kernel, Plan
 from gramshift.runtime.cluster import ROOM, Cluster
 from gramshift.runtime.memory import human
@@ -27,7 +28,7 @@ def fit_workers(cluster: Cluster, kernel: Kernel, plan: Plan, what: str) -> Plan
         plan = replace(plan, height=plan.height // 2)
     if _task_bytes(plan) > room:
         needed, limit = (kernel.nbytes + _task_bytes(plan)) / ROOM, cluster.memory_limit
-        raise MemoryError(
+        raise MemoryLimitError(
             f"{what} needs workers with {human(needed)}, for the index and a tile, but the smallest may use {human(limit)}: "
             "give each worker more memory, or compare fewer documents at a time"
         )

@@ -6,6 +6,7 @@ from math import isfinite
 from numbers import Integral, Real
 from typing import Any
 
+from gramshift.errors import InputError
 from gramshift.kernels.counting import SharedNGrams
 from gramshift.kernels.kernel import Job, Kernel
 from gramshift.kernels.weighting import Powers, as_powers
@@ -58,10 +59,10 @@ def check_parameters(kind: str, given: Mapping[str, Any]) -> dict[str, Any]:
         parameter = PARAMETERS[name]
         if name in KERNELS[kind].own:
             if isinstance(value, bool) or not isinstance(value, Real) or not parameter.accepts(value):
-                raise ValueError(f"{name}={value!r}: {parameter.rule}, for example {parameter.default}")
+                raise InputError(f"{name}={value!r}: {parameter.rule}, for example {parameter.default}")
         elif value != parameter.default:
             owner = next(other for other in KERNELS if name in KERNELS[other].own)
-            raise ValueError(f"{name}={value!r}: kind={kind!r} has no {name}; leave it out, or choose kind={owner!r}")
+            raise InputError(f"{name}={value!r}: kind={kind!r} has no {name}; leave it out, or choose kind={owner!r}")
     return {name: given[name] for name in KERNELS[kind].own}
 
 
@@ -70,7 +71,7 @@ def check_weighting(kind: str, value: Any) -> Powers | None:
     powers = as_powers(value)
     if powers is not None and KERNELS[kind].weigh is None:
         able = ", ".join(repr(name) for name, one in KERNELS.items() if one.weigh is not None)
-        raise ValueError(f"weighting={value!r}: only for kind={able}, not for {kind!r}")
+        raise InputError(f"weighting={value!r}: only for kind={able}, not for {kind!r}")
     return powers
 
 

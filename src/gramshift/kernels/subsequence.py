@@ -7,6 +7,7 @@ from math import inf, lgamma, log
 
 import numpy as np
 
+from gramshift.errors import InputError
 from gramshift.kernels.kernel import Job
 from gramshift.kernels.leaves import subsequence as sequences
 from gramshift.kernels.pairs import Floats, PairKernel
@@ -95,12 +96,12 @@ def prepare_subsequence(job: Job) -> Subsequence:
     texts, (lo, hi), decay = job.texts, job.ngram_range, float(job.parameters["decay"])
     longest, factor = int(texts.lengths.max(initial=0)), 1.0 if job.normalize else decay ** (2 * lo)
     if longest >= lo and largest_sum(longest, (lo, hi), decay) > log(LARGEST):
-        raise ValueError(
+        raise InputError(
             f"ngram_range={lo, hi} with decay={decay:g}: a document of {longest} characters can have more sequences than a "
             "double can count; use a shorter range or a smaller decay"
         )
     if factor < SMALLEST:
-        raise ValueError(
+        raise InputError(
             f"ngram_range={lo, hi} with decay={decay:g}: values of decay ** {2 * lo} cannot be told from 0 in a double; "
             "use normalize=True, a shorter range or a larger decay"
         )

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.errors import InputError
+
 Floats = NDArray[np.float64]
 Groups = NDArray[np.int64]
 LARGEST_POWER = 100
@@ -107,10 +109,10 @@ def as_powers(value: Any) -> Powers | None:
     if isinstance(value, str) and value == "idf":
         return Powers(idf=2.0)
     if not isinstance(value, dict) or not value or not set(value) <= set(vars(Powers())):
-        raise ValueError(f"weighting={value!r}: {rule}")
+        raise InputError(f"weighting={value!r}: {rule}")
     for power in value.values():
         if isinstance(power, bool) or not isinstance(power, Real) or not 0 <= float(power) <= LARGEST_POWER:
-            raise ValueError(f"weighting={value!r}: {rule}; powers go up to {LARGEST_POWER}")
+            raise InputError(f"weighting={value!r}: {rule}; powers go up to {LARGEST_POWER}")
     return Powers(**{name: float(power) for name, power in value.items()})
 
 
@@ -119,6 +121,6 @@ def as_groups(values: Any, n: int, name: str) -> Groups:
     given = list(values) if values is not None else []
     if values is None or len(given) != n:
         found = "nothing was given" if values is None else f"{len(given)} were given"
-        raise ValueError(f"this weighting needs {name}, one for each of the {n} documents that weights come from; {found}")
+        raise InputError(f"this weighting needs {name}, one for each of the {n} documents that weights come from; {found}")
     places = {value: place for place, value in enumerate(sorted({value for value in given if value is not None}))}
     return np.array([-1 if value is None else places[value] for value in given], np.int64)

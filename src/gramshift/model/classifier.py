@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
+from gramshift.errors import InputError, InputTypeError
 from gramshift.kernels.registry import KERNELS
 from gramshift.learn.calibrate import agree, softmax
 from gramshift.learn.rounds import Calibration
@@ -201,7 +202,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
             if runtime.resume is not None:
                 kernel_to_json(similarities.kernels)  # one that is a function cannot be known again
             if not isinstance(X, InParts) and similarities.takes_rows(X):
-                raise TypeError("landmarks are for texts, and X has rows of numbers; leave landmarks out")
+                raise InputTypeError("landmarks are for texts, and X has rows of numbers; leave landmarks out")
             given = gather_parts(X, y, target)
             self._keep(fit_landmarks(settings, parameters, similarities, given, runtime, calibrate=calibrate))
         return self
@@ -256,11 +257,13 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         """
         self._check_fitted()
         if not isinstance(text, str):
-            raise TypeError(f"explain takes one document as a str, not a {type(text).__name__}; call it for each of several")
+            raise InputTypeError(
+                f"explain takes one document as a str, not a {type(text).__name__}; call it for each of several"
+            )
         similarities = self._fit.model.similarities
         if similarities is None or not similarities.by_counts:
             counting = ", ".join(repr(name) for name, kind in KERNELS.items() if kind.counts)
-            raise ValueError(f"explain needs string kernels that count n-grams ({counting}): of others the parts are not known")
+            raise InputError(f"explain needs string kernels that count n-grams ({counting}): of others the parts are not known")
         return explain_text(self._fit, text)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -294,7 +297,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         """How X becomes documents: a gram, rows of numbers, or texts."""
         if similarities is None:
             if target is not None:
-                raise ValueError("with kernel='precomputed' X holds the target too: mark its rows by missing labels in y")
+                raise InputError("with kernel='precomputed' X holds the target too: mark its rows by missing labels in y")
             return lambda X, name: check_gram(X, n_threads=count_threads(self.n_jobs))
         if similarities.takes_rows(X):
             return lambda X, name: validate_data(self, X, reset=reset and name == "X", dtype=float, copy=True)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.errors import InputError
 from gramshift.learn.features import Floats, GramFeatures, compact
 from gramshift.learn.labelling import Labelling, Rows
 from gramshift.learn.rounds import Outcome, fit_rounds
@@ -160,9 +161,9 @@ def _prepare_gram(
     """Refuse a fit that does not fit into memory; the gram if it is given, or if workers or a folder have a part in it."""
     one = similarities is not None and similarities.by_one_count
     if runtime.resume is not None and not one:
-        raise ValueError("resume keeps the gram of one kernel that counts n-grams; with other kernels it needs landmarks")
+        raise InputError("resume keeps the gram of one kernel that counts n-grams; with other kernels it needs landmarks")
     if runtime.engine == "dask" and not one:
-        raise ValueError(
+        raise InputError(
             "engine='dask' fills the gram of one kernel that counts n-grams; with other kernels it needs landmarks"
         )
     work, allowed = describe_work(given, settings, similarities, runtime), runtime.memory + BASE

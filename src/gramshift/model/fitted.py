@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.errors import InputError
 from gramshift.learn.features import GramFeatures
 from gramshift.learn.labelling import Labelling, Rows
 from gramshift.learn.rounds import Calibration, Round
@@ -51,10 +52,10 @@ class Model:
             return self.similarities.describe(X, self.reference, adapt=self.adapt)
         gram, n = as_gram(X), len(self.coefficients)
         if gram.ndim != 2 or gram.shape[1] != n:
-            raise ValueError(f"X has shape {gram.shape}; give the kernel of new documents with all {n} fitted ones")
+            raise InputError(f"X has shape {gram.shape}; give the kernel of new documents with all {n} fitted ones")
         if not self.normalized:
             advice = "divide it so that every document has 1 with itself, and fit again"
-            raise ValueError(f"new documents need a normalised gram: {advice}")
+            raise InputError(f"new documents need a normalised gram: {advice}")
         check_rows(gram)
         return GramFeatures(gram, np.ones(len(gram)), np.ones(n), self.adapt)
 

@@ -69,21 +69,21 @@ class FitInput:
 def as_labels(y: Any, *, n_documents: int) -> list[Any]:
     """One label, or gap, per document, as Python objects in a list."""
     if y is None:
-        raise ValueError(
+        raise InputError(
             "fit requires y to be passed, but the target y is None; give one label per document, None for those without"
         )
     if isinstance(y, (str, bytes, Mapping, Set)) or not (isinstance(y, Iterable) or hasattr(y, "__array__")):
-        raise TypeError(f"y is a single {type(y).__name__}; give a list with one label per document")
+        raise InputTypeError(f"y is a single {type(y).__name__}; give a list with one label per document")
     shape = getattr(y, "shape", None)
     if shape is not None and len(shape) == 2 and shape[1] == 1:
         message = "A column-vector y was passed when a 1d array was expected; its one column is taken as the labels"
         warnings.warn(message, DataConversionWarning, stacklevel=3)
         y, shape = np.asarray(y).ravel(), None
     if shape is not None and len(shape) != 1:
-        raise ValueError(f"y has shape {tuple(shape)}; give one column of labels, for example frame['label']")
+        raise InputError(f"y has shape {tuple(shape)}; give one column of labels, for example frame['label']")
     labels = as_list(y)
     if len(labels) != n_documents:
-        raise ValueError(f"y has {len(labels)} labels for {n_documents} documents; give one each, None for those without")
+        raise InputError(f"y has {len(labels)} labels for {n_documents} documents; give one each, None for those without")
     return labels
 
 
@@ -147,7 +147,7 @@ def _gather(X: Any, y: Any, target: Any, read: Callable[..., Any], join: Callabl
         return FitInput(documents, labels)
     more = read(target, name="target")
     if not len(more):
-        raise ValueError("target is an empty list; leave it out for an ordinary classifier")
+        raise InputError("target is an empty list; leave it out for an ordinary classifier")
     return FitInput(join(documents, more), labels + [None] * len(more))
 
 
@@ -156,11 +156,11 @@ def check_gram(gram: Any, *, name: str = "X", n_threads: int = 1) -> NDArray[Any
     result = as_gram(gram)
     tolerance = 1e-5 if getattr(gram, "dtype", None) in (np.float32, np.float16) else 1e-9
     if result.ndim != 2 or result.shape[0] != result.shape[1]:
-        raise ValueError(f"{name} has shape {result.shape}; a gram of source and target documents is square")
+        raise InputError(f"{name} has shape {result.shape}; a gram of source and target documents is square")
     own = np.diagonal(result)
     if (own < 0).any():
         row = int(np.argmax(own < 0))
-        raise ValueError(f"{name}[{row}, {row}] is negative; a document cannot be that unlike itself")
+        raise InputError(f"{name}[{row}, {row}] is negative; a document cannot be that unlike itself")
     scale = GramFeatures.from_gram(result, adapt=False).scale
 
     def search(start: int) -> NDArray[np.int64]:
@@ -170,7 +170,7 @@ def check_gram(gram: Any, *, name: str = "X", n_threads: int = 1) -> NDArray[Any
 
     for row, column, kind in run_threads(search, range(0, len(result), BLOCK), n_threads=n_threads):
         if kind:
-            raise ValueError(_describe_fault(name, result, row, column, kind))
+            raise InputError(_describe_fault(name, result, row, column, kind))
     return result
 
 
@@ -180,7 +180,7 @@ def check_rows(similarity: NDArray[Any], *, name: str = "X") -> None:
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
         value = similarity[row, column]
-        raise ValueError(f"{name}[{row}, {column}] is {value}; similarities of new documents are finite, from -1 to 1")
+        raise InputError(f"{name}[{row}, {column}] is {value}; similarities of new documents are finite, from -1 to 1")
 
 
 def _describe_fault(name: str, gram: NDArray[Any], row: int, column: int, kind: int) -> str:
@@ -197,12 +197,12 @@ def _describe_fault(name: str, gram: NDArray[Any], row: int, column: int, kind: 
 def as_gram(gram: Any) -> NDArray[Any]:
     """An array of int64 or float64 that leaves can read; the user's own where it is one."""
     if hasattr(gram, "toarray"):
-        raise TypeError("X is sparse; sparse data is not supported, give X.toarray()")
+        raise InputTypeError("X is sparse; sparse data is not supported, give X.toarray()")
     try:
         result = np.asarray(gram)
         if result.dtype.kind not in "iufb":
             result = result.astype(float)
     except (TypeError, ValueError):
-        raise TypeError("X is not a matrix of numbers; with texts choose another kernel than 'precomputed'") from None
+        raise InputTypeError("X is not a matrix of numbers; with texts choose another kernel than 'precomputed'") from None
     whole = result.dtype.kind in "ib" or (result.dtype.kind == "u" and result.dtype.itemsize < 8)
     return np.ascontiguousarray(result, dtype=np.int64 if whole else np.float64)

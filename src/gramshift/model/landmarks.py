@@ -7,6 +7,7 @@ from hashlib import sha256
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.errors import InputError
 from gramshift.learn.labelling import Rows
 from gramshift.learn.landmark_ridge import CANDIDATES, MOST_CANDIDATES, draw, spread
 from gramshift.model.similarities import Similarities
@@ -32,7 +33,7 @@ def look_through(documents: InParts, rows: Rows, is_source: NDArray[np.bool_], p
     whole, digests, row = sha256(), bytearray(), 0
     for part in documents.parts():
         if row + len(part) > len(documents):
-            raise ValueError(f"there were {len(documents)} documents at first, and more now; they must not change")
+            raise InputError(f"there were {len(documents)} documents at first, and more now; they must not change")
         for text in part:
             if row in wanted:
                 found.append(text)
@@ -54,7 +55,7 @@ def unchanged(parts: Iterator[list[str]], digest: str) -> Iterator[list[str]]:
             whole.update(digest_of(text))
         yield part
     if whole.hexdigest() != digest:
-        raise ValueError("the documents are not the same as when they were first read; they must not change during a fit")
+        raise InputError("the documents are not the same as when they were first read; they must not change during a fit")
 
 
 def choose_landmarks(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.errors import InputTypeError
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.rounds import Calibration
 from gramshift.model.archive import ModelFileError, read_archive, write_archive
@@ -239,7 +240,7 @@ def kernel_to_json(kernel: Any) -> Any:
         return kernel.get_params()
     if isinstance(kernel, (list, tuple)):
         return [kernel_to_json(one) for one in kernel]
-    raise TypeError(f"kernel={kernel!r} is a function and cannot be saved; use a StringKernel, or save the labels instead")
+    raise InputTypeError(f"kernel={kernel!r} is a function and cannot be saved; use a StringKernel, or save the labels instead")
 
 
 def kernel_from_json(kernel: Any) -> Any:
@@ -250,7 +251,9 @@ def kernel_from_json(kernel: Any) -> Any:
 
 def labels_to_json(classes: NDArray[Any]) -> dict[str, Any]:
     if classes.dtype.kind not in "Uiufb":
-        raise TypeError(f"labels of type {classes.dtype} cannot be saved; fit with labels that are str, int, float or bool")
+        raise InputTypeError(
+            f"labels of type {classes.dtype} cannot be saved; fit with labels that are str, int, float or bool"
+        )
     return {"dtype": classes.dtype.str, "values": classes.tolist()}
 
 

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.errors import InputError
 from gramshift.kernels.ranges import check_ngram_range
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import as_powers
@@ -68,7 +69,7 @@ class Settings:
         """The parameters of a classifier with the preset's value for each that is None; wrong ones are an error."""
         preset = parameters["preset"]
         if not isinstance(preset, str) or preset not in PRESETS:
-            raise ValueError(f"preset={preset!r}: must be one of {', '.join(map(repr, PRESETS))}")
+            raise InputError(f"preset={preset!r}: must be one of {', '.join(map(repr, PRESETS))}")
         values = {one.name: parameters[one.name] for one in fields(cls)}
         values |= {name: value for name, value in PRESETS[preset].items() if values[name] is None}
         if parameters["n_rounds"] is None and isinstance(parameters["n_added"], (list, tuple)):
@@ -133,26 +134,26 @@ def _check(values: Mapping[str, Any]) -> None:
     """Raise an error for the first parameter that is wrong."""
     n_rounds, alpha, select, classifier = (values[name] for name in ("n_rounds", "alpha", "select", "classifier"))
     if not _is(n_rounds, Integral) or n_rounds < 1:
-        raise ValueError(f"n_rounds={n_rounds!r}: give a whole number from 1 on; 2 is the paper's")
+        raise InputError(f"n_rounds={n_rounds!r}: give a whole number from 1 on; 2 is the paper's")
     several = isinstance(values["n_added"], (list, tuple))
     for n_added in values["n_added"] if several else [values["n_added"]]:
         share = _is(n_added, Real) and not isinstance(n_added, Integral)
         if not _is(n_added, Real) or not n_added > 0 or (share and n_added > 1):
             advice = "to add none, use n_rounds=1"
-            raise ValueError(f"n_added={n_added!r}: give a count from 1 on, or a share of the target up to 1.0; {advice}")
+            raise InputError(f"n_added={n_added!r}: give a count from 1 on, or a share of the target up to 1.0; {advice}")
     if several and not values["n_added"]:
-        raise ValueError("n_added is empty: give a number for each round after the first; to add none, use n_rounds=1")
+        raise InputError("n_added is empty: give a number for each round after the first; to add none, use n_rounds=1")
     if not _is(alpha, Real) or not 0 < alpha <= LARGEST_ALPHA:
-        raise ValueError(f"alpha={alpha!r}: give a number above 0, up to {LARGEST_ALPHA:g}; 1e-5 is the paper's")
+        raise InputError(f"alpha={alpha!r}: give a number above 0, up to {LARGEST_ALPHA:g}; 1e-5 is the paper's")
     for name in ("adapt", "bias"):
         if not isinstance(values[name], (bool, np.bool_)):
-            raise ValueError(f"{name}={values[name]!r}: give True or False")
+            raise InputError(f"{name}={values[name]!r}: give True or False")
     if not isinstance(select, Mapping) and select not in SELECTIONS:
         names = ", ".join(map(repr, SELECTIONS))
-        raise ValueError(f"select={select!r}: must be one of {names}, or a dict with the share of each class")
+        raise InputError(f"select={select!r}: must be one of {names}, or a dict with the share of each class")
     as_powers(values["weighting"])
     if not isinstance(classifier, str) or classifier not in CLASSIFIERS:
-        raise ValueError(f"classifier={classifier!r}: must be one of {', '.join(map(repr, CLASSIFIERS))}")
+        raise InputError(f"classifier={classifier!r}: must be one of {', '.join(map(repr, CLASSIFIERS))}")
     check_ngram_range(values["ngram_range"])
     if values["landmarks"] is not None:
         _check_landmarks(values)
@@ -162,22 +163,22 @@ def _check_landmarks(values: Mapping[str, Any]) -> None:
     """Raise an error if the parameters do not go together with landmarks."""
     n, choice = values["landmarks"], values["landmark_choice"]
     if n != AUTO and (not _is(n, Integral) or n < 1):
-        raise ValueError(f"landmarks={n!r}: give a number of documents from 1 on, for example 2000, 'auto', or None for all")
+        raise InputError(f"landmarks={n!r}: give a number of documents from 1 on, for example 2000, 'auto', or None for all")
     if not isinstance(choice, str) or choice not in CHOICES:
-        raise ValueError(f"landmark_choice={choice!r}: must be one of {', '.join(map(repr, CHOICES))}")
+        raise InputError(f"landmark_choice={choice!r}: must be one of {', '.join(map(repr, CHOICES))}")
     if not _is(values["random_state"], Integral) or not 0 <= values["random_state"] < 2**32:
-        raise ValueError(f"random_state={values['random_state']!r}: give a whole number from 0 on")
+        raise InputError(f"random_state={values['random_state']!r}: give a whole number from 0 on")
     if values["classifier"] != "ridge":
-        raise ValueError(f"classifier={values['classifier']!r} works on the exact kernel alone; with landmarks use 'ridge'")
+        raise InputError(f"classifier={values['classifier']!r} works on the exact kernel alone; with landmarks use 'ridge'")
     if isinstance(values["kernel"], str) and values["kernel"] == PRECOMPUTED:
-        raise ValueError("kernel='precomputed' is exact already: landmarks are for documents; leave them out")
+        raise InputError("kernel='precomputed' is exact already: landmarks are for documents; leave them out")
 
 
 def given_shares(select: Mapping[Any, Any], classes: list[Any]) -> Floats:
     """The user's shares in the order of the classes, made to add up to 1."""
     wrong = set(select) != set(classes) or not all(_is(share, Real) and 0 <= share < np.inf for share in select.values())
     if wrong or not sum(select.values()) > 0:
-        raise ValueError(f"select={dict(select)!r}: give a share from 0 on for each of the classes {classes}")
+        raise InputError(f"select={dict(select)!r}: give a share from 0 on for each of the classes {classes}")
     shares = np.array([float(select[label]) for label in classes])
     total: Floats = shares / shares.sum()
     return total

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import Powers
 from gramshift.learn.features import GramFeatures, compact, normalize_gram
@@ -160,7 +161,7 @@ def make_similarities(kernel: Any, ngram_range: tuple[int, int], weighting: Any 
     """The kernels that are given by a name, a StringKernel, another callable, or a list of these."""
     named = kernel if isinstance(kernel, (list, tuple)) else [kernel]
     if not named:
-        raise ValueError("kernel=[]: give at least one kernel, for example ['presence', 'spectrum']")
+        raise InputError("kernel=[]: give at least one kernel, for example ['presence', 'spectrum']")
     given = {"ngram_range": ngram_range, "weighting": weighting} | options
     return Similarities([_make(one, given) for one in named], options.get("n_jobs", -1))
 
@@ -184,11 +185,11 @@ def _make(kernel: Any, options: dict[str, Any]) -> Any:
         kernel.check_parameters()
         return StringKernel(**kernel.get_params())
     if isinstance(kernel, str) and kernel == "precomputed":
-        raise ValueError("kernel='precomputed' cannot stand in a list; add up the grams yourself, normalised")
+        raise InputError("kernel='precomputed' cannot stand in a list; add up the grams yourself, normalised")
     if callable(kernel) and not isinstance(kernel, type):
         return kernel
     names = ", ".join(map(repr, [*KERNELS, WORDS, "precomputed"]))
-    raise ValueError(f"kernel={kernel!r}: must be one of {names}, a StringKernel, another callable, or a list of kernels")
+    raise InputError(f"kernel={kernel!r}: must be one of {names}, a StringKernel, another callable, or a list of kernels")
 
 
 def _self_values(kernel: Any, documents: Sequence[Any]) -> Floats:
@@ -200,5 +201,5 @@ def _call(kernel: Any, documents: Sequence[Any], others: Sequence[Any]) -> Float
     result = np.asarray(kernel(documents, others), dtype=float)
     shape = len(documents), len(others)
     if result.shape != shape:
-        raise ValueError(f"the kernel gave an array of shape {result.shape} for {shape[0]} and {shape[1]} documents")
+        raise InputError(f"the kernel gave an array of shape {result.shape} for {shape[0]} and {shape[1]} documents")
     return result

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.errors import InputError
 from gramshift.grams.gram import compute_gram
 from gramshift.grams.tiles_on_disk import describe_gram
 from gramshift.kernels.ranges import check_ngram_range
@@ -46,7 +47,7 @@ class Parameters:
         known = self.get_params()
         for name, value in params.items():
             if name not in known:
-                raise ValueError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}")
+                raise InputError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}")
             setattr(self, name, value)
         return self
 
@@ -260,7 +261,7 @@ class StringKernel(Parameters):
         self._own_parameters()
         check_weighting(self.kind, self.weighting)
         if self.unit not in UNITS:
-            raise ValueError(f"unit={self.unit!r}: must be one of {', '.join(map(repr, UNITS))}")
+            raise InputError(f"unit={self.unit!r}: must be one of {', '.join(map(repr, UNITS))}")
         count_threads(self.n_jobs)
         if self.memory_limit is not None:
             parse_bytes(self.memory_limit)
@@ -280,7 +281,7 @@ class StringKernel(Parameters):
     def _own_parameters(self) -> dict[str, Any]:
         """The parameters that only this kind has."""
         if self.kind not in KERNELS:
-            raise ValueError(f"kind={self.kind!r}: must be one of {', '.join(map(repr, KERNELS))}")
+            raise InputError(f"kind={self.kind!r}: must be one of {', '.join(map(repr, KERNELS))}")
         return check_parameters(self.kind, {name: getattr(self, name) for name in PARAMETERS})
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray[Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.errors import InputError
 from gramshift.ngrams.index import MAX_CHARS, find_shared
 from gramshift.ngrams.leaves.transpose import count_groups, turn_round
 from gramshift.ngrams.sorted_ngrams import HoldsArrays, Run, SortedNGrams, run_serially
@@ -56,7 +57,7 @@ def build_incidence(
     parts, n_docs = find_shared(ngrams, kind="presence", run=run), ngrams.texts.n_docs
     n_members = sum(part.members.size for part in parts)
     if n_members > MAX_CHARS:
-        raise ValueError(f"the documents share {n_members} n-grams; one index can hold {MAX_CHARS}: compare fewer at a time")
+        raise InputError(f"the documents share {n_members} n-grams; one index can hold {MAX_CHARS}: compare fewer at a time")
     check_size(16 * n_members + 16 * sum(part.times.size for part in parts))
     empty = np.zeros(0, np.int64)
     ends = np.cumsum([0, *(part.members.size for part in parts)])

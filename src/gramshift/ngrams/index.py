@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.errors import InputError
 from gramshift.ngrams.leaves import layout as placing
 from gramshift.ngrams.leaves import runs
 from gramshift.ngrams.sorted_ngrams import HoldsArrays, Run, SortedNGrams, SortedShard, run_serially
@@ -184,7 +185,7 @@ def _lay_out(
     ends = np.cumsum(np.roll(ends, 1, axis=0), axis=0)
     (n_listed, n_dense), n_lists = ends[-1].tolist(), int(list_ptr[-1])
     if n_listed > MAX_CHARS:
-        raise ValueError(f"the documents share {n_listed} n-grams; one index can hold {MAX_CHARS}: compare fewer at a time")
+        raise InputError(f"the documents share {n_listed} n-grams; one index can hold {MAX_CHARS}: compare fewer at a time")
     counted = any(part.counts.size for part in found)
     n_bit_words = n_blocks(n_cols) * (n_dense + 1) * placing.BLOCK // 64
     check_size(4 * n_listed + (10 if counted else 8) * n_lists + 8 * n_bit_words + 4 * int(bit_ptr[-1] + excess_ptr[-1]))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.errors import InputError
 from gramshift.ngrams.index import KINDS, n_blocks
 from gramshift.ngrams.leaves import runs, sorting, tree
 from gramshift.ngrams.leaves.layout import BLOCK
@@ -72,7 +73,7 @@ def build_lookup(
     """
     texts = ngrams.texts
     if texts.codes.size + texts.n_docs > MAX_CHARS:
-        raise ValueError(f"the landmarks have {texts.codes.size} characters; one lookup can hold {MAX_CHARS}: take fewer")
+        raise InputError(f"the landmarks have {texts.codes.size} characters; one lookup can hold {MAX_CHARS}: take fewer")
     if dense_at is None:
         dense_at = max(16, 8 * n_blocks(texts.n_docs))
     limits, root = ngrams.limits, min(ngrams.ngram_range[0], block_width(texts))
@@ -127,7 +128,7 @@ def _join(
     n_bytes = int(sizes.sum(axis=0) @ [32, 8, 20, 8 if kind == "spectrum" else 4])
     check_size(n_bytes + 12 * n_slots + 8 * n_chars + n_blocks(texts.n_docs) * (n_dense + 1) * BLOCK // 8)
     if sizes.sum(axis=0).max() >= tree.ALONE:
-        raise ValueError(f"the landmarks have {sizes[:, 3].sum()} shared n-grams; one lookup can hold {tree.ALONE}: take fewer")
+        raise InputError(f"the landmarks have {sizes[:, 3].sum()} shared n-grams; one lookup can hold {tree.ALONE}: take fewer")
     for branch, (n_nodes, n_edges, n_items, n_members) in zip(
         branches, np.cumsum(sizes, axis=0).astype(np.uint32), strict=False
     ):

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.errors import InputError
 from gramshift.ngrams.leaves.numbering import number_shard
 from gramshift.ngrams.sorted_ngrams import Run, SortedNGrams, SortedShard, run_serially
 from gramshift.text.encode import Encoded
@@ -47,7 +48,7 @@ def find_occurrences(
     bounds = np.append(0, np.cumsum(count_occurrences(texts, ngrams.ngram_range)))
     n_numbers = int(np.maximum(texts.lengths - lo + 1, 0).sum()) * (hi - lo + 1)
     if n_numbers > most:
-        raise ValueError(
+        raise InputError(
             f"ngram_range={ngrams.ngram_range}: the documents have {n_numbers} places for n-grams; one gram can hold "
             f"{most}: use fewer lengths, or compare fewer documents at a time"
         )

@@ -6,6 +6,7 @@ The figures were read off runs on a machine of 2 cores, with reviews as texts.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from gramshift.errors import MemoryLimitError
 from gramshift.runtime.memory import free_memory, human, parse_bytes
 from gramshift.runtime.threads import count_threads
 
@@ -230,7 +231,7 @@ def check_exact(
         ways[f"with landmarks ({options['landmarks'].format(n)}) "] = needs
     sizes = "; ".join(f"{name}{one}" for name, one in ways.items())
     what = f"{work.n_source} source and {work.n_target} target documents"
-    raise MemoryError(f"{what} do not fit into {human(allowed)}, the memory limit: {sizes}")
+    raise MemoryLimitError(f"{what} do not fit into {human(allowed)}, the memory limit: {sizes}")
 
 
 def check_landmarks_fit(work: Work, n_landmarks: int, allowed: int, *, cell_bytes: int, kept: bool) -> Needs:
@@ -240,7 +241,7 @@ def check_landmarks_fit(work: Work, n_landmarks: int, allowed: int, *, cell_byte
         fitting = most_landmarks(work, allowed, n_landmarks, cell_bytes=cell_bytes, kept=kept)
         least = estimate_landmarks(work, fitting, cell_bytes=cell_bytes, memory=allowed, kept=kept).n_bytes <= allowed
         advice = f"{fitting} would fit" if least else "allow more memory"
-        raise MemoryError(f"{n_landmarks} landmarks need {needs}, but the memory limit is {human(allowed)}: {advice}")
+        raise MemoryLimitError(f"{n_landmarks} landmarks need {needs}, but the memory limit is {human(allowed)}: {advice}")
     return needs
 
 

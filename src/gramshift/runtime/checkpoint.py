@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift import __version__
+from gramshift.errors import InputError
 from gramshift.runtime.lock import hold, let_go
 from gramshift.runtime.storage import UNDER_WAY, replaced_file
 
@@ -173,7 +174,7 @@ def check_folder(folder: str | os.PathLike[str]) -> None:
         names = os.listdir(path)
     strange = sorted(name for name in names if name != LOCK and not name.endswith(PARTIAL))
     if HEAD not in names and strange:
-        raise ValueError(f"{folder} holds other things, such as {strange[0]}; give an empty folder, or a name for a new one")
+        raise InputError(f"{folder} holds other things, such as {strange[0]}; give an empty folder, or a name for a new one")
 
 
 def count_pieces(folder: str | os.PathLike[str]) -> int:
@@ -208,7 +209,7 @@ def _read_head(folder: str | os.PathLike[str]) -> dict[str, Any]:
     except ValueError:
         head = None
     if not isinstance(head, dict):
-        raise ValueError(f"{Path(folder) / HEAD} cannot be read, so nobody knows what this folder holds; {_advice(folder)}")
+        raise InputError(f"{Path(folder) / HEAD} cannot be read, so nobody knows what this folder holds; {_advice(folder)}")
     return head
 
 
@@ -217,7 +218,7 @@ def _compare(folder: str | os.PathLike[str], found: Mapping[str, Any], run: Mapp
     if names:
         told = "; ".join(f"{name} is {_show(found, name)} there and {_show(run, name)} here" for name in names[:SHOWN])
         more = f", and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-        raise ValueError(f"{folder} is of another run: {told}{more}; {_advice(folder)}")
+        raise InputError(f"{folder} is of another run: {told}{more}; {_advice(folder)}")
 
 
 def _advice(folder: str | os.PathLike[str]) -> str:

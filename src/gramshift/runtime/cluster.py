@@ -14,6 +14,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 from uuid import uuid4
 
+from gramshift.errors import MemoryLimitError, MissingPackageError
 from gramshift.runtime.futures import Handle, find_handles, with_futures
 from gramshift.runtime.memory import free_memory, human, parse_bytes, require
 from gramshift.runtime.threads import Report, count_threads
@@ -272,7 +273,7 @@ class Cluster:
         """There is nobody who could go on with the work."""
         if self._find_statuses():
             allowed = f"the smallest may use {human(self.memory_limit)}"
-            return MemoryError(f"all Dask workers are paused for want of memory ({allowed}): give each of them more")
+            return MemoryLimitError(f"all Dask workers are paused for want of memory ({allowed}): give each of them more")
         return ConnectionError(f"the Dask scheduler at {self.address} has no workers left: start some and try again")
 
     def _result(self, future: Any) -> Any:
@@ -310,7 +311,7 @@ class Cluster:
     def _killed(self, future: Any) -> MemoryError:
         limit = self.memory_limit
         allowed = "" if limit >= UNLIMITED else f" (the smallest may use {human(limit)})"
-        return MemoryError(
+        return MemoryLimitError(
             f"workers died again and again over the task {future.key.rpartition('-')[0]}, most likely for want of "
             f"memory{allowed}: give each worker more memory, or let the work come in smaller parts"
         )
@@ -378,7 +379,7 @@ def open_cluster(
     of what is free).
     """
     if find_spec("distributed") is None:
-        raise ModuleNotFoundError(f"engine='dask' needs dask and distributed: {COMMAND}", name="distributed")
+        raise MissingPackageError(f"engine='dask' needs dask and distributed: {COMMAND}", name="distributed")
     with quiet():
         if scheduler is None:
             n_workers = count_threads(-1) if n_workers is None else n_workers

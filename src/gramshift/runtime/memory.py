@@ -8,6 +8,8 @@ from pathlib import Path
 
 import psutil
 
+from gramshift.errors import InputError, MemoryLimitError
+
 try:
     import resource
 except ImportError:  # Windows has no such limits
@@ -32,7 +34,7 @@ def parse_bytes(value: int | float | str, *, name: str = "memory_limit") -> int:
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([a-zA-Z]*)\s*", value) if isinstance(value, str) else None
     if match is None or match[2].lower() not in UNITS or float(match[1]) <= 0:
         given = f"{name} {value}" if name.startswith("-") else f"{name}={value!r}"
-        raise ValueError(f"{given}: give a number of bytes or a size such as '500 MB' or '2 GiB'")
+        raise InputError(f"{given}: give a number of bytes or a size such as '500 MB' or '2 GiB'")
     return int(float(match[1]) * UNITS[match[2].lower()])
 
 
@@ -48,7 +50,7 @@ def human(n_bytes: float) -> str:
 def require(what: str, needed: int, limit: int, advice: str) -> None:
     """Raise a MemoryError with both numbers and what to do if ``needed`` is more than ``limit``."""
     if needed > limit:
-        raise MemoryError(f"{what} needs {human(needed)}, but the memory limit is {human(limit)}: {advice}")
+        raise MemoryLimitError(f"{what} needs {human(needed)}, but the memory limit is {human(limit)}: {advice}")
 
 
 def give_back() -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Self, TypeVar
 
+from gramshift.errors import InputError, InputTypeError
 from gramshift.runtime.budget import memory_of
 from gramshift.runtime.cluster import Cluster, open_cluster
 from gramshift.runtime.memory import require
@@ -127,11 +128,11 @@ class Runtime:
 def check_engine(engine: Any, scheduler: Any = None) -> None:
     """Raise an error if there is no such engine, or if it has no use for the address of a scheduler."""
     if engine not in ENGINES:
-        raise ValueError(f"engine={engine!r}: must be one of {', '.join(map(repr, ENGINES))}")
+        raise InputError(f"engine={engine!r}: must be one of {', '.join(map(repr, ENGINES))}")
     if scheduler is not None and not isinstance(scheduler, str):
-        raise TypeError(f"scheduler={scheduler!r}: give the address of a Dask scheduler, such as 'tcp://127.0.0.1:8786'")
+        raise InputTypeError(f"scheduler={scheduler!r}: give the address of a Dask scheduler, such as 'tcp://127.0.0.1:8786'")
     if scheduler is not None and engine != "dask":
-        raise ValueError(f"scheduler={scheduler!r} is for engine='dask', not for engine={engine!r}")
+        raise InputError(f"scheduler={scheduler!r} is for engine='dask', not for engine={engine!r}")
 
 
 @contextmanager

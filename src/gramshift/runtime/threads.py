@@ -10,6 +10,8 @@ from itertools import islice
 from numbers import Integral
 from typing import Any, TypeVar
 
+from gramshift.errors import InputError
+
 T = TypeVar("T")
 AHEAD = 4  # items for each thread that are taken before the first of them is done
 Progress = Callable[[str, int, int], None]
@@ -21,7 +23,7 @@ Report = Callable[[int, int], None]
 def count_threads(n_jobs: int | None) -> int:
     """scikit-learn's convention: -1 for all cores (one inside a parallel worker), None for 1."""
     if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0):
-        raise ValueError(f"n_jobs={n_jobs!r}: give a number of threads, or -1 for all cores")
+        raise InputError(f"n_jobs={n_jobs!r}: give a number of threads, or -1 for all cores")
     if "joblib" in sys.modules:  # only then can this be one of its workers, which is meant to keep to its share
         return int(sys.modules["joblib"].effective_n_jobs(n_jobs))
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -14,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from gramshift.errors import InputError, ScriptError
 from gramshift.runtime.storage import UNDER_WAY
 
 PACKAGES = ("gramshift", "numpy", "numba")
@@ -39,7 +40,7 @@ def check_versions(client: Any) -> None:
             if found != ours
         ]
         if wrong:
-            raise ValueError(
+            raise InputError(
                 f"every worker must have {package} {ours}, as here, but {', '.join(wrong[:5])}"
                 f"{f' and {len(wrong) - 5} more differ' if len(wrong) > 5 else ''}: "
                 f"pip install {package}=={ours} there, and start the workers anew"
@@ -49,7 +50,7 @@ def check_versions(client: Any) -> None:
 def call_checked(ours: tuple[str, ...], function: Any, arguments: Any, keywords: Any, item: Any) -> Any:
     """function(*arguments, item, **keywords), on a worker that may have joined after the others were asked for versions."""
     if own_versions() != ours:
-        raise ValueError(f"this worker has {own_versions()} of {PACKAGES}, not {ours}")
+        raise InputError(f"this worker has {own_versions()} of {PACKAGES}, not {ours}")
     return function(*arguments, item, **keywords)
 
 
@@ -114,7 +115,7 @@ def _wait_for_workers(client: Any, n_workers: int, unguarded: Path, seconds: flo
     while len(client.nthreads()) < n_workers:
         time.sleep(0.02)
         if unguarded.exists():
-            raise RuntimeError(
+            raise ScriptError(
                 "each Dask worker begins by running this script, up to here, and would start workers of its own: put the "
                 "work of the script below a line: if __name__ == '__main__':"
             )
@@ -146,7 +147,7 @@ def connect(scheduler: str, patience: Patience) -> Iterator[Any]:
                 f"scheduler={scheduler!r}: no Dask scheduler answers there; start one with 'dask scheduler', or leave the "
                 "address out for workers on this machine"
             ) from None
-        raise ValueError(
+        raise InputError(
             f"scheduler={scheduler!r}: give the address of a Dask scheduler, such as 'tcp://127.0.0.1:8786' ({error})"
         ) from None
     try:

@@ -6,6 +6,7 @@ from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Protocol, runtime_checkable
 
+from gramshift.errors import InputError
 from gramshift.text.documents import as_documents, dask_parts, is_dask
 from gramshift.text.steps import TextSteps
 from gramshift.text.words import write_as_words
@@ -48,7 +49,7 @@ class Corpus:
         Words are numbered as they come, so those of two corpora cannot be compared.
         """
         if unit not in UNITS:
-            raise ValueError(f"unit={unit!r}: must be one of {', '.join(map(repr, UNITS))}")
+            raise InputError(f"unit={unit!r}: must be one of {', '.join(map(repr, UNITS))}")
         if (steps, unit) not in self._forms:
             made = steps.apply(self.texts) if unit == "character" else write_as_words(self.form(steps))
             self._forms[steps, unit] = made
@@ -76,7 +77,7 @@ class Joined:
                 found += len(part)
                 yield part
             if found != len(one):
-                raise ValueError(f"input {number + 1} had {len(one)} documents at first and {found} now; it must not change")
+                raise InputError(f"input {number + 1} had {len(one)} documents at first and {found} now; it must not change")
 
 
 class Partitions:

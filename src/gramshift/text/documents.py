@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from math import isnan
 from typing import Any
 
+from gramshift.errors import InputTypeError
+
 
 def as_documents(documents: Any, *, name: str = "documents", first: int = 0) -> list[str]:
     """A list of str from a list, tuple, array, pandas, polars or dask column, dask bag, or any other iterable of str.
@@ -13,20 +15,20 @@ def as_documents(documents: Any, *, name: str = "documents", first: int = 0) -> 
     if is_dask(documents):
         return [text for part in dask_parts(documents, name=name) for text in part]
     if isinstance(documents, (str, bytes)):
-        raise TypeError(f"{name} is a single {type(documents).__name__}; give a list of str, for one document [{name}]")
+        raise InputTypeError(f"{name} is a single {type(documents).__name__}; give a list of str, for one document [{name}]")
     shape = getattr(documents, "shape", None)
     if shape is not None and len(shape) != 1:
-        raise TypeError(f"{name} has shape {tuple(shape)}; give one column of texts, for example frame['text']")
+        raise InputTypeError(f"{name} has shape {tuple(shape)}; give one column of texts, for example frame['text']")
     if hasattr(documents, "parts") and not isinstance(documents, Iterable):
-        raise TypeError(f"{name} comes in parts, which only a fit with landmarks=... takes; else give a list of str")
+        raise InputTypeError(f"{name} comes in parts, which only a fit with landmarks=... takes; else give a list of str")
     if isinstance(documents, (Mapping, Set)) or not isinstance(documents, Iterable):
-        raise TypeError(f"{name} is a {type(documents).__name__}; give a list of str")
+        raise InputTypeError(f"{name} is a {type(documents).__name__}; give a list of str")
     texts = as_list(documents)
     if set(map(type, texts)) <= {str}:
         return texts
     for row, text in enumerate(texts):
         if not isinstance(text, str):
-            raise TypeError(f"{name}[{first + row}] is {_describe(text)}; every document must be a str{_advice(text)}")
+            raise InputTypeError(f"{name}[{first + row}] is {_describe(text)}; every document must be a str{_advice(text)}")
     return texts
 
 
@@ -41,7 +43,7 @@ def dask_parts(documents: Any, *, name: str = "documents") -> Iterator[list[str]
     They are computed by the user's Dask client if there is one, else by threads of this process.
     """
     if getattr(documents, "ndim", 1) != 1 or not hasattr(documents, "to_delayed"):
-        raise TypeError(
+        raise InputTypeError(
             f"{name} is a dask {type(documents).__name__}; give a bag of texts or one column, such as frame['text']"
         )
     first = 0

@@ -5,6 +5,8 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from gramshift.errors import InputError
+
 FORMS = (None, "NFC", "NFD", "NFKC", "NFKD")
 _SPACES = re.compile(r"\s+")
 
@@ -20,7 +22,7 @@ class TextSteps:
 
     def __post_init__(self) -> None:
         if self.unicode_form not in FORMS:
-            raise ValueError(f"unicode_form={self.unicode_form!r}: must be one of {', '.join(map(repr, FORMS))}")
+            raise InputError(f"unicode_form={self.unicode_form!r}: must be one of {', '.join(map(repr, FORMS))}")
 
     def apply(self, texts: Iterable[str]) -> list[str]:
         """Return what the steps make of each text."""

@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 
+from gramshift.errors import InputError
 from gramshift.text.steps import Aligned
 
 WORD = re.compile(r'[^\s.,;:!?()"]+|[!?]')
@@ -16,7 +17,7 @@ def write_as_words(texts: Sequence[str]) -> list[str]:
     numbers.default_factory = numbers.__len__
     found = [[numbers[word] for word in WORD.findall(text)] for text in texts]
     if len(numbers) > MOST_WORDS:
-        raise ValueError(f"the documents have {len(numbers)} different words; {MOST_WORDS} can be told apart: compare fewer")
+        raise InputError(f"the documents have {len(numbers)} different words; {MOST_WORDS} can be told apart: compare fewer")
     return ["".join(map(chr, words)) for words in found]
 
 

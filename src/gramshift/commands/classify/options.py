@@ -11,6 +11,7 @@ from typing import Any
 from gramshift.commands.choices import ENGINES, KERNELS, check_preset
 from gramshift.commands.outputs import STANDARD
 from gramshift.data.columns import suggest
+from gramshift.errors import InputError
 from gramshift.methods import BEST, METHODS
 from gramshift.runtime.cluster import COMMAND
 from gramshift.runtime.memory import parse_bytes
@@ -55,51 +56,51 @@ class ClassifyOptions:
 
     def __post_init__(self) -> None:
         if not self.source:
-            raise ValueError("no --source: name the labelled files, for example --source books.csv dvd.csv")
+            raise InputError("no --source: name the labelled files, for example --source books.csv dvd.csv")
         if self.target is None and len(self.source) > 1:
-            raise ValueError(
+            raise InputError(
                 "no --target: name the file to label; only a single --source whose label column has gaps needs none"
             )
         if not any((self.output, self.report, self.save, self.dry_run)):
-            raise ValueError("nothing is asked for: name a file for the labels with --output, or a page with --report")
+            raise InputError("nothing is asked for: name a file for the labels with --output, or a page with --report")
         if self.method not in METHODS:
-            raise ValueError(f"--method {self.method}: there are {', '.join(METHODS)}{suggest(self.method, tuple(METHODS))}")
+            raise InputError(f"--method {self.method}: there are {', '.join(METHODS)}{suggest(self.method, tuple(METHODS))}")
         METHODS[self.method].check()
         if self.kernel not in KERNELS:
-            raise ValueError(f"--kernel {self.kernel}: there are {', '.join(KERNELS)}{suggest(self.kernel, KERNELS)}")
+            raise InputError(f"--kernel {self.kernel}: there are {', '.join(KERNELS)}{suggest(self.kernel, KERNELS)}")
         if self.method == BEST and (self.kernel != "presence" or self.added is not None):
             given = "--kernel" if self.added is None else "--added"
-            raise ValueError(f"{given} goes with plain, adapted and tkc; {BEST} has its own, leave it out")
+            raise InputError(f"{given} goes with plain, adapted and tkc; {BEST} has its own, leave it out")
         if self.landmarks is not None:
             self._check_landmarks()
         if self.engine not in ENGINES:
-            raise ValueError(f"--engine {self.engine}: there are {', '.join(ENGINES)}{suggest(self.engine, ENGINES)}")
+            raise InputError(f"--engine {self.engine}: there are {', '.join(ENGINES)}{suggest(self.engine, ENGINES)}")
         if self.scheduler is not None and self.engine != "dask":
-            raise ValueError(f"--scheduler {self.scheduler} is for Dask; add --engine dask")
+            raise InputError(f"--scheduler {self.scheduler} is for Dask; add --engine dask")
         if self.engine == "dask" and find_spec("distributed") is None:
-            raise ValueError(f"--engine dask needs dask and distributed: {COMMAND}")
+            raise InputError(f"--engine dask needs dask and distributed: {COMMAND}")
         for name, wanted in (("--resume", self.resume is not None), ("--engine dask", self.engine == "dask")):
             if wanted and self.landmarks is None and not METHODS[self.method].is_stage:
                 advice = f"with {self.method} add --landmarks 2000" if METHODS[self.method].is_own else "leave it out"
-                raise ValueError(f"{name} is for the gram of plain, adapted and tkc; {advice}")
+                raise InputError(f"{name} is for the gram of plain, adapted and tkc; {advice}")
         if self.memory is not None:
             parse_bytes(self.memory, name="--memory")
         if self.abstain_below is not None and not 0 < self.abstain_below <= 1:
-            raise ValueError(f"--abstain-below {self.abstain_below:g}: give a confidence between 0 and 1, such as 0.7")
+            raise InputError(f"--abstain-below {self.abstain_below:g}: give a confidence between 0 and 1, such as 0.7")
         if self.jobs == 0 or self.jobs < -1:
-            raise ValueError(f"--jobs {self.jobs}: give a number of threads, or -1 for all cores")
+            raise InputError(f"--jobs {self.jobs}: give a number of threads, or -1 for all cores")
         parse_ngrams(self.ngrams)
         self.n_added(1)
 
     def _check_landmarks(self) -> None:
         words = str(self.landmarks)
         if words != AUTO and not (words.isdecimal() and int(words) > 0):
-            raise ValueError(f"--landmarks {words}: give a number of documents such as 2000, or {AUTO}")
+            raise InputError(f"--landmarks {words}: give a number of documents such as 2000, or {AUTO}")
         if not METHODS[self.method].is_own:
             own = ", ".join(name for name, one in METHODS.items() if one.is_own)
-            raise ValueError(f"--landmarks goes with {own}; {self.method} compares all documents")
+            raise InputError(f"--landmarks goes with {own}; {self.method} compares all documents")
         if STANDARD in (*self.source, self.target):
-            raise ValueError("--landmarks reads documents more than once, which standard input cannot; give the name of a file")
+            raise InputError("--landmarks reads documents more than once, which standard input cannot; give the name of a file")
 
     def n_added(self, n_target: int) -> int:
         """Count the target documents that join: 1000 as in the paper, half of the target at most; with ``best`` all of them."""
@@ -113,7 +114,7 @@ class ClassifyOptions:
             number = -1.0
         share = "." in self.added or "e" in self.added.lower()
         if not number > 0 or number == float("inf") or (share and number > 1):
-            raise ValueError(f"--added {self.added}: give a number of documents such as 1000, or a share such as 0.5")
+            raise InputError(f"--added {self.added}: give a number of documents such as 1000, or a share such as 0.5")
         return max(1, round(number * n_target)) if share else int(number)
 
     def to_toml(self) -> str:
@@ -127,11 +128,11 @@ def parse_ngrams(value: str) -> tuple[int, int]:
     """Read lengths: "5-8" is (5, 8), "4" is (4, 4)."""
     low, dash, high = value.partition("-")
     if not low.strip().isdecimal() or (dash and not high.strip().isdecimal()):
-        raise ValueError(f"--ngrams {value}: give two lengths such as 5-8, or one such as 4")
+        raise InputError(f"--ngrams {value}: give two lengths such as 5-8, or one such as 4")
     lengths = int(low), int(high if dash else low)
     if not 1 <= lengths[0] <= lengths[1]:
         meant = f"; did you mean {lengths[1]}-{lengths[0]}?" if lengths[1] >= 1 else ""
-        raise ValueError(f"--ngrams {value}: the lengths go from a smaller one, at least 1, to a larger one{meant}")
+        raise InputError(f"--ngrams {value}: the lengths go from a smaller one, at least 1, to a larger one{meant}")
     return lengths
 
 
@@ -150,7 +151,7 @@ def _name_method(values: dict[str, Any]) -> dict[str, Any]:
     check_preset(values[PRESET])
     method = values.get("method", BEST if values[PRESET] == BEST else "tkc")
     if (method == BEST) != (values[PRESET] == BEST):
-        raise ValueError(f"--preset {values[PRESET]} and --method {method} do not go together; give one of them")
+        raise InputError(f"--preset {values[PRESET]} and --method {method} do not go together; give one of them")
     return rest | {"method": method}
 
 
@@ -159,14 +160,14 @@ def read_config(path: str) -> dict[str, Any]:
     try:
         content = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f'{path} is not TOML: {error}; a line is for example method = "tkc"') from None
+        raise InputError(f'{path} is not TOML: {error}; a line is for example method = "tkc"') from None
     known = [*(one.name for one in fields(ClassifyOptions)), PRESET]
     values = {}
     for key, value in content.items():
         name = key.replace("-", "_")
         if name not in known:
             shown = [one.replace("_", "-") for one in known]
-            raise ValueError(f"{path}: there is no option {key!r}{suggest(key, shown)}; there are {', '.join(shown)}")
+            raise InputError(f"{path}: there is no option {key!r}{suggest(key, shown)}; there are {', '.join(shown)}")
         values[name] = _checked(path, key, name, value)
     return values
 
@@ -190,7 +191,7 @@ def _checked(path: str, key: str, name: str, value: Any) -> Any:
         value = str(value) if number else value
         fits, wanted = isinstance(value, str), "a string in quotes"
     if not fits:
-        raise ValueError(f"{path}: {key} = {value!r}: it must be {wanted}")
+        raise InputError(f"{path}: {key} = {value!r}: it must be {wanted}")
     return value
 
 

@@ -13,7 +13,7 @@ from gramshift.data.columns import Documents, Progress, check_column, check_ids,
 from gramshift.data.file_corpus import FileParts, Selected, open_parts
 from gramshift.data.readers import open_table
 from gramshift.data.tables import TableError
-from gramshift.errors import GramshiftError
+from gramshift.errors import GramshiftError, InputError
 from gramshift.model.inputs import SUSPICIOUS, encode_labels
 from gramshift.text.corpus import InParts, Joined
 from gramshift.text.terminal import say as to_stderr
@@ -62,8 +62,8 @@ def check_names(options: ClassifyOptions) -> None:
         if any(same_file(name, other) for other in names[:place]):
             if place == len(options.source):
                 advice = "leave --target out if the rows to be labelled are those without a label"
-                raise ValueError(f"--target {name} is also a --source; {advice}")
-            raise ValueError(f"--source names {name} twice")
+                raise InputError(f"--target {name} is also a --source; {advice}")
+            raise InputError(f"--source names {name} twice")
 
 
 def read_inputs(options: ClassifyOptions, *, progress: Progress | None = None, say: Say = to_stderr) -> Inputs:

@@ -15,6 +15,7 @@ from gramshift.data.columns import Progress
 from gramshift.data.readers import format_of
 from gramshift.data.tables import TableError
 from gramshift.data.writing import open_writer, output_style
+from gramshift.errors import InputError
 from gramshift.methods import BEST, METHODS
 from gramshift.model.settings import MOST_LANDMARKS, PRESETS, WORD_RANGE
 from gramshift.report.contents import ReportContents, ShownAsItIs, SourceDocuments, TargetDocuments
@@ -41,7 +42,7 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
     say(described["sentence"])
     if options.report is not None and len(inputs.rows) > MOST_SHOWN:
         advice = "leave --report out; the least sure rows of --output have the lowest confidence"
-        raise ValueError(f"--report shows {MOST_SHOWN} documents at most, and the target has {len(inputs.rows)}: {advice}")
+        raise InputError(f"--report shows {MOST_SHOWN} documents at most, and the target has {len(inputs.rows)}: {advice}")
     if options.dry_run:
         return described | {"dry_run": True}
     n_kept = count_pieces(options.resume) if options.resume is not None else 0
@@ -88,7 +89,7 @@ def _check_files(options: ClassifyOptions) -> None:
     check_outputs({"--output": options.output, "--report": options.report, "--save": options.save}, names, force=options.force)
     for option, name in (("--report", options.report), ("--save", options.save)):
         if name == STANDARD:
-            raise ValueError(f"{option} cannot go to standard output; give the name of a file")
+            raise InputError(f"{option} cannot go to standard output; give the name of a file")
     if options.output not in (None, STANDARD):
         format_of(str(options.output), option="another --output")
 
