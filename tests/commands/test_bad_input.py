@@ -1,5 +1,6 @@
 """A mistake is one line on stderr and exit code 2, found before the work; no file is left, none is half written."""
 
+import json
 import os
 import re
 import resource
@@ -205,17 +206,57 @@ def test_an_interrupt_while_writing_leaves_the_old_file(gramshift, folder, monke
     assert not [name for name in os.listdir() if "partial" in name]
 
 
-def test_a_fault_of_ours_is_one_line_and_exit_code_1(gramshift, folder, monkeypatch):
+@pytest.mark.parametrize("error", [KeyError("oops"), ValueError("oops"), TypeError("oops")])
+def test_a_fault_of_ours_is_no_mistake_of_the_users(gramshift, folder, monkeypatch, capfd, error):
+    """Python shows the traceback and ends with exit code 1; one line before it says whose fault that is."""
+
     def fault(*_, **__):
-        raise KeyError("oops")
+        raise error
 
     monkeypatch.setattr("gramshift.commands.classify.run.read_inputs", fault)
-    answer = gramshift(*RUN)
-    assert (answer.code, len(answer.err.splitlines())) == (1, 1)
-    assert "KeyError: 'oops'; this should not happen" in answer.err
-    monkeypatch.setenv("GRAMSHIFT_TRACEBACK", "1")
-    with pytest.raises(KeyError):
+    with pytest.raises(type(error), match="oops"):
         gramshift(*RUN)
+    (line,) = capfd.readouterr().err.splitlines()
+    assert line.startswith("gramshift: this is a bug of Gramshift's and not your mistake; please report it")
+
+
+def test_a_fault_of_ours_ends_with_a_traceback_and_exit_code_1(folder):
+    script = """
+import gramshift.commands.classify.run as run
+def fault(*_, **__):
+    raise TypeError("oops")
+run.read_inputs = fault
+from gramshift.commands.entry import run
+run()
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", script, *RUN], capture_output=True, text=True, timeout=120, check=False, env=os.environ
+    )
+    assert result.returncode == 1
+    lines = result.stderr.splitlines()
+    assert lines[0].startswith("gramshift: this is a bug of Gramshift's")
+    assert lines[1] == "Traceback (most recent call last):"
+    assert lines[-1] == "TypeError: oops"
+
+
+def test_the_traceback_of_a_mistake_is_shown_if_asked_for(gramshift, folder, monkeypatch):
+    monkeypatch.setenv("GRAMSHIFT_TRACEBACK", "1")
+    answer = gramshift(*changed("--method", "magic"))
+    lines = answer.err.splitlines()
+    assert answer.code == 2
+    assert lines[0] == "Traceback (most recent call last):"
+    assert lines[-1].startswith("gramshift: --method magic: there are plain, adapted")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
+def test_json_for_a_standard_output_that_lacks_characters(folder, encoding):
+    (folder / "pans.csv").write_text("text,label\na great pan,süß\na bad pan,плохо\n")
+    command = [sys.executable, "-c", "from gramshift.commands.main import main; main()", *RUN, "--json"]
+    environment = os.environ | {"PYTHONIOENCODING": encoding}
+    result = subprocess.run(command, capture_output=True, timeout=120, check=False, env=environment)
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["classes"] == ["süß", "плохо"]
+    assert ("süß".encode() in result.stdout) is (encoding == "utf-8")
 
 
 def test_what_a_file_brings_along_does_not_reach_the_terminal_as_it_is(gramshift, folder):

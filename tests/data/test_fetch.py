@@ -7,6 +7,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
+from gramshift import GramshiftError
 from gramshift.data import reviews as sentiment
 from gramshift.data.fetch import FetchError, fetch_sentiment
 
@@ -132,6 +133,11 @@ def test_an_output_that_is_a_file(tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(NotADirectoryError, match="is a file; give a folder"):
         fetch_sentiment(tmp_path / "file", url="http://127.0.0.1:9/x")
+
+
+def test_an_address_that_is_none(tmp_path):
+    with pytest.raises(GramshiftError, match="'nonsense' is not an address; give one such as https"):
+        fetch_sentiment(tmp_path, url="nonsense")
 
 
 def test_no_network_says_what_to_do(tmp_path):

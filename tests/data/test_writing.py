@@ -107,6 +107,12 @@ def test_other_formats_than_the_input(tmp_path):
         rewrite(source, "o.doc")
 
 
+def test_a_text_that_parquet_cannot_hold(tmp_path):
+    source = write(tmp_path, "t.csv", b"text\na\n")
+    with pytest.raises(TableError, match="the column 'label' cannot be written as parquet"):
+        rewrite(source, "o.parquet", values=[("half \ud800", 0.5)])
+
+
 def test_keys_that_come_late_are_refused_in_a_csv(tmp_path):
     objects = write(tmp_path, "t.jsonl", b'{"text": "a"}\n' * LOOKED_AT + b'{"text": "c", "late": 1}\n')
     with pytest.raises(TableError, match=f"line {LOOKED_AT + 1} has 'late', which the rows before did not"):

@@ -2,8 +2,10 @@
 
 import functools
 import gc
+import io
 import os
 import sys
+import traceback
 import warnings
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -14,6 +16,7 @@ from typer.core import TyperCommand
 from gramshift import __version__
 from gramshift.commands import parser
 from gramshift.commands.interrupt import CODE, stopping_soon
+from gramshift.errors import GramshiftError
 from gramshift.text.terminal import say
 
 OLD_NAMES = {"--memory-limit": "--memory"}
@@ -57,10 +60,8 @@ def repeat_option(args: list[str], several: tuple[str, ...]) -> list[str]:
 
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "14")  # its idle threads sleep soon instead of taking our cores; before NumPy
 TRACEBACK = "GRAMSHIFT_TRACEBACK"
-EXTRA = "pip install 'gramshift["  # in errors about packages that only some need
-USERS_MISTAKES = (
-    ValueError,
-    TypeError,
+MENDABLE = (  # by the user: what we have checked, memory that the system does not give, and files that the user named
+    GramshiftError,
     MemoryError,
     FileNotFoundError,
     FileExistsError,
@@ -68,6 +69,7 @@ USERS_MISTAKES = (
     IsADirectoryError,
     NotADirectoryError,
 )
+OUR_FAULT = "this is a bug of Gramshift's and not your mistake; please report it to its developers, with all that follows"
 app = typer.Typer(
     name="gramshift",
     help="Label texts of a new domain with what was learnt on an old one, by the character n-grams that they share.",
@@ -123,23 +125,23 @@ def _options(
 
 
 def main() -> None:
-    """Run the command; a mistake of the user's is one line and exit code 2, a fault of ours exit code 1."""
+    """Run the command. What users can mend is one line and exit code 2, what the system refuses one line and 1.
+
+    Any other error is a bug of ours: Python shows the traceback and gives exit code 1. With GRAMSHIFT_TRACEBACK=1 the
+    traceback is shown for all errors.
+    """
     warnings.showwarning = _warn
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a text may have what the encoding of the terminal lacks
     try:
         app(prog_name="gramshift")
-    except USERS_MISTAKES as error:
-        _stop(_describe(error), 2)
-    except OSError as error:
-        _stop(_describe(error), 1)
-    except ModuleNotFoundError as error:
-        if EXTRA not in str(error):
-            raise
-        _stop(str(error), 2)
-    except Exception as error:
+    except (*MENDABLE, OSError) as error:
         if os.environ.get(TRACEBACK):
-            raise
-        advice = f"this should not happen: please report it, with what {TRACEBACK}=1 shows"
-        _stop(f"{type(error).__name__}: {error}; {advice}", 1)
+            traceback.print_exc()
+        _stop(_describe(error), 2 if isinstance(error, MENDABLE) else 1)
+    except Exception:
+        say(f"gramshift: {OUR_FAULT}")
+        raise
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -13,6 +13,7 @@ from tempfile import mkdtemp
 from typing import IO, Any
 
 from gramshift.data.reviews import DOMAINS, FILES, FOLDER, ReviewFileError, load_sentiment
+from gramshift.errors import InputError
 
 URL = "https://www.cs.jhu.edu/~mdredze/datasets/sentiment/domain_sentiment_data.tar.gz"
 HOME = "https://www.cs.jhu.edu/~mdredze/datasets/sentiment/"
@@ -85,7 +86,10 @@ def _advice() -> str:
 
 def _download_once(url: str, path: Path, progress: Progress | None, largest: int) -> None:
     have = path.stat().st_size if path.exists() else 0
-    request = urllib.request.Request(url, headers={"Range": f"bytes={have}-"} if have else {})
+    try:
+        request = urllib.request.Request(url, headers={"Range": f"bytes={have}-"} if have else {})
+    except ValueError:
+        raise InputError(f"{url!r} is not an address; give one such as {URL}") from None
     with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
         resumed = answer.status == 206
         if resumed and not answer.headers.get("Content-Range", "").startswith(f"bytes {have}-"):

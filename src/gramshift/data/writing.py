@@ -135,7 +135,10 @@ class ParquetWriter:
                 columns.append(part.native.column(field.name))
             else:
                 values = added[field.name] if field.name in added else [row.get(field.name) for row in part.rows]
-                columns.append(pa.array(values, field.type))
+                try:
+                    columns.append(pa.array(values, field.type))
+                except (pa.ArrowException, UnicodeEncodeError) as error:
+                    raise TableError(f"the column {field.name!r} cannot be written as parquet: {error}") from None
         self._writer.write_table(pa.Table.from_arrays(columns, schema=self._schema))
 
     def close(self) -> None:

@@ -16,5 +16,5 @@ def say(words: str) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Write a value to stdout as one line of JSON."""
-    print(json.dumps(value, ensure_ascii=False))
+    """Print a value as one line of JSON, with escapes where standard output cannot have every character."""
+    print(json.dumps(value, ensure_ascii=not (sys.stdout.encoding or "").lower().startswith("utf")))
