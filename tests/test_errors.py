@@ -1,0 +1,45 @@
+"""What users can mend has a class of our own, and is still the error of Python that one would expect."""
+
+import pytest
+
+import gramshift as gs
+from gramshift import errors
+from gramshift.methods import METHODS
+
+TEXTS = ["good film", "bad film", "good pan"]
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (lambda: gs.StringKernel("magic").gram(TEXTS), ValueError),
+        (lambda: gs.StringKernel().gram("one text"), TypeError),
+        (lambda: gs.StringKernel(memory_limit=10).gram(TEXTS), MemoryError),
+        (lambda: gs.TransductiveClassifier(alpha=-1).fit(TEXTS, [0, 1, None]), ValueError),
+        (lambda: gs.TransductiveClassifier().fit(TEXTS, [0, "a", None]), TypeError),
+        (lambda: gs.baselines.SFA(C="much").fit(TEXTS, [0, 1, None]), ValueError),
+        (lambda: gs.load(__file__), ValueError),
+        (lambda: gs.open_parts("-"), ValueError),
+    ],
+)
+def test_an_error_that_users_can_mend_is_of_both_kinds(call, expected):
+    with pytest.raises(gs.GramshiftError) as caught:
+        call()
+    assert isinstance(caught.value, expected)
+
+
+def test_a_package_that_is_missing(monkeypatch):
+    monkeypatch.setattr("gramshift.baselines.checks.find_spec", lambda name: None)
+    with pytest.raises(gs.GramshiftError) as caught:
+        METHODS["sst"].make()
+    assert isinstance(caught.value, ModuleNotFoundError)
+    assert caught.value.name == "HanTa"
+
+
+def test_every_class_is_ours_and_pythons():
+    classes = [one for one in vars(errors).values() if isinstance(one, type) and one is not gs.GramshiftError]
+    assert len(classes) == 5
+    for one in classes:
+        assert issubclass(one, gs.GramshiftError)
+        assert len(one.__bases__) == 2
+        assert one.__bases__[1].__module__ == "builtins"
