@@ -30,11 +30,6 @@ N = 20  # reviews per file
 PAPER10 = replace(PAPER, n_added=10)
 
 
-@pytest.fixture(autouse=True)
-def small(monkeypatch):
-    monkeypatch.setattr(sentiment, "N_REVIEWS", N)
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Sentences of the demo corpus as reviews of four domains."""
@@ -57,7 +52,7 @@ def folder(tmp_path_factory):
 
 def run(folder, output, **options):
     given = {"settings": parse_settings("all"), "methods": ["plain", "adapted", "tkc"], "kernels": ["presence", "intersection"]}
-    return reproduce(folder, output, paper=PAPER10, **given | options)
+    return reproduce(folder, output, paper=PAPER10, n_reviews=N, **given | options)
 
 
 def test_scores_are_those_of_the_algorithm_line_by_line(folder, tmp_path):

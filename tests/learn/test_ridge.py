@@ -122,17 +122,16 @@ def test_leaving_one_out_in_closed_form_is_leaving_one_out(adapt, bias):
 
 def test_a_kernel_that_single_precision_cannot_do_with_is_solved_in_double(monkeypatch):
     """Single letters: 70 documents in some 40 dimensions, a tiny alpha, and no time to do better."""
-    monkeypatch.setattr(ridge, "STEPS", 3)
     documents = GramFeatures.from_gram(StringKernel(ngram_range=(1, 1)).gram(DEMO[:70]), adapt=False)
     used = []
     in_double = ridge.solve_in_double
     monkeypatch.setattr(ridge, "solve_in_double", lambda *given: used.append(1) or in_double(*given))
-    scores = RidgeSolver(documents, SOURCE, 1e-7).solve(TRAINING, TARGETS).score(documents, np.arange(70))
+    scores = RidgeSolver(documents, SOURCE, 1e-7, steps=3).solve(TRAINING, TARGETS).score(documents, np.arange(70))
     expected = naive(documents, TRAINING, TARGETS, 1e-7)
     np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
     assert used
     with pytest.raises(SingularKernelError, match=r"alpha=1e-300 is too small for this kernel .* try alpha="):
-        RidgeSolver(documents, SOURCE, 1e-300).solve(TRAINING, TARGETS)
+        RidgeSolver(documents, SOURCE, 1e-300, steps=3).solve(TRAINING, TARGETS)
 
 
 @pytest.mark.parametrize("kind", ["presence", "spectrum"])
@@ -148,9 +147,8 @@ def test_leaving_one_out_of_an_ill_conditioned_kernel_is_right_too(kind):
 def test_many_documents_are_left_out_in_single_precision(monkeypatch, adapt):
     documents = describe(adapt=adapt)
     exact = RidgeSolver(documents, SOURCE, 1e-2).held_out(TRAINING, TARGETS)
-    monkeypatch.setattr(ridge, "FEW", 10)
     monkeypatch.setattr(ridge.linalg, "inv", None)  # not needed then
-    np.testing.assert_allclose(RidgeSolver(documents, SOURCE, 1e-2).held_out(TRAINING, TARGETS), exact, atol=2e-4)
+    np.testing.assert_allclose(RidgeSolver(documents, SOURCE, 1e-2, few=10).held_out(TRAINING, TARGETS), exact, atol=2e-4)
 
 
 def test_a_large_alpha_with_bias_still_orders_documents():

@@ -354,39 +354,37 @@ def test_a_scheduler_with_an_address(scheduler, tmp_path):
         assert caught.value.__suppress_context__
 
 
-def test_a_checkpoint_outlives_its_scheduler(scheduler, tmp_path, monkeypatch):
+def test_a_checkpoint_outlives_its_scheduler(scheduler, tmp_path):
     """Pieces that came before the scheduler was killed are taken up by threads."""
     process, address = scheduler
-    monkeypatch.setattr("gramshift.model.landmarks.piece_size", lambda n_landmarks, *, again: 8)
     texts = [f"{word} number {i}" for i in range(60) for word in ("pan", "film")]
     labels = ["even" if i % 2 else "odd" for i in range(60)]
-    options = {"ngram_range": (1, 3), "landmarks": 20}
+
+    def fit(**resources):
+        clf = gramshift.TransductiveClassifier(ngram_range=(1, 3), landmarks=20)
+        return clf._fit_with(texts[:60], labels, texts[60:], Runtime(piece_size=8, **resources))
+
+    def pieces():
+        """A piece that is made again is another file of the same name."""
+        return {path.name: path.stat().st_ino for path in (tmp_path / "kept").glob("landmarks-*.piece")}
+
     with (
         worker_process(address, tmp_path, **{"memory-limit": "700MB"}),
         open_cluster(address, patience=PATIENT),  # the worker is there
         pytest.raises(ConnectionError, match=f"^the Dask scheduler at {address} has gone away in the middle of the work"),
     ):
-        gramshift.TransductiveClassifier(engine="dask", scheduler=address, **options).fit(
-            texts[:60],
-            labels,
-            target=texts[60:],
+        fit(
+            engine="dask",
+            scheduler=address,
             resume=tmp_path / "kept",
             progress=lambda stage, n, total: process.kill() if (stage, n) == ("landmarks", 3) else None,
         )
-    n_kept = len(list((tmp_path / "kept").glob("*.piece")))
-    assert 3 <= n_kept < 15
-    calls = []
-    monkeypatch.setattr(
-        "gramshift.runtime.pieces.StoredPieces.put", lambda self, number, arrays, put=StoredPieces.put: (
-            calls.append(number), put(self, number, arrays)
-        )
-    )  # fmt: skip
-    found = gramshift.TransductiveClassifier(**options).fit(texts[:60], labels, target=texts[60:], resume=tmp_path / "kept")
-    assert len(calls) == 15 - n_kept
-    monkeypatch.undo()
-    monkeypatch.setattr("gramshift.model.landmarks.piece_size", lambda n_landmarks, *, again: 8)
-    expected = gramshift.TransductiveClassifier(**options).fit(texts[:60], labels, target=texts[60:])
-    assert found.transduction_score_.tobytes() == expected.transduction_score_.tobytes()
+    kept = pieces()
+    assert 3 <= len(kept) < 15
+    found = fit(resume=tmp_path / "kept")
+    assert len(pieces()) == 15
+    assert kept.items() <= pieces().items()
+    assert found.transduction_score_.tobytes() == fit().transduction_score_.tobytes()
 
 
 def test_without_any_worker_it_does_not_wait_for_ever(scheduler, tmp_path):

@@ -181,8 +181,8 @@ def find_folder(data: Path) -> Path:
     raise FileNotFoundError(f"{data} holds none of the folders {names}; get them with 'gramshift fetch sentiment'")
 
 
-def load_sentiment(data: Path, *, letters: str = "BDEK") -> Sentiment:
-    """Read all reviews of these domains and check them: 1000 in each file, the same that our figures come from."""
+def load_sentiment(data: Path, *, letters: str = "BDEK", n_reviews: int = N_REVIEWS) -> Sentiment:
+    """Read all reviews of these domains and check them: so many in each file, the same that our figures come from."""
     folder = find_folder(data)
     missing = [
         str(folder / DOMAINS[letter] / name)
@@ -199,14 +199,14 @@ def load_sentiment(data: Path, *, letters: str = "BDEK") -> Sentiment:
         reviews: list[Review] = []
         for name in FILES:
             read = read_review_file(folder / DOMAINS[letter] / name)
-            if len(read.reviews) != N_REVIEWS:
-                raise ReviewFileError(f"{read.path} has {len(read.reviews)} reviews; it should have {N_REVIEWS}")
+            if len(read.reviews) != n_reviews:
+                raise ReviewFileError(f"{read.path} has {len(read.reviews)} reviews; it should have {n_reviews}")
             key = f"{DOMAINS[letter]}/{name}"
             if digest(read.reviews) != DIGESTS.get(key):
                 notes.append(f"{read.path} differs from the file that the documented figures come from")
             notes += read.notes
             reviews += read.reviews
-        domains[letter] = Domain(letter, reviews, [1] * N_REVIEWS + [0] * N_REVIEWS)
+        domains[letter] = Domain(letter, reviews, [1] * n_reviews + [0] * n_reviews)
     return Sentiment(domains, notes)
 
 

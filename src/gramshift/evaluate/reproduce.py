@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gramshift.data.reviews import FIELDS, Sentiment, digest, load_sentiment
+from gramshift.data.reviews import FIELDS, N_REVIEWS, Sentiment, digest, load_sentiment
 from gramshift.errors import InputError
 from gramshift.evaluate.experiment import PAPER, Documents, Outcome, run_on_texts, run_settings
 from gramshift.evaluate.kept_results import Parts
@@ -46,6 +46,7 @@ def reproduce(
     progress: Report | None = None,
     say: Callable[[str], None] = lambda words: None,
     paper: Settings = PAPER,
+    n_reviews: int = N_REVIEWS,
 ) -> dict[str, Any]:
     """Run, write results.json, results.csv, tables.md and predictions.csv.gz into ``output``, and return the results."""
     check_choice("method", methods, tuple(METHODS))
@@ -58,7 +59,7 @@ def reproduce(
     )
     begun = time.perf_counter()
     letters = "".join(letter for letter in LETTERS if any(letter in setting.letters for setting in settings))
-    sentiment = load_sentiment(data, letters=letters)
+    sentiment = load_sentiment(data, letters=letters, n_reviews=n_reviews)
     for note in sentiment.notes:
         if "differs" in note:
             say(note)

@@ -74,7 +74,15 @@ class RidgeSolver:
         bias: bool = False,
         products: Products | None = None,
         progress: Progress | None = None,
+        steps: int = STEPS,
+        few: int = FEW,
     ) -> None:
+        """Factor the kernel of the source.
+
+        After ``steps`` of conjugate gradients double precision takes over; held-out scores of ``few`` documents come from it
+        at once.
+        """
+        self._steps, self._few = steps, few
         self.documents, self.alpha, self.bias = documents, alpha, bias
         self._progress = progress or (lambda *_: None)
         self._originals = documents.originals
@@ -109,7 +117,7 @@ class RidgeSolver:
         """Of (K + D)^-1: from a factor in single precision, if that passes a check on some documents, else in double."""
         penalty = np.zeros(len(self.documents))
         penalty[merged.rows] = self.alpha / merged.counts
-        if len(merged.rows) > FEW:
+        if len(merged.rows) > self._few:
             approximate = Preconditioner(self.documents, self._inverse.source, penalty)  # exact for copies too
             n = len(merged.rows)
             if approximate.grow(merged.rows, lambda done: self._progress("sureness", done, 2 * n)):
@@ -146,7 +154,7 @@ class RidgeSolver:
             reach = len(merged.rows) * (len(self.documents) if self.documents.adapt else 1) / self.alpha
             tolerance = TOLERANCE * float(np.abs(right).max(initial=1.0)) * max(1e-6, min(1.0, reach))  # for tiny scores too
             apart = self._inverse.apart()
-            weights = conjugate_gradients(multiply, self._inverse, right, apart=apart, tolerance=tolerance, limit=STEPS)
+            weights = conjugate_gradients(multiply, self._inverse, right, apart=apart, tolerance=tolerance, limit=self._steps)
         if weights is None:
             weights = solve_in_double(self.documents.kernel(merged.rows), right, penalty[:, 0], multiply)
         if not bias:
