@@ -36,10 +36,8 @@ ALONE = {  # modules that one other imports, and what idea each of them is
     "baselines.thesaurus": "relatedness of words over domains, which SST expands texts with",
     "baselines.tradaboost": "the methods of TrAdaBoost",
     "baselines.tsvm": "the method of the transductive support-vector machine",
-    "commands.classify.command": "the command classify",
     "commands.demo": "the command demo",
     "commands.explain": "the command explain",
-    "commands.fetch": "the command fetch",
     "commands.info": "the command info",
     "commands.kernel": "the command kernel",
     "commands.main": "the parser, which the entry must be able to wait for with Ctrl-C in hand",
@@ -67,7 +65,6 @@ ALONE = {  # modules that one other imports, and what idea each of them is
     "runtime.lock": "one process at a time in a folder",
     "runtime.remote_pieces": "pieces that live on Dask workers",
     "runtime.workers": "starting Dask workers and connecting to them",
-    "text.words": "words written as characters",
 }
 
 
