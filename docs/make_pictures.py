@@ -1,5 +1,9 @@
-"""Draw the pictures of docs/how-it-works.md into docs/images, from ten short texts: python docs/make_pictures.py"""
+"""Draw the pictures of docs/how-it-works.md, from ten short texts, and of docs/architecture.md, from the source, into docs/images.
 
+python docs/make_pictures.py, with the project's folder as the current one
+"""
+
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +13,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 import gramshift as gs
+from bench.imports import read_imports, read_source
 from gramshift.learn.features import adapted_kernel, exponential, normalize_gram
 from gramshift.report.drawings import Scale, shape
 
@@ -30,6 +35,7 @@ def make_pictures() -> dict[str, str]:
         "how-flow.svg": picture("From texts to labels", 440, draw_flow()),
         "how-ngrams.svg": picture("N-grams that two texts share", 222, draw_ngrams(SOURCE[0], TARGET[0])),
         "how-adapting.svg": picture("Similarities before and after adapting", 760, draw_adapting()),
+        "architecture.svg": picture("Which room imports which", 606, draw_rooms()),
         "how-rounds.svg": picture("Scores of the target documents, stage by stage", 292, draw_rounds()),
     }
 
@@ -65,6 +71,66 @@ def arrow(*points: tuple[float, float], colour: str = GREY) -> Markup:
     return shape("polyline", points=line, fill="none", stroke=colour, stroke_width=1.5) + shape(
         "polygon", points=head, fill=colour
     )
+
+
+ROOMS = {  # where each one stands: column and row
+    "commands": (1, 0),
+    "report": (1, 1),
+    "evaluate": (1, 2),
+    "methods": (1, 3),
+    "data": (2, 3),
+    "baselines": (1, 4),
+    "model": (1, 5),
+    "learn": (0, 6),
+    "grams": (2, 6),
+    "runtime": (0, 7),
+    "kernels": (2, 7),
+    "ngrams": (2, 8),
+    "text": (1, 9),
+}
+FOR_ALL = {"errors", "leaf"}  # which every room may import
+
+
+def read_rooms() -> tuple[dict[str, int], set[tuple[str, str]]]:
+    """How many modules each room has, and which room imports which, as the source has it."""
+    source = read_source(IMAGES.parents[1] / "src" / "gramshift")
+    modules = Counter(source.room_of(module) for module, path in source.paths.items() if path.name != "__init__.py")
+    found = {(source.room_of(one.importer), source.room_of(one.imported)) for one in read_imports(source)}
+    edges = {(here, there) for here, there in found if here != there and {here, there} <= set(modules) - FOR_ALL - {""}}
+    return {room: n for room, n in modules.items() if room not in FOR_ALL and room}, edges
+
+
+def without_detours(edges: set[tuple[str, str]]) -> set[tuple[str, str]]:
+    """The arrows that no way through other rooms replaces."""
+
+    def reachable(room: str, skipped: tuple[str, str]) -> set[str]:
+        below = {there for here, there in edges if here == room and (here, there) != skipped}
+        return below.union(*(reachable(one, skipped) for one in below))
+
+    return {edge for edge in edges if edge[1] not in reachable(edge[0], edge)}
+
+
+def draw_rooms() -> Iterator[Markup]:
+    modules, edges = read_rooms()
+    if set(modules) != set(ROOMS):
+        raise ValueError(f"rooms without a place in the picture, or places without a room: {set(modules) ^ set(ROOMS)}")
+    width, height, step = 150, 40, 60
+
+    def place(room: str) -> tuple[float, float]:
+        column, row = ROOMS[room]
+        return 20 + 165 * column, 16 + step * row
+
+    for here, there in sorted(without_detours(edges)):
+        (x0, y0), (x, y) = place(here), place(there)
+        x0, x = x0 + width / 2, x + width / 2
+        if x0 == x:
+            yield arrow((x0, y0 + height), (x, y))
+            continue
+        side = x0 + (22 if x > x0 else -22)  # beside the arrow that goes straight down
+        into = x - (12 if x > x0 else -12)
+        yield arrow((side, y0 + height), (side, y - 10), (into, y - 10), (into, y))
+    for room, n in modules.items():
+        yield box(*place(room), width, height, room, f"{n} modules" if n > 1 else "1 module")
 
 
 def draw_flow() -> Iterator[Markup]:

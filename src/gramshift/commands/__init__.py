@@ -1,1 +1,1 @@
-"""The command line: one file per command, each a thin parser over a plain function that returns a dict."""
+"""The command line: one parser with the options of all commands, and for each command a plain function that returns a dict."""

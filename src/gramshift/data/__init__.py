@@ -1,1 +1,1 @@
-"""Readers of data sets, and the demo corpus that ships with the package."""
+"""Readers and writers of files, the data set of the paper, and the demo corpus that ships with the package."""

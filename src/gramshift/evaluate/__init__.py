@@ -1,1 +1,1 @@
-"""The paper's protocol: settings, methods, significance, result tables."""
+"""The paper's protocol: its settings run with every method, significance, tables of results."""

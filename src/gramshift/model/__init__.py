@@ -1,1 +1,1 @@
-"""Thin scikit-learn classes over the layers below."""
+"""What users call: the string kernel, the classifier, its settings, what a fit has learnt, explanations and files."""

@@ -1,1 +1,1 @@
-"""Plots and pages."""
+"""Plots of the paper's tables, and the page of a run."""

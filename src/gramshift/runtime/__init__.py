@@ -1,1 +1,1 @@
-"""Tiles, memory, threads and progress: the engine owns the only loop over tiles."""
+"""With what work runs: threads or Dask workers, memory, finished pieces on disk, progress."""
