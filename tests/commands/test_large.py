@@ -17,11 +17,11 @@ COMMON = ["--ngrams", "3-5", "--landmarks", "60"]
 SCRIPT = """
 import os, signal, sys
 from gramshift.runtime import pieces
-from gramshift.model import encoding
+from gramshift.model import describers
 from gramshift.runtime import budget as estimates
 estimates.PIECE_CELLS = 64 * 64  # four pieces
 left, made = {left}, 0
-put, encode = pieces.StoredPieces.put, encoding.Encoder.__call__
+put, encode = pieces.StoredPieces.put, describers.Encoder.__call__
 
 def put_or_die(self, number, arrays):
     global left
@@ -35,7 +35,7 @@ def count(self, documents):
     made += 1
     return encode(self, documents)
 
-pieces.StoredPieces.put, encoding.Encoder.__call__ = put_or_die, count
+pieces.StoredPieces.put, describers.Encoder.__call__ = put_or_die, count
 from gramshift.commands.main import app
 app(sys.argv[1:], standalone_mode=False)
 print("made", made)
