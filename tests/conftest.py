@@ -140,7 +140,10 @@ def data_folder():
 
 @pytest.fixture(scope="session")
 def cluster():
-    """Two workers for all tests; Dask gives a task up when it has killed its second worker."""
+    """Two workers for all tests; Dask gives a task up when it has killed its second worker.
+
+    It would also give a worker up that is just being started again some seconds after it was lost before; many tests kill them.
+    """
     import dask
     import distributed
 
@@ -148,7 +151,7 @@ def cluster():
 
     assert distributed  # sets what Dask is configured with, so it must come before we change a part of that
     with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+        dask.config.set({"distributed.scheduler.allowed-failures": 1, "distributed.deploy.lost-worker-timeout": "1 hour"}),
         open_cluster(n_workers=2, memory_limit="600 MB") as opened,
     ):
         yield opened

@@ -2,23 +2,14 @@ import os
 import signal
 
 import dask.bag
-import distributed
 import numpy as np
 import pytest
 
 import gramshift as gs
 from gramshift.data.demo import load_demo
-from gramshift.runtime.cluster import open_cluster
 from gramshift.runtime.resources import Runtime
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    assert distributed
-    with open_cluster(n_workers=2, memory_limit="600 MB") as opened:
-        yield opened
 
 
 def fit(source=KITCHEN.texts, target=FILMS.texts, labels=KITCHEN.labels, *, runtime=None, **options):

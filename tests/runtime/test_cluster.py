@@ -60,8 +60,8 @@ def test_results_come_in_order_and_progress_is_complete(cluster):
 
 
 def test_what_the_workers_have(cluster):
-    assert (cluster.n_workers, cluster.n_threads, cluster.memory_limit) == (2, 2, 500 * 10**6)
-    assert cluster.room(100 * 10**6) == 200 * 10**6
+    assert (cluster.n_workers, cluster.n_threads, cluster.memory_limit) == (2, 2, 600 * 10**6)
+    assert cluster.room(100 * 10**6) == 260 * 10**6
 
 
 def test_results_are_handed_over_as_they_come(cluster):
@@ -213,7 +213,7 @@ def test_running_out_of_memory_is_one_sentence(cluster):
     with pytest.raises(
         MemoryError,
         match=r"^workers died again and again over the task hog-0, most likely for want of memory \(the smallest may use "
-        r"476.8 MiB\): give each worker more memory, or let the work come in smaller parts$",
+        r"572.2 MiB\): give each worker more memory, or let the work come in smaller parts$",
     ) as caught:
         cluster.run(cluster_tasks.take_all_memory, [0], name="hog")
     assert caught.value.__suppress_context__
