@@ -1,6 +1,6 @@
-"""Draw the pictures of docs/how-it-works.md, from ten short texts, and of docs/architecture.md, from the source, into docs/images.
+"""Draw the pictures of docs/how-it-works.md, from ten short texts, and of docs/architecture.md, from the source.
 
-python docs/make_pictures.py, with the project's folder as the current one
+python -m docs.make_pictures writes them into docs/images.
 """
 
 from collections import Counter

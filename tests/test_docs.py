@@ -70,7 +70,7 @@ def test_a_command_is_described_as_its_code_has_it():
 
 def test_the_pictures_are_those_that_the_code_draws():
     for name, content in script("make_pictures").make_pictures().items():
-        assert (DOCS / "images" / name).read_text() == content, f"run python docs/make_pictures.py: {name} has changed"
+        assert (DOCS / "images" / name).read_text() == content, f"run python -m docs.make_pictures: {name} has changed"
 
 
 def test_every_page_is_in_the_menu():

@@ -143,6 +143,21 @@ def test_sums_have_the_same_bits_for_any_number_of_workers(cluster):
             assert found[0][1] == large or n_pieces > 63
 
 
+@contextmanager
+def forgiving(cluster):
+    """Where all workers die at once, a task may be sent to the second before anyone knows that it is dead as well."""
+
+    def allow(n, dask_scheduler):
+        before, dask_scheduler.allowed_failures = dask_scheduler.allowed_failures, n
+        return before
+
+    before = cluster.client.run_on_scheduler(allow, 10)
+    try:
+        yield
+    finally:
+        cluster.client.run_on_scheduler(allow, before)
+
+
 def test_pieces_that_are_lost_while_others_are_made_do_not_count(cluster):
     calls, later, total = [], [], np.zeros(2, int)
 
@@ -153,7 +168,8 @@ def test_pieces_that_are_lost_while_others_are_made_do_not_count(cluster):
                 os.kill(pid, signal.SIGKILL)
 
     pieces = RemotePieces(Runtime(cluster=cluster, progress=kill_all), "numbers")
-    pieces.fill(cluster_tasks.make_piece, iter(range(40)), 40, stage="landmarks")
+    with forgiving(cluster):
+        pieces.fill(cluster_tasks.make_piece, iter(range(40)), 40, stage="landmarks")
     assert later[-1] == 40
     assert min(later) >= 12, "what was lost before is made again, and no more"
     pieces.add_up(cluster_tasks.count_and_add, (1,), dict.fromkeys(range(40), 1), total)
