@@ -3,6 +3,7 @@
 import importlib.util
 import re
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Annotated
 
 import typer
@@ -71,6 +72,20 @@ def test_a_command_is_described_as_its_code_has_it():
 def test_the_pictures_are_those_that_the_code_draws():
     for name, content in script("make_pictures").make_pictures().items():
         assert (DOCS / "images" / name).read_text() == content, f"run python -m docs.make_pictures: {name} has changed"
+
+
+def test_the_page_about_the_rooms_names_what_is_there():
+    """Every name such as learn.rounds.fit_rounds and every file such as learn/rounds.py."""
+    text = (DOCS / "architecture.md").read_text()
+    source = DOCS.parent / "src" / "gramshift"
+    rooms = {path.name for path in source.iterdir() if path.is_dir()}
+    names = [name for name in re.findall(r"`([a-z_]+(?:\.\w+)+)`", text) if name.split(".")[0] in rooms]
+    files = [name for name in re.findall(r"`([a-z_]+/[a-z_/]*(?:\.py)?)`", text) if name.split("/")[0] in rooms]
+    assert len(names) > 15
+    assert len(files) > 10
+    assert [name for name in files if not (source / name).exists()] == []
+    for name in names:
+        assert resolve_name(f"gramshift.{name}") is not None
 
 
 def test_every_page_is_in_the_menu():
