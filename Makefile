@@ -1,14 +1,19 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+WORKERS ?= 2  # that run tests side by side, each on one core
+PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder
 
-.PHONY: demo test lint types docs clean
+.PHONY: demo test test-fast lint types docs clean
 
 demo: $(VENV)/.installed
 	$(BIN)/gramshift demo
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest
+	$(PYTEST)
+
+test-fast: $(VENV)/.installed-test
+	$(PYTEST) -m "not data and not browser and not cluster and not process and not slow"
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
