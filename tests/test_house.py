@@ -111,6 +111,7 @@ def test_what_is_counted(tmp_path):
     }
 
 
+@pytest.mark.process
 def test_the_count_is_a_command(capsys):
     assert main(["house", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
@@ -118,6 +119,7 @@ def test_the_count_is_a_command(capsys):
     assert "monkeypatch.setattr in tests" in house.show(result)
 
 
+@pytest.mark.process
 def test_a_commit_that_git_does_not_know(capsys):
     assert main(["house", "--commit", "no-such-commit"]) == 1
     assert capsys.readouterr().err.startswith("bench: fatal:")

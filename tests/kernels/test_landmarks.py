@@ -34,6 +34,7 @@ def test_counts_are_the_naive_ones(kind, landmarks, documents, ngram_range, dens
 @pytest.mark.parametrize("kind", KINDS)
 @given(landmarks=st.lists(st.text("ab", max_size=60), max_size=5), documents=st.lists(st.text("abc", max_size=60), max_size=5))
 @settings(max_examples=150)
+@pytest.mark.slow
 def test_texts_that_repeat_themselves(kind, landmarks, documents):
     for ngram_range in [(1, 1), (1, 4), (3, 20)]:
         check(landmarks, documents, kind=kind, ngram_range=ngram_range, dense_at=2)
@@ -61,6 +62,7 @@ def test_unknown_characters_match_nothing_but_are_different_from_each_other(kind
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_more_characters_than_the_landmarks_have_bits_for(kind):
     """Landmarks of two characters pack 32 to a block, documents of thousands only four: both lead to the same n-grams."""
     many = "".join(map(chr, range(0x4E00, 0x4E00 + 3000)))

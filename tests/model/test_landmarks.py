@@ -32,6 +32,7 @@ def fit(**options):
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.slow
 def test_all_documents_as_landmarks_are_the_exact_classifier(way):
     exact, found = fit(**WAYS[way]), fit(landmarks=10**6, **WAYS[way])
     assert found.transduction_.tolist() == exact.transduction_.tolist()

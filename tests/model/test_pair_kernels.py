@@ -33,6 +33,7 @@ def test_it_is_algorithm_1(kind):
 
 
 @pytest.mark.parametrize("kind", PAIR_KINDS)
+@pytest.mark.slow
 def test_better_than_chance_on_the_demo_corpus(kind):
     """71 of 120 right would come about by chance once in forty times."""
     clf = gs.TransductiveClassifier(kind, ngram_range=(3, 4), n_added=40).fit(SOURCE.texts, SOURCE.labels, target=FILMS.texts)
