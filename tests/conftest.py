@@ -22,6 +22,12 @@ settings.register_profile("default", deadline=None, suppress_health_check=[Healt
 settings.register_profile("fast", settings.get_profile("default"), max_examples=20)  # for make test-fast
 settings.load_profile("default")
 
+
+def examples(n):
+    """Settings for so many examples, of which make test-fast takes a fifth."""
+    return settings(max_examples=max(1, n * settings.default.max_examples // 100))
+
+
 KINDS = ["presence", "intersection", "spectrum"]
 PAIR_KINDS = ["subsequence", "local_rank"]
 

@@ -134,6 +134,7 @@ def sentences(chance, n, common):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
 def test_three_classes_or_a_clear_error(name):
     chance = random.Random(0)
     texts, labels = sentences(chance, 40, "the a was very long day we saw and then")

@@ -46,6 +46,7 @@ def test_all_documents_as_landmarks_are_the_exact_classifier(way):
 
 
 @pytest.mark.parametrize("way", ["tkc", "plain", "best", "two"])
+@pytest.mark.slow
 def test_explanations_are_those_of_the_exact_classifier(way):
     expected, found = (fit(landmarks=n, **WAYS[way]).explain(NEW[0]) for n in (None, 10**6))
     for label in expected.score:
@@ -97,6 +98,7 @@ def test_few_landmarks_are_both_rounds_by_hand(n):
 
 @pytest.mark.parametrize("way", ["tkc", "plain", "best"])
 @pytest.mark.parametrize("choice", ["uniform", "spread"])
+@pytest.mark.slow
 def test_saved_and_loaded_it_says_the_same(tmp_path, way, choice):
     found = fit(landmarks=50, landmark_choice=choice, random_state=3, **WAYS[way])
     found.save(tmp_path / "model.gramshift")
