@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2  # that run tests side by side, each on one core
-PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder
+PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS)
 
 .PHONY: demo test test-fast lint types docs clean
 
@@ -13,7 +13,7 @@ test: $(VENV)/.installed-test
 	$(PYTEST)
 
 test-fast: $(VENV)/.installed-test
-	$(PYTEST) -m "not data and not browser and not cluster and not process and not slow"
+	$(PYTEST) --hypothesis-profile fast -m "not data and not browser and not cluster and not process and not slow"
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

@@ -1,6 +1,7 @@
 import inspect
 import os
 import sys
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +19,14 @@ from hypothesis import HealthCheck, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+settings.register_profile("fast", settings.get_profile("default"), max_examples=20)  # for make test-fast
 settings.load_profile("default")
+
+
+def examples(n):
+    """Settings for so many examples, of which make test-fast takes a fifth."""
+    return settings(max_examples=max(1, n * settings.default.max_examples // 100))
+
 
 KINDS = ["presence", "intersection", "spectrum"]
 PAIR_KINDS = ["subsequence", "local_rank"]
@@ -32,6 +40,9 @@ ngram_ranges = st.tuples(st.integers(1, 12), st.integers(0, 25)).map(lambda pair
 BY_FIXTURE = {"data_folder": "data", "browser": "browser", "cluster": "cluster", "scheduler": "cluster"}
 BY_NAME = {"open_cluster": "cluster", "subprocess": "process", "fork": "process", "Parallel": "process"}
 APART = ("data", "browser", "cluster", "process")  # markers of tests that may start processes
+LONG_FIRST = ("cluster", "slow", "data", "browser", "process")
+WITH_CLUSTER = {"tests/grams/test_filling.py", "tests/model/test_dask.py", "tests/runtime/test_cluster.py"}
+ONE_BY_ONE = {"tests/test_bench.py", "tests/test_reviews.py"}
 STARTS = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system")
 
 started: list[str] = []  # processes, by the event that told of them
@@ -48,9 +59,26 @@ def pytest_configure(config):
             import_module(".".join(path.relative_to(folder.parent).with_suffix("").parts))
 
 
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give workers whole files, which share fixtures; those with a cluster together, long tests without fixtures one by one.
+
+    The marker xdist_group would say so too, but pytest 9.2 does not let pytest-xdist 3.8 hand it on.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            file = nodeid.partition("::")[0]
+            return "cluster" if file in WITH_CLUSTER else nodeid if file in ONE_BY_ONE else file
+
+    config.option.loadscopereorder = False
+    return Scheduling(config, log)
+
+
 def pytest_collection_modifyitems(items):
-    """Mark tests by what they use; workers take them by files, those that need a cluster together and first."""
+    """Mark tests by what they use, and let files that take long come first, so that no worker waits for them in the end."""
+    places = {}
     for item in items:
         names = names_used(item.function)
         found = {marker for name, marker in BY_FIXTURE.items() if name in item.fixturenames}
@@ -58,22 +86,12 @@ def pytest_collection_modifyitems(items):
         for marker in found:
             item.add_marker(marker)
         markers = {marker.name for marker in item.iter_markers()}
-        if "cluster" in markers:
-            group = "cluster"
-        elif "slow" in markers and not any(name in item.fixturenames for name in ("browser",)):
-            group = item.nodeid
-        else:
-            group = item.path.name
-        item.add_marker(pytest.mark.xdist_group(group))
-    items.sort(key=rank)
+        place = next((place for place, name in enumerate(LONG_FIRST) if name in markers), len(LONG_FIRST))
+        places[item.path] = min(place, places.get(item.path, place))
+    items.sort(key=lambda item: places[item.path])
 
 
-def rank(item):
-    """Where a test comes: what takes long first, so that no worker waits for it in the end."""
-    markers = {marker.name for marker in item.iter_markers()}
-    return next((place for place, name in enumerate(("cluster", "slow", "browser", "process")) if name in markers), 9)
-
-
+@cache
 def names_used(function):
     """The names in a test and in the functions of our tests that it calls."""
     names, left, seen = set(), [function], set()

@@ -81,7 +81,13 @@ def test_doctests():
     assert sum(result.attempted for result in results.values()) > 0
 
 
-@pytest.mark.parametrize("page", ["README.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("*.md"))])
+PAGES = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))]
+STARTS_WORKERS = "docs/dask.md"
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=pytest.mark.cluster if page == STARTS_WORKERS else ()) for page in PAGES]
+)
 def test_examples_in_the_documents_run(page):
     """Every >>> example in a document is run as it stands, top to bottom, and its output compared."""
     text = (ROOT / page).read_text()

@@ -33,6 +33,7 @@ def fitted(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
 def test_interface(name):
     clf = fitted(name)
     assert clf.classes_.tolist() == ["negative", "positive"]
@@ -46,6 +47,7 @@ def test_interface(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
 def test_probabilities_and_saving(name, tmp_path):
     clf = fitted(name)
     probabilities = clf.transduction_proba_
@@ -101,6 +103,7 @@ def test_altered_files_are_refused(change, tmp_path):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
 def test_labels_of_any_kind_gaps_and_frames(name):
     chosen = list(range(0, 120, 3))
     texts, labels = [KITCHEN.texts[i] for i in chosen], [KITCHEN.labels[i] for i in chosen]
@@ -131,6 +134,7 @@ def sentences(chance, n, common):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
 def test_three_classes_or_a_clear_error(name):
     chance = random.Random(0)
     texts, labels = sentences(chance, 40, "the a was very long day we saw and then")
@@ -170,6 +174,7 @@ def test_grid_search_leaves_the_target_whole():
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
 def test_better_than_chance_at_telling_the_demo_corpora_apart(name):
     """Either half of the reviews, labelled by their corpus, and the other half as target: 6 points above chance.
 

@@ -93,6 +93,7 @@ def test_it_says_that_it_is_a_substitute():
 
 
 @pytest.mark.parametrize(("name", "least"), [("sst", 0.55), ("ke-meta", 0.58)])
+@pytest.mark.slow
 def test_better_than_chance_on_the_demo_in_both_directions_together(name, least):
     right = []
     for source, target in (("kitchen", "films"), ("films", "kitchen")):

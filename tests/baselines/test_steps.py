@@ -331,6 +331,7 @@ def test_tradaboost_with_true_labels_of_some_target_documents():
         clf.fit(KITCHEN.texts, KITCHEN.labels, target_labels=["positive"])
 
 
+@pytest.mark.slow
 def test_topics_are_shared_as_the_model_that_found_them_would():
     _, counts = words.find_words(KITCHEN.texts + FILMS.texts, longest=1, least=3)
     model = LatentDirichletAllocation(4, learning_method="online", batch_size=256, random_state=0).fit(counts)

@@ -25,6 +25,7 @@ def test_sentences_and_words():
 
 
 @given(st.text())
+@pytest.mark.slow
 def test_no_character_is_lost_but_blanks_and_what_closes_a_sentence(text):
     closing = ["'", '"', ")", "]", "’", "‘", "`", "´"]
     kept = "".join(word for words in split_sentences(text) for word in words)
@@ -66,6 +67,7 @@ def test_tags_are_those_of_hanta():
 
 
 @given(st.lists(st.text(min_size=1, max_size=6).filter(lambda word: not word.isspace()), max_size=6))
+@pytest.mark.slow
 def test_any_words_get_a_tag_each(words):
     assert len(tag_sentence(words)) == len(words)
 

@@ -57,6 +57,7 @@ def test_predictions_go_to_standard_output(gramshift, folder, model):
     assert gramshift("predict", "-m", model, "-i", "films.csv", "--json").code == 2
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_file(folder, model, monkeypatch):
     """Ten times the file takes no more: measured on what Python and NumPy hold at the peak."""
     monkeypatch.setattr("gramshift.data.tables.PIECE", 1 << 12)

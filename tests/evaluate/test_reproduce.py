@@ -95,6 +95,7 @@ def test_true_labels_of_the_target_are_never_used(folder, tmp_path):
     assert (scores[0] == scores[1]).all()
 
 
+@pytest.mark.slow
 def test_files_tables_and_plots(folder, tmp_path):
     result = run(folder, tmp_path)
     assert len(result["rows"]) == 96
@@ -119,11 +120,13 @@ def test_files_tables_and_plots(folder, tmp_path):
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
 
 
+@pytest.mark.slow
 def test_plots_that_a_part_of_the_results_does_not_allow_are_left_out(folder, tmp_path):
     result = run(folder, tmp_path, methods=["plain"], settings=parse_settings("D-B"), kernels=["spectrum"])
     assert [path.name for path in write_plots(result, tmp_path, kernel="spectrum")] == ["accuracy.png", "kernel.png"]
 
 
+@pytest.mark.slow
 def test_the_same_command_gives_the_same_bytes_and_resuming_too(folder, tmp_path):
     run(folder, tmp_path / "a")
     run(folder, tmp_path / "b")

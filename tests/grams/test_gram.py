@@ -29,6 +29,7 @@ def compute(texts=TEXTS, others=None, *, kind="presence", ngram_range=(2, 4), no
 @pytest.mark.parametrize("kind", KINDS + PAIR_KINDS)
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("others", [None, OTHERS], ids=["symmetric", "rectangular"])
+@pytest.mark.slow
 def test_the_bits_do_not_depend_on_threads_or_tiles(kind, normalize, others):
     expected = compute(others=others, kind=kind, normalize=normalize, n_jobs=1)
     for n_threads in (1, 2, 7):

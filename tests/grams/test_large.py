@@ -10,6 +10,7 @@ from gramshift.runtime.resources import Runtime
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_a_document_of_ten_megabytes(kind):
     rng = np.random.default_rng(0)
     word = "".join(rng.choice(list("abcdefghij "), 5000))

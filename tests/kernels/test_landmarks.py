@@ -5,11 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from conftest import KINDS, ngram_ranges, texts
+from conftest import KINDS, examples, ngram_ranges, texts
 from gramshift.grams.gram import compute_gram
 from gramshift.kernels.to_landmarks import count_shared
 from gramshift.ngrams.lookup import build_lookup
@@ -32,14 +32,15 @@ def check(landmarks, documents, *, kind, ngram_range, dense_at=None):
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(landmarks=texts, documents=texts, ngram_range=ngram_ranges, dense_at=st.sampled_from([1, 2, 3, 100]))
-@settings(max_examples=200)
+@examples(200)
 def test_counts_are_the_naive_ones(kind, landmarks, documents, ngram_range, dense_at):
     check(landmarks, documents, kind=kind, ngram_range=ngram_range, dense_at=dense_at)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(landmarks=st.lists(st.text("ab", max_size=60), max_size=5), documents=st.lists(st.text("abc", max_size=60), max_size=5))
-@settings(max_examples=150)
+@examples(150)
+@pytest.mark.slow
 def test_texts_that_repeat_themselves(kind, landmarks, documents):
     for ngram_range in [(1, 1), (1, 4), (3, 20)]:
         check(landmarks, documents, kind=kind, ngram_range=ngram_range, dense_at=2)
@@ -67,6 +68,7 @@ def test_unknown_characters_match_nothing_but_are_different_from_each_other(kind
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_more_characters_than_the_landmarks_have_bits_for(kind):
     """Landmarks of two characters pack 32 to a block, documents of thousands only four: both lead to the same n-grams."""
     many = "".join(map(chr, range(0x4E00, 0x4E00 + 3000)))
@@ -102,6 +104,7 @@ def make_texts(n_texts, seed):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("ngram_range", [(1, 2), (5, 8), (3, 20)])
+@pytest.mark.slow
 def test_agrees_with_the_gram(kind, ngram_range):
     """More landmarks than a block of bits, more documents than a batch, and every sort of list."""
     landmarks, documents = make_texts(1100, 0), make_texts(600, 1)

@@ -2,11 +2,11 @@ from math import exp
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from conftest import ngram_ranges, texts
+from conftest import examples, ngram_ranges, texts
 from gramshift import StringKernel
 from gramshift.kernels.local_rank import LocalRank
 from gramshift.ngrams.occurrences import find_occurrences
@@ -41,7 +41,7 @@ def test_nothing_in_common_is_as_far_as_can_be_and_the_same_text_as_near():
 
 @pytest.mark.filterwarnings("ignore:ngram_range")
 @given(texts=texts, others=texts, ngram_range=ngram_ranges, max_offset=st.sampled_from([1, 2, 7, 1000, 2**31 - 1]))
-@settings(max_examples=80)
+@examples(80)
 def test_the_gram_is_the_naive_one(texts, others, ngram_range, max_offset):
     rows, columns = [naive.prepare(text) for text in texts], [naive.prepare(text) for text in others]
     expected = [[naive.local_rank(a, b, ngram_range, max_offset, 0.6) for b in columns] for a in rows]

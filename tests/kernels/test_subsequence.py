@@ -3,11 +3,11 @@ from math import comb, isclose, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from conftest import ALPHABET
+from conftest import ALPHABET, examples
 from gramshift import StringKernel
 from gramshift.data.demo import load_demo
 from gramshift.kernels.subsequence import largest_sum
@@ -46,7 +46,8 @@ def test_lengths_are_added_up_before_normalising():
 
 @pytest.mark.filterwarnings("ignore:ngram_range")
 @given(texts=short_texts, others=short_texts, ngram_range=ranges, decay=st.sampled_from([2**-19, 0.25, 0.5, 0.875, 1.0]))
-@settings(max_examples=60)
+@examples(60)
+@pytest.mark.slow
 def test_the_gram_is_the_naive_one_in_rational_numbers(texts, others, ngram_range, decay):
     exact = [[naive.subsequence(a, b, ngram_range, Fraction(decay)) for b in others] for a in texts]
     found = compute(texts, others, ngram_range=ngram_range, decay=decay)

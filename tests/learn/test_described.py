@@ -9,6 +9,7 @@ from gramshift.learn.features import GramFeatures, adapted_kernel, compact, expo
 
 
 @given(texts, st.booleans(), st.integers(1, 2))
+@pytest.mark.slow
 def test_what_is_worked_out_on_the_way_equals_whole_arrays(documents, adapt, n_threads):
     gram = StringKernel("intersection", ngram_range=(1, 2)).gram(["ab", *documents])
     documents = ["ab", *documents]

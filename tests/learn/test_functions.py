@@ -1,6 +1,7 @@
 from math import e, exp
 
 import numpy as np
+import pytest
 
 from gramshift.learn.calibrate import fit_offsets, fit_steepness, softmax
 from gramshift.learn.features import adapted_kernel, exponential, normalize_gram
@@ -93,6 +94,7 @@ def test_quotas_add_up():
         assert sum(quotas(n, np.array([0.21, 0.33, 0.46]))) == n
 
 
+@pytest.mark.slow
 def test_shares_are_estimated():
     certain = np.array([[1.0, 0.0]] * 3 + [[0.0, 1.0]] * 9)
     seen = [(3 + 2.5) / 17, (9 + 2.5) / 17]  # five imagined documents beside the twelve

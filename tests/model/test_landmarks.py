@@ -31,6 +31,7 @@ def fit(**options):
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.slow
 def test_all_documents_as_landmarks_are_the_exact_classifier(way):
     exact, found = fit(**WAYS[way]), fit(landmarks=10**6, **WAYS[way])
     assert found.transduction_.tolist() == exact.transduction_.tolist()
@@ -44,6 +45,7 @@ def test_all_documents_as_landmarks_are_the_exact_classifier(way):
 
 
 @pytest.mark.parametrize("way", ["tkc", "plain", "best", "two"])
+@pytest.mark.slow
 def test_explanations_are_those_of_the_exact_classifier(way):
     expected, found = (fit(landmarks=n, **WAYS[way]).explain(NEW[0]) for n in (None, 10**6))
     for label in expected.score:
@@ -95,6 +97,7 @@ def test_few_landmarks_are_both_rounds_by_hand(n):
 
 @pytest.mark.parametrize("way", ["tkc", "plain", "best"])
 @pytest.mark.parametrize("choice", ["uniform", "spread"])
+@pytest.mark.slow
 def test_saved_and_loaded_it_says_the_same(tmp_path, way, choice):
     found = fit(landmarks=50, landmark_choice=choice, random_state=3, **WAYS[way])
     found.save(tmp_path / "model.gramshift")

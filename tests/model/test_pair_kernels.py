@@ -33,6 +33,7 @@ def test_it_is_algorithm_1(kind):
 
 
 @pytest.mark.parametrize("kind", PAIR_KINDS)
+@pytest.mark.slow
 def test_better_than_chance_on_the_demo_corpus(kind):
     """71 of 120 right would come about by chance once in forty times."""
     clf = gs.TransductiveClassifier(kind, ngram_range=(3, 4), n_added=40).fit(SOURCE.texts, SOURCE.labels, target=FILMS.texts)
@@ -40,6 +41,7 @@ def test_better_than_chance_on_the_demo_corpus(kind):
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+@pytest.mark.slow
 def test_everything_survives_saving(tmp_path, kernel):
     clf = fit(kernel)
     clf.save(tmp_path / "m")
@@ -52,6 +54,7 @@ def test_everything_survives_saving(tmp_path, kernel):
 
 @pytest.mark.parametrize("kind", PAIR_KINDS)
 @pytest.mark.parametrize("adapt", [False, True])
+@pytest.mark.slow
 def test_by_name_by_gram_and_by_function_it_is_the_same(kind, adapt):
     kernel = gs.StringKernel(kind, ngram_range=(3, 4))
     named, called = fit(kind, adapt=adapt), fit(kernel.gram, adapt=adapt)

@@ -42,6 +42,7 @@ def describe(value):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning", "ignore:Can't test estimator")
 @pytest.mark.parametrize(("estimator", "check"), list(estimator_checks_generator(ON_NUMBERS)), ids=describe)
+@pytest.mark.slow
 def test_all_checks_with_rows_of_numbers(estimator, check):
     """scikit-learn has no checks for texts, so they run on numbers, with a kernel that takes them."""
     name = getattr(check, "func", check).__name__

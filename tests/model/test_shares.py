@@ -53,6 +53,7 @@ def naive_by_character(text, documents, coefficients, ngram_range, kind, adapt, 
 @given(
     texts, texts, st.sampled_from([(1, 1), (1, 3), (2, 5), (3, 12)]), st.sampled_from(KINDS), st.booleans(), st.integers(1, 3)
 )
+@pytest.mark.slow
 def test_shares_are_those_of_the_naive_version(documents, new, ngram_range, kind, adapt, block):
     kernel = gs.StringKernel(kind, ngram_range=ngram_range, strip=False, lowercase=False, collapse_whitespace=False)
     coefficients = np.random.default_rng(0).normal(size=(len(documents), 3))
@@ -65,6 +66,7 @@ def test_shares_are_those_of_the_naive_version(documents, new, ngram_range, kind
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.slow
 def test_many_documents_get_what_explain_gives_each(n_jobs):
     kernels = ["presence", gs.StringKernel("spectrum", ngram_range=(3, 3), unicode_form="NFKC")]
     clf = gs.TransductiveClassifier(kernels, ngram_range=(2, 4), n_added=20, n_jobs=n_jobs)
@@ -96,6 +98,7 @@ def test_shares_go_to_where_characters_come_from(text, form):
 
 @pytest.mark.filterwarnings("ignore:ngram_range")
 @given(texts, texts, st.sampled_from([(1, 2), (2, 5)]), st.booleans(), st.data())
+@pytest.mark.slow
 def test_weights_of_ngrams_are_in_the_shares(documents, new, ngram_range, adapt, data):
     powers = {"idf": 2, "classes": 1}
     classes = data.draw(st.lists(st.sampled_from([0, 1, None]), min_size=len(documents), max_size=len(documents)))

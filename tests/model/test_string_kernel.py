@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 from sklearn.utils import get_tags
 
 import naive
-from conftest import KINDS, PAIR_KINDS, ngram_ranges, texts
+from conftest import KINDS, PAIR_KINDS, examples, ngram_ranges, texts
 from gramshift import StringKernel
 
 TEXTS = ["Good film", "good  FILM!", "bad film", "bad pan", "good pan", "a bad, bad pan"]
@@ -24,7 +24,7 @@ LABELS = ["+", "+", "-", "-", "+", "-"]
 @pytest.mark.filterwarnings("ignore:ngram_range")
 @pytest.mark.parametrize("kind", KINDS)
 @given(texts=texts, others=texts, ngram_range=ngram_ranges)
-@settings(max_examples=60)
+@examples(60)
 def test_the_gram_is_the_naive_one(kind, texts, others, ngram_range):
     kernel = StringKernel(kind, ngram_range=ngram_range)
     rows, columns = [naive.prepare(text) for text in texts], [naive.prepare(text) for text in others]

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from conftest import KINDS, ngram_ranges, texts
+from conftest import KINDS, examples, ngram_ranges, texts
 from gramshift.grams.plan import tiles
 from gramshift.kernels.counting import SharedNGrams
 from gramshift.ngrams.index import build_index
@@ -29,7 +29,7 @@ def gram_of(documents, others=None, *, kind, ngram_range, dense_at=None, height=
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(texts=texts, ngram_range=ngram_ranges, dense_at=st.sampled_from([1, 2, 3, 100]))
-@settings(max_examples=150)
+@examples(150)
 def test_symmetric_gram_is_the_naive_one(kind, texts, ngram_range, dense_at):
     gram = gram_of(texts, kind=kind, ngram_range=ngram_range, dense_at=dense_at)
     assert gram.tolist() == naive.gram(kind, texts, texts, ngram_range)
@@ -37,7 +37,7 @@ def test_symmetric_gram_is_the_naive_one(kind, texts, ngram_range, dense_at):
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(texts=texts, others=texts, ngram_range=ngram_ranges, dense_at=st.sampled_from([1, 2, 3, 100]))
-@settings(max_examples=150)
+@examples(150)
 def test_rectangular_gram_is_the_naive_one(kind, texts, others, ngram_range, dense_at):
     gram = gram_of(texts, others, kind=kind, ngram_range=ngram_range, dense_at=dense_at)
     assert gram.tolist() == naive.gram(kind, texts, others, ngram_range)

@@ -5,11 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from conftest import KINDS, ngram_ranges, texts
+from conftest import KINDS, examples, ngram_ranges, texts
 from gramshift.ngrams.leaves import tree
 from gramshift.ngrams.lookup import build_lookup
 from gramshift.ngrams.sorted_ngrams import sort_ngrams
@@ -47,7 +47,7 @@ def read_tree(lookup):
 
 
 @given(texts=texts, ngram_range=ngram_ranges, kind=st.sampled_from(KINDS))
-@settings(max_examples=150)
+@examples(150)
 def test_the_tree_holds_every_ngram_once_with_all_who_have_it(texts, ngram_range, kind):
     expected = {}
     for doc, text in enumerate(texts):
@@ -58,7 +58,7 @@ def test_the_tree_holds_every_ngram_once_with_all_who_have_it(texts, ngram_range
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(texts=texts, ngram_range=ngram_ranges)
-@settings(max_examples=100)
+@examples(100)
 def test_self_values_are_the_naive_ones(kind, texts, ngram_range):
     lookup = look_up(texts, kind=kind, ngram_range=ngram_range)
     assert lookup.n_landmarks == len(texts)

@@ -1,14 +1,14 @@
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 
-from conftest import ngram_ranges, texts
+from conftest import examples, ngram_ranges, texts
 from gramshift.ngrams.occurrences import count_occurrences, find_occurrences
 from gramshift.ngrams.sorted_ngrams import sort_ngrams
 from gramshift.text.encode import encode
 
 
 @given(texts=texts, ngram_range=ngram_ranges)
-@settings(max_examples=60)
+@examples(60)
 def test_equal_numbers_are_equal_ngrams(texts, ngram_range):
     lo, hi = ngram_range
     encoded = encode(texts)

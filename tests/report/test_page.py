@@ -122,6 +122,7 @@ def test_our_assets_end_no_element_and_name_no_address():
         assert name.endswith(".j2") or "</" not in text
 
 
+@pytest.mark.slow
 def test_ten_thousand_documents_make_a_page_of_bearable_size():
     texts = [f"{number} " + "a review of seven hundred characters " * 19 for number in range(10_000)]
     near = [Neighbour(f"s-{number}", "good", 0.25, text) for number, text in enumerate(texts)]
@@ -134,6 +135,7 @@ def test_ten_thousand_documents_make_a_page_of_bearable_size():
     assert len(render_page(make_contents(documents)).encode()) < 30_000_000
 
 
+@pytest.mark.slow
 def test_long_texts_are_cut_and_the_page_stays_bearable():
     texts = ["</script> " * 10_000, *["and words \n" * 10_000] * 9]  # one in ten, where all that is escaped takes its time
     documents = [make_entry(number, text=texts[number % 10][:100_000]) for number in range(400)]
