@@ -96,6 +96,28 @@ def test_shared_and_kept_values_are_found_on_the_workers(cluster):
         cluster.run(lambda item: shared, [1])
 
 
+def find_sums(pieces, n_pieces):
+    """The bits of small sums, and of one that is large."""
+    rng = np.random.default_rng(0)
+    rows, weights, vectors = np.arange(8 * n_pieces), rng.random((8 * n_pieces, 2)), rng.random((400, 2))
+    pieces.fill(cluster_tasks.describe, range(n_pieces), n_pieces)
+    documents = LandmarkFeatures(pieces, n=len(rows), size=8, scale=np.ones(400), adapt=True)
+    left, total = documents.subtract(vectors, weights, rows)
+    small = [documents.gather(weights, rows), left, total, documents.multiply(vectors)]
+    return [one.tobytes() for one in small], documents.products(rows).tobytes()
+
+
+def test_sums_have_the_same_bits_for_any_number_of_workers(cluster):
+    with open_cluster(n_workers=1, memory_limit="400 MB") as other:
+        for n_pieces in (60, 100):  # large sums travel each by itself; three together
+            runs = [Runtime(cluster=one) for one in (cluster, cluster, other)]
+            found = [find_sums(RemotePieces(runtime, "numbers"), n_pieces) for runtime in runs]
+            assert found[0] == found[1] == found[2]
+            small, large = find_sums(StoredPieces(Memory(), "numbers", Runtime(2)), n_pieces)
+            assert found[0][0] == small
+            assert found[0][1] == large or n_pieces > 63
+
+
 def test_a_task_works_on_several_pieces_of_a_worker(cluster):
     calls, found, total = [], {}, np.zeros(2, int)
     pieces = RemotePieces(Runtime(cluster=cluster, progress=lambda *call: calls.append(call)), "numbers")
@@ -119,28 +141,6 @@ def test_a_task_works_on_several_pieces_of_a_worker(cluster):
     again = np.zeros(2, int)
     pieces.add_up(cluster_tasks.count_and_add, (10,), arguments, again)
     assert again.tolist() == total.tolist()
-
-
-def find_sums(pieces, n_pieces):
-    """The bits of small sums, and of one that is large."""
-    rng = np.random.default_rng(0)
-    rows, weights, vectors = np.arange(8 * n_pieces), rng.random((8 * n_pieces, 2)), rng.random((400, 2))
-    pieces.fill(cluster_tasks.describe, range(n_pieces), n_pieces)
-    documents = LandmarkFeatures(pieces, n=len(rows), size=8, scale=np.ones(400), adapt=True)
-    left, total = documents.subtract(vectors, weights, rows)
-    small = [documents.gather(weights, rows), left, total, documents.multiply(vectors)]
-    return [one.tobytes() for one in small], documents.products(rows).tobytes()
-
-
-def test_sums_have_the_same_bits_for_any_number_of_workers(cluster):
-    with open_cluster(n_workers=1, memory_limit="400 MB") as other:
-        for n_pieces in (60, 100):  # large sums travel each by itself; three together
-            runs = [Runtime(cluster=one) for one in (cluster, cluster, other)]
-            found = [find_sums(RemotePieces(runtime, "numbers"), n_pieces) for runtime in runs]
-            assert found[0] == found[1] == found[2]
-            small, large = find_sums(StoredPieces(Memory(), "numbers", Runtime(2)), n_pieces)
-            assert found[0][0] == small
-            assert found[0][1] == large or n_pieces > 63
 
 
 @contextmanager
