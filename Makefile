@@ -1,7 +1,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-WORKERS ?= 2  # that run tests side by side, each on one core
+# workers that run tests side by side, each on one core
+WORKERS ?= 2
 PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS)
 
 .PHONY: demo test test-fast lint types docs clean

@@ -9,10 +9,10 @@ SCRIPT = """
 import hashlib, os, signal, sys, threading, time
 from gramshift.commands.interrupt import stopping_soon
 from gramshift.runtime.storage import replaced_file
-threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 with stopping_soon("interrupted; nothing was written"), replaced_file(sys.argv[1]) as file:
     file.write(b"half")
     file.flush()
+    threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()  # here, where loading cannot delay the work
     {work}
 """
 
