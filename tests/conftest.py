@@ -42,7 +42,7 @@ BY_NAME = {"open_cluster": "cluster", "subprocess": "process", "fork": "process"
 APART = ("data", "browser", "cluster", "process")  # markers of tests that may start processes
 LONG_FIRST = ("cluster", "slow", "data", "browser", "process")
 WITH_CLUSTER = {"tests/grams/test_filling.py", "tests/model/test_dask.py", "tests/runtime/test_cluster.py"}
-ONE_BY_ONE = {"tests/test_bench.py", "tests/test_reviews.py"}
+ONE_BY_ONE = {"tests/test_bench.py"}
 STARTS = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system")
 
 started: list[str] = []  # processes, by the event that told of them
