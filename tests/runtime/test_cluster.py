@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import psutil
@@ -19,7 +20,7 @@ import gramshift
 from gramshift.learn.piecewise import LandmarkFeatures
 from gramshift.runtime import cluster as cluster_module
 from gramshift.runtime.cluster import PER_THREAD, open_cluster
-from gramshift.runtime.pieces import Memory, StoredPieces
+from gramshift.runtime.pieces import MemoryStore, StoredPieces
 from gramshift.runtime.remote_pieces import RemotePieces
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.workers import Patience
@@ -113,7 +114,7 @@ def test_sums_have_the_same_bits_for_any_number_of_workers(cluster):
             runs = [Runtime(cluster=one) for one in (cluster, cluster, other)]
             found = [find_sums(RemotePieces(runtime, "numbers"), n_pieces) for runtime in runs]
             assert found[0] == found[1] == found[2]
-            small, large = find_sums(StoredPieces(Memory(), "numbers", Runtime(2)), n_pieces)
+            small, large = find_sums(StoredPieces(MemoryStore(), "numbers", Runtime(2)), n_pieces)
             assert found[0][0] == small
             assert found[0][1] == large or n_pieces > 63
 
@@ -141,6 +142,44 @@ def test_a_task_works_on_several_pieces_of_a_worker(cluster):
     again = np.zeros(2, int)
     pieces.add_up(cluster_tasks.count_and_add, (10,), arguments, again)
     assert again.tolist() == total.tolist()
+
+
+class Shrinking(cluster_module.Cluster):
+    """Places for ten tasks until one is lost, then for one; the task 7 is lost once, with all that are not finished."""
+
+    def __init__(self):
+        self.places, self.lost = 10, False
+
+    def _count_places(self):
+        return self.places
+
+    def _submit(self, function, item, name, number):
+        is_done = number < 3 or self.lost
+        future = SimpleNamespace(key=f"{number}-{self.lost}", status="finished" if is_done else "pending", number=number)
+        future.add_done_callback = lambda tell: tell(future) if is_done or number == 7 else None
+        return future
+
+    def _result(self, future):
+        if future.number == 7 and not self.lost:
+            self.places, self.lost = 1, True
+            raise cluster_module._Lost
+        return future.number
+
+    def _wait_for_one(self, under_way):
+        found = under_way.take_settled(0.01)
+        assert found is not None, "nothing is under way, and nobody would ever come"
+        return found
+
+    def _abandon(self, futures):
+        pass
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_tasks_go_on_in_order_where_some_are_lost_and_places_too(in_order):
+    received = []
+    found = Shrinking().run(abs, range(40), receive=lambda item, result: received.append(item) or result, in_order=in_order)
+    assert found == list(range(40))
+    assert received == list(range(40)) or not in_order
 
 
 @contextmanager

@@ -192,7 +192,11 @@ class Cluster:
         try:
             while n_given < len(work):
                 most = self._count_places()
-                while waiting and len(under_way) < most and (not in_order or waiting[0] < n_given + AHEAD * most):
+                while (
+                    waiting
+                    and len(under_way) < most
+                    and (not in_order or not len(under_way) or waiting[0] < n_given + AHEAD * most)
+                ):
                     number = waiting.popleft()
                     under_way.add(number, self._submit(function, work[number], name, number))
                 number, future = self._wait_for_one(under_way)
@@ -202,7 +206,7 @@ class Cluster:
                     losses += 1
                     again = {number: future, **under_way.take_unfinished()}  # they wait for what was lost as well
                     self._abandon(list(again.values())[1:])
-                    waiting.extendleft(reversed(again))
+                    waiting = deque(sorted((*again, *waiting)))
                     if losses > LOSSES:
                         raise self._killed(future) from None
                     for handle in (*find_handles(function), *(one for other in again for one in find_handles(work[other]))):
