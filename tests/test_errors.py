@@ -1,5 +1,7 @@
 """What users can mend has a class of our own, and is still the error of Python that one would expect."""
 
+from functools import partial
+
 import pytest
 
 import gramshift as gs
@@ -26,6 +28,18 @@ def test_an_error_that_users_can_mend_is_of_both_kinds(call, expected):
     with pytest.raises(gs.GramshiftError) as caught:
         call()
     assert isinstance(caught.value, expected)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_does_with_few_short_texts_or_says_what_it_needs(method):
+    source, target = ["good pan", "bad knife", "good pot", "bad spoon"], ["good film", "bad book"]
+    fit = partial(METHODS[method].make().fit, source, ["p", "n", "p", "n"], target=target)
+    if method.startswith(("sfa", "scl")) and method != "sfa-source":
+        with pytest.raises(gs.GramshiftError, match="more documents"):
+            fit()
+    else:
+        assert len(fit().transduction_) == 2
 
 
 def test_a_package_that_is_missing(monkeypatch):

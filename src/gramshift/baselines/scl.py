@@ -9,6 +9,7 @@ from gramshift.baselines.base import Codes, Floats
 from gramshift.baselines.checks import check_choice, check_count
 from gramshift.baselines.projecting import Projected, upright
 from gramshift.baselines.word_features import document_frequency, largest, mutual_information
+from gramshift.errors import InputError
 
 PENALTY = 0.1  # of the pivot predictors, beside their mean loss: the best of 0.01, 0.1 and 1 on the development data
 MOST_STEPS = 200
@@ -82,6 +83,8 @@ def choose_pivots(present: Any, n_source: int, codes: Codes | None, n_pivots: in
 def correspond(present: Any, pivots: Codes, n_directions: int) -> Floats:
     """Return for every word its part in each main direction of the pivot predictors' weights; pivots have none."""
     others = np.setdiff1d(np.arange(present.shape[1]), pivots)
+    if not len(others) or not len(pivots):
+        raise InputError("SCL needs words that both domains have often, and others; give it more documents, or longer ones")
     signs = np.where(present[:, pivots].toarray() > 0, 1.0, -1.0)
     features = present[:, others]
     gram = (features @ features.T).toarray()

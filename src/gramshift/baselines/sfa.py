@@ -9,6 +9,7 @@ from gramshift.baselines.base import Codes, Floats
 from gramshift.baselines.checks import check_count
 from gramshift.baselines.projecting import Projected, leading
 from gramshift.baselines.word_features import document_frequency, largest, mutual_information
+from gramshift.errors import InputError
 
 
 class SFA(Projected):
@@ -77,6 +78,8 @@ def align(present: Any, bridge: Codes, n_clusters: int) -> Floats:
     after dividing each edge by the root of its ends' degrees, are the left singular vectors of one matrix.
     """
     specific = np.setdiff1d(np.arange(present.shape[1]), bridge)
+    if not len(specific) or not len(bridge):
+        raise InputError("SFA needs words that both domains have, and others; give it more documents, or longer ones")
     together = (present[:, specific].T @ present[:, bridge]).tocsr()
     degrees = [np.asarray(together.sum(axis=axis)).ravel() for axis in (1, 0)]
     scales = [np.divide(1, np.sqrt(degree), out=np.zeros(len(degree)), where=degree > 0) for degree in degrees]
