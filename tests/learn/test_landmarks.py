@@ -5,10 +5,10 @@ from gramshift import StringKernel
 from gramshift.data.demo import load_demo
 from gramshift.learn.features import GramFeatures
 from gramshift.learn.landmark_ridge import LandmarkRidge
-from gramshift.learn.piecewise import LandmarkFeatures, as_piece
+from gramshift.learn.piecewise import LandmarkFeatures
 from gramshift.learn.ridge import RidgeSolver
 from gramshift.learn.selection import one_versus_all
-from gramshift.runtime.pieces import Memory, StoredPieces
+from gramshift.runtime.pieces import MemoryStore, StoredPieces
 from gramshift.runtime.resources import Runtime
 
 RNG = np.random.default_rng(0)
@@ -24,11 +24,11 @@ def describe(landmarks, *, adapt, size=32, n_threads=2):
     gram = StringKernel(ngram_range=(2, 4)).gram(TEXTS)
     own = np.diagonal(gram).astype(float)
     scale = np.divide(1, np.sqrt(own), out=np.zeros(len(own)), where=own > 0)
-    pieces = StoredPieces(Memory(), "piece", Runtime(n_threads))
+    pieces = StoredPieces(MemoryStore(), "piece", Runtime(n_threads))
     items = [slice(start, start + size) for start in range(0, len(TEXTS), size)]
 
     def make(part):
-        return as_piece(GramFeatures(np.ascontiguousarray(gram[part][:, landmarks]), scale[part], scale[landmarks], adapt))
+        return {"gram": np.ascontiguousarray(gram[part][:, landmarks]), "row_scale": scale[part]}
 
     pieces.fill(make, items, len(items))
     return LandmarkFeatures(pieces, n=len(TEXTS), size=size, scale=scale[landmarks], adapt=adapt)

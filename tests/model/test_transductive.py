@@ -277,3 +277,16 @@ def test_several_fits_on_one_gram_are_as_good_as_fits_of_their_own(fitted):
     assert (clf.transduction_score_ == fitted.transduction_score_).all()
     assert (clf.transduction_proba_ == fitted.transduction_proba_).all()
     assert clf.explain(TARGET[0]) == fitted.explain(TARGET[0])
+
+
+@pytest.mark.parametrize("classifier", ["ridge", "discriminant", "svm"])
+def test_one_document_of_each_class_is_enough_where_classes_weigh(classifier):
+    """Nobody else can tell of such a document, so that nothing is known of how sure its class is."""
+    clf = gs.TransductiveClassifier(weighting={"classes": 1}, classifier=classifier, ngram_range=(1, 2), n_added=1)
+    sure = clf.fit(["good pan", "bad knife"], ["p", "n"], target=["good film", "bad book"]).transduction_proba_
+    np.testing.assert_allclose(sure.sum(axis=1), 1)
+
+
+def test_a_kernel_keeps_its_own_limits_in_a_fit():
+    with pytest.raises(MemoryError, match=r"the memory limit is 2\.0 KiB"):
+        gs.TransductiveClassifier(gs.StringKernel(memory_limit=2000)).fit(X, Y, target=TARGET)

@@ -78,4 +78,4 @@ PUBLISHED: dict[tuple[str, str | None, str], float] = {
     if figure != "-"
 }
 """The published accuracy by method (or rival), kernel and setting."""
-RIVALS = {"multi": ["SST", "KE-Meta"], "single": ["SFA", "CORAL", "TR-TrAdaBoost"]}
+PUBLISHED_RIVALS = {"multi": ["SST", "KE-Meta"], "single": ["SFA", "CORAL", "TR-TrAdaBoost"]}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.evaluate.experiment import Outcome
-from gramshift.evaluate.protocol import MULTI, PUBLISHED, RIVALS, SINGLE, Setting
+from gramshift.evaluate.protocol import MULTI, PUBLISHED, PUBLISHED_RIVALS, SINGLE, Setting
 from gramshift.evaluate.scoring import LEVEL, interval, mcnemar
 from gramshift.methods import BEST, METHODS
 
@@ -145,7 +145,7 @@ def _table(rows: list[dict[str, Any]], kind: str, settings: list[Setting], field
     lines = []
     if names:
         run = {published_as(row["method"]) for row in rows if row["kernel"] is None}
-        for rival in (name for name in RIVALS[kind] if name not in run):
+        for rival in (name for name in PUBLISHED_RIVALS[kind] if name not in run):
             lines.append((rival, [Cell(PUBLISHED.get((rival, None, name))) for name in names]))
     for method, kernel in dict.fromkeys((row["method"], row["kernel"]) for row in _in_order(rows)):
         cells = []

@@ -16,7 +16,7 @@ class Labelling:
     """The documents of a fit as one round knows them, by their numbers.
 
     ``training`` are the documents that the round learns from: those of the source in order, then target documents that have
-    joined, surest first. ``codes`` are their classes, numbers below ``n_classes``.
+    joined, surest first or, of a fit that was loaded, by number. ``codes`` are their classes, numbers below ``n_classes``.
     """
 
     is_source: NDArray[np.bool_]

@@ -44,11 +44,6 @@ class Argument:
     """What belongs to each of these: weights or targets."""
 
 
-def as_piece(described: GramFeatures) -> Arrays:
-    """What is kept of some documents: their gram with the landmarks, and how it is scaled."""
-    return {"gram": described.gram, "row_scale": described.row_scale}
-
-
 class LandmarkFeatures:
     """Documents by their similarities to landmarks, K-tilde (``adapt``) or K-hat, in pieces of ``size`` documents.
 

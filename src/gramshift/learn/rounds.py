@@ -85,7 +85,7 @@ class Calibration:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RoundsOutcome:
     """What all rounds together have learnt."""
 
     rounds: list[Round]
@@ -96,13 +96,13 @@ class Outcome:
 
 def fit_rounds(
     describer: Describer, labelling: Labelling, schedule: Schedule, runtime: Runtime, *, calibrate: bool = True
-) -> Outcome:
+) -> RoundsOutcome:
     """Train on the source, label the target, let some of it join, train again, label all of it again.
 
     Every further round chooses anew from the whole target. True classes of target documents are in no labelling, so that
     nothing here can learn from them.
     """
-    source, target, trainer = labelling, labelling.target, _Trainer(describer, labelling.source)
+    source, target, trainer = labelling, labelling.target, _Trainer(describer, labelling.source, runtime)
     n_rounds = schedule.n_rounds if len(target) else 1
     added, codes, shares = np.empty(0, np.intp), np.empty(0, np.intp), None
     rounds: list[Round] = []
@@ -127,14 +127,14 @@ def fit_rounds(
     if describer.by_labels:
         runtime.report("rounds", n_rounds, n_rounds)
     calibration = _calibrate(trainer, labelling, rounds[-1].scores) if calibrate else None
-    return Outcome(rounds, labelling, calibration)
+    return RoundsOutcome(rounds, labelling, calibration)
 
 
 class _Trainer:
     """The describer of a fit with what it made last: features and solver stay the same where labels do not shape them."""
 
-    def __init__(self, describer: Describer, source: Rows) -> None:
-        self.describer, self._source = describer, source
+    def __init__(self, describer: Describer, source: Rows, runtime: Runtime) -> None:
+        self.describer, self._source, self._runtime = describer, source, runtime
         self._ready: tuple[Features, Solver] | None = None
 
     def prepare(self, labelling: Labelling) -> tuple[Features, Solver]:
@@ -149,24 +149,33 @@ class _Trainer:
         return ready
 
     def held_out(self, labelling: Labelling, *, across: bool = False) -> Floats:
-        """The scores of all training documents, each by a classifier that has not seen its class.
+        """The scores of all training documents, each by a classifier that has not seen its class; 0 where none can be made.
 
         In closed form, unless labels shape the features too: then half of them is scored by what the other half teaches.
         """
         training, codes, n_classes = labelling.training, labelling.codes, labelling.n_classes
         if not self.describer.by_labels:
             _, solver = self.prepare(labelling)
-            return solver.held_out(training, one_versus_all(codes, n_classes))
-        scores, n_needed = np.empty((len(training), n_classes)), 1 + int(training.max())
+            return _finite(solver.held_out(training, one_versus_all(codes, n_classes)))
+        scores, n_needed = np.zeros((len(training), n_classes)), 1 + int(training.max())
         is_source, fold = labelling.is_source[training], split_in_two(labelling)
-        for held in (fold == 0, fold == 1):
+        for number, held in enumerate((fold == 0, fold == 1)):
+            self._runtime.report("sureness", number, 2)
             half = labelling.only(~held)
+            if not len(half.training):  # one document of each class: nobody else can tell of it
+                continue
             features = self.describer.describe(half, n=n_needed, across=across)
             solver = self.describer.make_solver(features, training[~held & is_source])
             fitted = solver.solve(half.training, one_versus_all(half.codes, n_classes))
             scores[held] = fitted.score(features, training[held])
             del features, solver, fitted
-        return scores
+        self._runtime.report("sureness", 2, 2)
+        return _finite(scores)
+
+
+def _finite(scores: Floats) -> Floats:
+    """The scores with 0 for those that are none: a solver may part too few documents to tell anything of others."""
+    return np.nan_to_num(scores, nan=0.0, posinf=0.0, neginf=0.0)
 
 
 def split_in_two(labelling: Labelling) -> NDArray[np.intp]:

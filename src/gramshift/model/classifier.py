@@ -34,7 +34,7 @@ from gramshift.model.settings import Settings, copy_kernel
 from gramshift.model.similarities import Similarities, similarities_of
 from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.resources import Runtime, check_engine
-from gramshift.runtime.threads import Progress, count_threads
+from gramshift.runtime.threads import Progress
 from gramshift.text.corpus import InParts
 from gramshift.text.documents import as_documents
 
@@ -195,7 +195,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         settings, similarities = self._check_parameters(runtime)
         parameters = self._given_parameters()
         if settings.landmarks is None:
-            given = gather(X, y, target, read=self._reader(X, target, similarities, reset=True))
+            given = gather(X, y, target, read=self._reader(X, target, similarities, runtime.n_threads, reset=True))
             self._keep(fit_exact(settings, parameters, similarities, given, runtime, calibrate=calibrate))
         else:
             assert similarities is not None, "checked before"
@@ -293,12 +293,14 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         parameters: dict[str, Any] = self.get_params(deep=False)
         return parameters | {"kernel": copy_kernel(self.kernel), "ngram_range": tuple(map(int, self.ngram_range))}
 
-    def _reader(self, X: Any, target: Any, similarities: Similarities | None, *, reset: bool) -> Callable[..., Any]:
+    def _reader(
+        self, X: Any, target: Any, similarities: Similarities | None, n_threads: int = 1, *, reset: bool
+    ) -> Callable[..., Any]:
         """How X becomes documents: a gram, rows of numbers, or texts."""
         if similarities is None:
             if target is not None:
                 raise InputError("with kernel='precomputed' X holds the target too: mark its rows by missing labels in y")
-            return lambda X, name: check_gram(X, n_threads=count_threads(self.n_jobs))
+            return lambda X, name: check_gram(X, n_threads=n_threads)
         if similarities.takes_rows(X):
             return lambda X, name: validate_data(self, X, reset=reset and name == "X", dtype=float, copy=True)
         return as_documents

@@ -15,7 +15,7 @@ from gramshift.learn.landmark_ridge import LandmarkRidge
 from gramshift.learn.piecewise import LandmarkFeatures
 from gramshift.learn.solvers import Solver
 from gramshift.model.landmarks import FirstPass, unchanged
-from gramshift.model.similarities import Reference, Similarities
+from gramshift.model.similarities import Reference, Similarities, within
 from gramshift.model.string_kernel import StringKernel
 from gramshift.ngrams.lookup import build_lookup
 from gramshift.ngrams.sorted_ngrams import sort_ngrams
@@ -26,7 +26,7 @@ from gramshift.runtime.pieces import Arrays, Pieces, Store, StoredPieces
 from gramshift.runtime.remote_pieces import RemotePieces, StoredByWorkers
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import run_threads
-from gramshift.text.corpus import InParts, in_lists
+from gramshift.text.corpus import Corpus, InParts, in_lists
 from gramshift.text.encode import encode
 
 Floats = NDArray[np.float64]
@@ -72,12 +72,18 @@ class ReweightedDescriber:
     by_labels = True
 
     def __init__(
-        self, similarities: Similarities, documents: Sequence[Any], make_solver: MakeSolver, *, adapt: bool, runtime: Runtime
+        self,
+        similarities: Similarities,
+        documents: Corpus | Sequence[Any],
+        make_solver: MakeSolver,
+        *,
+        adapt: bool,
+        runtime: Runtime,
     ) -> None:
         self._similarities, self._make_solver, self._adapt, self._runtime = similarities, make_solver, adapt, runtime
         self._n, self.self_values = len(documents), dict[int, Floats]()
         weighted, self._constant = [kernel for kernel, _ in similarities.weighted()], None
-        found = [kernel.find_ngrams(list(documents), runtime) for kernel in weighted]
+        found = [kernel.find_ngrams(documents, within(kernel, runtime)) for kernel in weighted]
         self._finders = list(zip(weighted, found, strict=True))
         others = {place: one for place, one in enumerate(similarities.kernels) if all(one is not mine for mine in weighted)}
         if others:

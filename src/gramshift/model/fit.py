@@ -20,19 +20,19 @@ from numpy.typing import NDArray
 from gramshift.errors import InputError
 from gramshift.learn.features import Floats, GramFeatures, compact
 from gramshift.learn.labelling import Labelling, Rows
-from gramshift.learn.rounds import Outcome, fit_rounds
+from gramshift.learn.rounds import RoundsOutcome, fit_rounds
 from gramshift.learn.solvers import make_solver
 from gramshift.model.describers import GramDescriber, LandmarkDescriber, ReweightedDescriber, size_of_pieces
 from gramshift.model.fitted import Fit, Model, tell_story
 from gramshift.model.inputs import FitInput, is_missing
 from gramshift.model.landmarks import FirstPass, choose_landmarks, look_through
 from gramshift.model.settings import AUTO, MOST_LANDMARKS, Settings
-from gramshift.model.similarities import Reference, Similarities
+from gramshift.model.similarities import Reference, Similarities, within
 from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.budget import BASE, IN_MEMORY, Work, check_exact, check_landmarks_fit, most_landmarks
 from gramshift.runtime.checkpoint import Checkpoint, check_folder
 from gramshift.runtime.memory import human
-from gramshift.runtime.pieces import Memory, Store
+from gramshift.runtime.pieces import MemoryStore, Store
 from gramshift.runtime.resources import Runtime, on_engine
 from gramshift.text.corpus import Corpus, count_characters
 
@@ -57,7 +57,10 @@ def fit_exact(
     classes, labelling = given.read_labels(settings)
     if gram is None:
         gram = _prepare_gram(given, similarities, settings, runtime)
-    describer = _make_describer(settings, similarities, given.documents, gram, runtime)
+    documents = given.documents
+    if isinstance(documents, list):
+        documents = Corpus(documents)  # texts are prepared once for all kernels
+    describer = _make_describer(settings, similarities, documents, gram, runtime)
     schedule = settings.make_schedule(len(labelling.target), classes.tolist())
     outcome = fit_rounds(describer, labelling, schedule, runtime, calibrate=calibrate)
     normalized = True
@@ -108,7 +111,7 @@ def _keep(
     settings: Settings,
     parameters: dict[str, Any],
     classes: NDArray[Any],
-    outcome: Outcome,
+    outcome: RoundsOutcome,
     similarities: Similarities | None,
     reference: Reference,
     *,
@@ -175,7 +178,8 @@ def _prepare_gram(
         return given_gram
     if runtime.resume is None and runtime.engine != "dask":
         return None
-    return make_gram(similarities.kernels[0], given.documents, runtime, on_disk=on_disk)
+    kernel = similarities.kernels[0]
+    return make_gram(kernel, given.documents, within(kernel, runtime), on_disk=on_disk)
 
 
 def make_gram(kernel: StringKernel, texts: list[str], runtime: Runtime, *, on_disk: bool = False) -> NDArray[Any]:
@@ -223,7 +227,7 @@ def _open_store(
     size = len(given.labels) * len(rows) * (4 if similarities.by_lookup else 8)
     held = (runtime.memory + BASE) // IN_MEMORY if runtime.held is None else runtime.held
     if resume is None and size <= held:
-        yield Memory()
+        yield MemoryStore()
         return
     _require_disk(tempfile.gettempdir() if resume is None else Path(resume).absolute().parent, size)
     if resume is not None:

@@ -16,7 +16,7 @@ from gramshift.learn.selection import choose_classes
 from gramshift.model.inputs import as_gram, check_rows
 from gramshift.model.settings import Settings
 from gramshift.model.similarities import Reference, Similarities
-from gramshift.text.corpus import digest_of
+from gramshift.text.corpus import Corpus, digest_of
 
 Floats = NDArray[np.float64]
 BLOCK = 4096  # documents that are compared at a time
@@ -119,7 +119,9 @@ class Fit:
         if self.digests is not None:
             return [one.tobytes() for one in self.digests]
         documents = self.model.documents
-        return [digest_of(documents[row]) for row in self.labelling.target.tolist()] if isinstance(documents, list) else []
+        if not isinstance(documents, list):
+            return []
+        return Corpus([documents[row] for row in self.labelling.target.tolist()]).digests
 
     @cached_property
     def _places(self) -> dict[bytes, int]:

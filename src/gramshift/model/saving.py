@@ -115,8 +115,10 @@ def load_as(path: str | os.PathLike[str], *kinds: Kind) -> tuple[Any, dict[str, 
     head, arrays = read_archive(path, lambda head: kind_of(head).arrays(head))
     try:
         return kind_of(head).rebuild(head, arrays), head
+    except MemoryError:
+        raise
     except Exception as error:  # whatever a made-up file leads to, it is the file's fault
-        raise ModelFileError(f"{path} is not a Gramshift model that can be trusted: {error}") from None
+        raise ModelFileError(f"{path} is not a Gramshift model that can be trusted: {error}") from error
 
 
 def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Fit:
@@ -124,7 +126,7 @@ def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str,
     held = parameters_from_json(head["settings"])
     if set(held) != set(PRESETS["paper"]):
         raise ValueError("its settings are not those that it needs")
-    Settings.from_parameters(parameters)
+    Settings.from_parameters(parameters)  # what the user gave must be right by itself, too
     settings = Settings.from_parameters(parameters | held)
     check_engine(parameters["engine"], parameters["scheduler"])
     runtime = Runtime(parameters["n_jobs"], parameters["memory_limit"])

@@ -1,7 +1,7 @@
 """What a fit is to do: every parameter with its type, checked in one place; the paper's choices, or the best that we know."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -83,7 +83,7 @@ class Settings:
     @property
     def is_precomputed(self) -> bool:
         """Whether X holds similarities and not documents."""
-        return isinstance(self.kernel, str) and self.kernel == PRECOMPUTED
+        return kernel_is_precomputed(self.kernel)
 
     def shaped_by_preset(self) -> dict[str, Any]:
         """The values of those parameters that a preset decides, by name."""
@@ -98,10 +98,6 @@ class Settings:
         """The rounds of a fit with so many target documents and these classes."""
         select = given_shares(self.select, classes) if isinstance(self.select, dict) else self.select
         return Schedule(self.n_rounds, self.count_added(n_target), select)
-
-    def with_landmarks(self, n: int) -> Self:
-        """The same with so many landmarks."""
-        return replace(self, landmarks=n)
 
 
 def _with_plain_types(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -157,6 +153,28 @@ def _check(values: Mapping[str, Any]) -> None:
     check_ngram_range(values["ngram_range"])
     if values["landmarks"] is not None:
         _check_landmarks(values)
+    check_kernel(values["kernel"])
+
+
+def check_kernel(kernel: Any) -> None:
+    """Raise an error if this is neither a kernel nor a list of kernels; similarities that are given cannot stand in a list."""
+    for one in kernel if isinstance(kernel, (list, tuple)) else [kernel]:
+        if one is not kernel and kernel_is_precomputed(one):
+            raise InputError("kernel='precomputed' cannot stand in a list; add up the grams yourself, normalised")
+        if isinstance(one, StringKernel):
+            one.check_parameters()
+            continue
+        is_named = isinstance(one, str) and one in (*KERNELS, WORDS, PRECOMPUTED)
+        if not is_named and (isinstance(one, type) or not callable(one)):
+            names = ", ".join(map(repr, [*KERNELS, WORDS, PRECOMPUTED]))
+            raise InputError(f"kernel={one!r}: must be one of {names}, a StringKernel, another callable, or a list of kernels")
+    if isinstance(kernel, (list, tuple)) and not kernel:
+        raise InputError("kernel=[]: give at least one kernel, for example ['presence', 'spectrum']")
+
+
+def kernel_is_precomputed(kernel: Any) -> bool:
+    """Whether similarities are given instead of a kernel."""
+    return isinstance(kernel, str) and kernel == PRECOMPUTED
 
 
 def _check_landmarks(values: Mapping[str, Any]) -> None:
@@ -170,7 +188,7 @@ def _check_landmarks(values: Mapping[str, Any]) -> None:
         raise InputError(f"random_state={values['random_state']!r}: give a whole number from 0 on")
     if values["classifier"] != "ridge":
         raise InputError(f"classifier={values['classifier']!r} works on the exact kernel alone; with landmarks use 'ridge'")
-    if isinstance(values["kernel"], str) and values["kernel"] == PRECOMPUTED:
+    if kernel_is_precomputed(values["kernel"]):
         raise InputError("kernel='precomputed' is exact already: landmarks are for documents; leave them out")
 
 

@@ -1,7 +1,7 @@
 """Comparing documents by whatever the user named as kernel: always similarities, 1 for a document with itself."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,11 @@ from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import Powers
 from gramshift.learn.features import GramFeatures, compact, normalize_gram
 from gramshift.model.inputs import check_gram, check_rows
-from gramshift.model.settings import WORD_RANGE, WORDS, Settings
+from gramshift.model.settings import WORD_RANGE, WORDS, Settings, check_kernel, kernel_is_precomputed
 from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import count_threads
+from gramshift.text.corpus import Corpus
 from gramshift.text.documents import as_list
 
 Floats = NDArray[np.float64]
@@ -109,11 +110,12 @@ class Similarities:
         return hasattr(X, "__array__") or (isinstance(X, (list, tuple)) and not any(isinstance(one, str) for one in X[:1]))
 
     def describe_all(
-        self, documents: Sequence[Any], groups: Mapping[str, Any], runtime: Runtime, *, adapt: bool
+        self, documents: Corpus | Sequence[Any], groups: Mapping[str, Any], runtime: Runtime, *, adapt: bool
     ) -> tuple[GramFeatures, dict[int, Floats]]:
         """Documents among themselves, and what Reference.self_values are; counts of one kernel are kept as they are."""
         if self.by_counts and len(self.kernels) == 1:
-            counts = compact(self.kernels[0].compute(documents, runtime=runtime, normalize=False, **groups))
+            kernel = self.kernels[0]
+            counts = compact(kernel.compute(documents, runtime=within(kernel, runtime), normalize=False, **groups))
             return GramFeatures.from_gram(counts, adapt=adapt, n_threads=runtime.n_threads), {}
         ones = np.ones(len(documents))
         similarity, self_values = self.average(documents, groups, runtime)
@@ -140,16 +142,17 @@ class Similarities:
         return GramFeatures(total, np.ones(total.shape[0]), np.ones(total.shape[1]), adapt, count_threads(self.n_jobs))
 
     def average(
-        self, documents: Sequence[Any], groups: Mapping[str, Any], runtime: Runtime
+        self, documents: Corpus | Sequence[Any], groups: Mapping[str, Any], runtime: Runtime
     ) -> tuple[Floats, dict[int, Floats]]:
         """The mean of all kernels of documents among themselves, and k(x, x) of those that are functions."""
         total: Floats = np.zeros((0, 0))
         self_values: dict[int, Floats] = {}
+        given = documents.texts if isinstance(documents, Corpus) else documents  # as functions of users take them
         for place, kernel in enumerate(self.kernels):
             if isinstance(kernel, StringKernel):
-                values = kernel.compute(documents, runtime=runtime, normalize=True, **groups)
+                values = kernel.compute(documents, runtime=within(kernel, runtime), normalize=True, **groups)
             else:
-                gram = check_gram(_call(kernel, documents, documents), name="kernel", n_threads=runtime.n_threads)
+                gram = check_gram(_call(kernel, given, given), name="kernel", n_threads=runtime.n_threads)
                 self_values[place] = np.diagonal(gram).astype(float)
                 values = normalize_gram(gram)
             total = total + values if place else values
@@ -157,11 +160,15 @@ class Similarities:
         return total, self_values
 
 
+def within(kernel: StringKernel, runtime: Runtime) -> Runtime:
+    """The runtime with the threads and the memory that a kernel may use; one that is given by name has those of the fit."""
+    return replace(runtime, n_jobs=kernel.n_jobs, memory_limit=kernel.memory_limit)
+
+
 def make_similarities(kernel: Any, ngram_range: tuple[int, int], weighting: Any = None, **options: Any) -> Similarities:
     """The kernels that are given by a name, a StringKernel, another callable, or a list of these."""
+    check_kernel(kernel)
     named = kernel if isinstance(kernel, (list, tuple)) else [kernel]
-    if not named:
-        raise InputError("kernel=[]: give at least one kernel, for example ['presence', 'spectrum']")
     given = {"ngram_range": ngram_range, "weighting": weighting} | options
     return Similarities([_make(one, given) for one in named], options.get("n_jobs", -1))
 
@@ -181,15 +188,9 @@ def _make(kernel: Any, options: dict[str, Any]) -> Any:
         made = StringKernel(**options | (words if kernel == WORDS else {"kind": kernel}))
         made.check_parameters()
         return made
-    if isinstance(kernel, StringKernel):
-        kernel.check_parameters()
-        return StringKernel(**kernel.get_params())
-    if isinstance(kernel, str) and kernel == "precomputed":
-        raise InputError("kernel='precomputed' cannot stand in a list; add up the grams yourself, normalised")
-    if callable(kernel) and not isinstance(kernel, type):
-        return kernel
-    names = ", ".join(map(repr, [*KERNELS, WORDS, "precomputed"]))
-    raise InputError(f"kernel={kernel!r}: must be one of {names}, a StringKernel, another callable, or a list of kernels")
+    if kernel_is_precomputed(kernel):
+        raise InputError("kernel='precomputed' has no documents to compare; give texts and another kernel")
+    return StringKernel(**kernel.get_params()) if isinstance(kernel, StringKernel) else kernel
 
 
 def _self_values(kernel: Any, documents: Sequence[Any]) -> Floats:

@@ -21,10 +21,9 @@ from gramshift.runtime.checkpoint import Checkpoint, check_folder
 from gramshift.runtime.memory import parse_bytes
 from gramshift.runtime.resources import Runtime, check_engine, on_engine
 from gramshift.runtime.threads import Progress, count_threads
-from gramshift.text.corpus import UNITS
+from gramshift.text.corpus import UNITS, Corpus
 from gramshift.text.documents import as_documents
 from gramshift.text.steps import TextSteps
-from gramshift.text.words import write_as_words
 
 if TYPE_CHECKING:
     from gramshift.grams.reweighted import WeightedGrams
@@ -208,9 +207,9 @@ class StringKernel(Parameters):
         if runtime.resume is not None:
             check_folder(runtime.resume)
         symmetric = others is None or others is documents
-        rows = as_documents(documents)
+        rows = documents if isinstance(documents, Corpus) and symmetric else Corpus(as_documents(documents))
         columns = None if symmetric else as_documents(others, name="others")
-        texts, n_rows = self.prepare([*rows, *(columns or [])]), len(rows)
+        texts, n_rows = self.prepare(rows if columns is None else [*rows.texts, *columns]), len(rows)
         n_cols = n_rows if columns is None else len(columns)
         compared = texts[:n_rows], None if columns is None else texts[n_rows:]
         options: dict[str, Any] = {
@@ -227,7 +226,7 @@ class StringKernel(Parameters):
         ):
             return compute_gram(*compared, **options, runtime=ready, out=out, checkpoint=checkpoint)
 
-    def find_ngrams(self, documents: list[str], runtime: Runtime) -> "WeightedGrams":
+    def find_ngrams(self, documents: Corpus | Sequence[str], runtime: Runtime) -> "WeightedGrams":
         """The n-grams of documents, for grams with one weighting after another."""
         from gramshift.grams.reweighted import WeightedGrams  # compiled code that few need
 
@@ -250,11 +249,11 @@ class StringKernel(Parameters):
             as_groups(classes, n, "classes") if powers.classes else None,
         )
 
-    def prepare(self, documents: Sequence[str]) -> list[str]:
+    def prepare(self, documents: Corpus | Sequence[str]) -> list[str]:
         """Texts as n-grams are taken from them; words are numbered as they come in all of these documents."""
         _, steps = self.check_parameters()
-        texts = steps.apply(documents)
-        return write_as_words(texts) if self.unit == "word" else texts
+        corpus = documents if isinstance(documents, Corpus) else Corpus(list(documents))
+        return corpus.form(steps, self.unit)
 
     def check_parameters(self) -> tuple[tuple[int, int], TextSteps]:
         """Raise an error if a parameter is wrong; return the n-gram range and the text steps."""

@@ -1,4 +1,7 @@
-"""One process at a time for a folder, by a lock that the system takes back from a process that ends, however it ends."""
+"""One process at a time for a folder, by a lock that the system takes back from a process that ends, however it ends.
+
+Not by the library filelock: it empties the file when it opens it, so that nobody could say who holds the lock, and removes it.
+"""
 
 import errno
 import os

@@ -24,7 +24,7 @@ class Store(Protocol):
         """It is not needed any more, in this run or in one that goes on with it."""
 
 
-class Memory(dict[str, Arrays]):
+class MemoryStore(dict[str, Arrays]):
     """A store that is gone when nobody refers to it any more."""
 
     def load(self, name: str) -> Arrays | None:

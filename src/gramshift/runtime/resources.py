@@ -114,10 +114,6 @@ class Runtime:
         n_threads = self.n_threads if n_threads is None else n_threads
         return run_threads(function, items, n_threads=n_threads, report=self.telling(stage), n_before=n_before)
 
-    def quietly(self) -> Self:
-        """The same without progress."""
-        return replace(self, progress=None)
-
     def under(self, stage: str) -> Self:
         """The same with everything reported as one stage, for a fit beside another."""
         assert stage in STAGES, stage
