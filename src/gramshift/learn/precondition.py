@@ -23,7 +23,7 @@ class Preconditioner:
     def __init__(self, documents: GramFeatures, source: Rows, penalty: Floats, products: Products | None = None) -> None:
         self.documents, self.source, self.penalty = documents, source, penalty
         self.rows = source
-        self._products = (products or ProductsByNeed(documents, source)) if documents.adapt else None
+        self.products = (products or ProductsByNeed(documents, source)) if documents.adapt else None
         self._factor, self._n_source_panels, self._shift = GrowingFactor(), 0, 0
 
     def grow(self, rows: Rows, report: Report = ignore) -> bool:
@@ -37,28 +37,32 @@ class Preconditioner:
                 self._n_source_panels = 0
         return False
 
+    def forget(self) -> None:
+        """Free the factor, which is made again when it is needed."""
+        self._factor, self._n_source_panels = GrowingFactor(), 0
+
     def __call__(self, vectors: Floats) -> Floats:
         """(R R' + D)^-1 times vectors, or that of K-hat."""
         return self._factor.solve(vectors)
 
     def apart(self) -> Floats:
         """The directions in which the rest of the kernel counts, as columns: for n m m' it is (R R' + D)^-1 m."""
-        if self._products is None:
+        if self.products is None:
             return np.zeros((len(self.rows), 0))
-        return self._factor.solve(self._products.directions(self.rows))
+        return self._factor.solve(self.products.directions(self.rows))
 
     def inverse_diagonal(self, report: Report = ignore) -> Floats:
         """The diagonal of the whole inverse, n m m' included (Sherman and Morrison)."""
         diagonal = self._factor.inverse_diagonal(report)
-        if self._products is not None:
-            means, solved = self._products.directions(self.rows)[:, 0], self.apart()[:, 0]
+        if self.products is not None:
+            means, solved = self.products.directions(self.rows)[:, 0], self.apart()[:, 0]
             diagonal -= solved**2 / (1 / len(self.documents) + means @ solved)
         return diagonal
 
     def _grow(self, rows: Rows, report: Report) -> None:
         self.rows = rows
-        if self._products is not None:
-            self._products.prepare(rows)
+        if self.products is not None:
+            self.products.prepare(rows)
         self._factor.cut(self._n_source_panels)
         if not len(self._factor):
             self._factor.grow(self._panel, len(self.source), report)
@@ -67,8 +71,8 @@ class Preconditioner:
 
     def _panel(self, start: int, stop: int) -> NDArray[np.float32]:
         """Rows of R R', or of K-hat, with the penalty on the diagonal."""
-        if self._products is not None:
-            panel = self._products.panel(start, stop)
+        if self.products is not None:
+            panel = self.products.panel(start, stop)
         else:
             panel = np.take(self.documents.centred(self.rows[start:stop])[0], self.rows[:stop], axis=1)
         diagonal = np.einsum("ii->i", panel[:, start:])

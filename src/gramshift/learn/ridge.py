@@ -114,18 +114,20 @@ class RidgeSolver:
         return scores
 
     def _inverse_diagonal(self, merged: Merged) -> Floats:
-        """Of (K + D)^-1: from a factor in single precision, if that passes a check on some documents, else in double."""
+        """The diagonal of (K + D)^-1: by a factor in single precision if some documents confirm it, else in double."""
         penalty = np.zeros(len(self.documents))
         penalty[merged.rows] = self.alpha / merged.counts
         if len(merged.rows) > self._few:
-            approximate = Preconditioner(self.documents, self._inverse.source, penalty)  # exact for copies too
             n = len(merged.rows)
+            probes, units = np.linspace(0, n - 1, PROBES).astype(np.intp), np.zeros((n, PROBES))
+            units[probes, np.arange(PROBES)] = 1
+            exact = self._solve(merged, units, bias=False)[0][probes, np.arange(PROBES)]
+            approximate = self._inverse
+            if merged.counts.max() > 1:  # copies have another penalty
+                self._inverse.forget()  # two factors at a time would take twice the memory
+                approximate = Preconditioner(self.documents, self._inverse.source, penalty, self._inverse.products)
             if approximate.grow(merged.rows, lambda done: self._progress("sureness", done, 2 * n)):
                 diagonal = approximate.inverse_diagonal(lambda done: self._progress("sureness", n + done, 2 * n))
-                probes = np.linspace(0, n - 1, PROBES).astype(np.intp)
-                units = np.zeros((n, PROBES))
-                units[probes, np.arange(PROBES)] = 1
-                exact = self._solve(merged, units, bias=False)[0][probes, np.arange(PROBES)]
                 if np.abs(diagonal[probes] / exact - 1).max() <= CLOSE:
                     return diagonal
         system = self.documents.kernel(merged.rows)

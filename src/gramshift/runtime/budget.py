@@ -118,8 +118,9 @@ def estimate_exact(work: Work, *, on_disk: bool = False) -> Needs:
     else:
         flops = n_training**3 + (2 * n_training**2 * n if work.adapts else 0)
         of_one_core = NGRAM_SECONDS * n_ngrams + CELL_SECONDS * n * n + FLOP_SECONDS * flops
+        of_one_core += FLOP_SECONDS * n_training**3  # probabilities
         if work.command:
-            of_one_core += DOUBLE_SECONDS * n_training**3  # probabilities
+            of_one_core += DOUBLE_SECONDS * n_training**3  # those of the command, and plain beside it
         trained = PER_TRAINING_CELL * (n * work.n_source + n_training**2)
         held = max(PER_NGRAM * n_ngrams, trained)
         if not on_disk:
@@ -136,8 +137,9 @@ def _with_changing_weights(work: Work) -> tuple[float, int]:
     n, n_training = work.n, work.n_training
     seconds = NGRAM_SECONDS * work.n_ngrams + FLOP_SECONDS * work.n_grams * n_training**3 / 2
     seconds += AGAIN_SECONDS * n * n * (work.n_grams + 1.5)
+    seconds += 2 * AGAIN_SECONDS * n * n  # probabilities
     if work.command:
-        seconds += 2 * AGAIN_SECONDS * n * n + NGRAM_SECONDS * work.n_ngrams + CELL_SECONDS * n * n
+        seconds += NGRAM_SECONDS * work.n_ngrams + CELL_SECONDS * n * n
     training = COMPUTED_CELL * n * n + PER_TRAINING_CELL * n_training**2 + INDEXED_NGRAM * work.n_ngrams
     beside = KEPT_CELL * n * n if work.command else 0  # the gram of plain
     return seconds, max(AGAIN_NGRAM * work.n_ngrams, training) + beside
