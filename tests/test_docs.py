@@ -1,4 +1,4 @@
-"""The documents as a whole; examples in them run in test_package.py and cli/test_documents.py."""
+"""The documents as a whole; examples in them run in test_package.py and commands/test_documents.py."""
 
 import importlib.util
 import re
@@ -86,6 +86,13 @@ def test_the_page_about_the_rooms_names_what_is_there():
     assert [name for name in files if not (source / name).exists()] == []
     for name in names:
         assert resolve_name(f"gramshift.{name}") is not None
+
+
+def test_files_of_tests_that_pages_name_are_there():
+    root = DOCS.parent
+    for page in (*DOCS.glob("*.md"), root / "README.md", root / "CONTRIBUTING.md"):
+        for name in re.findall(r"`((?:tests|bench|docs)/\w[\w/]*\.py)`", page.read_text()):
+            assert (root / name).is_file(), f"{page.name} names {name}"
 
 
 def test_every_page_is_in_the_menu():

@@ -73,7 +73,9 @@ def test_scores_are_those_of_the_algorithm_line_by_line(folder, tmp_path):
 
 
 def test_one_setting_has_the_bits_of_the_classifier_that_users_call(folder, tmp_path):
+    """By itself; with all settings, which share products in single precision, to what the solver leaves of a residual."""
     result = run(folder, tmp_path, settings=parse_settings("B-K"), kernels=["presence"])
+    whole = run(folder, tmp_path / "whole", settings=parse_settings("all"), kernels=["presence"])
     documents, codes, texts = result["documents"], result["codes"], result["texts"]
     source, target = ([texts[i] for i in documents.rows(letter)] for letter in "BK")
     for name, options in (("tkc", {}), ("adapted", {"n_rounds": 1}), ("plain", {"n_rounds": 1, "adapt": False})):
@@ -81,6 +83,8 @@ def test_one_setting_has_the_bits_of_the_classifier_that_users_call(folder, tmp_
         clf.fit(source, codes[documents.rows("B")], target=target)
         (found,) = (one.scores for one in result["outcomes"]["B-K"]["presence"] if one.method == name)
         assert found.tobytes() == clf.transduction_score_[:, 1].tobytes()
+        (shared,) = (one.scores for one in whole["outcomes"]["B-K"]["presence"] if one.method == name)
+        np.testing.assert_allclose(shared, found, rtol=0, atol=1e-8)
 
 
 def test_true_labels_of_the_target_are_never_used(folder, tmp_path):

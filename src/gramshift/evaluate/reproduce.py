@@ -30,7 +30,7 @@ NGRAM_RANGE = PAPER.ngram_range
 LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
 Report = Callable[[str, int, int], None]
 Outcomes = dict[str, dict[str | None, list[Outcome]]]
-"""By setting, then by kernel; None for methods that have kernels of their own, or none."""
+"""Outcomes by setting, then by kernel; the kernel is None for methods that have their own, or none."""
 
 
 def reproduce(

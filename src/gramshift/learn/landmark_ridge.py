@@ -201,7 +201,7 @@ class LandmarkRidge:
         return Solved(weights, residual)
 
     def _inverse_diagonal(self, training: Rows, penalty: float) -> Floats:
-        """Of (K + penalty I)^-1, or of its bordered form if there is a bias."""
+        """The diagonal of (K + penalty I)^-1, or of its bordered form if there is a bias."""
         features = self._to_features(self.documents.cells(training).T)
         kernel = features.T @ features
         kernel[np.diag_indices_from(kernel)] += penalty

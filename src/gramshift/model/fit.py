@@ -128,7 +128,7 @@ def _keep(
 def _make_describer(
     settings: Settings, similarities: Similarities | None, documents: Any, gram: NDArray[Any] | None, runtime: Runtime
 ) -> GramDescriber | ReweightedDescriber:
-    """By a gram that is there or made once, unless classes shape the weights of n-grams."""
+    """Make what describes documents: by a gram that is there or made once, unless classes shape the weights of n-grams."""
     solver = partial(make_solver, settings.classifier, alpha=settings.alpha, bias=settings.bias, progress=runtime.progress)
 
     def make_features(labelling: Labelling) -> tuple[GramFeatures, Mapping[int, Floats]]:

@@ -92,7 +92,7 @@ class Fit:
     """What probabilities are made of; None if they were not wanted."""
     landmarks: Rows | None = None
     digests: NDArray[np.uint8] | None = None
-    """By what target documents are known again that are not among those of the model."""
+    """What target documents are known again by, where they are not among those of the model."""
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -115,7 +115,7 @@ class Fit:
 
     @cached_property
     def target_digests(self) -> list[bytes]:
-        """By what the target documents are known again, in order; of those that are no texts nothing is known."""
+        """What the target documents are known again by, in order; documents that are no texts are not known again."""
         if self.digests is not None:
             return [one.tobytes() for one in self.digests]
         documents = self.model.documents

@@ -24,7 +24,7 @@ class FirstPass:
     landmarks: list[str]
     digest: str
     digests: NDArray[np.uint8]
-    """By what the target documents are known again."""
+    """What the target documents are known again by."""
 
 
 def look_through(documents: InParts, rows: Rows, is_source: NDArray[np.bool_], progress: Progress | None) -> FirstPass:

@@ -260,7 +260,7 @@ def labels_to_json(classes: NDArray[Any]) -> dict[str, Any]:
 
 
 def labels_from_json(labels: dict[str, Any]) -> NDArray[Any]:
-    """Of a type that the values themselves need; what the file says may only widen it to eight bytes."""
+    """The classes as an array of the type that they need; what the file says may only widen it to eight bytes."""
     values, dtype = labels["values"], str(labels["dtype"])
     kinds = {"U": str, "b": bool, "i": int, "u": int, "f": float}
     kind = dtype.lstrip("<>|=")[:1]

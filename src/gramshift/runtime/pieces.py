@@ -66,7 +66,7 @@ class Pieces(Protocol):
         """total += function(piece, shared, argument) for these pieces, in an order that depends on nothing but these."""
 
     def drop(self) -> None:
-        """They are not needed any more."""
+        """Free the pieces, which are not needed any more."""
 
 
 class StoredPieces:
@@ -99,7 +99,7 @@ class StoredPieces:
         self._store.save(self._called(number), **arrays)
 
     def drop(self) -> None:
-        """They are not needed any more."""
+        """Free the pieces, which are not needed any more."""
         for number in range(self._n):
             self._store.drop(self._called(number))
 

@@ -117,7 +117,7 @@ class RemotePieces:
         return [group for turn in zip_longest(*groups) for group in turn if group is not None]
 
     def drop(self) -> None:
-        """They are not needed any more."""
+        """Free the pieces, which are not needed any more."""
         self._handles = []
 
 

@@ -1,1 +1,1 @@
-"""What the commands do: plain functions from files to files that return a dict."""
+"""The command classify: its options, what it reads, fits, finds and writes."""

@@ -128,7 +128,7 @@ def _fill(known: list[Any], found: NDArray[Any]) -> list[Any]:
 
 
 def _probabilities(classifier: Any, known: list[Any]) -> NDArray[np.float64]:
-    """Of corrected documents 1 for what they are."""
+    """The probabilities of all target documents; those that a person has labelled have 1 for what they are."""
     gaps = np.array([label is None for label in known], bool)
     result: NDArray[np.float64] = np.array([classifier.classes_ == label for label in known], float).reshape(len(known), -1)
     result[gaps] = classifier.transduction_proba_

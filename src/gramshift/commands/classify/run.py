@@ -104,7 +104,7 @@ def _corrections(options: ClassifyOptions, inputs: Inputs) -> dict[str, Any]:
 
 
 def _columns(options: ClassifyOptions, inputs: Inputs, say: Say) -> LabelColumns:
-    """Of the output, whose format must fit too."""
+    """The columns of the output, whose format must fit too."""
     table, classes = inputs.target.table, sorted(set(inputs.labels))
     columns = label_columns(table, classes, filled=inputs.target.columns.label if options.target is None else None)
     if options.output is None:
