@@ -31,11 +31,11 @@ def test_an_error_that_users_can_mend_is_of_both_kinds(call, expected):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [name for name in METHODS if not name.endswith("-source")])
 def test_every_method_does_with_few_short_texts_or_says_what_it_needs(method):
     source, target = ["good pan", "bad knife", "good pot", "bad spoon"], ["good film", "bad book"]
     fit = partial(METHODS[method].make().fit, source, ["p", "n", "p", "n"], target=target)
-    if method.startswith(("sfa", "scl")) and method != "sfa-source":
+    if method.startswith(("sfa", "scl")):
         with pytest.raises(gs.GramshiftError, match="more documents"):
             fit()
     else:
