@@ -92,6 +92,7 @@ def test_a_training_that_does_not_fit_a_worker_is_refused_with_the_numbers(clust
         )
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_not_there_is_noticed_before_documents_are_read():
     class Unread:
         def __len__(self):
