@@ -4,12 +4,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
+from itertools import chain
 from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gramshift.errors import InputError
 from gramshift.text.documents import as_documents, dask_parts, is_dask
 from gramshift.text.steps import TextSteps
-from gramshift.text.words import write_as_words
+from gramshift.text.words import number_words
 
 UNITS = ("character", "word")
 USUAL_LENGTH = 900  # characters
@@ -31,6 +35,7 @@ class Corpus:
 
     texts: list[str]
     _forms: dict[tuple[TextSteps, str], list[str]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _words: dict[TextSteps, list[str]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -51,9 +56,16 @@ class Corpus:
         if unit not in UNITS:
             raise InputError(f"unit={unit!r}: must be one of {', '.join(map(repr, UNITS))}")
         if (steps, unit) not in self._forms:
-            made = steps.apply(self.texts) if unit == "character" else write_as_words(self.form(steps))
-            self._forms[steps, unit] = made
+            if unit == "character":
+                self._forms[steps, unit] = steps.apply(self.texts)
+            else:
+                self._forms[steps, unit], self._words[steps] = number_words(self.form(steps))
         return self._forms[steps, unit]
+
+    def words(self, steps: TextSteps) -> list[str]:
+        """The word of every code point in the form as words; not to be changed."""
+        self.form(steps, "word")
+        return self._words[steps]
 
     @cached_property
     def digests(self) -> list[bytes]:
@@ -78,6 +90,31 @@ class Joined:
                 yield part
             if found != len(one):
                 raise InputError(f"input {number + 1} had {len(one)} documents at first and {found} now; it must not change")
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Some documents of a collection, by their numbers, ascending."""
+
+    documents: InParts
+    rows: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def n_characters(self) -> int:
+        """Return about how many: each document is taken to be as long as another."""
+        return count_characters(self.documents) * len(self.rows) // max(1, len(self.documents))
+
+    def parts(self) -> Iterator[list[str]]:
+        first = 0
+        for part in self.documents.parts():
+            low, high = np.searchsorted(self.rows, [first, first + len(part)])
+            yield [part[row - first] for row in self.rows[low:high].tolist()]
+            first += len(part)
+        if first != len(self.documents):
+            raise InputError(f"there were {len(self.documents)} documents at first and {first} now; they must not change")
 
 
 class Partitions:
@@ -130,3 +167,51 @@ def in_lists(parts: Iterable[list[str]], size: int) -> Iterator[list[str]]:
 def digest_of(text: str) -> bytes:
     """What a document is known again by: the same for the same characters, and for no other text that anyone will ever find."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=DIGEST).digest()
+
+
+DRAWN = 1 << 16  # documents that are decided on at a time
+
+
+class Reservoir:
+    """A sample of documents that come one after another: each is in it with the same chance, whatever their number.
+
+    Which ones they are is decided by their numbers and the seed alone, in whole numbers, on any machine the same.
+    """
+
+    def __init__(self, size: int, seed: int) -> None:
+        self._held: list[tuple[int, str]] = []
+        self._places = chain.from_iterable(places.tolist() for places in _draw_places(size, seed))
+        self.n_seen = 0
+
+    def add(self, texts: list[str]) -> None:
+        """Let the next documents come; of those that are in the sample, later ones may take the places of earlier ones."""
+        for text, place in zip(texts, self._places, strict=False):
+            if place == len(self._held):
+                self._held.append((self.n_seen, text))
+            elif place >= 0:
+                self._held[place] = (self.n_seen, text)
+            self.n_seen += 1
+
+    def take(self) -> tuple[list[int], list[str]]:
+        """Return the numbers of those that are in it now, ascending, and their texts."""
+        held = sorted(self._held)
+        return [number for number, _ in held], [text for _, text in held]
+
+
+def sample_rows(n: int, size: int, seed: int) -> NDArray[np.intp]:
+    """The numbers of the documents that a reservoir holds after ``n`` of them."""
+    held = np.arange(min(n, size))
+    for start, places in zip(range(0, n, DRAWN), _draw_places(size, seed), strict=False):
+        taken = np.flatnonzero(places[: n - start] >= 0)
+        held[places[taken]] = start + taken  # of several in one place the last stays
+    return np.sort(held)
+
+
+def _draw_places(size: int, seed: int) -> Iterator[NDArray[np.int64]]:
+    """For one document after another the place that it takes, -1 for none; number i has i + 1 places to fall on."""
+    generator, start = np.random.default_rng([seed, size]), 0
+    while True:
+        numbers = np.arange(start, start + DRAWN)
+        drawn = np.where(numbers < size, numbers, generator.integers(0, numbers, endpoint=True))
+        yield np.where(drawn < size, drawn, -1)
+        start += DRAWN

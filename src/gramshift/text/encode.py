@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+TOGETHER = 4096  # texts
+
 
 @dataclass(frozen=True)
 class Encoded:
@@ -39,16 +41,25 @@ def code_points(texts: Sequence[str]) -> NDArray[np.uint32]:
     return np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
-def encode(texts: Sequence[str], known: NDArray[np.uint32] | None = None) -> Encoded:
-    """Give characters ids in the order of their code points; those of the alphabet ``known`` keep theirs, others come after."""
+def encode(texts: Sequence[str], known: NDArray[np.uint32] | None = None, *, together: int = TOGETHER) -> Encoded:
+    """Give characters ids in the order of their code points; those of the alphabet ``known`` keep theirs, others come after.
+
+    So many texts are turned into numbers ``together``, which decides memory alone.
+    """
     bounds = np.zeros(len(texts) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=bounds[1:])
-    points = code_points(texts)
+    codes, parts = np.empty(bounds[-1], np.uint32), range(0, len(texts), together)
+    slices = [slice(bounds[first], bounds[min(first + together, len(texts))]) for first in parts]
+    for first, part in zip(parts, slices, strict=True):
+        codes[part] = code_points(texts[first : first + together])
     known = np.empty(0, np.uint32) if known is None else known
-    ids = np.zeros(max(int(points.max(initial=0)), int(known.max(initial=0))) + 1, np.uint32)
-    ids[points] = 1
+    ids = np.zeros(max(int(codes.max(initial=0)), int(known.max(initial=0))) + 1, np.uint32)
+    for part in slices:
+        ids[codes[part]] = 1
     ids[known] = 0
     others = np.flatnonzero(ids)
     ids[known] = np.arange(1, known.size + 1)
     ids[others] = np.arange(known.size + 1, known.size + others.size + 1)
-    return Encoded(ids[points], bounds, np.concatenate([known, others.astype(np.uint32)]))
+    for part in slices:
+        codes[part] = ids[codes[part]]
+    return Encoded(codes, bounds, np.concatenate([known, others.astype(np.uint32)]))
