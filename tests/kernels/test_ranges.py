@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gramshift.kernels.ranges import check_ngram_range
+from gramshift.kernels.registry import check_ngram_range
 
 
 @pytest.mark.parametrize("value", [(5, 8), [1, 1], (np.int64(2), np.int32(30)), np.array([3, 4])])

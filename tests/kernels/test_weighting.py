@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 import gramshift as gs
 import naive
 from conftest import ngram_ranges, texts
-from gramshift.grams.reweighted import sum_similarities
 from gramshift.kernels.weighting import association, consistency, inverse_frequency
 from gramshift.runtime.resources import Runtime
 from naive_best import words
@@ -63,34 +62,6 @@ def test_the_bits_do_not_depend_on_threads_or_tiles(powers, normalize, rectangul
         for height, width in [(1, 1), (3, 7), (64, 1), (8, 16), (45, 45)]:
             runtime = Runtime(n_threads, tile=(height, width))
             assert kernel.compute(*given, runtime=runtime, **options).tobytes() == expected.tobytes()
-
-
-@pytest.mark.parametrize("n", [45, 30])
-@pytest.mark.parametrize("anew", [True, False])
-def test_several_kernels_are_summed_in_place(n, anew):
-    groups = {"domains": DOMAINS, "classes": CLASSES}
-    kernels = [
-        gs.StringKernel(ngram_range=(low, 3), weighting=powers) for low, powers in ((2, WEIGHTINGS[4]), (1, WEIGHTINGS[0]))
-    ]
-    before = np.add.outer(np.arange(n), np.arange(n)) / 10
-    expected = sum(kernel.gram(TEXTS, normalize=True, **groups) for kernel in kernels)[:n, :n] + (0 if anew else before)
-    found = [(kernel.find_ngrams(TEXTS, Runtime()), kernel.make_weighting(45, **groups)) for kernel in kernels]
-    results = set()
-    for height, width, n_threads in [(1, 1, 1), (3, 7, 3), (8, 16, 1), (45, 45, 1)]:
-        out = np.full((n, n), np.nan) if anew else before.copy()
-        sum_similarities(found, out, anew=anew, runtime=Runtime(n_threads, tile=(height, width)))
-        require_close(out, expected)
-        results.add(out.tobytes())
-    assert len(results) == 1
-
-
-def test_weights_across_domains_are_by_consistency_too():
-    kernel = gs.StringKernel(ngram_range=(2, 3), weighting={"idf": 2, "classes": 1})
-    named = gs.StringKernel(ngram_range=(2, 3), weighting={"idf": 2, "classes": 1, "consistency": 1})
-    across = kernel.make_weighting(45, DOMAINS, CLASSES, across=True)
-    assert across.powers == named.make_weighting(45, DOMAINS, CLASSES).powers
-    assert (across.domains == DOMAINS).all()
-    assert gs.StringKernel().make_weighting(45, DOMAINS, CLASSES, across=True) is None
 
 
 def test_copies_are_exactly_alike_and_weightless_documents_like_nothing():

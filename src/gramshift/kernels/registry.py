@@ -1,4 +1,4 @@
-"""The table of all string kernels: which parameters are a kernel's own, and how it is made ready for documents."""
+"""The table of all string kernels: which parameters they have, checked, and how they are made ready for documents."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from math import isfinite
 from numbers import Integral, Real
 from typing import Any
 
-from gramshift.errors import InputError
+from gramshift.errors import InputError, InputTypeError
 from gramshift.kernels.counting import SharedNGrams
 from gramshift.kernels.kernel import Job, Kernel
 from gramshift.kernels.weighting import Powers, as_powers
@@ -51,6 +51,24 @@ class Kind:
     @property
     def defaults(self) -> dict[str, Any]:
         return {name: PARAMETERS[name].default for name in self.own}
+
+
+def check_ngram_range(value: Any) -> tuple[int, int]:
+    """(lo, hi) with 1 <= lo <= hi, or an error that says what to type instead."""
+    rule = "give two whole numbers (lo, hi) with 1 <= lo <= hi, for example (5, 8)"
+    try:
+        lo, hi = value
+    except (TypeError, ValueError):
+        hint = f"; for one length only: ({value}, {value})" if isinstance(value, Integral) else ""
+        raise InputError(f"ngram_range={value!r}: {rule}{hint}") from None
+    if any(isinstance(n, bool) or not isinstance(n, Integral) for n in (lo, hi)):
+        whole = all(isinstance(n, float) and n.is_integer() for n in (lo, hi) if not isinstance(n, Integral))
+        raise InputTypeError(f"ngram_range={value!r}: {rule}" + (f"; did you mean ({int(lo)}, {int(hi)})?" if whole else ""))
+    if lo > hi >= 1:
+        raise InputError(f"ngram_range={value!r}: {rule}; did you mean ({hi}, {lo})?")
+    if lo < 1:
+        raise InputError(f"ngram_range={value!r}: {rule}")
+    return int(lo), int(hi)
 
 
 def check_parameters(kind: str, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,19 +1,80 @@
-"""The presence kernel with a weight for every n-gram: still a sum over shared n-grams, tile by tile."""
+"""The presence kernel with a weight for every n-gram: which documents share which, and a sum over these, tile by tile."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.errors import InputError
 from gramshift.kernels.kernel import CountingKernel, Job, complete_square
 from gramshift.kernels.leaves.counting import normalize_tile
-from gramshift.kernels.leaves.weighted import add_own, add_similarities, add_weighted
+from gramshift.kernels.leaves.weighted import add_own, add_weighted, count_groups, turn_round
 from gramshift.kernels.weighting import Weighting, make_weights
-from gramshift.ngrams.incidence import Incidence, build_incidence
+from gramshift.ngrams.index import MAX_CHARS, find_shared
+from gramshift.ngrams.sorted_ngrams import HoldsArrays, Run, SortedNGrams, run_serially
 
+Array = NDArray[Any]
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Incidence(HoldsArrays):
+    """Feature f stands for ``times[f]`` n-grams, all in the documents ``docs[starts[f]:starts[f + 1]]`` and no others.
+
+    These are two documents or more, ascending. Document d has the features ``features[bounds[d]:bounds[d + 1]]``, ascending,
+    and itself stands at ``places`` of the same range in docs, after ``n_before`` others. ``unshared[d]`` n-grams are in no
+    other document.
+    """
+
+    starts: Array
+    docs: Array
+    times: Array
+    bounds: Array
+    features: Array
+    places: Array
+    n_before: Array
+    unshared: Array
+
+    @property
+    def n_docs(self) -> int:
+        return self.unshared.size
+
+    def count(self, groups: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
+        """How many documents of each group have a feature, shape (n_groups, features); group -1 is not counted."""
+        if n_groups == 1 and not groups.any():  # all documents
+            everywhere: NDArray[np.int64] = np.diff(self.starts)[None]
+            return everywhere
+        counts = np.zeros((n_groups, self.times.size), np.int64)
+        count_groups(self.starts, self.docs, groups, counts)
+        return counts
+
+
+def build_incidence(
+    ngrams: SortedNGrams,
+    *,
+    run: Run = run_serially,
+    check_size: Callable[[int], None] = lambda n_bytes: None,
+) -> Incidence:
+    """Find all n-grams that two documents or more share; ``check_size`` is told the bytes before they are allocated."""
+    parts, n_docs = find_shared(ngrams, kind="presence", run=run), ngrams.texts.n_docs
+    n_members = sum(part.members.size for part in parts)
+    if n_members > MAX_CHARS:
+        raise InputError(f"the documents share {n_members} n-grams; one index can hold {MAX_CHARS}: compare fewer at a time")
+    check_size(16 * n_members + 16 * sum(part.times.size for part in parts))
+    empty = np.zeros(0, np.int64)
+    ends = np.cumsum([0, *(part.members.size for part in parts)])
+    starts = np.concatenate([*(part.starts[:-1] + end for part, end in zip(parts, ends, strict=False)), [n_members]])
+    docs = np.concatenate([np.zeros(0, np.uint32), *(part.members for part in parts)])
+    times = np.concatenate([empty, *(part.times for part in parts)])
+    n_ngrams = sum((part.self_values for part in parts), start=np.zeros(n_docs, np.int64))
+    del parts
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(docs, minlength=n_docs))])
+    features, places, n_before = (np.empty(n_members, np.uint32) for _ in range(3))
+    turn_round(starts, docs, times, bounds[:-1].copy(), features, places, n_before, n_ngrams)
+    return Incidence(starts, docs, times, bounds, features, places, n_before, n_ngrams)
 
 
 @dataclass(frozen=True)
@@ -63,47 +124,6 @@ class WeightedNGrams(CountingKernel):
     def normalize(self, rows: slice, cols: slice, gram: Floats, top: int = 0) -> None:
         values, area = self.self_values, (rows.start - top, rows.stop - top, cols.start, cols.stop)
         normalize_tile(values[self.first_row + top :], values, *area, gram)
-
-
-@dataclass(frozen=True)
-class SummedNGrams(CountingKernel):
-    """Fills tiles with the sum of the similarities that several such kernels find among the first ``n`` documents.
-
-    ``anew``: the gram that is filled holds nothing yet; else they are added to what it holds below its diagonal, and on it.
-    """
-
-    parts: Sequence[WeightedNGrams]
-    n: int
-    anew: bool
-
-    dtype = np.float64
-    symmetric = True
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.n, self.n
-
-    @property
-    def nbytes(self) -> int:
-        return sum(part.nbytes for part in self.parts)
-
-    def fill(self, rows: slice, cols: slice, gram: Floats, top: int = 0) -> None:
-        for number, part in enumerate(self.parts):
-            found, cut = part.incidence, cols.start > 0 or cols.stop < rows.stop
-            add_similarities(
-                found.bounds, found.features, found.places, found.n_before, found.docs, part.sums, part.scale,
-                top, rows.start, rows.stop, cols.start, cols.stop, cut, self.anew and number == 0, gram,
-            )  # fmt: skip
-        if cols.stop > rows.start:
-            own = np.zeros(self.n)
-            if not self.anew:
-                own[rows] = np.diagonal(gram[rows.start - top : rows.stop - top, rows])
-            for part in self.parts:
-                own[rows] += part.self_values[rows] > 0
-            complete_square(gram, rows, own, top)
-
-    def normalize(self, rows: slice, cols: slice, gram: Floats, top: int = 0) -> None:
-        """Nothing is left to do."""
 
 
 def prepare_weighted(job: Job) -> WeightedNGrams:

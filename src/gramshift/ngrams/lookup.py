@@ -94,7 +94,7 @@ def _make_branch(shard: SortedShard, texts: Encoded, kind: str, limits: tuple[in
     n_edges = tree.grow(texts.codes, texts.bounds, docs, positions, common, found, hi, nodes, edges, tops)
     at = np.flatnonzero(tops != tree.NOWHERE)
     top_keys = np.empty(at.size, np.uint64)
-    sorting.pack(texts.codes, shard.doc_of, positions[at], texts.bounds, 0, root, texts.n_chars.bit_length(), top_keys)
+    sorting.pack(texts.codes, docs[at], positions[at], texts.bounds, 0, root, texts.n_chars.bit_length(), top_keys)
 
     # occurrences bound the members; what is not written takes no memory
     n_members, largest = int((found[:, 1] - found[:, 0]).sum()), min(texts.n_docs, positions.size)

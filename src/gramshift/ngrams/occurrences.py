@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
-from gramshift.ngrams.leaves.numbering import number_shard
+from gramshift.ngrams.leaves.runs import number_shard
 from gramshift.ngrams.sorted_ngrams import Run, SortedNGrams, SortedShard, run_serially
 from gramshift.text.encode import Encoded
 
@@ -54,9 +54,11 @@ def find_occurrences(
         )
     keys = np.empty(int(bounds[-1]), np.uint64)
 
+    doc_of = texts.doc_of
+
     def number(shard: SortedShard) -> None:
         offset = shard.n_before * (hi - lo + 1)
-        number_shard(shard.positions, shard.common, shard.doc_of, texts.bounds, lo, hi, offset, bounds, keys)
+        number_shard(shard.positions, shard.common, doc_of, texts.bounds, lo, hi, offset, bounds, keys)
 
     def sort(docs: range) -> None:
         for doc in docs:

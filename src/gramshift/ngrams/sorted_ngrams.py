@@ -3,7 +3,7 @@
 The only place where texts are cut into shards and sorted, and where the runs of equal n-grams are found.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -16,7 +16,7 @@ from gramshift.ngrams.leaves import runs, sorting
 from gramshift.text.encode import Encoded
 
 SHARD_SIZE = 1 << 18  # positions that are sorted at a time
-MAX_SHARDS = 64
+TOGETHER = 64  # shards whose positions are looked up in one pass over the texts: all of them would take a lot of memory
 
 T = TypeVar("T")
 Array = NDArray[Any]
@@ -42,22 +42,40 @@ class HoldsArrays:
 
 
 @dataclass(frozen=True)
+class DocumentPlaces:
+    """Where documents begin among the characters of all texts; ``nearby`` has the document of every 64th character."""
+
+    bounds: Array
+    nearby: Array
+
+    @classmethod
+    def of_texts(cls, texts: Encoded) -> "DocumentPlaces":
+        starts = np.arange(0, texts.codes.size + 1, sorting.NEARBY)
+        return cls(texts.bounds, np.searchsorted(texts.bounds[1:], starts, side="right").astype(np.uint32))
+
+    def find(self, positions: Array) -> Array:
+        """The document of each of the positions."""
+        docs = np.empty(positions.size, np.uint32)
+        sorting.find_docs(positions, self.bounds, self.nearby, docs)
+        return docs
+
+
+@dataclass(frozen=True)
 class SortedShard:
     """A part of the n-grams with all occurrences of each: text positions in the order of the characters that follow.
 
     ``common[i]`` is how many of these positions[i] and positions[i - 1] have in common, at most as many as the longest n-gram
-    has. ``doc_of`` gives the document of every position of the texts. ``n_before`` positions are in the shards before this.
+    has. ``n_before`` positions are in the shards before this.
     """
 
     positions: Array
     common: Array
-    doc_of: Array
+    places: "DocumentPlaces"
     n_before: int
 
     def docs(self) -> Array:
         """The document of each of the positions; made anew each time, because holding them would take as much as positions."""
-        docs: Array = self.doc_of[self.positions]
-        return docs
+        return self.places.find(self.positions)
 
     def runs(self, shortest: int) -> Array:
         """Stretches (begin, end, times) of two positions or more with n-grams of ``shortest`` characters or more in common."""
@@ -88,14 +106,18 @@ class SortedNGrams:
         """What ``read`` makes of each shard, in their order."""
         if self.held is not None:
             return run(read, self.held)
-        doc_of, longest = self.texts.doc_of, self.limits[1]
+        places, longest = DocumentPlaces.of_texts(self.texts), self.limits[1]
 
         def sort_and_read(shard: tuple[int, Array, Array]) -> T:
             n_before, positions, keys = shard
-            common = _sort_positions(self.texts, doc_of, positions, keys, longest)
-            return read(SortedShard(positions, common, doc_of, n_before))
+            common = _sort_positions(self.texts, places, positions, keys, longest)
+            return read(SortedShard(positions, common, places, n_before))
 
-        return run(sort_and_read, _shard_positions(self, run))
+        results: list[T] = []
+        for shards in _shard_positions(self, run):
+            results += run(sort_and_read, shards)
+            del shards[:]  # the next ones need the room
+        return results
 
 
 def sort_ngrams(
@@ -119,32 +141,41 @@ def block_width(texts: Encoded) -> int:
     return 64 // max(1, texts.n_chars.bit_length())
 
 
-def _shard_positions(ngrams: SortedNGrams, run: Run) -> list[tuple[int, Array, Array]]:
-    """All positions that start an n-gram and the characters there, split such that equal n-grams stay together."""
+def _shard_positions(ngrams: SortedNGrams, run: Run) -> Iterator[list[tuple[int, Array, Array]]]:
+    """All positions that start an n-gram and the characters there, split such that equal n-grams stay together.
+
+    Shards come in groups, each from a pass over the texts of its own.
+    """
     texts, (low, high) = ngrams.texts, ngrams.limits
     n_positions = int(np.maximum(texts.lengths - low + 1, 0).sum())
     if n_positions == 0:
-        return []
-    n_shards = min(MAX_SHARDS, n_positions // ngrams.shard_size + 1)
+        return
+    n_shards = n_positions // ngrams.shard_size + 1
     cuts = np.searchsorted(texts.bounds, np.linspace(0, texts.codes.size, min(8, n_shards) + 1))
     cuts[0], cuts[-1] = 0, texts.n_docs
     chunks = list(enumerate(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)))
+    bits, size = texts.n_chars.bit_length(), min(high, block_width(texts))
 
-    def scatter(cursors: Array, positions: Array, keys: Array, chunk: tuple[int, tuple[int, int]]) -> None:
+    def scatter(first_shard: int, cursors: Array, positions: Array, keys: Array, chunk: tuple[int, tuple[int, int]]) -> None:
         number, (first, last) = chunk
-        bits, size = texts.n_chars.bit_length(), min(high, block_width(texts))
-        sorting.scatter(texts.codes, texts.bounds, first, last, low, size, bits, cursors[number], positions, keys)
+        sizes = low, size, bits, n_shards, first_shard
+        sorting.scatter(texts.codes, texts.bounds, first, last, *sizes, cursors[number], positions, keys)
 
     counts = np.zeros((len(chunks), n_shards), np.int64)
-    run(partial(scatter, counts, np.empty(0, np.uint32), np.empty(0, np.uint64)), chunks)
-    ends = np.cumsum(counts.T.ravel()).reshape(n_shards, len(chunks))
-    positions, keys = np.empty(n_positions, np.uint32), np.empty(n_positions, np.uint64)
-    run(partial(scatter, np.ascontiguousarray((ends - counts.T).T), positions, keys), chunks)
-    bounds = [0, *ends[:, -1].tolist()]
-    return [(start, positions[start:stop], keys[start:stop]) for start, stop in pairwise(bounds)]
+    run(partial(scatter, 0, counts, np.empty(0, np.uint32), np.empty(0, np.uint64)), chunks)
+    n_before = 0
+    for start in range(0, n_shards, TOGETHER):
+        here = counts[:, start : start + TOGETHER]
+        ends = np.cumsum(here.T.ravel()).reshape(here.shape[1], len(chunks))
+        positions, keys = np.empty(int(ends[-1, -1]), np.uint32), np.empty(int(ends[-1, -1]), np.uint64)
+        run(partial(scatter, start, np.ascontiguousarray((ends - here.T).T), positions, keys), chunks)
+        bounds = [0, *ends[:, -1].tolist()]
+        yield [(n_before + begin, positions[begin:end], keys[begin:end]) for begin, end in pairwise(bounds)]
+        n_before += len(positions)
+        del positions, keys  # before the next ones are made
 
 
-def _sort_positions(texts: Encoded, doc_of: Array, positions: Array, keys: Array, longest: int) -> Array:
+def _sort_positions(texts: Encoded, places: DocumentPlaces, positions: Array, keys: Array, longest: int) -> Array:
     """Sort positions, in place, by the characters that follow; return how many each has in common with the one before.
 
     ``keys`` holds the first block of characters. Further blocks are looked at only where neighbours agree so far.
@@ -163,7 +194,7 @@ def _sort_positions(texts: Encoded, doc_of: Array, positions: Array, keys: Array
             break
         part, agree, group = positions[tied], common[tied], np.cumsum(~more[tied]).astype(np.uint64)
         keys = np.empty(part.size, np.uint64)
-        sorting.pack(texts.codes, doc_of, part, texts.bounds, skip, size, bits, keys)
+        sorting.pack(texts.codes, places.find(part), part, texts.bounds, skip, size, bits, keys)
         _, order = sorting.radix_sort(keys.copy(), np.arange(part.size, dtype=np.uint32), bits * size)
         _, order = sorting.radix_sort(group[order], order, int(group[-1]).bit_length())
         sorting.extend_common(keys[order], skip, size, bits, agree)

@@ -1,9 +1,31 @@
-"""Leaves that sum weights of shared n-grams, one addition per shared feature and pair."""
+"""Leaves that turn lists of documents by n-gram round, and sum weights of shared n-grams, one addition per feature and pair."""
 
 import numpy as np
 
 from gramshift.leaf import leaf
 from gramshift.ngrams.leaves.layout import first_at_least
+
+
+@leaf("void(int64[::1], uint32[::1], int64[::1], int64[:, ::1])")
+def count_groups(starts, docs, groups, counts):
+    """counts[g, f] += 1 for every document of group g that has feature f."""
+    for f in range(starts.size - 1):
+        for p in range(starts[f], starts[f + 1]):
+            group = groups[docs[p]]
+            if group >= 0:
+                counts[group, f] += 1
+
+
+@leaf("void(int64[::1], uint32[::1], int64[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], int64[::1])")
+def turn_round(starts, docs, times, cursors, features, places, n_before, unshared):
+    """Write the features of every document from its cursor on and where it stands in each; take them off ``unshared``."""
+    for f in range(starts.size - 1):
+        for p in range(starts[f], starts[f + 1]):
+            doc = docs[p]
+            at = cursors[doc]
+            features[at], places[at], n_before[at] = f, p, p - starts[f]
+            cursors[doc] = at + 1
+            unshared[doc] -= times[f]
 
 
 @leaf(
@@ -40,39 +62,3 @@ def add_own(bounds, features, weights, unshared, unshared_weight, out):
         for k in range(bounds[doc], bounds[doc + 1]):
             total += weights[features[k]]
         out[doc] = total + unshared[doc] * unshared_weight
-
-
-@leaf(
-    "void(int64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1], float64[::1],"
-    " int64, int64, int64, int64, int64, boolean, boolean, float64[:, ::1])"
-)
-def add_similarities(bounds, features, places, n_before, docs, weights, scale, top, row0, row1, col0, col1, cut, anew, out):
-    """out[row - top, doc] += scale[row] * scale[doc] times the same sum, for documents before the row's.
-
-    A row is summed in a buffer that stays in the cache, so ``out`` is touched once; ``anew`` if what it holds does not count.
-    """
-    sums = np.empty(col1 - col0)
-    first = np.uint64(col0)
-    for row in range(row0, row1):
-        cells, end = out[row - top], min(row, col1)
-        sums[:] = 0.0
-        for k in range(bounds[row], bounds[row + 1]):
-            if n_before[k] == 0:
-                continue
-            weight = weights[features[k]]
-            if weight == 0.0:
-                continue
-            stop = np.uint64(places[k])
-            start = stop - np.uint64(n_before[k])
-            if cut:
-                start = np.uint64(first_at_least(docs, np.int64(start), np.int64(stop), 1, col0))
-                stop = np.uint64(first_at_least(docs, np.int64(start), np.int64(stop), 1, col1))
-            for p in range(start, stop):
-                sums[np.uint64(docs[p]) - first] += weight
-        own = scale[row]
-        if anew:
-            for t in range(end - col0):
-                cells[col0 + t] = sums[t] * (own * scale[col0 + t])
-        else:
-            for t in range(end - col0):
-                cells[col0 + t] += sums[t] * (own * scale[col0 + t])

@@ -1,4 +1,4 @@
-"""Leaves that turn sorted positions into features: sets of documents that share n-grams.
+"""Leaves that turn sorted positions into features, sets of documents that share n-grams; and one that numbers n-grams.
 
 A *run* is a stretch of sorted positions that agree on their first characters: the occurrences of one n-gram. A longer
 n-gram with the same run (it always follows the shorter one) is no feature of its own, it adds to ``times``.
@@ -155,3 +155,24 @@ def collect(
             size = keep_above(level, members, n_members, counts, size)
     starts[f] = n_members
     sizes[0], sizes[1] = f, n_members
+
+
+@leaf("void(uint32[::1], int32[::1], uint32[::1], int64[::1], int64, int64, int64, int64[::1], uint64[::1])")
+def number_shard(positions, common, doc_of, bounds, lo, hi, offset, key_bounds, keys):
+    """Write a key for every n-gram that starts at one of the positions: its number, from ``offset`` on, and its place.
+
+    The number is that of the first position with the same n-gram, with a range of its own for every length. A document keeps
+    its n-grams length by length, in the order of their places, until they are sorted.
+    """
+    n = positions.size
+    leader = np.zeros(hi - lo + 1, np.int64)
+    for i in range(n):
+        for length in range(max(lo, common[i] + 1), hi + 1):
+            leader[length - lo] = i
+        doc = np.int64(doc_of[positions[i]])
+        size, place = bounds[doc + 1] - bounds[doc], positions[i] - bounds[doc]
+        at = key_bounds[doc] + place
+        for length in range(lo, min(hi, size - place) + 1):
+            number = offset + (length - lo) * n + leader[length - lo]
+            keys[at] = (np.uint64(number) << np.uint64(32)) | np.uint64(place)
+            at += size - length + 1

@@ -12,17 +12,19 @@ from numpy.typing import NDArray
 from gramshift.leaf import leaf
 
 Array = NDArray[Any]
+NEARBY = 64  # characters
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # multiplied by it, the high bits of a key depend on all others: a hash
 
 
-@leaf("void(uint32[::1], int64[::1], int64, int64, int64, int64, int64, int64[::1], uint32[::1], uint64[::1])")
-def scatter(codes, bounds, first, last, lo, width, bits, cursor, positions, keys):
+@leaf("void(uint32[::1], int64[::1], int64, int64, int64, int64, int64, int64, int64, int64[::1], uint32[::1], uint64[::1])")
+def scatter(codes, bounds, first, last, lo, width, bits, n_shards, first_shard, cursor, positions, keys):
     """Put every position of documents first..last that starts an n-gram of length ``lo`` into its shard, with its block.
 
-    The shard is a hash of the first min(lo, width) characters; ``cursor`` holds the next free place of each shard. With an
-    empty ``positions`` the places are only counted.
+    The shard is a hash of the first min(lo, width) characters, below ``n_shards``; ``cursor`` holds the next free place of
+    each from ``first_shard`` on, and what belongs into others is left out. With an empty ``positions`` the places are only
+    counted.
     """
-    n_shards = np.uint64(cursor.size)
+    last_shard, n_hashed = first_shard + cursor.size, np.uint64(n_shards)
     highest = np.uint64(bits * (width - 1))
     rest = np.uint64(bits * max(width - lo, 0))
     for doc in range(first, last):
@@ -31,20 +33,32 @@ def scatter(codes, bounds, first, last, lo, width, bits, cursor, positions, keys
         for p in range(end - 1, bounds[doc] - 1, -1):
             key = (key >> np.uint64(bits)) | (np.uint64(codes[p]) << highest)
             if p <= end - lo:
-                shard = np.int64((((key >> rest) * SPREAD) >> np.uint64(40)) % n_shards)
-                place = cursor[shard]
-                cursor[shard] = place + 1
+                shard = np.int64((((key >> rest) * SPREAD) >> np.uint64(40)) % n_hashed)
+                if shard < first_shard or shard >= last_shard:
+                    continue
+                place = cursor[shard - first_shard]
+                cursor[shard - first_shard] = place + 1
                 if positions.size:
                     positions[place] = p
                     keys[place] = key
 
 
+@leaf("void(uint32[::1], int64[::1], uint32[::1], uint32[::1])")
+def find_docs(positions, bounds, nearby, docs):
+    """docs[i] = the document of positions[i]; ``nearby`` has that of every NEARBY-th position."""
+    for i in range(positions.size):
+        doc = np.int64(nearby[positions[i] // np.uint32(NEARBY)])
+        while bounds[doc + 1] <= positions[i]:
+            doc += 1
+        docs[i] = doc
+
+
 @leaf("void(uint32[::1], uint32[::1], uint32[::1], int64[::1], int64, int64, int64, uint64[::1])")
-def pack(codes, doc_of, positions, bounds, skip, width, bits, keys):
+def pack(codes, docs, positions, bounds, skip, width, bits, keys):
     """keys[i] = the ``width`` characters from positions[i] + skip on, first one highest, zeros after the document."""
     for i in range(positions.size):
         start = np.int64(positions[i]) + skip
-        end = bounds[np.int64(doc_of[positions[i]]) + 1]
+        end = bounds[np.int64(docs[i]) + 1]
         stop = min(start + width, end)
         key = np.uint64(0)
         for p in range(start, stop):
