@@ -1,4 +1,7 @@
-"""The one table of methods, ours and the rivals, by the names that users type; and loading what any of them has saved."""
+"""The one table of methods, ours and the rivals, by the names that users type; and loading what any of them has saved.
+
+Other names that users type stand beside them, as --help needs them without waiting; a test compares them with what they name.
+"""
 
 import os
 from dataclasses import dataclass, field
@@ -15,6 +18,10 @@ if TYPE_CHECKING:
 
 BEST = "best"  # our best recipe: a preset, and the method that has it
 SOURCE_ONLY = "-source"  # ends the name of a method's own classifier, trained on the source alone
+KERNELS = ("presence", "intersection", "spectrum")
+FORMATS = ("csv", "tsv", "jsonl", "parquet")
+ENGINES = ("threads", "dask")
+PRESETS = ("paper", BEST)
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,7 @@ class Method:
 
     @property
     def is_stage(self) -> bool:
-        """Whether it is one of the paper's three stages, which run on one gram of any kernel."""
+        """Whether it is one of the paper's three stages, which take any kernel and can share one gram."""
         return self.is_own and "preset" not in self.options
 
     def check(self) -> None:
@@ -178,6 +185,12 @@ def parse_methods(value: str) -> list[str]:
     if not chosen:
         raise InputError(f"no method is named; there are {', '.join([*groups, *METHODS])}")
     return [name for name in METHODS if name in chosen]
+
+
+def check_preset(name: str) -> None:
+    """Raise an error if there is no such preset: the paper's, or the best."""
+    if name not in PRESETS:
+        raise InputError(f"--preset {name}: there are {' and '.join(PRESETS)}")
 
 
 def methods_table() -> str:

@@ -21,7 +21,7 @@ def demo_gram(n_source, n_target):
 
 def run_rounds(gram, is_source, codes, n_classes, *, n_rounds, n_added, adapt=True):
     describer = GramDescriber(
-        lambda _: (GramFeatures.from_gram(gram, adapt=adapt), {}), lambda features, source: RidgeSolver(features, source, 1e-5)
+        lambda *_: (GramFeatures.from_gram(gram, adapt=adapt), {}), lambda features, source: RidgeSolver(features, source, 1e-5)
     )
     labelling = Labelling.of_source(is_source, codes, n_classes)
     return fit_rounds(describer, labelling, Schedule(n_rounds, (n_added,)), Runtime(1)).rounds

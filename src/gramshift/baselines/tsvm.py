@@ -9,8 +9,7 @@ from gramshift.baselines.checks import check_flag, check_number
 from gramshift.baselines.leaves.tsvm import solve_pairs
 from gramshift.baselines.word_features import count_words, find_words, inverse_frequency, score, weigh
 from gramshift.errors import InputError
-from gramshift.kernels.ranges import check_ngram_range
-from gramshift.kernels.registry import KERNELS
+from gramshift.kernels.registry import KERNELS, check_ngram_range
 from gramshift.model.similarities import make_similarities
 from gramshift.model.string_kernel import StringKernel
 

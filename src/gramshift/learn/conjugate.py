@@ -32,22 +32,22 @@ def conjugate_gradients(
             return x
         improved = precondition(residual)
         improved -= apart @ (inverse @ (image.T @ improved))
-        now = _dots(residual, improved)
-        direction = improved + direction * _ratio(now, before)
+        now = column_dots(residual, improved)
+        direction = improved + direction * safe_ratio(now, before)
         moved = multiply(direction)
-        step = _ratio(now, _dots(direction, moved))
+        step = safe_ratio(now, column_dots(direction, moved))
         x += step * direction
         residual -= step * moved
         before = now
     return None
 
 
-def _dots(a: Floats, b: Floats) -> Floats:
+def column_dots(a: Floats, b: Floats) -> Floats:
     result: Floats = np.einsum("ij,ij->j", a, b)
     return result
 
 
-def _ratio(a: Floats, b: Floats) -> Floats:
+def safe_ratio(a: Floats, b: Floats) -> Floats:
     """a / b, and 0 for a column that is solved or that rounding has spoilt: it then stays as it is."""
     result: Floats = np.divide(a, b, out=np.zeros_like(a), where=(a > 0) & (b > 0))
     return result

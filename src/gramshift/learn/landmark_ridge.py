@@ -111,7 +111,7 @@ class LandmarkRidge:
         self.documents, self.landmarks, self.source, self.alpha, self.bias = documents, landmarks, source, alpha, bias
         self._last: Trained | None = None
 
-    def solve(self, training: Rows, targets: Floats) -> Fitted:
+    def solve(self, training: Rows, targets: Floats, near: Fitted | None = None) -> Fitted:
         """Train on some documents; ``source`` begins them."""
         weights, n = self._train(training, targets).solved.weights, self.documents.n_landmarks
         return Fitted(self._as_coefficients(weights[:n]), weights[n:].sum(axis=0))

@@ -89,7 +89,7 @@ class RidgeSolver:
         distinct = _distinct(self._originals[source])
         self._inverse = Preconditioner(documents, distinct, np.full(len(documents), alpha), products)
 
-    def solve(self, training: Rows, targets: Floats) -> Fitted:
+    def solve(self, training: Rows, targets: Floats, near: Fitted | None = None) -> Fitted:
         """Train on some documents."""
         merged = self._merge(training)
         mirrored = is_mirrored(targets)

@@ -113,20 +113,21 @@ def fit_rounds(
             if isinstance(schedule.select, str) and schedule.select == SURE:
                 added, codes = choose_surest(scores, n)
             else:
-                shares = find_shares(trainer, source, schedule.select, scores) if shares is None else shares
+                shares = find_shares(trainer, source, schedule.select, rounds[-1]) if shares is None else shares
                 added, codes = choose_by_shares(scores, n, shares)
             labelling = source.join(target[added], codes)
         if describer.by_labels:
             runtime.report("rounds", number, n_rounds)
         features, solver = trainer.prepare(labelling)
-        fitted = solver.solve(labelling.training, one_versus_all(labelling.codes, labelling.n_classes))
+        targets, before = one_versus_all(labelling.codes, labelling.n_classes), rounds[-1].fitted if rounds else None
+        fitted = solver.solve(labelling.training, targets, near=before)
         scores = fitted.score(features, target)
         del features, solver  # the next ones need the room
         changed = int(np.count_nonzero(choose_classes(scores) != rounds[-1].codes)) if rounds else 0
         rounds.append(Round(added, codes, fitted, scores, changed, time.perf_counter() - begun))
     if describer.by_labels:
         runtime.report("rounds", n_rounds, n_rounds)
-    calibration = _calibrate(trainer, labelling, rounds[-1].scores) if calibrate else None
+    calibration = _calibrate(trainer, labelling, rounds[-1]) if calibrate else None
     return RoundsOutcome(rounds, labelling, calibration)
 
 
@@ -148,10 +149,11 @@ class _Trainer:
             self._ready = ready
         return ready
 
-    def held_out(self, labelling: Labelling, *, across: bool = False) -> Floats:
+    def held_out(self, labelling: Labelling, near: Fitted, *, across: bool = False) -> Floats:
         """The scores of all training documents, each by a classifier that has not seen its class; 0 where none can be made.
 
-        In closed form, unless labels shape the features too: then half of them is scored by what the other half teaches.
+        As the solver has them, unless labels shape the features too: then half of them is scored by what the other half
+        teaches. ``near`` is what all of them together taught.
         """
         training, codes, n_classes = labelling.training, labelling.codes, labelling.n_classes
         if not self.describer.by_labels:
@@ -166,7 +168,7 @@ class _Trainer:
                 continue
             features = self.describer.describe(half, n=n_needed, across=across)
             solver = self.describer.make_solver(features, training[~held & is_source])
-            fitted = solver.solve(half.training, one_versus_all(half.codes, n_classes))
+            fitted = solver.solve(half.training, one_versus_all(half.codes, n_classes), near=near)
             scores[held] = fitted.score(features, training[held])
             del features, solver, fitted
         self._runtime.report("sureness", 2, 2)
@@ -188,8 +190,8 @@ def split_in_two(labelling: Labelling) -> NDArray[np.intp]:
     return fold
 
 
-def find_shares(trainer: _Trainer, source: Labelling, select: str | Floats, scores: Floats) -> Floats:
-    """The share of each class in the target, as given, as in the source, or estimated from the scores of a first round.
+def find_shares(trainer: _Trainer, source: Labelling, select: str | Floats, first: Round) -> Floats:
+    """The share of each class in the target, as given, as in the source, or estimated from the scores of the first round.
 
     What one domain alone has moves the scores of that domain alone, which would look like other shares of classes. Where
     labels shape the features, n-grams therefore count by how evenly they are spread over both domains too.
@@ -199,19 +201,20 @@ def find_shares(trainer: _Trainer, source: Labelling, select: str | Floats, scor
     shares: Floats = np.bincount(source.codes, minlength=source.n_classes) / len(source.codes)
     if select == SOURCE_SHARES:
         return shares
+    scores, fitted = first.scores, first.fitted
     if trainer.describer.by_labels:
         features = trainer.describer.describe(source, across=True)
         solver = trainer.describer.make_solver(features, source.source)
-        fitted = solver.solve(source.training, one_versus_all(source.codes, source.n_classes))
+        fitted = solver.solve(source.training, one_versus_all(source.codes, source.n_classes), near=fitted)
         scores = fitted.score(features, source.target)
-        del features, solver, fitted
-    held_out = trainer.held_out(source, across=True)
+        del features, solver
+    held_out = trainer.held_out(source, fitted, across=True)
     return settle_shares(estimate_shares(softmax(scores, *fit_offsets(held_out, source.codes)), shares), shares)
 
 
-def _calibrate(trainer: _Trainer, labelling: Labelling, scores: Floats) -> Calibration:
+def _calibrate(trainer: _Trainer, labelling: Labelling, last: Round) -> Calibration:
     """The steepness by held-out scores of the source; target documents that joined get held-out scores too."""
-    held_out, n_source = trainer.held_out(labelling), len(labelling.source)
-    scores = scores.copy()
+    held_out, n_source = trainer.held_out(labelling, last.fitted), len(labelling.source)
+    scores = last.scores.copy()
     scores[np.searchsorted(labelling.target, labelling.joined)] = held_out[n_source:]
     return Calibration(fit_steepness(held_out[:n_source], labelling.source_codes), scores)

@@ -21,7 +21,7 @@ class MachineSolver:
     def __init__(self, documents: GramFeatures) -> None:
         self.documents = documents
 
-    def solve(self, training: Rows, targets: Floats) -> Fitted:
+    def solve(self, training: Rows, targets: Floats, near: Fitted | None = None) -> Fitted:
         """Train on some documents."""
         weights, intercepts = _dual(self.documents.kernel(training), targets)
         return Fitted(spread_weights(self.documents, training, weights), intercepts)
@@ -63,7 +63,7 @@ class DiscriminantSolver:
         self.documents = documents
         self._ridge = RidgeSolver(documents, source, alpha, bias=True, progress=progress)
 
-    def solve(self, training: Rows, targets: Floats) -> Fitted:
+    def solve(self, training: Rows, targets: Floats, near: Fitted | None = None) -> Fitted:
         """Train on some documents; their mean scores are +1 and -1."""
         fitted = self._ridge.solve(training, code_groups(targets))
         middle, spread = place_threshold(fitted.score(self.documents, training), targets)
@@ -93,8 +93,8 @@ def place_threshold(scores: Floats, targets: Floats) -> tuple[Floats, Floats]:
 class Solver(Protocol):
     """Trains one-versus-all classifiers on parts of the documents."""
 
-    def solve(self, training: Rows, targets: Floats) -> Fitted:
-        """Train on some documents."""
+    def solve(self, training: Rows, targets: Floats, near: Fitted | None = None) -> Fitted:
+        """Train on some documents; solvers that improve step by step begin with what is ``near``, others do without."""
 
     def held_out(self, training: Rows, targets: Floats) -> Floats:
         """What each training document scores when it does not take part."""

@@ -1,0 +1,208 @@
+"""Training on lists of documents by n-gram against the textbook: (K + alpha I)^-1 Y, with K written down by loops."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive
+from conftest import examples, texts
+from gramshift.data.demo import load_demo
+from gramshift.learn.linear import BLOCK, TOGETHER, LinearFeatures, LinearPart, LinearRidge
+from gramshift.learn.ridge import Fitted, SingularKernelError
+from gramshift.learn.selection import one_versus_all
+from gramshift.ngrams.feature_lists import build_lists
+from gramshift.ngrams.sorted_ngrams import run_serially, sort_ngrams
+from gramshift.text.encode import encode
+
+PROMISED = 1e-6  # of the largest target, which is 1
+KERNELS = (("presence", (2, 4)), ("spectrum", (1, 2)), ("intersection", (3, 3)))
+DEMO = [text[:80] for text in load_demo("kitchen").texts + load_demo("films").texts]
+TEXTS = [*DEMO[:28], DEMO[3], DEMO[3], "", *DEMO[40:52], DEMO[5], "", *DEMO[100:108]]  # copies, empty ones
+N, TRAINED = len(TEXTS), len(TEXTS) - 10
+
+
+def describe(documents, kernels=KERNELS, run=run_serially):
+    """Documents by lists, and their kernel as an array."""
+    parts = []
+    for kind, ngram_range in kernels:
+        lists = build_lists(sort_ngrams(encode(documents), ngram_range, keep=False), kind=kind)
+        weights, own = lists.times.astype(float), lists.unshared.astype(float)
+        values = own + lists.own_values(weights)
+        scale = np.array([1 / np.sqrt(value) if value else 0.0 for value in values])
+        parts.append(LinearPart(lists, weights, own, scale))
+    grams = [naive.normalized_gram(kind, documents, documents, ngram_range) for kind, ngram_range in kernels]
+    return LinearFeatures(parts, run), np.mean(grams, axis=0)
+
+
+@pytest.fixture(scope="module")
+def demo():
+    return describe(TEXTS)
+
+
+def textbook(kernel, training, targets, alpha, bias=False):
+    """Scores of all documents: the (bordered) system, solved and solved again for what is left."""
+    n, k = len(training), targets.shape[1]
+    system = kernel[np.ix_(training, training)] + alpha * np.eye(n)
+    if bias:
+        system = np.block([[system, np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
+        targets = np.vstack([targets, np.zeros((1, k))])
+    solved = np.linalg.solve(system, targets)
+    left = targets - system.astype(np.longdouble) @ solved
+    solved = solved.astype(np.longdouble) + np.linalg.solve(system, left.astype(float))
+    return (kernel[:, training] @ solved[:n] + (solved[n] if bias else 0)).astype(float)
+
+
+def draw_targets(n_classes, n=TRAINED, seed=0):
+    return one_versus_all(np.random.default_rng(seed + n_classes).integers(0, n_classes, n), n_classes)
+
+
+def largest_error(solver, kernel, training, targets, near=None):
+    scores = solver.solve(training, targets, near).score(solver.documents, np.arange(len(kernel)))
+    return np.abs(scores - textbook(kernel, training, targets, solver.alpha, solver.bias)).max()
+
+
+def test_the_documents_are_what_their_kernel_says(demo):
+    documents, kernel = demo
+    chance = np.random.default_rng(0)
+    vectors, rows = chance.normal(size=(N, 3)), chance.permutation(N)[:20]
+    assert len(documents) == N
+    np.testing.assert_allclose(documents.multiply(vectors), kernel @ vectors, atol=1e-12)
+    np.testing.assert_allclose(documents.multiply(vectors, rows), kernel[rows] @ vectors, atol=1e-12)
+    np.testing.assert_allclose(documents.gather(vectors[:20], rows), kernel[:, rows] @ vectors[:20], atol=1e-12)
+    np.testing.assert_allclose(np.vstack(list(documents.rows(rows))), kernel[rows], atol=1e-12)
+    few = np.sort(rows)
+    np.testing.assert_allclose(documents.narrow(few).multiply(np.eye(20)), kernel[np.ix_(few, few)], atol=1e-12)
+    fewer = documents.narrow(few).narrow(np.arange(0, 20, 3))
+    np.testing.assert_allclose(fewer.multiply(np.eye(7)), kernel[np.ix_(few[::3], few[::3])], atol=1e-12)
+
+
+def test_rows_come_in_the_order_that_was_asked_for_however_many_there_are():
+    """In blocks, of which some are made at a time, on threads."""
+    n = BLOCK * TOGETHER + 5
+    lists = build_lists(sort_ngrams(encode([f"{i % 40} {i % 7}" for i in range(n)]), (1, 2), keep=False))
+    part = LinearPart(lists, lists.times.astype(float), lists.unshared.astype(float), np.ones(n))
+    rows, vectors = np.random.default_rng(0).permutation(n), np.random.default_rng(1).normal(size=(n, 2))
+    with ThreadPoolExecutor(2) as pool:
+        documents = LinearFeatures([part], lambda function, items: list(pool.map(function, items)))
+        blocks = list(documents.rows(rows))
+    assert [len(block) for block in blocks] == [BLOCK] * TOGETHER + [5]
+    np.testing.assert_allclose(
+        np.vstack(blocks) @ vectors, LinearFeatures([part], run_serially).multiply(vectors, rows), rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize("n_classes", [2, 7])
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("alpha", [1e-9, 1e-6, 1e-3, 0.1, 1.0, 1e3])
+def test_scores_are_those_of_the_textbook(demo, alpha, bias, n_classes):
+    """Copies of documents have different targets here, which makes coefficients of 1 / alpha; training rows in any order."""
+    documents, kernel = demo
+    training = np.random.default_rng(n_classes).permutation(TRAINED)
+    solver = LinearRidge(documents, alpha, bias=bias, few=0)
+    assert largest_error(solver, kernel, training, draw_targets(n_classes)) < PROMISED
+    for near in (1.0, 1e3):
+        wrong = Fitted(near * np.random.default_rng(1).normal(size=(N, n_classes)), np.ones(n_classes))
+        if n_classes == 2:
+            wrong.coefficients[:, 0] = -wrong.coefficients[:, 1]
+        assert largest_error(solver, kernel, training, draw_targets(n_classes), wrong) < PROMISED
+
+
+@given(texts, st.sampled_from([1e-6, 1e-2, 1.0, 1e3]), st.booleans(), st.integers(2, 4), st.integers(0, 99))
+@examples(60)
+def test_scores_of_any_texts_are_those_of_the_textbook(words, alpha, bias, n_classes, seed):
+    written = [naive.prepare(text) for text in [*words, "abé", "ab", "", words[0]]]
+    documents, kernel = describe(written, (("presence", (1, 3)), ("intersection", (1, 2))))
+    training = np.random.default_rng(seed).permutation(len(written))[: 2 + seed % len(written)]
+    targets = draw_targets(n_classes, len(training), seed)
+    assert largest_error(LinearRidge(documents, alpha, bias=bias), kernel, training, targets) < PROMISED
+
+
+def test_two_classes_are_solved_once_and_mirrored(demo):
+    fitted = LinearRidge(demo[0], 0.1, bias=True).solve(np.arange(TRAINED), draw_targets(2))
+    assert (fitted.coefficients[:, 0] == -fitted.coefficients[:, 1]).all()
+    assert fitted.intercepts[0] == -fitted.intercepts[1] != 0
+    assert not fitted.coefficients[TRAINED:].any()
+
+
+def test_coefficients_do_not_depend_on_the_order_of_training_rows(demo):
+    mixed, targets = np.random.default_rng(2).permutation(TRAINED), draw_targets(7)
+    solver = LinearRidge(demo[0], 0.1, bias=True)
+    in_order, in_disorder = solver.solve(np.arange(TRAINED), targets), solver.solve(mixed, targets[mixed])
+    assert (in_order.coefficients == in_disorder.coefficients).all()
+    assert (in_order.intercepts == in_disorder.intercepts).all()
+
+
+def test_what_is_solved_already_takes_no_step(demo):
+    documents, training, targets = demo[0], np.arange(TRAINED), draw_targets(7)
+    solved = LinearRidge(documents, 0.1).solve(training, targets)
+    again = LinearRidge(documents, 0.1, steps=1, few=0).solve(training, targets, solved)
+    assert (again.coefficients == solved.coefficients).all()
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 7])
+def test_few_documents_are_left_out_one_by_one(demo, bias, n_classes):
+    documents, kernel = demo
+    training, targets = np.random.default_rng(3).permutation(TRAINED), draw_targets(n_classes)
+    found = LinearRidge(documents, 0.1, bias=bias).held_out(training, targets)
+    for place, row in enumerate(training.tolist()):
+        rest = np.arange(TRAINED) != place
+        alone = textbook(kernel, training[rest], targets[rest], 0.1, bias)[row]
+        np.testing.assert_allclose(found[place], alone, rtol=0, atol=PROMISED)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 7])
+def test_many_documents_are_left_out_by_fifths(demo, bias, n_classes):
+    """Of each class every fifth document is in a fold, beginning with another one for each class."""
+    documents, kernel = demo
+    training, targets, told = np.random.default_rng(3).permutation(TRAINED), draw_targets(n_classes), []
+    solver = LinearRidge(documents, 0.1, bias=bias, few=TRAINED - 1, progress=lambda *step: told.append(step))
+    found = solver.held_out(training, targets)
+    codes = targets.argmax(axis=1).tolist()
+    fold = np.array([(codes[:place].count(code) + code) % 5 for place, code in enumerate(codes)])
+    for number in range(5):
+        kept, held = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        expected = textbook(kernel, training[kept], targets[kept], 0.1, bias)[training[held]]
+        np.testing.assert_allclose(found[held], expected, rtol=0, atol=PROMISED)
+    assert [step for step in told if step[0] == "sureness"] == [("sureness", number, 5) for number in range(6)]
+    trained = [step for step in told if step[0] == "training"]
+    assert all(0 <= done <= total == 100 for _, done, total in trained)
+    assert trained[0][1] == 0
+    assert trained[-1][1] == 100
+
+
+def test_fewer_documents_than_folds_can_be_left_out(demo):
+    found = LinearRidge(demo[0], 0.1, few=0).held_out(np.arange(3), draw_targets(2, 3))
+    assert np.isfinite(found).all()
+
+
+def test_few_documents_are_trained_on_by_their_gram_where_steps_do_not_lead_to_an_end(demo):
+    documents, kernel = demo
+    solver = LinearRidge(documents, 1e-6, bias=True, steps=2)
+    assert largest_error(solver, kernel, np.random.default_rng(4).permutation(TRAINED), draw_targets(7)) < PROMISED
+    assert solver.held_out(np.arange(TRAINED), draw_targets(7)).shape == (TRAINED, 7)
+
+
+def test_for_many_documents_alpha_that_is_too_small_is_an_error(demo):
+    solver = LinearRidge(demo[0], 1e-6, steps=2, few=TRAINED - 1)
+    with pytest.raises(SingularKernelError) as caught:
+        solver.solve(np.arange(TRAINED), draw_targets(7))
+    expected = (
+        f"alpha=1e-06 is too small for these {TRAINED} documents: 2 steps of conjugate gradients do not get to the solution"
+    )
+    assert str(caught.value) == f"{expected}; try alpha=1e-05 or larger"
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_alpha_that_double_precision_cannot_do_with_is_noticed(demo, bias):
+    """Copies with different targets have coefficients of 1 / alpha, and scores are what is left of their differences."""
+    documents, kernel = demo
+    training, targets = np.arange(TRAINED), draw_targets(7)
+    with pytest.raises(SingularKernelError, match="too small"):
+        LinearRidge(documents, 1e-12, bias=bias, few=0).solve(training, targets)
+    single = np.array([row for row in training if TEXTS.index(TEXTS[row]) == row])
+    assert largest_error(LinearRidge(documents, 1e-12, bias=bias), kernel, single, targets[single]) < PROMISED
