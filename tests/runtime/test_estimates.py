@@ -9,9 +9,9 @@ SIZES = {"adapts": True, "jobs": 2}
 MEASURED = [  # in the order of the cases: the size of the work, and the peak in bytes
     (Work(2000, 2000, n_added=1000, n_characters=4_040_691, n_lengths=4, **SIZES), 722_358_272),
     (Work(16_000, 16_000, n_added=1000, n_characters=32_165_204, n_lengths=4, **SIZES), 495_869_952),
-    (Work(600, 600, n_added=600, n_characters=1_167_829, n_lengths=6, n_grams=5, **SIZES), 560_402_432),
+    (Work(8000, 8000, n_added=8000, n_characters=16_143_535, n_lengths=6, n_trainings=10, **SIZES), 980_074_496),
     (Work(2500, 2500, n_added=1000, n_characters=5_084_236, n_lengths=4, **SIZES), 727_293_952),
-    (Work(1000, 1000, n_added=1000, n_characters=1_957_175, n_lengths=6, n_grams=5, **SIZES), 597_884_928),
+    (Work(1000, 1000, n_added=1000, n_characters=1_957_175, n_lengths=6, n_trainings=10, **SIZES), 490_209_280),
     (Work(4000, 4000, n_added=1000, n_characters=8_087_829, n_lengths=4, **SIZES), 1_212_407_808),
 ]
 

@@ -3,12 +3,13 @@ import re
 import pytest
 
 from gramshift.runtime.budget import (
-    SORTED_SECONDS,
     Work,
     check_exact,
     check_landmarks_fit,
+    check_linear,
     estimate_exact,
     estimate_landmarks,
+    estimate_linear,
     in_words,
     most_landmarks,
     piece_size,
@@ -44,8 +45,6 @@ def test_what_is_left_out_needs_less():
         < estimate(**SIZES | {"n_explained": 2000}).seconds
     )
     assert estimate(**SIZES).n_bytes < estimate(**SIZES | {"n_explained": 2000}).n_bytes
-    assert estimate(**SIZES | {"n_grams": 5}).seconds > estimate(**SIZES).seconds
-    assert estimate(**SIZES | {"n_grams": 5}).n_bytes > estimate(**SIZES).n_bytes
     assert estimate(**SIZES | {"jobs": 1}).seconds > estimate(**SIZES).seconds
 
 
@@ -124,14 +123,13 @@ def test_pieces_have_as_many_documents_as_there_are_landmarks_to_be_sorted_again
     plain, again = piece_size(n_landmarks), piece_size(n_landmarks, again=True)
     assert 64 <= plain <= 8192
     assert min(n_landmarks, 8192) <= again <= 8192
-    once, often = (estimate_landmarks(Work(**SIZES | {"n_grams": k}), n_landmarks, cell_bytes=8) for k in (1, 5))
-    sorting = SORTED_SECONDS * 3_000_000 * 4 / 2  # without the landmarks, on two threads
-    assert often.seconds - once.seconds >= 9 * sorting  # ten times instead of once
+    looked_up, sorted_ = (estimate_landmarks(Work(**SIZES), n_landmarks, cell_bytes=size) for size in (4, 8))
+    assert sorted_.seconds > looked_up.seconds
 
 
 @pytest.mark.parametrize("cell_bytes", [4, 8])
 def test_what_is_offered_is_what_is_told_then(cell_bytes):
-    work = Work(**SIZES | {"n_source": 20_000, "n_target": 20_000, "n_grams": 5 if cell_bytes == 8 else 1})
+    work = Work(**SIZES | {"n_source": 20_000, "n_target": 20_000})
     told = check_landmarks_fit(work, 2000, 3 * 10**9, cell_bytes=cell_bytes, kept=False)
     with pytest.raises(MemoryError, match=re.escape(f"with landmarks (--landmarks 2000) {told}")):
         check_exact(work, 3 * 10**9, may_use_disk=False, options=WAYS, cell_bytes=cell_bytes)
@@ -140,7 +138,7 @@ def test_what_is_offered_is_what_is_told_then(cell_bytes):
 @pytest.mark.parametrize("cell_bytes", [4, 8])
 @pytest.mark.parametrize("n", [4000, 20_000, 200_000])
 def test_no_more_landmarks_would_fit(n, cell_bytes):
-    work = Work(**SIZES | {"n_target": n, "n_characters": 700 * (n + 2000), "n_grams": 5 if cell_bytes == 8 else 1})
+    work = Work(**SIZES | {"n_target": n, "n_characters": 700 * (n + 2000)})
     for limit in range(400 * 10**6, 4 * 10**9, 150 * 10**6):
         found = most_landmarks(work, limit, 10_000, cell_bytes=cell_bytes)
         more = [*range(found + 1, min(10_000, work.n) + 1, 97)]
@@ -151,7 +149,33 @@ def test_no_more_landmarks_would_fit(n, cell_bytes):
 
 
 def test_a_command_takes_longer_than_the_fit_alone():
-    for sizes in (SIZES, SIZES | {"n_grams": 5}):
-        assert estimate(**sizes, command=True).seconds > estimate(**sizes).seconds + 1
+    assert estimate(**SIZES, command=True).seconds > estimate(**SIZES).seconds + 1
     fit, command = (estimate_landmarks(Work(**SIZES, command=by), 500) for by in (False, True))
     assert command.seconds > fit.seconds + 1
+
+
+@pytest.mark.parametrize("name", ["n_source", "n_target", "n_characters", "n_lengths", "n_trainings"])
+def test_more_of_anything_needs_more_of_a_linear_fit_too(name):
+    sizes = SIZES | {"n_characters": 90_000_000, "n_trainings": 10}
+    small, large = (estimate_linear(Work(**sizes | {name: times * sizes[name]})) for times in (1, 3))
+    assert (large.n_bytes, large.seconds) > (small.n_bytes, small.seconds)
+
+
+def test_a_linear_fit_grows_in_line_with_its_documents():
+    one, ten = (
+        estimate_linear(Work(**SIZES | {"n_source": n, "n_target": n, "n_characters": 800 * n, "n_trainings": 10}))
+        for n in (10**6, 10**7)
+    )
+    assert 9 < ten.n_bytes / one.n_bytes <= 10
+    assert 9 < ten.seconds / one.seconds <= 10
+
+
+def test_a_sample_that_is_offered_fits():
+    work = Work(**SIZES | {"n_target": 998_000, "n_characters": 800_000_000, "n_trainings": 10})
+    with pytest.raises(MemoryError, match=r"take a sample of the target: --sample \d+$") as refused:
+        check_linear(work, 3 * 10**9, "--sample {}")
+    sample = int(str(refused.value).rsplit(" ", 1)[1])
+    smaller = Work(**SIZES | {"n_target": sample, "n_characters": 800 * (sample + 2000), "n_trainings": 10})
+    assert 0.8 * 3 * 10**9 < check_linear(smaller, 3 * 10**9, "--sample {}").n_bytes <= 3 * 10**9
+    with pytest.raises(MemoryError, match=r"allow more memory$"):
+        check_linear(work, 5 * 10**8, "--sample {}")

@@ -86,7 +86,7 @@ def open_parts(
     progress: Progress | None = None,
     naming: Naming = as_parameter,
 ) -> FileParts:
-    """Look a file through (csv, tsv, jsonl, parquet, a folder of .txt files) for ``fit`` with landmarks.
+    """Look a file through (csv, tsv, jsonl, parquet, a folder of .txt files) for ``fit`` with landmarks or a sample.
 
     Parameters
     ----------

@@ -26,6 +26,7 @@ from gramshift.data.tables import (
     in_parts,
     open_input,
 )
+from gramshift.runtime.storage import is_url, locate, reaching
 
 
 def read_lines(path: str, *, encoding: str = "utf-8", naming: Naming = as_parameter) -> list[str]:
@@ -242,6 +243,41 @@ def open_table(
     with open_input(name, naming=naming) as opened:
         kind = found or _guess(opened)
         yield READERS[kind](opened, format=kind, encoding=encoding)
+
+
+def find_files(given: str, *, format: str | None = None, option: str = "--input") -> list[str]:
+    """The files that a name stands for, in order: itself, those that fit a pattern such as ``parts/*.jsonl``, or of a folder.
+
+    Of a folder these are the tables in it, with ``format`` all its files; names that begin with a dot or an underscore are left
+    out. A folder of .txt files is one table.
+    """
+    system, path = locate(given)
+    with reaching(given):
+        if given == "-" or system.isfile(path):
+            return [given]
+        if system.isdir(path):
+            if not is_url(given) and (_texts(Path(path)) or any(map(_texts, filter(_is_class, Path(path).iterdir())))):
+                return [given]
+            files = [one for one in system.ls(path, detail=False) if _is_visible(one) and (format or _is_table(one))]
+            words = (
+                f"{given} has no tables, such as .csv or .jsonl files; if they have other names, say what they are: --format"
+            )
+        elif any(sign in path for sign in "*?["):
+            files, words = system.glob(path), f"{option} {given}: no file has a name like this"
+        else:
+            return [given]  # the error of whoever opens it says more
+        files = sorted(filter(system.isfile, files))
+        if not files:
+            raise TableError(words)
+        return [str(system.unstrip_protocol(one)) for one in files]
+
+
+def _is_visible(path: str) -> bool:
+    return not os.path.basename(path).startswith((".", "_"))
+
+
+def _is_table(name: str) -> bool:
+    return Path(name.lower().removesuffix(".gz")).suffix.lstrip(".") in ENDS
 
 
 def format_of(name: str, option: str) -> str:

@@ -2,6 +2,7 @@
 
 import codecs
 import gzip
+import io
 import os
 import sys
 import zlib
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from gramshift.errors import InputError
+from gramshift.runtime.storage import is_url, locate, reaching
 
 PIECE = 1 << 20  # bytes that are read at a time
 Naming = Callable[..., str]
@@ -58,6 +60,13 @@ def open_input(name: str, *, naming: Naming = as_parameter) -> Iterator[Opened]:
         raw: IO[bytes] = sys.stdin.buffer
         with _decompressed(raw) as file:
             yield Opened("standard input", file, raw, 0, naming)
+        return
+    if is_url(name):
+        system, path = locate(name)
+        with reaching(name):
+            size, found = int(system.size(path) or 0), system.open(path, "rb")
+        with io.BufferedReader(found) as raw, _decompressed(raw) as file:
+            yield Opened(name, file, raw, size, naming)
         return
     with Path(name).open("rb") as raw, _decompressed(raw) as file:
         yield Opened(name, file, raw, os.fstat(raw.fileno()).st_size, naming)

@@ -18,7 +18,6 @@ IN_MEMORY = 4  # pieces are kept on disk if they would take more than this part 
 BASE = 250 << 20  # bytes: Python and its libraries
 COMPUTED_CELL, KEPT_CELL = 8, 4  # the gram as it is computed and as it is kept
 PER_NGRAM, INDEXED_NGRAM = 20, 10  # the index while it is built, and while the gram is filled
-AGAIN_NGRAM = 31  # the index while it is built, where grams are made anew and it is kept
 PER_TRAINING_CELL = 4  # descriptions of the source, and a factor, in single precision
 PER_PAIR, PAIRS = 48, 1 << 24  # documents that are explained and those of the fit, as many as are held at a time
 PER_EXPLAINED_NGRAM = 22
@@ -28,12 +27,18 @@ PIECE_BYTES = 40 << 20  # a piece while a thread works on it
 SQUARES, SQUARES_OF_THREAD = 3, 2  # arrays of landmarks times landmarks, in double precision
 PER_DOCUMENT = 400  # label, id, scores, where it comes from
 
+BEST_TRAININGS = 10  # five rounds, one for shares of classes, and four by halves for held-out scores
+LINEAR_LOADED = 100 << 20  # compiled code that a linear fit has beside the base
+SORTED_POSITION, SORTED_TOGETHER = 26, 400 << 20  # a character while n-grams are sorted, and as many as are sorted together
+LINEAR_CHARACTER, LINEAR_LENGTH = 8, 1  # a character of the texts and of lists, for every length of n-grams
+LISTED_SECONDS, TRAINED_SECONDS, PLAIN_SECONDS = 5e-7, 1.1e-7, 3e-7  # a character that is listed, or trained on
+LINEAR_EXPLAINED_SECONDS = 2e-3
+
 START, LANDMARK_START, COMMAND_START = 0.4, 0.3, 1.8  # seconds: loading compiled code
 COMMAND_SECONDS = 2e-4  # a document that is read, checked and written
 NGRAM_SECONDS = 5e-8  # of one core, as all that follow: sorting and placing an n-gram
 SORTED_SECONDS = 1.8e-7  # the same for a part of the documents with the landmarks, and comparing these
 CELL_SECONDS = 8e-8  # filling a cell of the gram, and all passes over it
-AGAIN_SECONDS = 8.6e-8  # the same where n-grams have weights
 DISK_SECONDS = 4e-8  # the same passes, where they come from a disk
 FLOP_SECONDS, DOUBLE_SECONDS = 5e-12, 2.1e-11  # in single and double precision
 EXPLAINED_SECONDS, PAIR_SECONDS = 5e-3, 1.5e-6  # a document that is explained, and each that it is compared with
@@ -56,7 +61,7 @@ class Needs:
 
 @dataclass(frozen=True)
 class Work:
-    """The size of a fit. ``n_grams`` are as many as are made: one, or for weights that change one in every round.
+    """The size of a fit. ``n_trainings`` are as many as a linear model has.
 
     ``command``: documents are read and written too, the fit is compared with plain, and all documents get probabilities.
     """
@@ -69,7 +74,7 @@ class Work:
     adapts: bool
     n_explained: int = 0
     jobs: int | None = -1
-    n_grams: int = 1
+    n_trainings: int = 1
     command: bool = False
 
     @property
@@ -92,8 +97,7 @@ class Work:
         return int(PER_PAIR * min(self.n_explained * n_compared, PAIRS) + PER_EXPLAINED_NGRAM * n_ngrams)
 
     def page_seconds(self, n_compared: int) -> float:
-        each = EXPLAINED_SECONDS * (3 if self.n_grams > 1 else 1) + PAIR_SECONDS * n_compared
-        return self.n_explained * each / count_threads(self.jobs)
+        return self.n_explained * (EXPLAINED_SECONDS + PAIR_SECONDS * n_compared) / count_threads(self.jobs)
 
     @property
     def command_seconds(self) -> float:
@@ -111,38 +115,48 @@ def piece_size(n_landmarks: int, *, again: bool = False) -> int:
 
 
 def estimate_exact(work: Work, *, on_disk: bool = False) -> Needs:
-    """Estimate what a fit takes, and what a command does beside it."""
+    """Estimate what a fit with a gram takes, and what a command does beside it."""
     n, n_training, n_ngrams = work.n, work.n_training, work.n_ngrams
-    if work.n_grams > 1:
-        of_one_core, held = _with_changing_weights(work)
-    else:
-        flops = n_training**3 + (2 * n_training**2 * n if work.adapts else 0)
-        of_one_core = NGRAM_SECONDS * n_ngrams + CELL_SECONDS * n * n + FLOP_SECONDS * flops
-        of_one_core += FLOP_SECONDS * n_training**3  # probabilities
-        if work.command:
-            of_one_core += DOUBLE_SECONDS * n_training**3  # those of the command, and plain beside it
-        trained = PER_TRAINING_CELL * (n * work.n_source + n_training**2)
-        held = max(PER_NGRAM * n_ngrams, trained)
-        if not on_disk:
-            filling = COMPUTED_CELL * n * n + INDEXED_NGRAM * n_ngrams
-            held = max(held, filling, (COMPUTED_CELL + KEPT_CELL) * n * n, KEPT_CELL * n * n + trained)
+    flops = n_training**3 + (2 * n_training**2 * n if work.adapts else 0)
+    of_one_core = NGRAM_SECONDS * n_ngrams + CELL_SECONDS * n * n + FLOP_SECONDS * flops
+    of_one_core += FLOP_SECONDS * n_training**3  # probabilities
+    if work.command:
+        of_one_core += DOUBLE_SECONDS * n_training**3  # those of the command, and plain beside it
+    trained = PER_TRAINING_CELL * (n * work.n_source + n_training**2)
+    held = max(PER_NGRAM * n_ngrams, trained)
+    if not on_disk:
+        filling = COMPUTED_CELL * n * n + INDEXED_NGRAM * n_ngrams
+        held = max(held, filling, (COMPUTED_CELL + KEPT_CELL) * n * n, KEPT_CELL * n * n + trained)
     seconds = START + of_one_core / count_threads(work.jobs) + (DISK_SECONDS * n * n if on_disk else 0)
     return Needs(
         BASE + max(held, work.page(n)), seconds + work.page_seconds(n) + work.command_seconds, 16 * n * n if on_disk else 0
     )
 
 
-def _with_changing_weights(work: Work) -> tuple[float, int]:
-    """Seconds of one core, and bytes: a gram for every round, one for shares of classes, smaller ones for held-out scores."""
-    n, n_training = work.n, work.n_training
-    seconds = NGRAM_SECONDS * work.n_ngrams + FLOP_SECONDS * work.n_grams * n_training**3 / 2
-    seconds += AGAIN_SECONDS * n * n * (work.n_grams + 1.5)
-    seconds += 2 * AGAIN_SECONDS * n * n  # probabilities
+def estimate_linear(work: Work) -> Needs:
+    """Estimate a fit of a linear model: in line with the characters, whatever the number of documents."""
+    of_one_core = (LISTED_SECONDS + TRAINED_SECONDS * work.n_trainings) * work.n_characters
     if work.command:
-        seconds += NGRAM_SECONDS * work.n_ngrams + CELL_SECONDS * n * n
-    training = COMPUTED_CELL * n * n + PER_TRAINING_CELL * n_training**2 + INDEXED_NGRAM * work.n_ngrams
-    beside = KEPT_CELL * n * n if work.command else 0  # the gram of plain
-    return seconds, max(AGAIN_NGRAM * work.n_ngrams, training) + beside
+        of_one_core += PLAIN_SECONDS * work.n_characters
+    if work.n_explained:
+        of_one_core += LINEAR_EXPLAINED_SECONDS * work.n_explained
+    sorting = min(SORTED_POSITION * work.n_characters, SORTED_TOGETHER)
+    held = LINEAR_LOADED + sorting + (LINEAR_CHARACTER + LINEAR_LENGTH * work.n_lengths) * work.n_characters
+    seconds = START + of_one_core / count_threads(work.jobs) + work.command_seconds
+    return Needs(BASE + held + PER_DOCUMENT * work.n, seconds)
+
+
+def check_linear(work: Work, allowed: int, way: str) -> Needs:
+    """Refuse a linear fit that does not fit into memory, with the number of target documents that do."""
+    needs = estimate_linear(work)
+    if needs.n_bytes <= allowed:
+        return needs
+    none = estimate_linear(replace(work, n_source=0, n_target=0, n_characters=0)).n_bytes + SORTED_TOGETHER
+    each = max(1, needs.n_bytes - none) / max(1, work.n)
+    n_target = int((allowed - none) / each) - work.n_source
+    advice = f"take a sample of the target: {way.format(n_target)}" if n_target > 0 else "allow more memory"
+    what = f"{work.n_source} source and {work.n_target} target documents"
+    raise MemoryLimitError(f"{what} take {needs}, but the memory limit is {human(allowed)}: {advice}")
 
 
 def estimate_landmarks(
@@ -160,8 +174,7 @@ def estimate_landmarks(
     flops = (2 * work.n_source + 2 * work.n_training) * m * m + 4 * m**3
     of_one_core = DOUBLE_SECONDS * flops + LANDMARK_CELL_SECONDS * n * m
     if again:
-        n_times = 2 * work.n_grams if work.n_grams > 1 else 1  # for every round, and as often for held-out scores
-        of_one_core += n_times * SORTED_SECONDS * of_document * (n + n_pieces * m)
+        of_one_core += SORTED_SECONDS * of_document * (n + n_pieces * m)
         encoding = PER_NGRAM * of_document * (min(n, in_piece) + m) + 3 * cell_bytes * min(n, in_piece) * m
     else:
         of_one_core += LOOK_UP_SECONDS * of_document * (n + m)
@@ -169,9 +182,8 @@ def estimate_landmarks(
         encoding = max(BUILT_NGRAM * of_document * m, encoding)
     held = LOADED + max(encoding, 8 * m * m * (SQUARES + SQUARES_OF_THREAD * n_at_once)) + PER_DOCUMENT * n
     total = BASE + max(int(held) + (pieces if in_memory else 0), work.page(m))
-    n_kept = 2 * work.n_grams if kept and work.n_grams > 1 else 1  # of each round, and of halves for held-out scores
     seconds = LANDMARK_START + of_one_core / n_threads + work.page_seconds(m) + work.command_seconds
-    return Needs(total, seconds, 0 if in_memory else pieces * n_kept)
+    return Needs(total, seconds, 0 if in_memory else pieces)
 
 
 def in_words(seconds: float) -> str:

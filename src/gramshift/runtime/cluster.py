@@ -15,18 +15,20 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from gramshift.errors import MemoryLimitError, MissingPackageError
-from gramshift.runtime.futures import Handle, find_handles, with_futures
 from gramshift.runtime.memory import free_memory, human, parse_bytes, require
 from gramshift.runtime.threads import Report, count_threads
 from gramshift.runtime.workers import (
     PATIENCE,
+    Handle,
     Patience,
     call_checked,
     check_versions,
     connect,
+    find_handles,
     local_workers,
     own_versions,
     quiet,
+    with_futures,
 )
 
 T = TypeVar("T")

@@ -7,9 +7,9 @@ from itertools import islice, zip_longest
 from typing import Any, TypeVar
 
 from gramshift.runtime.cluster import PER_THREAD
-from gramshift.runtime.futures import Handle
 from gramshift.runtime.pieces import Arrays, StoredPieces, add
 from gramshift.runtime.resources import Runtime
+from gramshift.runtime.workers import Handle
 
 T = TypeVar("T")
 AT_ONCE = 64  # pieces whose items are held at a time
