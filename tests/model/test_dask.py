@@ -25,7 +25,7 @@ def assert_same(found, expected):
     assert found.transduction_.tolist() == expected.transduction_.tolist()
 
 
-@pytest.mark.parametrize("way", [{}, {"adapt": False, "n_rounds": 1, "bias": True}, {"preset": "best"}])
+@pytest.mark.parametrize("way", [{}, {"adapt": False, "n_rounds": 1, "bias": True}])
 def test_a_fit_with_landmarks_is_that_of_threads(cluster, way):
     assert_same(fit(engine="dask", scheduler=cluster.address, **way), fit(**way))
 
@@ -110,7 +110,7 @@ def test_a_scheduler_that_is_not_there_is_noticed_before_documents_are_read():
     [
         ({"engine": "ray"}, "engine='ray': must be one of 'threads', 'dask'"),
         ({"scheduler": "tcp://127.0.0.1:1"}, "is for engine='dask'"),
-        ({"engine": "dask", "landmarks": None, "preset": "best"}, "with other kernels it needs landmarks"),
+        ({"engine": "dask", "landmarks": None, "preset": "best"}, "a linear model has none: leave it out"),
     ],
 )
 def test_wrong_parameters_are_refused(options, words):

@@ -1,6 +1,8 @@
 """Explanations against a version that goes through n-grams one by one."""
 
 from collections import Counter
+from dataclasses import replace
+from functools import cache
 from html.parser import HTMLParser
 from math import exp, sqrt
 
@@ -10,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gramshift as gs
+from conftest import ALPHABET, examples
 from gramshift.data.demo import load_demo
+from gramshift.model.explain import find_shares, spread_scores
 
 SOURCE, FILMS = load_demo("kitchen"), load_demo("films")
 NEW = "A  great blender \N{EM DASH} I LOVE it,\n but the lid broke. Great!"
@@ -185,3 +189,85 @@ def test_what_cannot_be_explained_is_an_error():
     other = gs.TransductiveClassifier(kernel=gs.StringKernel(ngram_range=(2, 3)).gram).fit(SOURCE.texts, SOURCE.labels)
     with pytest.raises(ValueError, match="needs string kernels"):
         other.explain(NEW)
+
+
+@cache
+def fit_linear(n_classes=2, **options):
+    """With copies and an empty document; by n-grams of characters and by words."""
+    labels = SOURCE.labels[:40] if n_classes == 2 else [i % n_classes for i in range(40)]
+    source, target = [*SOURCE.texts[:38], SOURCE.texts[1], ""], [*FILMS.texts[:20], FILMS.texts[2], SOURCE.texts[0]]
+    given = {"preset": "best", "ngram_range": (2, 4), "n_rounds": 3} | options
+    return gs.TransductiveClassifier(**given).fit(source, labels, target=target)
+
+
+def by_documents(clf, texts, own=None):
+    """What characters add, through the similarity to each document of the fit."""
+    model = clf._fit.model
+    assert model.ngrams is not None
+    return [one.by_character for one in find_shares(replace(model, ngrams=None), texts, own=own)]
+
+
+@given(st.text(alphabet=ALPHABET + "Good lid!, t.", max_size=30))
+@examples(15)
+def test_characters_of_a_linear_model_are_those_of_the_way_through_documents(text):
+    for clf in (fit_linear(), fit_linear(7), fit_linear(3, bias=True, kernel="words")):
+        model, explanation = clf._fit.model, clf.explain(text)
+        (expected,) = by_documents(clf, [text])
+        (found,) = model.ngrams.spread([text])
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+        for column, label in enumerate(clf.classes_):
+            total = explanation.empty[label] + sum(span.shares[label] for span in explanation.spans)
+            assert np.isclose(total, clf._fit.model.score([text])[0, column], rtol=0, atol=1e-12)
+            assert np.isclose(explanation.score[label], total, rtol=0, atol=1e-12)
+            assert explanation.empty[label] == model.intercepts[column]
+
+
+@pytest.mark.parametrize("options", [{}, {"n_classes": 7}, {"n_classes": 3, "bias": True, "kernel": "words"}])
+def test_a_linear_model_explains_as_other_models_do(options):
+    clf = fit_linear(**options)
+    explanation, texts = clf.explain(NEW), clf._fit.model.documents
+    (shares,) = find_shares(replace(clf._fit.model, ngrams=None), [NEW])
+    assert len(explanation.documents) == len(texts) == 62
+    for one in explanation.documents:
+        assert one.text == texts[one.number]
+        assert np.isclose(one.similarity, shares.similarity[one.number], rtol=0, atol=1e-12)
+        expected = clf._fit.model.coefficients[one.number] * shares.gain[one.number]
+        np.testing.assert_allclose(list(one.shares.values()), expected, rtol=0, atol=1e-12)
+    for label in clf.classes_:
+        total = explanation.empty[label] + sum(one.shares[label] for one in explanation.documents)
+        assert np.isclose(total, explanation.score[label], rtol=0, atol=1e-12)
+    for span in explanation.spans:
+        added = shares.by_character[span.start : span.stop].sum(axis=0)
+        np.testing.assert_allclose(list(span.shares.values()), added, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("options", [{}, {"n_classes": 7}, {"n_classes": 3, "bias": True, "kernel": "words"}])
+@pytest.mark.parametrize("block", [1, 5, 64])
+def test_what_a_document_taught_about_itself_is_left_out(options, block):
+    """Documents of the fit, of source and target, in the training set or not; and others, which have no own part."""
+    clf = fit_linear(**options)
+    texts, own, told = clf._fit.model.documents, [*range(50), -1, -1, -1], []
+    given_ = [*texts[:50], NEW, "", texts[55]]
+    expected = by_documents(clf, given_, own)
+    found = list(spread_scores(clf._fit.model, given_, own=own, block=block, progress=lambda *step: told.append(step)))
+    assert len(found) == 53
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
+    assert told[-1] == ("explain", 53, 53)
+
+
+def test_without_texts_there_are_no_neighbours(tmp_path):
+    clf = fit_linear()
+    clf.save(tmp_path / "m")
+    loaded = gs.load(tmp_path / "m")
+    found, expected = loaded.explain(HOSTILE), clf.explain(HOSTILE)
+    assert expected.documents
+    assert found == replace(expected, documents=[])
+    assert "through likeness with" in expected.text()
+    assert found.text() == expected.text().partition("\n\nthrough likeness with:")[0]
+    assert "what counts for and against" in found.text()
+    assert found.html() == expected.html()
+    assert loaded.explain("").text().splitlines()[0] == clf.explain("").text().splitlines()[0]
+    shares = list(spread_scores(loaded._fit.model, [NEW, ""], own=[-1, -1]))
+    np.testing.assert_allclose(shares[0], clf._fit.model.ngrams.spread([NEW])[0], rtol=0, atol=0)
+    assert shares[1].shape == (0, 2)

@@ -2,7 +2,9 @@ import io
 import json
 import subprocess
 import sys
+import warnings
 import zipfile
+from collections import Counter
 from hashlib import sha256
 from pathlib import Path
 
@@ -10,6 +12,8 @@ import numpy as np
 import pytest
 
 import gramshift as gs
+import naive
+import naive_best
 from gramshift.data.demo import load_demo
 from gramshift.model.archive import ModelFileError
 
@@ -275,3 +279,298 @@ def test_files_of_an_earlier_version_predict_the_same(name):
     assert clf.transduction_.tolist() == expected["labels"]
     np.testing.assert_allclose(clf.decision_function(new), expected["decision"], rtol=0, atol=1e-12)
     np.testing.assert_allclose(clf.predict_proba(new), expected["proba"], rtol=0, atol=1e-12)
+
+
+def test_a_file_of_an_earlier_version_is_written_again_as_it_was(tmp_path):
+    folder = Path(__file__).parent / "saved"
+    old = gs.load(folder / "format2-best.gramshift")
+    old.save(tmp_path / "again")
+    again = gs.load(tmp_path / "again")
+    assert again.decision_function(NEW).tobytes() == old.decision_function(NEW).tobytes()
+    assert again._fit.model.documents == old._fit.model.documents
+    with pytest.raises(ValueError, match="in a linear model"):
+        again.strongest_ngrams()
+
+
+SECRET = "My neighbour Quillfeather returned the zqyxwv kettle on 12.03.1987."
+LINEAR = {"preset": "best", "ngram_range": (3, 5), "n_rounds": 3}
+
+
+def fit_linear(n_classes=2, **options):
+    source = [*SOURCE.texts[:38], NEW[3], SECRET]
+    labels = SOURCE.labels[:40] if n_classes == 2 else [i % n_classes for i in range(40)]
+    return gs.TransductiveClassifier(**LINEAR | options).fit(source, labels, target=[*FILMS.texts[:20], "", SECRET[::-1]])
+
+
+@pytest.fixture(scope="module")
+def linear():
+    return fit_linear()
+
+
+@pytest.fixture(scope="module")
+def linear_path(linear, tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "linear.gramshift"
+    linear.save(path)
+    return path
+
+
+def members_of(path):
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+@pytest.mark.parametrize("texts", [False, True])
+@pytest.mark.parametrize(
+    ("n_classes", "options"),
+    [(2, {}), (7, {}), (3, {"bias": True, "kernel": "words"}), (2, {"kernel": "presence", "weighting": {"consistency": 1}})],
+)
+def test_a_linear_model_survives_with_and_without_texts(tmp_path, n_classes, options, texts):
+    clf, new = fit_linear(n_classes, **options), [*NEW, *FILMS.texts[:22], SECRET]
+    clf.save(tmp_path / "m", texts=texts)
+    loaded = gs.load(tmp_path / "m")
+    assert json.loads(members_of(tmp_path / "m")["model.json"])["format_version"] == 4
+    assert loaded.decision_function(new).tobytes() == clf.decision_function(new).tobytes()
+    assert loaded.predict_proba(new).tobytes() == clf.predict_proba(new).tobytes()
+    assert loaded.transduction_proba_.tobytes() == clf.transduction_proba_.tobytes()
+    assert (loaded.predict(FILMS.texts[:20]) == clf.transduction_[:20]).all()
+    assert loaded.strongest_ngrams(20) == clf.strongest_ngrams(20)
+    assert loaded.history_ == clf.history_
+    assert loaded._fit.model.documents == (clf._fit.model.documents if texts else [])
+    found, expected = loaded.explain(NEW[0]), clf.explain(NEW[0])
+    assert (found.score, found.spans) == (expected.score, expected.spans)
+    assert found.documents == (expected.documents if texts else [])
+
+
+def test_what_is_loaded_is_saved_again_with_the_same_bytes(linear, tmp_path):
+    """But for the date."""
+
+    def read(name):
+        members = members_of(tmp_path / name)
+        return members | {"model.json": json.loads(members["model.json"]) | {"saved": None}}
+
+    linear.save(tmp_path / "with", texts=True)
+    linear.save(tmp_path / "without", texts=np.bool_(False))
+    gs.load(tmp_path / "with").save(tmp_path / "1", texts=True)
+    gs.load(tmp_path / "with").save(tmp_path / "2")
+    gs.load(tmp_path / "without").save(tmp_path / "3")
+    assert read("1") == read("with") != read("without")
+    assert read("2") == read("3") == read("without")
+
+
+def test_texts_that_are_not_there_cannot_be_saved(linear, linear_path, tmp_path):
+    with pytest.raises(ValueError, match="texts=True: this model was loaded from a file without texts, so that it has none"):
+        gs.load(linear_path).save(tmp_path / "m", texts=True)
+    for texts in ("yes", 1, None):
+        with pytest.raises(ValueError, match=f"texts={texts!r}: give True or False"):
+            linear.save(tmp_path / "m", texts=texts)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_other_models_hold_their_texts_whatever_is_asked_for(tmp_path):
+    clf = fit_linear(weighting="idf")
+    clf.save(tmp_path / "m", texts=False)
+    assert SECRET.encode() in (tmp_path / "m").read_bytes()
+
+
+def test_a_file_without_texts_holds_nothing_that_a_single_document_has(linear, linear_path, tmp_path):
+    documents, members = linear._fit.model.documents, members_of(linear_path)
+    linear.save(tmp_path / "with", texts=True)
+    assert SECRET.encode() in (tmp_path / "with").read_bytes()  # so that it would be found
+    prepared = [naive.prepare(text) for text in documents]
+    words = {word for text in prepared for word in naive_best.words(text) if len(word) > 7}
+    alone = [word for word in words if sum(word in text for text in prepared) == 1]
+    assert "quillfeather" in alone
+    assert len(alone) > 50
+    head = members.pop("model.json")  # names of parameters and arrays are words too
+    assert not [text for text in ("uillfeather", "zqyxwv", "kettle", *documents[:38]) if text.encode() in head]
+    for text in [word for one in alone for word in (one, one.title())] + [one for one in documents if len(one) > 4]:
+        for encoding in ("utf-8", "utf-16-le", "utf-32-le"):
+            needle = text.encode(encoding, "surrogatepass")
+            assert not [name for name, data in members.items() if needle in data], text
+
+
+def test_every_ngram_of_a_file_without_texts_stands_in_two_documents(linear, linear_path):
+    prepared = [naive.prepare(text) for text in linear._fit.model.documents]
+    characters, words = gs.load(linear_path)._fit.model.ngrams.parts
+    grams = [characters.name(node) for node in range(1, characters.table.parents.size)]
+    assert len(grams) > 1000
+    for gram in grams:
+        assert sum(gram in text for text in prepared) > 1, gram
+    pairs = [naive_best.words(text) for text in prepared]
+    assert len(words.vocabulary.words) > 50
+    for word in words.vocabulary.words:
+        assert sum(word in one for one in pairs) > 1, word
+    for node in range(1, words.table.parents.size):
+        pair = words.name(node).split(" ")
+        assert sum(any(one[i : i + len(pair)] == pair for i in range(len(one))) for one in pairs) > 1, pair
+
+
+def arrays_in(path):
+    """Those that make the difference, if the file has texts."""
+    members = members_of(path)
+    chosen = [name for name in ("text_bytes.npy", "text_ends.npy", "coefficients.npy") if name in members]
+    return {name: np.load(io.BytesIO(members[name])) for name in chosen or members if name != "model.json"}
+
+
+def other_shapes(array):
+    yield array[:-1]
+    yield np.concatenate([array, array[-1:]])
+    yield array[None]
+    yield array.reshape(-1)[: array.size // 2]
+    yield array.reshape(-1)[:0]
+    if array.ndim == 2:
+        yield np.ascontiguousarray(array.T)
+        yield array[:, :-1]
+
+
+def other_values(array):
+    """Values that are out of range, or out of order, or none at all; of the type that the file must have."""
+    flat = array.reshape(-1)
+    if not flat.size:
+        return
+    values = [np.nan, np.inf, -1.0, 0.0, 1e308] if array.dtype.kind == "f" else [0, 1, 2, np.iinfo(array.dtype).max]
+    values += [-1, -2, np.iinfo(array.dtype).min] if array.dtype.kind == "i" else []
+    for value in values:
+        yield np.full_like(array, value)
+        changed = flat.copy()
+        changed[flat.size // 2] = value
+        yield changed.reshape(array.shape)
+    yield flat[::-1].copy().reshape(array.shape)
+    yield np.random.default_rng(0).permutation(flat).reshape(array.shape)
+
+
+def works(clf):
+    """Nothing of a model that was accepted may lead out of its arrays, whatever nonsense it says."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # values of 1e308 are what they are
+        assert clf.decision_function(NEW).shape[0] == len(NEW)
+        assert set(clf.predict([*NEW, *FILMS.texts[:5]])) <= set(clf.classes_)
+        assert clf.predict_proba(NEW).shape == (len(NEW), len(clf.classes_))
+        assert clf.transduction_proba_.shape == clf.transduction_score_.shape
+        assert set(clf.strongest_ngrams(5)) == set(clf.classes_)
+        assert clf.explain(NEW[0]).given == NEW[0]
+    return True
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["without texts", "with texts"])
+def small_path(request, tmp_path_factory):
+    """Three classes, so that no array has a shape that would do for another; small, so that many changes can be tried."""
+    source = ["a good pan", "good lid", "bad pot", "a bad, bad tea", "so-so tea", "a so-so lid"]
+    clf = gs.TransductiveClassifier(**LINEAR | {"ngram_range": (2, 3), "n_jobs": 1})
+    clf.fit(source, [0, 0, 1, 1, 2, 2], target=["good tea", "bad lid", "so-so pan", "tea"])
+    path = tmp_path_factory.mktemp("models") / "small.gramshift"
+    clf.save(path, texts=request.param)
+    assert works(gs.load(path))
+    return path
+
+
+def refusal(path, tmp_path, change):
+    """The error that the changed file leads to; None if it is a model that works."""
+    try:
+        loaded = gs.load(rewrite(path, tmp_path, change))
+    except ModelFileError as error:
+        return str(error)
+    assert works(loaded)
+    return None
+
+
+def test_arrays_of_another_shape_or_type_are_refused(small_path, tmp_path):
+    for name, array in arrays_in(small_path).items():
+        changes = [npy(np.ascontiguousarray(other)) for other in other_shapes(array) if other.shape != array.shape]
+        types = {"<f4", "<f8", "<i4", "<i8", "<u4", "<u2", "|u1", "|b1", "<c16", ">i8"} - {array.dtype.str}
+        changes += [npy(array.astype(dtype)) for dtype in types if array.dtype.kind != "f" or dtype[1] not in "iub"]
+        changes += [b"", npy(array)[:-1], npy(array) + b"0", header_only((10**12,), array.dtype.str)]
+        for data in changes:
+            assert refusal(small_path, tmp_path, set_member(name, data)), (name, data[:200])
+
+
+def test_arrays_with_other_values_are_refused_or_harmless(small_path, tmp_path):
+    refused = Counter()
+    for name, array in arrays_in(small_path).items():
+        kind = name.partition(".")[0].rstrip("_01")
+        for other in other_values(array):
+            message = refusal(small_path, tmp_path, set_member(name, npy(other)))
+            refused[kind] += message is not None
+            if array.dtype.kind == "f" and not np.isfinite(other).all():
+                assert message is not None
+                assert "not finite" in message
+            if (kind == "weights" and not (other > 0).all()) or (kind.endswith("_ends") and (np.diff(other) < 0).any()):
+                assert message is not None, name
+    for kind in {"parents", "characters", "features", "alphabet", "weights", "word_bytes", "text_ends"} & refused.keys():
+        assert refused[kind] > 2, kind
+
+
+def test_members_that_are_missing_or_too_many_are_refused(small_path, tmp_path):
+    for name in arrays_in(small_path):
+        assert "it lacks" in refusal(small_path, tmp_path, lambda head, members, name=name: members.pop(name))
+    one = members_of(small_path)["parents_0.npy"]
+    for name in ("parents_2.npy", "parents_00.npy", "parents.npy", "landmarks.npy", "coefficients.npy.npy"):
+        assert "it holds" in refusal(small_path, tmp_path, set_member(name, one))
+
+
+def test_another_number_of_kernels_is_refused(small_path, tmp_path):
+    for parts in (0, 1, 3, -1, 65, 10**9, True, 2.0, "2", None, [2]):
+        assert refusal(small_path, tmp_path, set_head(parts=parts)), parts
+    for texts in (None, 1, 0, "yes", []):
+        assert "whether it holds texts" in refusal(small_path, tmp_path, set_head(texts=texts))
+    for version in (1, 2, 3, 5, "4", 4.5, None):
+        assert refusal(small_path, tmp_path, set_head(format_version=version)), version
+
+    def drop_a_part(head, members):
+        head["parts"] = 1
+        for name in [name for name in members if name.endswith("_1.npy")]:
+            del members[name]
+
+    def add_a_part(head, members):
+        head["parts"] = 3
+        members |= {name.replace("_1", "_2"): data for name, data in members.items() if name.endswith("_1.npy")}
+
+    def turn_parts(head, members):
+        for name in [name for name in members if name.endswith("_0.npy")]:
+            other = name.replace("_0", "_1")
+            members[name], members[other] = members[other], members[name]
+
+    def drop_a_class(head, members):
+        for name in ("worth_0.npy", "worth_1.npy"):
+            members[name] = npy(np.ascontiguousarray(np.load(io.BytesIO(members[name]))[:, :-1]))
+
+    for change in (drop_a_part, add_a_part, turn_parts, drop_a_class):
+        assert refusal(small_path, tmp_path, change), change.__name__
+
+
+def test_settings_that_do_not_go_with_coefficients_of_ngrams_are_refused(small_path, tmp_path):
+    def put(where, **values):
+        return lambda head, members: head[where].update(values)
+
+    for values in (
+        {"adapt": True},
+        {"kernel": "presence"},
+        {"kernel": ["presence", "spectrum"]},
+        {"kernel": "precomputed"},
+        {"kernel": ["words", "presence"]},
+        {"kernel": ["presence", "words", "words"]},
+        {"weighting": "idf"},
+        {"weighting": "none"},
+        {"weighting": {"classes": 0.0}},
+    ):
+        assert refusal(small_path, tmp_path, put("settings", **values)), values
+    for ngram_range in ([3, 3], [1, 2], [0, 3], [3, 2], [2], [2, 3, 4], "23", None):
+        assert refusal(small_path, tmp_path, put("parameters", ngram_range=ngram_range)), ngram_range
+    for ngram_range in ([2, 10**30], [1, 3], [2, 2**31], [10**30, 10**30]):
+        refusal(small_path, tmp_path, put("parameters", ngram_range=ngram_range))  # refused, or a model that works
+
+
+def test_every_changed_byte_of_a_linear_model_is_noticed_or_harmless(linear_path, tmp_path):
+    whole, expected = bytearray(linear_path.read_bytes()), gs.load(linear_path).decision_function(NEW).tobytes()
+    noticed = 0
+    for place in np.random.default_rng(1).integers(0, len(whole), 60).tolist():
+        whole[place] ^= 0x55
+        (tmp_path / "flipped").write_bytes(whole)
+        whole[place] ^= 0x55
+        try:
+            loaded = gs.load(tmp_path / "flipped")
+        except ModelFileError:
+            noticed += 1
+        else:
+            assert loaded.decision_function(NEW).tobytes() == expected
+    assert noticed > 50

@@ -96,16 +96,13 @@ def test_an_explanation_adds_up(fitted):
             assert (-1) ** (1 - code) * fitted.decision_function([text])[0] == pytest.approx(explanation.score[label])
 
 
-def test_it_is_saved_and_loaded(fitted, tmp_path, monkeypatch):
-    monkeypatch.setattr("gramshift.model.saving.now", lambda: "today")
+def test_it_is_saved_and_loaded(fitted, tmp_path):
     fitted.save(tmp_path / "model")
     again = gs.load(tmp_path / "model")
     assert again.get_params() == fitted.get_params()
     assert again.decision_function(NEW).tobytes() == fitted.decision_function(NEW).tobytes()
     assert again.predict_proba(NEW).tobytes() == fitted.predict_proba(NEW).tobytes()
     assert again.transduction_.tolist() == fitted.transduction_.tolist()
-    again.save(tmp_path / "again")
-    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
 
 
 def test_shares_by_label_are_saved_whatever_the_labels_are(tmp_path):
@@ -130,7 +127,9 @@ def test_other_kernels_are_left_without_weights():
     gram = gs.StringKernel(ngram_range=(3, 5)).gram(X + TARGET)
     given = gs.TransductiveClassifier("precomputed", preset="best").fit(gram, Y + [None] * len(TARGET))
     named = gs.TransductiveClassifier("presence", preset="best", weighting="none", ngram_range=(3, 5)).fit(X, Y, target=TARGET)
-    np.testing.assert_allclose(given.transduction_score_, named.transduction_score_, atol=1e-9)
+    np.testing.assert_allclose(given.transduction_score_, named.transduction_score_, atol=1e-6)  # one by steps, without a gram
+    np.testing.assert_allclose(given.transduction_proba_, named.transduction_proba_, atol=1e-6)
+    assert (given.labeled_iter_ == named.labeled_iter_).all()
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from gramshift.data.demo import load_demo
 from gramshift.model import explain as shares
 from gramshift.model.explain import stretches
 from gramshift.model.fitted import Model
+from gramshift.model.ngram_model import at_origins
 from gramshift.model.similarities import Reference, Similarities
 from gramshift.text.steps import TextSteps, align
 
@@ -93,7 +94,7 @@ def test_shares_go_to_where_characters_come_from(text, form):
     expected = np.zeros((len(text), 2))
     for value, start, stop in zip(values, aligned.starts, aligned.stops, strict=True):
         expected[start:stop] += value / (stop - start)
-    np.testing.assert_allclose(shares._at_origins(values, aligned, len(text)), expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(at_origins(values, aligned, len(text)), expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore:ngram_range")

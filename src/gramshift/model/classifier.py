@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,17 +12,17 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
 from gramshift.errors import InputError, InputTypeError
-from gramshift.kernels.registry import KERNELS
-from gramshift.learn.calibrate import agree, softmax
+from gramshift.learn.calibrate import softmax
 from gramshift.learn.rounds import Calibration
 from gramshift.learn.selection import choose_classes
 from gramshift.model.explain import Explanation, explain_text
 from gramshift.model.fit import fit_exact, fit_landmarks
-from gramshift.model.fitted import Fit
-from gramshift.model.inputs import FitInput, check_gram, gather, gather_parts
+from gramshift.model.fitted import Fit, Sampled
+from gramshift.model.inputs import FitInput, ListedCorpus, check_gram, gather, gather_parts
 from gramshift.model.saving import (
     FORMAT,
     FORMAT_VERSION,
+    OF_NGRAMS,
     WITH_LANDMARKS,
     Kind,
     arrays_of,
@@ -30,7 +31,7 @@ from gramshift.model.saving import (
     read_fit,
     save_fit,
 )
-from gramshift.model.settings import Settings, copy_kernel
+from gramshift.model.settings import Settings, check_sample, copy_kernel
 from gramshift.model.similarities import Similarities, similarities_of
 from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.resources import Runtime, check_engine
@@ -44,9 +45,9 @@ Floats = NDArray[np.float64]
 class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     """Label the documents of a target domain with what was learnt on a source domain, adapting to the target.
 
-    The defaults are the transductive kernel classifier of Ionescu and Butnaru [1]_: documents are described by their
-    similarity to all source and target documents, ridge regression is trained on the source, and trained again with the target
-    documents of which it was surest.
+    The defaults are the transductive kernel classifier of Ionescu and Butnaru [1]_: documents are described by similarity to
+    all documents, ridge regression is trained on the source, and again with the target documents of which it was surest. The
+    preset "best" is a linear model of weighted n-grams, whose memory grows in line with the documents, not their square.
 
     Parameters
     ----------
@@ -82,12 +83,12 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     bias : bool
         Whether "ridge" has an unpenalised intercept. The paper has none.
     landmarks : int or "auto", optional
-        For many documents: each is described by its similarity to so many of them instead of to all, or to as many as the
-        memory limit allows, up to 10,000. X and target may then come in parts (:func:`open_parts`). Only for "ridge".
+        For many documents and "ridge": each is described by its similarity to so many of them, or to as many as the memory
+        limit allows, up to 10,000. X and target may come in parts (:func:`open_parts`). The preset "best" needs none.
     landmark_choice : {"uniform", "spread"}
         How landmarks are drawn: each document with the same chance, or those far from the ones before with a larger one.
     random_state : int
-        The seed of that drawing.
+        The seed of that drawing, and of the sample that ``fit`` draws.
     engine : {"threads", "dask"}
         Where documents are compared, and with landmarks trained on: in this process, or by Dask workers.
     scheduler : str, optional
@@ -112,7 +113,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         When each document joined the training set, source before target: 0 for a given label, k for round k + 1, -1 for never.
     history_ : list of dict
         For each round how many documents of each class were added before it, how many target documents it gave each label,
-        how many labels changed, and the seconds that it took.
+        how many labels changed, and the seconds that it took. With ``sample`` it counts the documents of the sample alone.
     landmarks_ : array of int or None
         The numbers of the documents that were landmarks, source before target.
 
@@ -172,7 +173,9 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, *, target: Any = None, resume: Any = None, progress: Progress | None = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, *, target: Any = None, sample: Any = None, resume: Any = None, progress: Progress | None = None
+    ) -> Self:
         """Learn from labelled documents, adapt to the target documents and label them.
 
         Parameters
@@ -183,12 +186,31 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
             A label for each document of X; None, NaN or NA where it is missing. -1 is a label like any other.
         target : like X, or :class:`Target`
             The documents to be labelled. Their true labels are never asked for.
+        sample : int, optional
+            For a large target: learn from so many of its documents, drawn by ``random_state``, and label the others part by
+            part. X and target may then come in parts (:func:`open_parts`).
         resume : path of a folder
-            Finished pieces of the work are kept there: a fit that was interrupted goes on with them.
+            Finished pieces of a gram, or with landmarks, are kept there: a fit that was interrupted goes on with them.
         progress : callable
             Called as progress(stage, done, total), from this thread.
         """
-        return self._fit_with(X, y, target, self._runtime(resume, progress))
+        runtime = self._runtime(resume, progress)
+        return self._fit_with(X, y, target, runtime) if sample is None else self._fit_sample(X, y, target, sample, runtime)
+
+    def _fit_sample(self, X: Any, y: Any, target: Any, sample: Any, runtime: Runtime) -> Self:
+        """Fit with a sample of the target documents, and label the others, if there are any."""
+        size, seed = check_sample(sample, self.random_state)
+        settings, similarities = self._check_parameters(runtime)
+        if similarities is None or (not isinstance(X, InParts) and similarities.takes_rows(X)):
+            raise InputTypeError("sample is for texts, and X has numbers; leave sample out")
+        given = gather_parts(X, y, target)
+        rows, chosen = given.draw_sample(size, seed)
+        documents = chosen if settings.landmarks is not None else [text for part in chosen.parts() for text in part]
+        self._fit_with(documents, [given.labels[row] for row in rows], None, runtime)
+        if len(rows) < len(given.labels):
+            found = given.label_others(rows, (self._fit.scores, self._fit.probabilities), self._judge, runtime.progress)
+            self._keep(replace(self._fit, sampled=Sampled(rows, *found)))
+        return self
 
     def _fit_with(self, X: Any, y: Any, target: Any, runtime: Runtime, *, calibrate: bool = True) -> Self:
         """Fit with what the runtime has, whatever the parameters say of that; without ``calibrate`` for the labels alone."""
@@ -211,10 +233,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         """Set the fitted attributes."""
         self._fit = fit
         self.classes_ = fit.classes
-        self.transduction_: NDArray[Any] = fit.labels
-        self.transduction_score_ = fit.scores
-        self.labeled_iter_ = fit.labeled_iter
-        self.landmarks_ = fit.landmarks
+        self.transduction_score_, self.labeled_iter_, self.landmarks_ = fit.among_all()
+        self.transduction_: NDArray[Any] = fit.classes[choose_classes(self.transduction_score_)]
         self.history_ = fit.history
 
     def decision_function(self, X: Any) -> Floats:
@@ -230,14 +250,15 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> Floats:
         """A probability per class, calibrated on held-out scores of the source; the predicted class has the largest."""
-        X = self._read(X)
-        probabilities = softmax(self._score_read(X), self._calibration.steepness)
-        known = self._fit.find_known(X)
-        if known:
-            of_target = self.transduction_proba_
-            for row, place in known:
-                probabilities[row] = of_target[place]
-        return probabilities
+        return self._judge(self._read(X))[1]
+
+    def _judge(self, X: Any) -> tuple[Floats, Floats]:
+        """Scores and probabilities of documents that were read."""
+        scores = self._score_read(X)
+        probabilities = softmax(scores, self._calibration.steepness)
+        for row, place in self._fit.find_known(X):
+            probabilities[row] = self._fit.probabilities[place]
+        return scores, probabilities
 
     @property
     def transduction_proba_(self) -> Floats:
@@ -247,40 +268,41 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         would answer otherwise, it gets its label with the least certainty that there is.
         """
         self._check_fitted()
-        calibration = self._calibration
-        return agree(softmax(calibration.scores, calibration.steepness), choose_classes(self.transduction_score_))
+        return (self._fit if self._fit.sampled is None else self._fit.sampled).probabilities.copy()
 
     def explain(self, text: str) -> Explanation:
         """The parts of one document that pushed towards each class, and the documents of the fit that counted most.
 
-        The shares add up to the score, together with what an empty document would score.
+        The shares add up to the score, with what an empty document would score. A model without texts names no documents.
         """
         self._check_fitted()
-        if not isinstance(text, str):
-            raise InputTypeError(
-                f"explain takes one document as a str, not a {type(text).__name__}; call it for each of several"
-            )
-        similarities = self._fit.model.similarities
-        if similarities is None or not similarities.by_counts:
-            counting = ", ".join(repr(name) for name, kind in KERNELS.items() if kind.counts)
-            raise InputError(f"explain needs string kernels that count n-grams ({counting}): of others the parts are not known")
         return explain_text(self._fit, text)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted classifier into one file, for ``gramshift.load``; it holds all texts, or those of landmarks."""
+    def strongest_ngrams(self, n: int = 50, *, overlapping: bool = True) -> dict[Any, list[tuple[str, float]]]:
+        """The n-grams that speak most for each class of a linear model such as the preset "best", and what each is worth.
+
+        Of n-grams that stand in the same documents the longest is listed, with what it is worth before scores are normalised.
+        For people to read: with overlapping=False those are left out that share half or more with a stronger one.
+        """
         self._check_fitted()
-        save_fit(self._fit, path)
+        return self._fit.strongest_ngrams(n, overlapping=overlapping)
+
+    def save(self, path: str | os.PathLike[str], *, texts: bool = False) -> None:
+        """Write the fitted classifier into one file, for ``gramshift.load``.
+
+        Of a linear model such as the preset "best" it holds n-grams that two documents or more share, with coefficients, and
+        no document, unless ``texts`` asks for all of them: explanations show these as neighbours. Files of other models
+        always hold the documents that new ones are compared with.
+        """
+        self._check_fitted()
+        if not isinstance(texts, (bool, np.bool_)):
+            raise InputError(f"texts={texts!r}: give True or False")
+        save_fit(self._fit, path, texts=bool(texts))
 
     def _runtime(self, resume: Any = None, progress: Progress | None = None) -> Runtime:
         """With what a fit runs, by the parameters that say so."""
-        return Runtime(
-            n_jobs=self.n_jobs,
-            memory_limit=self.memory_limit,
-            engine=self.engine,
-            scheduler=self.scheduler,
-            resume=resume,
-            progress=progress,
-        )
+        where = {"engine": self.engine, "scheduler": self.scheduler, "resume": resume}
+        return Runtime(self.n_jobs, self.memory_limit, progress=progress, **where)
 
     def _check_parameters(self, runtime: Runtime) -> tuple[Settings, Similarities | None]:
         """Raise an error if a parameter is wrong; else what is to be done, and the kernels if these are not given."""
@@ -346,17 +368,17 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
 
 def fit_on_gram(
     classifier: TransductiveClassifier,
-    documents: list[str],
+    documents: ListedCorpus | list[str],
     labels: list[Any],
     gram: NDArray[Any] | None,
     runtime: Runtime,
     *,
     calibrate: bool = True,
 ) -> None:
-    """Fit one of several classifiers on the same documents, whose gram is computed once; gaps in the labels mark the target.
+    """Fit one of several classifiers on the same documents; gaps in the labels mark the target.
 
-    ``gram`` holds the counts that its kernel finds, None for a classifier that compares in ways of its own. Without
-    ``calibrate`` it will have no probabilities.
+    What linear fits find in listed documents is found once for all. ``gram`` holds the counts that its kernel finds, None
+    for a classifier that compares in ways of its own. Without ``calibrate`` it will have no probabilities.
     """
     settings, similarities = classifier._check_parameters(runtime)
     given, parameters = FitInput(documents, labels), classifier._given_parameters()
@@ -370,5 +392,5 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Transduct
     return classifier
 
 
-SAVED_CLASSIFIERS = Kind(FORMAT, (FORMAT_VERSION, WITH_LANDMARKS), arrays_of, _rebuild)
+SAVED_CLASSIFIERS = Kind(FORMAT, (FORMAT_VERSION, WITH_LANDMARKS, OF_NGRAMS), arrays_of, _rebuild)
 """The kind of file that ``save`` writes."""

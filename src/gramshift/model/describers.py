@@ -1,24 +1,28 @@
-"""How the documents of a fit are described: by a gram that stays, by one that labels shape, or by landmarks."""
+"""How the documents of a fit are described: by their n-grams, by a gram, or by landmarks."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.grams.reweighted import sum_similarities
 from gramshift.kernels.to_landmarks import count_shared
+from gramshift.kernels.weighting import Weighting, make_weights
 from gramshift.learn.features import Features, GramFeatures, compact
 from gramshift.learn.labelling import Labelling, Rows
 from gramshift.learn.landmark_ridge import LandmarkRidge
+from gramshift.learn.linear import LinearFeatures, LinearPart, LinearRidge
 from gramshift.learn.piecewise import LandmarkFeatures
 from gramshift.learn.solvers import Solver
+from gramshift.model.inputs import ListedCorpus
 from gramshift.model.landmarks import FirstPass, unchanged
-from gramshift.model.similarities import Reference, Similarities, within
+from gramshift.model.similarities import Reference, Similarities
 from gramshift.model.string_kernel import StringKernel
+from gramshift.ngrams.feature_lists import FeatureLists
 from gramshift.ngrams.lookup import build_lookup
-from gramshift.ngrams.sorted_ngrams import sort_ngrams
+from gramshift.ngrams.sorted_ngrams import Run, sort_ngrams
 from gramshift.runtime.budget import PER_NGRAM, piece_size
 from gramshift.runtime.checkpoint import Checkpoint
 from gramshift.runtime.memory import require
@@ -26,7 +30,7 @@ from gramshift.runtime.pieces import Arrays, Pieces, Store, StoredPieces
 from gramshift.runtime.remote_pieces import RemotePieces, StoredByWorkers
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import run_threads
-from gramshift.text.corpus import Corpus, InParts, in_lists
+from gramshift.text.corpus import InParts, in_lists
 from gramshift.text.encode import encode
 
 Floats = NDArray[np.float64]
@@ -40,78 +44,98 @@ CELL_BYTES = 24  # of a piece under way: counts, what they become, and the texts
 
 
 class GramDescriber:
-    """Describes documents by a gram that labels do not shape: one that is given, or made when it is first needed."""
-
-    by_labels = False
+    """Describes documents by a gram: one that is given, or made when it is first needed, and again if labels shape it."""
 
     def __init__(
-        self, make_features: Callable[[Labelling], tuple[GramFeatures, Mapping[int, Floats]]], make_solver: MakeSolver
+        self,
+        make_features: Callable[[Labelling, bool], tuple[GramFeatures, Mapping[int, Floats]]],
+        make_solver: MakeSolver,
+        *,
+        by_labels: bool = False,
     ) -> None:
-        """``make_features`` gives the documents and the self-values of kernels that are functions."""
-        self._make_features, self._make_solver = make_features, make_solver
+        """``make_features`` gives the documents and the self-values of kernels that are functions.
+
+        It is called with a labelling, and whether n-grams that one domain has more often than the other count less.
+        """
+        self._make_features, self._make_solver, self.by_labels = make_features, make_solver, by_labels
         self._features: GramFeatures | None = None
         self.self_values: Mapping[int, Floats] = {}
 
     def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> GramFeatures:
-        """All documents, the same ones for every labelling."""
-        if self._features is None:
-            self._features, self.self_values = self._make_features(labelling)
-        return self._features
+        """All documents."""
+        if self._features is not None and not self.by_labels:
+            return self._features
+        features, self.self_values = self._make_features(labelling, across)
+        if not self.by_labels:
+            self._features = features
+        return features
 
     def make_solver(self, features: Features, source: Rows) -> Solver:
         """The solver that the settings name."""
         return self._make_solver(features, source)
 
 
-class ReweightedDescriber:
-    """Describes documents by a gram whose n-grams have weights by class: n-grams are found once, the gram filled each time.
-
-    What was described before is overwritten: the gram keeps its place in memory.
-    """
-
-    by_labels = True
+class LinearDescriber:
+    """Describes documents as a linear model of their n-grams: these are found once, and weighed for every labelling."""
 
     def __init__(
         self,
         similarities: Similarities,
-        documents: Corpus | Sequence[Any],
-        make_solver: MakeSolver,
+        documents: ListedCorpus,
         *,
-        adapt: bool,
+        alpha: float,
+        bias: bool,
         runtime: Runtime,
+        run: Run | None = None,
     ) -> None:
-        self._similarities, self._make_solver, self._adapt, self._runtime = similarities, make_solver, adapt, runtime
-        self._n, self.self_values = len(documents), dict[int, Floats]()
-        weighted, self._constant = [kernel for kernel, _ in similarities.weighted()], None
-        found = [kernel.find_ngrams(documents, within(kernel, runtime)) for kernel in weighted]
-        self._finders = list(zip(weighted, found, strict=True))
-        others = {place: one for place, one in enumerate(similarities.kernels) if all(one is not mine for mine in weighted)}
-        if others:
-            kernels = list(others.values())
-            mean, self_values = Similarities(kernels, similarities.n_jobs).average(documents, {}, runtime)
-            self._constant = mean * len(kernels)
-            self.self_values = {list(others)[place]: values for place, values in self_values.items()}
-        self._place = np.empty(self._n**2)
+        """``run`` does short pieces of work, by default on threads that are started for each."""
+        self._kernels: list[StringKernel] = similarities.kernels
+        self._run: Run = run or runtime.run
+        self._documents, self._runtime, self._alpha, self._bias = documents, runtime, alpha, bias
+        self.by_labels = similarities.by_classes
 
-    def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> GramFeatures:
-        """All documents, or the first n by each other, with n-grams weighted by the classes of this labelling."""
-        n = None if self._adapt else n  # adapted documents are described by all others
-        size, groups = self._n if n is None else n, labelling.groups()
-        total = self._place[: size * size].reshape(size, size)
-        if self._constant is not None:
-            total[:] = self._constant[:size, :size]
-        weightings = []
-        for kernel, found in self._finders:
-            weighting = kernel.make_weighting(self._n, **groups, across=across)
-            assert weighting is not None, "only weighted kernels are here"
-            weightings.append((found, weighting))
-        sum_similarities(weightings, total, anew=self._constant is None, runtime=self._runtime)
-        scale = np.full(size, 1 / np.sqrt(len(self._similarities.kernels)))
-        return GramFeatures(total, scale, scale, self._adapt, self._runtime.n_threads)
+    def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> LinearFeatures:
+        """All documents, with n-grams weighted by the classes of this labelling."""
+        return LinearFeatures([self._describe(kernel, labelling, across) for kernel in self._kernels], self._run)
 
-    def make_solver(self, features: Features, source: Rows) -> Solver:
-        """The solver that the settings name."""
-        return self._make_solver(features, source)
+    def make_solver(self, features: Features, source: Rows) -> LinearRidge:
+        """Ridge regression by conjugate gradients."""
+        assert isinstance(features, LinearFeatures), "made here"
+        return LinearRidge(features, self._alpha, bias=self._bias, progress=self._runtime.progress)
+
+    def _describe(self, kernel: StringKernel, labelling: Labelling, across: bool) -> LinearPart:
+        lists, run = self._documents.lists(kernel, self._runtime), self._run
+        weighting = weigh_by(kernel, labelling, across=across)
+        weights, alone = weigh_lists(lists, weighting, len(labelling), run)
+        weights, own = weights * lists.times, alone * lists.unshared
+        return LinearPart(lists, weights, own, _one_over_root(own + lists.own_values(weights, run=run)))
+
+
+def compare_plainly(kernel: StringKernel, documents: ListedCorpus, runtime: Runtime, rows: Rows) -> Floats:
+    """The similarities of some documents, which ascend, to each other, with every n-gram counting alike."""
+    lists = documents.lists(kernel, runtime)
+    own = lists.unshared + lists.own_values(lists.times.astype(np.float64), run=runtime.run)
+    part = LinearPart(lists, lists.times.astype(np.float64), lists.unshared.astype(np.float64), _one_over_root(own))
+    few = LinearFeatures([part], runtime.run).narrow(rows)
+    return np.vstack(list(few.rows(np.arange(len(rows)))))
+
+
+def weigh_by(kernel: StringKernel, labelling: Labelling, *, across: bool = False) -> Weighting | None:
+    """How the kernel weighs n-grams by the domains and classes of documents; None if it does not."""
+    powers = kernel.powers
+    if powers is None:
+        return None
+    if across:
+        powers = replace(powers, consistency=max(1.0, powers.consistency))
+    return Weighting(powers, np.where(labelling.is_source, 0, 1), labelling.known)
+
+
+def weigh_lists(lists: FeatureLists, weighting: Weighting | None, n: int, run: Run) -> tuple[Floats, float]:
+    """What an n-gram of each feature weighs, and what one of a single document does."""
+    if weighting is None:
+        return np.ones(lists.n_features), 1.0
+    alone = make_weights(weighting, n, lambda groups, n_groups: np.zeros((n_groups, 1), np.int64))
+    return lists.weigh(partial(make_weights, weighting, n), run=run), float(alone[0])
 
 
 class Encoder:
@@ -151,13 +175,15 @@ class Encoder:
         return {"gram": compact(counts, symmetric=False), "row_scale": _one_over_root(own)}
 
 
-def _one_over_root(own: NDArray[np.int64]) -> Floats:
+def _one_over_root(own: NDArray[Any]) -> Floats:
     result: Floats = np.divide(1.0, np.sqrt(own.astype(float)), out=np.zeros(len(own)), where=own > 0)
     return result
 
 
 class LandmarkDescriber:
     """Describes documents by landmarks, piece by piece: in a store, or without one on the workers of a cluster."""
+
+    by_labels = False
 
     def __init__(
         self,
@@ -174,13 +200,7 @@ class LandmarkDescriber:
     ) -> None:
         self._similarities, self._documents, self._landmarks, self._seen = similarities, documents, landmarks, seen
         self._adapt, self._alpha, self._bias, self._store, self._runtime = adapt, alpha, bias, store, runtime
-        self._described: tuple[Pieces, LandmarkFeatures] | None = None
-        self._times = 0
-
-    @property
-    def by_labels(self) -> bool:
-        """Whether n-grams have weights by class."""
-        return self._similarities.by_classes
+        self._described: LandmarkFeatures | None = None
 
     @property
     def size(self) -> int:
@@ -188,30 +208,23 @@ class LandmarkDescriber:
         return size_of_pieces(self._similarities, len(self._landmarks), self._runtime)
 
     def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> LandmarkFeatures:
-        """All documents; again only if labels changed what n-grams weigh."""
-        if self._described is not None and not self.by_labels:
-            return self._described[1]
+        """All documents, the same for every labelling."""
         if self._described is not None:
-            self._described[0].drop()
-        name, runtime = f"landmarks-{self._times}", self._runtime
-        similarities = self._similarities.across_domains() if across else self._similarities
-        similarities = similarities if runtime.cluster is None else similarities.on_one_thread()
+            return self._described
+        runtime = self._runtime
+        similarities = self._similarities if runtime.cluster is None else self._similarities.on_one_thread()
         reference = similarities.refer_to(self._seen.landmarks, labelling.groups(self._landmarks))
         encoder = Encoder(similarities, reference, n_threads=runtime.n_threads)
         parts = in_lists(unchanged(self._documents.parts(), self._seen.digest), self.size)
-        pieces = self._make_pieces(name, encoder, parts, -(-len(labelling) // self.size))
-        self._times += 1
-        kept = self._store if isinstance(self._store, Checkpoint) and not self.by_labels else None
-        described = LandmarkFeatures(
-            pieces,
+        self._described = LandmarkFeatures(
+            self._make_pieces("landmarks", encoder, parts, -(-len(labelling) // self.size)),
             n=len(labelling),
             size=self.size,
             scale=encoder.scale,
             adapt=self._adapt,
-            store=kept,
+            store=self._store if isinstance(self._store, Checkpoint) else None,
         )
-        self._described = pieces, described
-        return described
+        return self._described
 
     def make_solver(self, features: Any, source: Rows) -> LandmarkRidge:
         """Ridge regression on similarities to landmarks."""

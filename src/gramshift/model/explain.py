@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.errors import InputError, InputTypeError
 from gramshift.grams.gram import clip_range, fill_gram
 from gramshift.grams.plan import plan_gram
 from gramshift.kernels.kernel import Job
@@ -19,6 +20,7 @@ from gramshift.kernels.leaves.attribution import count_members, spread_runs
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import Groups, Weighting, make_weights
 from gramshift.model.fitted import Fit, Model
+from gramshift.model.ngram_model import at_origins
 from gramshift.model.string_kernel import StringKernel
 from gramshift.ngrams.index import KINDS
 from gramshift.ngrams.sorted_ngrams import SortedNGrams, SortedShard, sort_ngrams
@@ -105,7 +107,7 @@ def _find(
         factor *= per_similarity
         factor /= len(kernels)
         for row, (more, origin) in enumerate(zip(_spread(one, model, factor, progress, block), one.aligned, strict=True)):
-            shares[row] += _at_origins(more, origin, len(texts[row]))
+            shares[row] += at_origins(more, origin, len(texts[row]))
     for row, by_character in enumerate(shares):
         yield Shares(similarity[row], gain[row], by_character)
 
@@ -194,21 +196,6 @@ def _find_mixed(one: _Compared, n_known: int, shard: SortedShard) -> _MixedRuns:
     return _MixedRuns(docs, shard, runs, make_weights(weighting, n_known, count))
 
 
-def _at_origins(shares: Floats, aligned: Aligned, length: int) -> Floats:
-    """Move shares from characters of the prepared text to those of the original, evenly where one comes from several."""
-    result = np.zeros((length, shares.shape[1]))
-    if not len(shares):
-        return result
-    origins: NDArray[Any] = np.array([aligned.starts, aligned.stops]).T
-    edges = np.flatnonzero(np.any(np.diff(origins, axis=0, prepend=-1) != 0, axis=1))  # several can come from one
-    starts, stops = origins[edges].T
-    widths = stops - starts
-    values = np.add.reduceat(shares, edges, axis=0) / widths[:, None]
-    places = np.arange(widths.sum()) + np.repeat(starts - np.cumsum(widths) + widths, widths)
-    np.add.at(result, places, np.repeat(values, widths, axis=0))
-    return result
-
-
 @dataclass(frozen=True)
 class Span:
     """A stretch of the text that pushes towards one class; a share per class."""
@@ -243,7 +230,7 @@ class Explanation:
     """What a document without any n-gram would score."""
     spans: list[Span]
     documents: list[Neighbour]
-    """All documents of the fit, or all landmarks, those that counted most for the label first."""
+    """All documents of the fit, or all landmarks, those that counted most for the label first; none without texts."""
 
     def text(self, *, n: int = 8) -> str:
         """Describe the strongest stretches and documents in lines for a terminal."""
@@ -253,9 +240,9 @@ class Explanation:
             "",
             f"what counts for and against {self.label}:",
             *(f"  {span.shares[self.label]:+.4f}  {visible(span.text)!r}" for span in chosen),
-            "",
-            "through likeness with:",
         ]
+        if self.documents:
+            lines += ["", "through likeness with:"]
         for one in self.documents[:n]:
             about = f"{one.role} {one.number}, {one.label}"
             lines.append(f"  {one.shares[self.label]:+.4f}  {about}: {visible(shorten(one.text, 70, placeholder=' ...'))}")
@@ -283,28 +270,59 @@ class Explanation:
         return page.encode("utf-8", "replace").decode()  # half a surrogate pair cannot stand in a page
 
 
+def spread_scores(
+    model: Model, texts: Sequence[str], *, own: Sequence[int], progress: Progress | None = None, block: int = BLOCK
+) -> Iterator[Floats]:
+    """What each character of each text adds to its scores, per class; ``own`` as :func:`find_shares` has it."""
+    if model.ngrams is None:
+        yield from (one.by_character for one in find_shares(model, texts, own=own, progress=progress))
+        return
+    numbers = np.asarray(own, np.intp)
+    for start in range(0, len(texts), block):
+        part = slice(start, start + block)
+        known = numbers[part]
+        coefficients = np.zeros((len(known), len(model.intercepts)))
+        coefficients[known >= 0] = model.coefficients[known[known >= 0]]  # none, if it was saved without texts
+        yield from model.ngrams.spread(texts[part], coefficients)
+        if progress is not None:
+            progress("explain", min(start + block, len(texts)), len(texts))
+
+
+def _take_apart(model: Model, text: str) -> tuple[Floats, Floats, Floats]:
+    """What each character adds, the similarity to each document of the model, and what that adds."""
+    if model.ngrams is None:
+        (shares,) = find_shares(model, [text])
+        return shares.by_character, shares.similarity, model.coefficients * shares.gain[:, None]
+    similarity = model.compare([text], model.documents)[0] if len(model.documents) else np.zeros(0)
+    return model.ngrams.spread([text])[0], similarity, model.coefficients * similarity[:, None]
+
+
 def explain_text(fit: Fit, text: str) -> Explanation:
     """Take the score of one document apart; what its n-grams do not add is the score of an empty document."""
+    if not isinstance(text, str):
+        raise InputTypeError(f"explain takes one document as a str, not a {type(text).__name__}; call it for each of several")
+    if fit.model.similarities is None or not fit.model.similarities.by_counts:
+        counting = ", ".join(repr(name) for name, kind in KERNELS.items() if kind.counts)
+        raise InputError(f"explain needs string kernels that count n-grams ({counting}): of others the parts are not known")
     model, classes, numbers, labels = fit.model, fit.classes.tolist(), fit.compared.tolist(), fit.all_labels
     is_source = fit.labelling.is_source
-    (shares,) = find_shares(model, [text])
-    gain, by_character = shares.gain, shares.by_character
+    by_character, similarity, by_document = _take_apart(model, text)
     base = model.coefficients.sum(axis=0) / e if model.adapt else np.zeros(len(classes))
     empty = base + model.intercepts
-    by_document = model.coefficients * gain[:, None]
-    score = empty + by_document.sum(axis=0)
+    score = empty + (by_document if model.ngrams is None else by_character).sum(axis=0)
     chosen = int(np.argmax(score))
 
     def name(values: Floats) -> dict[Any, float]:
         return dict(zip(classes, values.tolist(), strict=True))
 
     order = np.argsort(-np.abs(by_document[:, chosen]), kind="stable").tolist()
+    among_all = range(len(is_source)) if fit.sampled is None else fit.sampled.rows.tolist()
     neighbours = [
         Neighbour(
-            numbers[i],
+            among_all[numbers[i]],
             "source" if is_source[numbers[i]] else "target",
             labels[numbers[i]],
-            float(shares.similarity[i]),
+            float(similarity[i]),
             model.documents[i],
             name(by_document[i]),
         )

@@ -1,7 +1,6 @@
 """Fitting: what is checked before, how documents are described, the rounds, and what is kept of them."""
 
 import errno
-import json
 import logging
 import os
 import shutil
@@ -22,19 +21,30 @@ from gramshift.learn.features import Floats, GramFeatures, compact
 from gramshift.learn.labelling import Labelling, Rows
 from gramshift.learn.rounds import RoundsOutcome, fit_rounds
 from gramshift.learn.solvers import make_solver
-from gramshift.model.describers import GramDescriber, LandmarkDescriber, ReweightedDescriber, size_of_pieces
+from gramshift.model.describers import GramDescriber, LandmarkDescriber, LinearDescriber, size_of_pieces
 from gramshift.model.fitted import Fit, Model, tell_story
-from gramshift.model.inputs import FitInput, is_missing
+from gramshift.model.inputs import FitInput, ListedCorpus
 from gramshift.model.landmarks import FirstPass, choose_landmarks, look_through
+from gramshift.model.ngram_model import make_ngram_model
 from gramshift.model.settings import AUTO, MOST_LANDMARKS, Settings
 from gramshift.model.similarities import Reference, Similarities, within
 from gramshift.model.string_kernel import StringKernel
-from gramshift.runtime.budget import BASE, IN_MEMORY, Work, check_exact, check_landmarks_fit, most_landmarks
+from gramshift.runtime.budget import (
+    BASE,
+    BEST_TRAININGS,
+    IN_MEMORY,
+    Work,
+    check_exact,
+    check_landmarks_fit,
+    check_linear,
+    most_landmarks,
+)
 from gramshift.runtime.checkpoint import Checkpoint, check_folder
 from gramshift.runtime.memory import human
 from gramshift.runtime.pieces import MemoryStore, Store
 from gramshift.runtime.resources import Runtime, on_engine
-from gramshift.text.corpus import Corpus, count_characters
+from gramshift.runtime.threads import stay_ready
+from gramshift.text.corpus import count_characters
 
 GRAM = "gram.npy"  # in the folder of a checkpoint
 log = logging.getLogger("gramshift")
@@ -50,16 +60,18 @@ def fit_exact(
     gram: NDArray[Any] | None = None,
     calibrate: bool = True,
 ) -> Fit:
-    """Compare all documents with each other, run the rounds and keep what was learnt.
+    """Run the rounds on all documents, as a linear model or compared with each other, and keep what was learnt.
 
     Without ``similarities`` the documents are their gram. ``gram`` holds the counts of all documents, if these are known.
     """
     classes, labelling = given.read_labels(settings)
     if gram is None:
         gram = _prepare_gram(given, similarities, settings, runtime)
-    documents = given.documents
-    if isinstance(documents, list):
-        documents = Corpus(documents)  # texts are prepared once for all kernels
+    documents, texts = given.documents, given.texts
+    if texts is not None:
+        documents = texts.corpus  # texts are prepared once for all kernels
+    if texts is not None and gram is None and similarities is not None and is_linear(settings, similarities):
+        return _fit_linear(settings, parameters, similarities, texts, (classes, labelling), runtime, calibrate=calibrate)
     describer = _make_describer(settings, similarities, documents, gram, runtime)
     schedule = settings.make_schedule(len(labelling.target), classes.tolist())
     outcome = fit_rounds(describer, labelling, schedule, runtime, calibrate=calibrate)
@@ -68,8 +80,34 @@ def fit_exact(
         scale = describer.describe(labelling).scale
         normalized = bool(np.isclose(scale[scale > 0], 1).all())
     groups = outcome.labelling.groups() if similarities is not None and similarities.by_weights else {}
-    reference = Reference([] if similarities is None else given.documents, groups, describer.self_values)
+    known = [] if similarities is None else given.documents if texts is None else texts.corpus.texts
+    reference = Reference(known, groups, describer.self_values)
     return _keep(settings, parameters, classes, outcome, similarities, reference, normalized=normalized)
+
+
+def _fit_linear(
+    settings: Settings,
+    parameters: dict[str, Any],
+    similarities: Similarities,
+    documents: ListedCorpus,
+    labels: tuple[NDArray[Any], Labelling],
+    runtime: Runtime,
+    *,
+    calibrate: bool,
+) -> Fit:
+    """Fit a linear model of n-grams; what is made for the labels alone scores no other documents."""
+    classes, labelling = labels
+    schedule = settings.make_schedule(len(labelling.target), classes.tolist())
+    with stay_ready(runtime.n_threads) as run:
+        describer = LinearDescriber(similarities, documents, alpha=settings.alpha, bias=settings.bias, runtime=runtime, run=run)
+        outcome = fit_rounds(describer, labelling, schedule, runtime, calibrate=calibrate)
+        reference = Reference(documents.corpus.texts, outcome.labelling.groups() if similarities.by_weights else {})
+        fit = _keep(settings, parameters, classes, outcome, similarities, reference)
+        if not calibrate or not similarities.by_shared_alone:
+            return fit
+        scales, fitted = [part.scale for part in describer.describe(outcome.labelling).parts], outcome.rounds[-1].fitted
+        ngrams = make_ngram_model(similarities.kernels, documents, scales, outcome.labelling, fitted, runtime)
+    return replace(fit, model=replace(fit.model, ngrams=ngrams))
 
 
 def fit_landmarks(
@@ -127,19 +165,23 @@ def _keep(
 
 def _make_describer(
     settings: Settings, similarities: Similarities | None, documents: Any, gram: NDArray[Any] | None, runtime: Runtime
-) -> GramDescriber | ReweightedDescriber:
-    """Make what describes documents: by a gram that is there or made once, unless classes shape the weights of n-grams."""
+) -> GramDescriber:
+    """Make what describes documents by a gram, which is there, made once, or made anew where classes shape n-grams' weights."""
     solver = partial(make_solver, settings.classifier, alpha=settings.alpha, bias=settings.bias, progress=runtime.progress)
 
-    def make_features(labelling: Labelling) -> tuple[GramFeatures, Mapping[int, Floats]]:
+    def make_features(labelling: Labelling, across: bool) -> tuple[GramFeatures, Mapping[int, Floats]]:
         if gram is not None:
             return GramFeatures.from_gram(gram, adapt=settings.adapt, n_threads=runtime.n_threads), {}
         assert similarities is not None, "a gram that is given is there"
-        return similarities.describe_all(documents, labelling.groups(), runtime, adapt=settings.adapt)
+        compared = similarities.across_domains() if across else similarities
+        return compared.describe_all(documents, labelling.groups(), runtime, adapt=settings.adapt)
 
-    if gram is None and similarities is not None and similarities.by_classes:
-        return ReweightedDescriber(similarities, documents, solver, adapt=settings.adapt, runtime=runtime)
-    return GramDescriber(make_features, solver)
+    return GramDescriber(make_features, solver, by_labels=gram is None and similarities is not None and similarities.by_classes)
+
+
+def is_linear(settings: Settings, similarities: Similarities) -> bool:
+    """Whether a fit is that of a linear model of n-grams, which needs no gram."""
+    return similarities.by_counts and not settings.adapt and settings.classifier == "ridge"
 
 
 def _count_landmarks(given: FitInput, settings: Settings, similarities: Similarities, runtime: Runtime) -> int:
@@ -163,13 +205,16 @@ def _prepare_gram(
 ) -> NDArray[Any] | None:
     """Refuse a fit that does not fit into memory; the gram if it is given, or if workers or a folder have a part in it."""
     one = similarities is not None and similarities.by_one_count
+    linear = similarities is not None and is_linear(settings, similarities)
+    advice = "a linear model has none: leave it out" if linear else "with other kernels it needs landmarks"
     if runtime.resume is not None and not one:
-        raise InputError("resume keeps the gram of one kernel that counts n-grams; with other kernels it needs landmarks")
+        raise InputError(f"resume keeps the gram of one kernel that counts n-grams; {advice}")
     if runtime.engine == "dask" and not one:
-        raise InputError(
-            "engine='dask' fills the gram of one kernel that counts n-grams; with other kernels it needs landmarks"
-        )
+        raise InputError(f"engine='dask' fills the gram of one kernel that counts n-grams; {advice}")
     work, allowed = describe_work(given, settings, similarities, runtime), runtime.memory + BASE
+    if linear and runtime.resume is None and runtime.engine != "dask":
+        check_linear(work, allowed, "fit(..., sample={})")
+        return None
     ways = ({"disk": "fit(..., resume='folder')"} if one else {}) | ({"landmarks": "landmarks={}"} if similarities else {})
     cell_bytes = 4 if similarities is not None and similarities.by_lookup else 8
     _, on_disk = check_exact(work, allowed, may_use_disk=runtime.resume is not None, options=ways, cell_bytes=cell_bytes)
@@ -179,7 +224,8 @@ def _prepare_gram(
     if runtime.resume is None and runtime.engine != "dask":
         return None
     kernel = similarities.kernels[0]
-    return make_gram(kernel, given.documents, within(kernel, runtime), on_disk=on_disk)
+    assert given.texts is not None, "kernels that count n-grams take no others"
+    return make_gram(kernel, given.texts.corpus.texts, within(kernel, runtime), on_disk=on_disk)
 
 
 def make_gram(kernel: StringKernel, texts: list[str], runtime: Runtime, *, on_disk: bool = False) -> NDArray[Any]:
@@ -199,7 +245,7 @@ def describe_work(given: FitInput, settings: Settings, similarities: Similaritie
     """The size of a fit; of documents that come in parts the length is not known, and taken for that of a review."""
     n_source = int(given.is_source.sum())
     n_target = len(given.labels) - n_source
-    documents = Corpus(given.documents) if isinstance(given.documents, list) else given.documents
+    documents = given.documents if given.texts is None else given.texts.corpus
     return Work(
         n_source=n_source,
         n_target=n_target,
@@ -208,7 +254,7 @@ def describe_work(given: FitInput, settings: Settings, similarities: Similaritie
         n_lengths=1 if similarities is None else similarities.n_lengths,
         adapts=settings.n_rounds > 1,
         jobs=runtime.n_jobs,
-        n_grams=settings.n_rounds if similarities is not None and similarities.by_classes else 1,
+        n_trainings=BEST_TRAININGS if similarities is not None and similarities.by_classes else 1,
     )
 
 
@@ -251,7 +297,7 @@ def _require_disk(folder: str | Path, needed: int) -> None:
 def _key_of_run(
     rows: Rows, seen: FirstPass, similarities: Similarities, settings: Settings, given: FitInput, runtime: Runtime
 ) -> dict[str, Any]:
-    """What decides the pieces, in plain values; the labels too, if n-grams are weighted by them."""
+    """What decides the pieces, in plain values."""
     key: dict[str, Any] = {
         "what": "similarities to landmarks",
         "kernels": len(similarities.kernels),
@@ -266,16 +312,9 @@ def _key_of_run(
     }
     for number, kernel in enumerate(similarities.kernels, start=1):  # each by itself, so that what differs can be told
         key |= {f"{name} of kernel {number}": value for name, value in _values_of(kernel).items()}
-    if similarities.by_classes:
-        rounds = ("adapt", "n_rounds", "n_added", "select", "alpha", "bias")
-        key |= {name: str(getattr(settings, name)) for name in rounds} | {"labels": _digest_labels(given.labels)}
     return key
 
 
 def _values_of(kernel: StringKernel) -> dict[str, Any]:
     """The parameters that decide what it finds."""
     return {name: value for name, value in kernel.get_params().items() if name not in ("memory_limit", "n_jobs", "normalize")}
-
-
-def _digest_labels(labels: list[Any]) -> str:
-    return sha256(json.dumps([None if is_missing(label) else str(label) for label in labels]).encode()).hexdigest()

@@ -3,17 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
+from gramshift.learn.calibrate import agree, softmax
 from gramshift.learn.features import GramFeatures
 from gramshift.learn.labelling import Labelling, Rows
 from gramshift.learn.rounds import Calibration, Round
 from gramshift.learn.selection import choose_classes
 from gramshift.model.inputs import as_gram, check_rows
+from gramshift.model.ngram_model import NGramModel
 from gramshift.model.settings import Settings
 from gramshift.model.similarities import Reference, Similarities
 from gramshift.text.corpus import Corpus, digest_of
@@ -27,6 +30,7 @@ class Model:
     """The documents of the fit, how new ones are compared with them, and what each similarity is worth per class.
 
     Without ``similarities`` kernel values are given instead of documents; ``normalized`` says whether they were in the fit.
+    With ``ngrams`` new documents are not compared but looked up, and a model that was saved without texts has no documents.
     """
 
     similarities: Similarities | None
@@ -35,6 +39,7 @@ class Model:
     coefficients: Floats
     intercepts: Floats
     normalized: bool = True
+    ngrams: NGramModel | None = None
 
     @property
     def documents(self) -> Sequence[Any]:
@@ -69,7 +74,19 @@ class Model:
         return self.similarities.describe(X, self.reference, adapt=False).gram[:, columns]
 
     def _score(self, X: Any) -> Floats:
+        if self.ngrams is not None:
+            return self.ngrams.score(X)
         return self.describe(X).multiply(self.coefficients) + self.intercepts
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """All documents, where a fit learnt from a sample of the target: what it found for the whole target."""
+
+    rows: Rows
+    """The numbers that the documents of the fit, source and sample, have among all."""
+    scores: Floats
+    probabilities: Floats
 
 
 @dataclass(frozen=True)
@@ -93,12 +110,20 @@ class Fit:
     landmarks: Rows | None = None
     digests: NDArray[np.uint8] | None = None
     """What target documents are known again by, where they are not among those of the model."""
+    sampled: Sampled | None = None
+    """The whole target, where all else is about a sample of it."""
 
     @property
     def labels(self) -> NDArray[Any]:
         """The label of each target document."""
         labels: NDArray[Any] = self.classes[choose_classes(self.scores)]
         return labels
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        """The probabilities of each target document; the class that it is labelled with has the largest."""
+        assert self.calibration is not None, "a fit that users made has it"
+        return agree(softmax(self.calibration.scores, self.calibration.steepness), choose_classes(self.scores))
 
     @property
     def compared(self) -> Rows:
@@ -113,13 +138,34 @@ class Fit:
         labels[self.labelling.target] = self.labels.tolist()
         return labels.tolist()
 
+    def among_all(self) -> tuple[Floats, NDArray[np.intp], Rows | None]:
+        """Scores of the target, when documents joined and which are landmarks, of all documents, not of a sample alone."""
+        if self.sampled is None:
+            return self.scores, self.labeled_iter, self.landmarks
+        rows = self.sampled.rows
+        when = np.full(len(self.labelling.source) + len(self.sampled.scores), -1, self.labeled_iter.dtype)
+        when[rows] = self.labeled_iter
+        return self.sampled.scores, when, None if self.landmarks is None else rows[self.landmarks]
+
+    def strongest_ngrams(self, n: int, *, overlapping: bool) -> dict[Any, list[tuple[str, float]]]:
+        """The n n-grams of each class that speak most for it, where n-grams have coefficients."""
+        if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
+            raise InputError(f"n={n!r}: give a number of n-grams from 1 on")
+        if not isinstance(overlapping, (bool, np.bool_)):
+            raise InputError(f"overlapping={overlapping!r}: give True or False")
+        if self.model.ngrams is None:
+            raise InputError(
+                "n-grams have coefficients in a linear model whose weights come from classes alone: fit with preset='best'"
+            )
+        return dict(zip(self.classes.tolist(), self.model.ngrams.strongest(int(n), overlapping=bool(overlapping)), strict=True))
+
     @cached_property
     def target_digests(self) -> list[bytes]:
         """What the target documents are known again by, in order; documents that are no texts are not known again."""
         if self.digests is not None:
             return [one.tobytes() for one in self.digests]
         documents = self.model.documents
-        if not isinstance(documents, list):
+        if not isinstance(documents, list) or len(documents) != len(self.labelling):
             return []
         return Corpus([documents[row] for row in self.labelling.target.tolist()]).digests
 

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -12,13 +12,25 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
 from gramshift.errors import InputError, InputTypeError
+from gramshift.grams.gram import clip_range
 from gramshift.learn.features import GramFeatures
-from gramshift.learn.labelling import Labelling
+from gramshift.learn.labelling import Labelling, Rows
 from gramshift.learn.leaves.cells import find_faults
 from gramshift.model.settings import Settings, given_shares
-from gramshift.runtime.threads import run_threads
-from gramshift.text.corpus import Joined, as_parts
+from gramshift.model.string_kernel import StringKernel
+from gramshift.ngrams.feature_lists import FeatureLists, build_lists
+from gramshift.ngrams.sorted_ngrams import sort_ngrams
+from gramshift.runtime.memory import give_back
+from gramshift.runtime.resources import Runtime
+from gramshift.runtime.threads import Progress, run_threads
+from gramshift.text.corpus import Chosen, Corpus, InParts, Joined, as_parts, in_lists, sample_rows
 from gramshift.text.documents import as_list
+from gramshift.text.encode import Encoded, encode
+
+Floats = NDArray[np.float64]
+Judge = Callable[[list[str]], tuple[Floats, Floats]]
+"""Scores and probabilities of texts."""
+AT_A_TIME = 4096  # documents that are judged at a time
 
 
 class Target:
@@ -45,13 +57,60 @@ def is_missing(label: Any) -> bool:
     return isinstance(label, (float, np.floating)) and bool(np.isnan(label))
 
 
+class ListedCorpus:
+    """Documents with the n-grams that they share: found once for each form and range, whatever is fitted on them.
+
+    Unless they are to ``keep``, they are let go of where they are taken for the last time.
+    """
+
+    def __init__(self, texts: list[str], *, keep: bool = True) -> None:
+        self.corpus, self._keep = Corpus(texts), keep
+        self._found: dict[Any, FeatureLists] = {}
+
+    def __len__(self) -> int:
+        return len(self.corpus)
+
+    def encode(self, kernel: StringKernel) -> Encoded:
+        """The documents as the kernel takes n-grams from them."""
+        return encode(kernel.prepare(self.corpus))
+
+    def lists(self, kernel: StringKernel, runtime: Runtime) -> FeatureLists:
+        """Which documents have which n-grams."""
+        key, (ngram_range, _) = self._key(kernel), kernel.check_parameters()
+        if key not in self._found:
+            encoded = self.encode(kernel)
+            ngrams = sort_ngrams(encoded, clip_range(encoded, kernel.kind, ngram_range), keep=False)
+            self._found[key] = build_lists(ngrams, kind=kernel.kind, run=partial(runtime.run, stage="index"))
+            give_back()
+        return self._found[key]
+
+    def take_lists(self, kernel: StringKernel, runtime: Runtime) -> FeatureLists:
+        """The same for the last time in a fit."""
+        lists = self.lists(kernel, runtime)
+        if not self._keep:
+            del self._found[self._key(kernel)]
+        return lists
+
+    @staticmethod
+    def _key(kernel: StringKernel) -> Any:
+        ngram_range, steps = kernel.check_parameters()
+        return steps, kernel.unit, ngram_range, kernel.kind
+
+
 @dataclass(frozen=True)
 class FitInput:
     """What a fit is given: source and target documents one after another, and their labels with gaps for the target."""
 
     documents: Any
-    """A list of texts, rows of numbers, a gram, or texts that come in parts."""
+    """A list of texts, listed texts, rows of numbers, a gram, or texts that come in parts."""
     labels: list[Any]
+
+    @cached_property
+    def texts(self) -> ListedCorpus | None:
+        """The texts, if they are in memory."""
+        if isinstance(self.documents, list):
+            return ListedCorpus(self.documents, keep=False)
+        return self.documents if isinstance(self.documents, ListedCorpus) else None
 
     @cached_property
     def is_source(self) -> NDArray[np.bool_]:
@@ -64,6 +123,35 @@ class FitInput:
         if isinstance(settings.select, dict):
             given_shares(settings.select, classes.tolist())
         return classes, Labelling.of_source(self.is_source, codes, len(classes))
+
+    def draw_sample(self, size: int, seed: int) -> tuple[Rows, InParts]:
+        """The numbers of all source documents and of a sample of so many of the target, in order, and these documents."""
+        target = np.flatnonzero(~self.is_source)
+        rows = np.sort(np.concatenate([np.flatnonzero(self.is_source), target[sample_rows(len(target), size, seed)]]))
+        return rows, self.documents if len(rows) == len(self.labels) else Chosen(self.documents, rows)
+
+    def label_others(
+        self, rows: Rows, known: tuple[Floats, Floats], judge: Judge, progress: Progress | None
+    ) -> tuple[Floats, Floats]:
+        """Scores and probabilities of all target documents: those ``known`` of ``rows``, and others as ``judge`` finds them."""
+        is_known = np.zeros(len(self.labels), bool)
+        is_known[rows] = True
+        found = tuple(np.empty((len(self.labels), one.shape[1])) for one in known)
+        for whole, one in zip(found, known, strict=True):
+            whole[is_known & ~self.is_source] = one
+        first = 0
+        for part in in_lists(self.documents.parts(), AT_A_TIME):
+            others = np.flatnonzero(~is_known[first : first + len(part)])
+            if len(others):
+                for whole, one in zip(found, judge([part[row] for row in others]), strict=True):
+                    whole[first + others] = one
+            first += len(part)
+            if progress is not None:
+                progress("labelling", first, len(self.labels))
+        if first != len(self.labels):
+            raise InputError(f"there were {len(self.labels)} documents at first and {first} now; they must not change")
+        scores, probabilities = (whole[~self.is_source] for whole in found)
+        return scores, probabilities
 
 
 def as_labels(y: Any, *, n_documents: int) -> list[Any]:

@@ -2,7 +2,7 @@
 
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -12,21 +12,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.errors import InputTypeError
+from gramshift.errors import InputError, InputTypeError
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.rounds import Calibration
 from gramshift.model.archive import ModelFileError, read_archive, write_archive
-from gramshift.model.fitted import Fit, Model
+from gramshift.model.fitted import Fit, Model, Sampled
+from gramshift.model.ngram_model import NGramModel, NGramPart
 from gramshift.model.settings import PRESETS, Settings
 from gramshift.model.similarities import Reference, similarities_of
 from gramshift.model.string_kernel import StringKernel
+from gramshift.ngrams.table import NGramTable
 from gramshift.runtime.memory import parse_bytes
 from gramshift.runtime.resources import Runtime, check_engine
 from gramshift.runtime.threads import count_threads
 from gramshift.text.corpus import DIGEST
+from gramshift.text.words import Vocabulary
 
 FORMAT = "gramshift-model"
-FORMAT_VERSION, WITH_LANDMARKS = 2, 3
+FORMAT_VERSION, WITH_LANDMARKS, OF_NGRAMS = 2, 3, 4
 LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
 COUNTS = ("added", "labels")  # of the history, by class
 NUMBERS = {f"<{kind}{size}" for kind in "iuf" for size in (2, 4, 8)} | {"|i1", "|u1", "|b1"}
@@ -42,6 +45,19 @@ ARRAYS = {
     "known_codes": "<i8",
 }
 LANDMARK_ARRAYS = {"landmarks": "<i8", "digests": "<u1"}
+TEXT_ARRAYS = ("text_bytes", "text_ends", "coefficients")  # what a model of n-grams does without
+PART_ARRAYS = {
+    "parents": "<u4",
+    "characters": "<u4",
+    "features": "<i4",
+    "alphabet": "<u4",
+    "weights": "<f8",
+    "worth": "<f8",
+    "word_bytes": "<u1",
+    "word_ends": "<i8",
+}
+MOST_PARTS = 64
+SAMPLE_ARRAYS = {"sampled_rows": "<i8", "all_scores": "<f8", "all_probabilities": "<f8"}
 
 
 def library_versions() -> dict[str, str]:
@@ -52,13 +68,19 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def save_fit(fit: Fit, path: str | os.PathLike[str]) -> None:
-    """Write what was learnt into one file: parameters and labels as JSON, the rest as arrays."""
+def save_fit(fit: Fit, path: str | os.PathLike[str], *, texts: bool = False) -> None:
+    """Write what was learnt into one file: parameters and labels as JSON, the rest as arrays.
+
+    A model of n-grams is written without the texts that it learnt from, unless these are asked for.
+    """
     assert fit.calibration is not None, "a fit that users made has it"
-    encoded = [text.encode("utf-8", "surrogatepass") for text in fit.model.documents]
+    ngrams = fit.model.ngrams
+    if texts and ngrams is not None and not len(fit.model.documents):
+        raise InputError("texts=True: this model was loaded from a file without texts, so that it has none to save")
+    version = WITH_LANDMARKS if fit.landmarks is not None else FORMAT_VERSION if ngrams is None else OF_NGRAMS
     head = {
         "format": FORMAT,
-        "format_version": FORMAT_VERSION if fit.landmarks is None else WITH_LANDMARKS,
+        "format_version": version,
         "versions": library_versions(),
         "parameters": _parameters_to_json(fit.parameters),
         "settings": _parameters_to_json(fit.settings.shaped_by_preset()),
@@ -67,11 +89,11 @@ def save_fit(fit: Fit, path: str | os.PathLike[str]) -> None:
         "history": [step | {key: list(step[key].values()) for key in COUNTS if step[key] is not None} for step in fit.history],
         "steepness": fit.calibration.steepness,
         "normalized": fit.model.normalized,
+        "sampled": fit.sampled is not None,
     }
+    if ngrams is not None:
+        head |= {"parts": len(ngrams.parts), "texts": texts}
     arrays: dict[str, Any] = {
-        "text_bytes": np.frombuffer(b"".join(encoded), np.uint8),
-        "text_ends": np.cumsum([len(text) for text in encoded], dtype=np.int64),
-        "coefficients": fit.model.coefficients,
         "intercepts": fit.model.intercepts,
         "scores": fit.scores,
         "held_out_scores": fit.calibration.scores,
@@ -81,11 +103,44 @@ def save_fit(fit: Fit, path: str | os.PathLike[str]) -> None:
         "landmarks": fit.landmarks,
         "digests": fit.digests,
     }
+    if ngrams is not None:
+        arrays["digests"] = np.frombuffer(b"".join(fit.target_digests), np.uint8).reshape(-1, DIGEST)
+        for number, part in enumerate(ngrams.parts):
+            arrays |= {f"{name}_{number}": array for name, array in _arrays_of_part(part).items()}
+    if ngrams is None or texts:
+        arrays["text_bytes"], arrays["text_ends"] = _as_bytes(fit.model.documents)
+        arrays["coefficients"] = fit.model.coefficients
+    if fit.sampled is not None:
+        whole = (fit.sampled.rows, fit.sampled.scores, fit.sampled.probabilities)
+        arrays |= dict(zip(SAMPLE_ARRAYS, whole, strict=True))
     write_archive(path, head, {name: np.asarray(arrays[name], dtype) for name, dtype in arrays_of(head).items()})
 
 
+def _as_bytes(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Texts one after another, and where each ends."""
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    return np.frombuffer(b"".join(encoded), np.uint8), np.cumsum([len(text) for text in encoded], dtype=np.int64)
+
+
+def _arrays_of_part(part: NGramPart) -> dict[str, NDArray[Any]]:
+    """The n-grams of one kernel, by the names of PART_ARRAYS; its steps are those of the kernel."""
+    table, words = part.table, [] if part.vocabulary is None else part.vocabulary.words
+    nodes = {"parents": table.parents, "characters": table.characters, "features": table.features, "alphabet": table.alphabet}
+    word_bytes, word_ends = _as_bytes(words)
+    return nodes | {"weights": part.weights, "worth": part.coefficients, "word_bytes": word_bytes, "word_ends": word_ends}
+
+
 def arrays_of(head: dict[str, Any]) -> dict[str, str]:
-    return ARRAYS | LANDMARK_ARRAYS if head["format_version"] == WITH_LANDMARKS else ARRAYS
+    """The arrays that a file with this head must have, and their types."""
+    sampled = SAMPLE_ARRAYS if head.get("sampled") is True else {}
+    if head["format_version"] != OF_NGRAMS:
+        return ARRAYS | (LANDMARK_ARRAYS if head["format_version"] == WITH_LANDMARKS else {}) | sampled
+    n_parts, texts = head.get("parts"), head.get("texts")
+    if type(n_parts) is not int or not 0 < n_parts <= MOST_PARTS or not isinstance(texts, bool):
+        raise ModelFileError("it does not say how many kernels it has, or whether it holds texts")
+    result = {name: dtype for name, dtype in ARRAYS.items() if texts or name not in TEXT_ARRAYS} | sampled
+    result["digests"] = LANDMARK_ARRAYS["digests"]
+    return result | {f"{name}_{number}": dtype for number in range(n_parts) for name, dtype in PART_ARRAYS.items()}
 
 
 @dataclass(frozen=True)
@@ -142,24 +197,28 @@ def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str,
     if landmarks is not None and not (np.diff(np.concatenate([[-1], landmarks, [n]])) > 0).all():
         raise ValueError("its landmarks are not documents of the fit, in order")
     n_compared = n if landmarks is None else len(landmarks)
+    has_ngrams, has_texts = head["format_version"] == OF_NGRAMS, "text_bytes" in arrays
     shapes: dict[str, tuple[int, ...]] = {
         "labeled_iter": (n,),
-        "text_bytes": (arrays["text_bytes"].size,),
-        "coefficients": (n_compared, n_classes),
         "intercepts": (n_classes,),
         "scores": (n - len(source), n_classes),
         "held_out_scores": (n - len(source), n_classes),
         "source_codes": (len(source),),
-        "text_ends": (n_compared if similarities is not None else 0,),
         "known_codes": (n,),
-    } | ({} if landmarks is None else {"digests": (n - len(source), DIGEST)})
+    }
+    if landmarks is not None or has_ngrams:
+        shapes["digests"] = (n - len(source), DIGEST)
+    if has_texts:
+        shapes["text_bytes"] = (arrays["text_bytes"].size,)
+        shapes["text_ends"] = (n_compared if similarities is not None else 0,)
+        shapes["coefficients"] = (n_compared, n_classes)
     for name, shape in shapes.items():
         if arrays[name].shape != shape:
             raise ValueError(f"{name} has shape {arrays[name].shape} where {shape} fits the rest")
     known = arrays["known_codes"]
     if ((codes < 0) | (codes >= n_classes)).any() or (iteration < -1).any() or ((known < -1) | (known >= n_classes)).any():
         raise ValueError("it names classes or rounds that there are not")
-    if not all(np.isfinite(arrays[name]).all() for name in ("coefficients", "intercepts", "scores", "held_out_scores")):
+    if not all(np.isfinite(array).all() for array in arrays.values() if array.dtype.kind == "f"):
         raise ValueError("it has numbers that are not finite")
     steepness = float(head["steepness"])
     if not 0 < steepness < np.inf or not isinstance(head["normalized"], bool):
@@ -167,13 +226,28 @@ def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str,
     joined = np.flatnonzero((known >= 0) & (iteration != 0))
     labelling = Labelling.of_source(iteration == 0, codes, n_classes).join(joined, known[joined])
     groups = labelling.groups(landmarks) if similarities is not None and similarities.by_weights else {}
-    reference = Reference(_texts(arrays["text_bytes"], arrays["text_ends"]), groups)
-    normalized, numbers = bool(head["normalized"]), (arrays["coefficients"], arrays["intercepts"])
+    texts = _texts(arrays["text_bytes"], arrays["text_ends"]) if has_texts else []
+    reference = Reference(texts, groups if has_texts else {})
+    normalized, intercepts = bool(head["normalized"]), arrays["intercepts"]
+    ngrams = None
+    if has_ngrams:
+        if (
+            similarities is None
+            or not similarities.by_shared_alone
+            or settings.adapt
+            or len(similarities.kernels) != head["parts"]
+        ):
+            raise ValueError("it has coefficients of n-grams, which its kernels do not go with")
+        parts = [_read_part(kernel, number, arrays, n_classes) for number, kernel in enumerate(similarities.kernels)]
+        if len({part.coefficients.shape[1] for part in parts}) > 1:
+            raise ValueError("its kernels do not have the same classes")
+        ngrams = NGramModel(parts, intercepts, runtime.n_jobs)
+    coefficients = arrays["coefficients"] if has_texts else np.zeros((0, n_classes))
     return Fit(
         settings,
         parameters,
         classes,
-        Model(similarities, reference, settings.adapt, *numbers, normalized),
+        Model(similarities, reference, settings.adapt, coefficients, intercepts, normalized, ngrams),
         labelling,
         arrays["scores"],
         iteration,
@@ -181,7 +255,47 @@ def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str,
         Calibration(steepness, arrays["held_out_scores"]),
         landmarks,
         arrays.get("digests"),
+        _read_sampled(arrays, iteration == 0),
     )
+
+
+def _read_part(kernel: StringKernel, number: int, arrays: dict[str, NDArray[Any]], n_classes: int) -> NGramPart:
+    """The n-grams of one kernel, checked before anything is looked up in them."""
+    mine = {name: arrays[f"{name}_{number}"] for name in PART_ARRAYS}
+    weights, worth, (ngram_range, steps) = mine["weights"], mine["worth"], kernel.check_parameters()
+    columns = (1, n_classes) if n_classes == 2 else (n_classes,)
+    if weights.ndim != 1 or worth.ndim != 2 or worth.shape[0] != weights.size or worth.shape[1] not in columns:
+        raise ValueError(f"weights and coefficients of n-grams have shapes {weights.shape} and {worth.shape}")
+    if not (weights > 0).all():
+        raise ValueError("it has n-grams that weigh nothing, or less")
+    nodes = {name: mine[name] for name in ("parents", "characters", "features", "alphabet")}
+    table = NGramTable.from_arrays(**nodes, ngram_range=ngram_range, n_features=weights.size)
+    words = _texts(mine["word_bytes"], mine["word_ends"])
+    if kernel.unit != "word" and words:
+        raise ValueError("it has words for n-grams of characters")
+    vocabulary = Vocabulary.from_words(words, table.alphabet) if kernel.unit == "word" else None
+    part = NGramPart(steps, table, weights, worth, vocabulary)
+    if not np.isfinite(np.abs(part.values).sum()):
+        raise ValueError("its n-grams weigh so much that sums of them are not finite")
+    return part
+
+
+def _read_sampled(arrays: dict[str, NDArray[Any]], is_source: NDArray[np.bool_]) -> Sampled | None:
+    """The whole target of a fit that learnt from a sample of it; what it has of the sample must be what the fit has."""
+    if "sampled_rows" not in arrays:
+        return None
+    rows, scores, probabilities = (arrays[name] for name in SAMPLE_ARRAYS)
+    n = int(is_source.sum()) + len(scores)
+    if rows.shape != is_source.shape or not (np.diff(np.concatenate([[-1], rows, [n]])) > 0).all():
+        raise ValueError("its sample is not of its documents, in order")
+    if scores.shape != probabilities.shape or scores.shape[1:] != arrays["scores"].shape[1:]:
+        raise ValueError(f"all_scores has shape {scores.shape}, all_probabilities {probabilities.shape}")
+    place = np.cumsum(~np.isin(np.arange(n), rows[is_source])) - 1  # among target documents
+    if not np.isfinite(scores).all() or (scores[place[rows[~is_source]]] != arrays["scores"]).any():
+        raise ValueError("its scores of all documents are not those of its sample")
+    if not ((probabilities >= 0) & (probabilities <= 1)).all():
+        raise ValueError("it has probabilities that are none")
+    return Sampled(rows, scores, probabilities)
 
 
 def _labels_of_round(counts: Any, names: list[Any]) -> dict[Any, int] | None:

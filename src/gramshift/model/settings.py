@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
-from gramshift.kernels.ranges import check_ngram_range
-from gramshift.kernels.registry import KERNELS
+from gramshift.kernels.registry import KERNELS, check_ngram_range
 from gramshift.kernels.weighting import as_powers
 from gramshift.learn.landmark_ridge import CHOICES
 from gramshift.learn.rounds import ESTIMATED_SHARES, SOURCE_SHARES, SURE, Schedule
@@ -177,6 +176,14 @@ def kernel_is_precomputed(kernel: Any) -> bool:
     return isinstance(kernel, str) and kernel == PRECOMPUTED
 
 
+def _weighs_by_classes(values: Mapping[str, Any]) -> bool:
+    """Whether some kernel weighs n-grams by what the classes of documents say of them."""
+    kernels = values["kernel"] if isinstance(values["kernel"], (list, tuple)) else [values["kernel"]]
+    powers = [one.powers for one in kernels if isinstance(one, StringKernel)]
+    powers += [as_powers(values["weighting"]) for one in kernels if _can_be_weighted(one)]
+    return any(one is not None and one.classes > 0 for one in powers)
+
+
 def _check_landmarks(values: Mapping[str, Any]) -> None:
     """Raise an error if the parameters do not go together with landmarks."""
     n, choice = values["landmarks"], values["landmark_choice"]
@@ -184,12 +191,29 @@ def _check_landmarks(values: Mapping[str, Any]) -> None:
         raise InputError(f"landmarks={n!r}: give a number of documents from 1 on, for example 2000, 'auto', or None for all")
     if not isinstance(choice, str) or choice not in CHOICES:
         raise InputError(f"landmark_choice={choice!r}: must be one of {', '.join(map(repr, CHOICES))}")
-    if not _is(values["random_state"], Integral) or not 0 <= values["random_state"] < 2**32:
-        raise InputError(f"random_state={values['random_state']!r}: give a whole number from 0 on")
+    _check_seed(values["random_state"])
     if values["classifier"] != "ridge":
         raise InputError(f"classifier={values['classifier']!r} works on the exact kernel alone; with landmarks use 'ridge'")
     if kernel_is_precomputed(values["kernel"]):
         raise InputError("kernel='precomputed' is exact already: landmarks are for documents; leave them out")
+    if _weighs_by_classes(values):
+        raise InputError(
+            f"landmarks={n!r}: n-grams with weights by class make a linear model, which is exact without landmarks; leave them "
+            "out, and for more documents than memory holds use fit(..., sample=100_000)"
+        )
+
+
+def check_sample(sample: Any, random_state: Any) -> tuple[int, int]:
+    """How many target documents are to be in a sample, and its seed; an error if that cannot be."""
+    if not _is(sample, Integral) or sample < 1:
+        raise InputError(f"sample={sample!r}: give a number of target documents from 1 on, for example 100000, or None for all")
+    _check_seed(random_state)
+    return int(sample), int(random_state)
+
+
+def _check_seed(random_state: Any) -> None:
+    if not _is(random_state, Integral) or not 0 <= random_state < 2**32:
+        raise InputError(f"random_state={random_state!r}: give a whole number from 0 on")
 
 
 def given_shares(select: Mapping[Any, Any], classes: list[Any]) -> Floats:

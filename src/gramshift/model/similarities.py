@@ -56,6 +56,12 @@ class Similarities:
         return bool(self.weighted())
 
     @property
+    def by_shared_alone(self) -> bool:
+        """Whether n-grams that fewer than two documents have weigh nothing, as far as kernels count n-grams."""
+        ours = self.by_counts and len(self.weighted()) == len(self.kernels)
+        return ours and all(powers.classes > 0 or powers.consistency > 0 for _, powers in self.weighted())
+
+    @property
     def by_one_count(self) -> bool:
         """Whether there is one kernel, which counts n-grams without weights."""
         return self.by_counts and len(self.kernels) == 1 and not self.by_weights

@@ -4,9 +4,8 @@ import inspect
 import os
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +13,7 @@ from numpy.typing import NDArray
 from gramshift.errors import InputError
 from gramshift.grams.gram import compute_gram
 from gramshift.grams.tiles_on_disk import describe_gram
-from gramshift.kernels.ranges import check_ngram_range
-from gramshift.kernels.registry import KERNELS, PARAMETERS, check_parameters, check_weighting
+from gramshift.kernels.registry import KERNELS, PARAMETERS, check_ngram_range, check_parameters, check_weighting
 from gramshift.kernels.weighting import Powers, Weighting, as_groups
 from gramshift.runtime.checkpoint import Checkpoint, check_folder
 from gramshift.runtime.memory import parse_bytes
@@ -24,9 +22,6 @@ from gramshift.runtime.threads import Progress, count_threads
 from gramshift.text.corpus import UNITS, Corpus
 from gramshift.text.documents import as_documents
 from gramshift.text.steps import TextSteps
-
-if TYPE_CHECKING:
-    from gramshift.grams.reweighted import WeightedGrams
 
 
 class Parameters:
@@ -226,23 +221,11 @@ class StringKernel(Parameters):
         ):
             return compute_gram(*compared, **options, runtime=ready, out=out, checkpoint=checkpoint)
 
-    def find_ngrams(self, documents: Corpus | Sequence[str], runtime: Runtime) -> "WeightedGrams":
-        """The n-grams of documents, for grams with one weighting after another."""
-        from gramshift.grams.reweighted import WeightedGrams  # compiled code that few need
-
-        ngram_range, _ = self.check_parameters()
-        return WeightedGrams(self.prepare(documents), ngram_range=ngram_range, runtime=runtime)
-
-    def make_weighting(self, n: int, domains: Any = None, classes: Any = None, *, across: bool = False) -> Weighting | None:
-        """The weighting for n documents of these domains and classes; None if there is none.
-
-        ``across`` makes n-grams count by how evenly they are spread over the domains too, whatever the powers are.
-        """
+    def make_weighting(self, n: int, domains: Any = None, classes: Any = None) -> Weighting | None:
+        """The weighting for n documents of these domains and classes; None if there is none."""
         powers = self.powers
         if powers is None:
             return None
-        if across:
-            powers = replace(powers, consistency=max(1.0, powers.consistency))
         return Weighting(
             powers,
             as_groups(domains, n, "domains") if powers.consistency else None,

@@ -1,0 +1,235 @@
+"""A linear model as one coefficient per n-gram and class: it scores new documents without those that it learnt from."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from heapq import merge
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift.learn.labelling import Labelling
+from gramshift.learn.ridge import Fitted, is_mirrored
+from gramshift.model.describers import weigh_by, weigh_lists
+from gramshift.model.inputs import ListedCorpus
+from gramshift.model.string_kernel import StringKernel
+from gramshift.ngrams.table import NGramTable, build_table
+from gramshift.runtime.memory import give_back
+from gramshift.runtime.resources import Runtime
+from gramshift.text.corpus import Corpus
+from gramshift.text.encode import Encoded, encode
+from gramshift.text.steps import Aligned, TextSteps, align
+from gramshift.text.words import Vocabulary, split_words
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class NGramPart:
+    """The n-grams of one kernel that count; feature f of its table weighs ``weights[f]`` and is worth ``coefficients[f]``.
+
+    Of a model for two classes there is one column, that of the second class. A ``vocabulary`` where n-grams are of words.
+    """
+
+    steps: TextSteps
+    table: NGramTable
+    weights: Floats
+    coefficients: Floats
+    vocabulary: Vocabulary | None = None
+
+    @cached_property
+    def values(self) -> Floats:
+        """What an n-gram of each feature adds to a document's self-value, then to its scores before these are normalised."""
+        return np.hstack([self.weights[:, None], self.weights[:, None] * self.coefficients])
+
+    def encode(self, corpus: Corpus) -> Encoded:
+        """Texts as the table looks them up."""
+        texts = corpus.form(self.steps)
+        return encode(texts if self.vocabulary is None else self.vocabulary.write(texts), self.table.alphabet)
+
+    def name(self, node: int) -> str:
+        """The n-gram of a node as people write it."""
+        text = self.table.ngram_text(node)
+        return text if self.vocabulary is None else " ".join(self._words[char] for char in text)
+
+    @cached_property
+    def _words(self) -> dict[str, str]:
+        assert self.vocabulary is not None
+        return {char: word for word, char in self.vocabulary.characters.items()}
+
+
+@dataclass(frozen=True)
+class NGramModel:
+    """The mean of what several kernels say of a document, each normalised, and intercepts."""
+
+    parts: Sequence[NGramPart]
+    intercepts: Floats
+    n_jobs: int | None = field(default=-1, compare=False)
+
+    @property
+    def is_mirrored(self) -> bool:
+        """Whether the first of two classes scores what the second does, with the other sign."""
+        return len(self.intercepts) == 2 and self.parts[0].coefficients.shape[1] == 1
+
+    def score(self, texts: Sequence[str]) -> Floats:
+        """A column of scores per class. A document's score does not depend on the others."""
+        corpus, run = Corpus(list(texts)), Runtime(self.n_jobs).run
+        total = np.zeros((len(texts), self.parts[0].coefficients.shape[1]))
+        for part in self.parts:
+            sums = part.table.sum_values(part.encode(corpus), part.values, run=run)
+            total += sums[:, 1:] * _one_over_root(sums[:, :1])
+        return self._for_all_classes(total / len(self.parts)) + self.intercepts
+
+    def spread(self, texts: Sequence[str], own: Floats | None = None) -> list[Floats]:
+        """What each character of each text adds to the scores, per class.
+
+        ``own`` are the coefficients of the texts as documents of the fit: what they taught about themselves is left out.
+        """
+        result = [np.zeros((len(text), len(self.intercepts))) for text in texts]
+        aligned: dict[TextSteps, list[Aligned]] = {}
+        run = Runtime(self.n_jobs).run
+        for part in self.parts:
+            if part.steps not in aligned:
+                aligned[part.steps] = [align(text, part.steps) for text in texts]
+            here = aligned[part.steps]
+            here = here if part.vocabulary is None else part.vocabulary.align(here)
+            encoded = encode([one.text for one in here], part.table.alphabet)
+            scale = _one_over_root(part.table.sum_values(encoded, part.weights[:, None], run=run))
+            less = None if own is None else scale * own[:, -part.coefficients.shape[1] :]
+            spread = part.table.spread_values(encoded, part.weights, part.coefficients, less, run=run)
+            for row, origin in enumerate(here):
+                mine = spread[encoded.bounds[row] : encoded.bounds[row + 1]] * (scale[row] / len(self.parts))
+                result[row] += at_origins(self._for_all_classes(mine), origin, len(texts[row]))
+        return result
+
+    def strongest(self, n: int, *, overlapping: bool = True) -> list[list[tuple[str, float]]]:
+        """For every class the n n-grams that speak most for it and what each is worth; of those that stand in the same
+        documents the longest, and without ``overlapping`` none that has much in common with a stronger one."""
+        nodes = [_longest_nodes(part.table) for part in self.parts]
+        values = [self._for_all_classes(part.values[:, 1:]) / len(self.parts) for part in self.parts]
+        found = []
+        for code in range(len(self.intercepts)):
+            both = zip(self.parts, nodes, values, strict=True)
+            lists = [_descending(part, longest, worth[:, code]) for part, longest, worth in both]
+            ordered: Iterable[_Listed] = merge(*lists, key=lambda one: -one.worth)
+            ordered = ordered if overlapping else _leave_apart(ordered)
+            found.append([(one.text, one.worth) for one in islice(ordered, n)])
+        return found
+
+    def _for_all_classes(self, columns: Floats) -> Floats:
+        return np.hstack([-columns, columns]) if self.is_mirrored else columns
+
+
+@dataclass(frozen=True)
+class _Listed:
+    """An n-gram, of words or of characters, and what it is worth."""
+
+    text: str
+    worth: float
+    of_words: bool
+
+    @cached_property
+    def words(self) -> str:
+        """The words that it has, each between blanks."""
+        return f" {' '.join(split_words(self.text))} "
+
+    def overlaps(self, other: "_Listed") -> bool:
+        """Whether one contains the other, or half of the shorter one; words hold nothing but whole words of each other."""
+        if self.of_words and other.of_words:
+            return self.words in other.words or other.words in self.words
+        if self.of_words != other.of_words:
+            characters, words = (other, self) if self.of_words else (self, other)
+            return words.words in characters.words or _has_half_of(characters.text, words.text)
+        return _has_half_of(*sorted((self.text, other.text), key=lambda text: len(text.strip())))
+
+
+def _has_half_of(short: str, long: str) -> bool:
+    """Whether half of a text, of its characters in a row, stands in another; blanks at its ends do not count."""
+    kept = short.strip() or short
+    half = (len(kept) + 1) // 2
+    return any(kept[start : start + half] in long for start in range(len(kept) - half + 1))
+
+
+def _leave_apart(ordered: Iterable[_Listed]) -> Iterator[_Listed]:
+    """Those that overlap with none that came before and was kept."""
+    kept: list[_Listed] = []
+    for one in ordered:
+        if not any(map(one.overlaps, kept)):
+            kept.append(one)
+            yield one
+
+
+def _longest_nodes(table: NGramTable) -> NDArray[np.int64]:
+    """For each feature the node of the longest n-gram that has it."""
+    nodes = np.full(table.n_features, -1, np.int64)
+    ordered = np.flatnonzero(table.features >= 0)
+    nodes[table.features[ordered]] = ordered  # longer ones come after the n-grams that they begin with
+    return nodes
+
+
+def _descending(part: NGramPart, nodes: NDArray[np.int64], values: Floats) -> Iterator[_Listed]:
+    """The n-grams that are worth something, dearest first; only those that are asked for get a name."""
+    for feature in np.argsort(-values, kind="stable"):
+        if values[feature] <= 0:
+            return
+        yield _Listed(part.name(int(nodes[feature])), float(values[feature]), part.vocabulary is not None)
+
+
+def make_ngram_model(
+    kernels: Sequence[StringKernel],
+    documents: ListedCorpus,
+    scales: Sequence[Floats],
+    labelling: Labelling,
+    fitted: Fitted,
+    runtime: Runtime,
+) -> NGramModel:
+    """What a fit has learnt, by n-gram: those that weigh nothing are left out.
+
+    ``scales`` are what each kernel multiplies documents by to normalise them.
+    """
+    parts = []
+    for kernel, scale in zip(kernels, scales, strict=True):
+        ngram_range, steps = kernel.check_parameters()
+        chosen, weights, worth = _choose(kernel, documents, scale, labelling, fitted, runtime)
+        give_back()  # lists that were let go of take more than all that follows
+        table, vocabulary = build_table(documents.encode(kernel), *chosen, ngram_range), None
+        if kernel.unit == "word":
+            words = documents.corpus.words(steps)
+            vocabulary = Vocabulary.from_words([words[point] for point in table.alphabet.tolist()], table.alphabet)
+        parts.append(NGramPart(steps, table, weights, worth, vocabulary))
+    return NGramModel(parts, fitted.intercepts, runtime.n_jobs)
+
+
+def _choose(
+    kernel: StringKernel, documents: ListedCorpus, scale: Floats, labelling: Labelling, fitted: Fitted, runtime: Runtime
+) -> tuple[tuple[NDArray[Any], NDArray[Any], NDArray[Any]], Floats, Floats]:
+    """Where the features that weigh something stand in the texts, what they weigh, and what they are worth."""
+    lists, mirrored, run = documents.take_lists(kernel, runtime), is_mirrored(fitted.coefficients), runtime.run
+    weights, _ = weigh_lists(lists, weigh_by(kernel, labelling), len(labelling), run)
+    kept = np.flatnonzero(weights)
+    worth = lists.gather(scale[:, None] * fitted.coefficients[:, mirrored:], run=run)[kept]
+    chosen = (lists.places[kept], lists.longest[kept].astype(np.int64), lists.times[kept].astype(np.int64))
+    return chosen, weights[kept], worth
+
+
+def at_origins(shares: Floats, aligned: Aligned, length: int) -> Floats:
+    """Move shares from characters of the prepared text to those of the original, evenly where one comes from several."""
+    result = np.zeros((length, shares.shape[1]))
+    if not len(shares):
+        return result
+    origins: NDArray[Any] = np.array([aligned.starts, aligned.stops]).T
+    edges = np.flatnonzero(np.any(np.diff(origins, axis=0, prepend=-1) != 0, axis=1))  # several can come from one
+    starts, stops = origins[edges].T
+    widths = stops - starts
+    values = np.add.reduceat(shares, edges, axis=0) / widths[:, None]
+    places = np.arange(widths.sum()) + np.repeat(starts - np.cumsum(widths) + widths, widths)
+    np.add.at(result, places, np.repeat(values, widths, axis=0))
+    return result
+
+
+def _one_over_root(own: Floats) -> Floats:
+    """1 / sqrt(own), 0 for a document without n-grams that count."""
+    result: Floats = np.divide(1.0, np.sqrt(own), out=np.zeros(own.shape), where=own > 0)
+    return result
