@@ -100,4 +100,5 @@ def make_hostile():
         notes=[words],
         target_name=words,
         config=words,
+        strongest_ngrams=[[(text, 2.0 - place / 10) for place, text in enumerate(HOSTILE)], [(words, 0.5)]],
     )

@@ -364,9 +364,31 @@ def test_the_page_fits_its_window(browser, tmp_path, scheme, width):
     visit.close()
 
 
+@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])
+def test_lists_of_ngrams_fit_their_window(browser, tmp_path, scheme, width):
+    """Bars and figures stay in their card beside the longest n-gram; bars are as long as they say, in the class's colour."""
+    one = Visit(browser, tmp_path, viewport={"width": width, "height": 844}, color_scheme=scheme)
+    page = one.open(make_contents(strongest_ngrams=[[("broke", 4.0), ("W" * 300, 1.0)], [("great ", 2.0), ("</script>", 1.0)]]))
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator(".ngrams li").all_inner_texts()[3].split() == ["</script>", "1.00"]
+    assert [bdi.inner_text() for bdi in page.locator(".gram [aria-hidden]").all()] == ["\N{OPEN BOX}"]
+    bars = [bar.bounding_box() for bar in page.locator(".worth rect").all()]
+    assert [bar["width"] / bars[0]["width"] for bar in bars] == pytest.approx([1, 0.25, 0.5, 0.25], abs=0.01)
+    for number in range(2):
+        card = page.locator("section[aria-labelledby=h-ngrams] .card").nth(number)
+        edges, figure = card.bounding_box(), card.locator(".figure").last.bounding_box()
+        assert figure["x"] + figure["width"] <= edges["x"] + edges["width"]
+        fills = {card.locator(name).first.evaluate("one => getComputedStyle(one).color") for name in (".worth", "h3")}
+        assert len(fills) == 1
+    one.close()
+
+
 def test_names_and_landmarks_for_those_who_listen(visit):
     page = visit.open(
-        make_contents(scores={"accuracy": 0.5, "by_confidence": [{"low": 0.5, "high": 1.0, "n": 3, "accuracy": 0.5}]})
+        make_contents(
+            scores={"accuracy": 0.5, "by_confidence": [{"low": 0.5, "high": 1.0, "n": 3, "accuracy": 0.5}]},
+            strongest_ngrams=[[("broke", 1.0)], [("great", 0.5)]],
+        )
     )
     rows(page).first.click()
     unnamed = page.evaluate(

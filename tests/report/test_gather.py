@@ -113,7 +113,19 @@ def test_weighted_ngrams_are_weighed_as_in_the_fit(plain):
     assert "settings" not in found.model_parameters
     assert found.before is not None
     assert found.after is None  # nothing is adapted
-    assert "best" in render_page(found)
+    page = render_page(found)
+    assert "best" in page
+    strongest = best.strongest_ngrams(15, overlapping=False)
+    assert dict(zip(found.classes, found.strongest_ngrams, strict=True)) == strongest
+    assert [len(one) for one in found.strongest_ngrams] == [15, 15]
+    assert "What speaks for each class" in page
+
+
+@pytest.mark.parametrize("options", [{}, {"preset": "best", "weighting": "idf"}, {"classifier": "svm"}])
+def test_models_without_a_coefficient_per_ngram_list_none(options):
+    found = collect(fit(**options))
+    assert found.strongest_ngrams == []
+    assert "What speaks for each class" not in render_page(found)
 
 
 def test_spans_come_from_the_explanation_without_the_document_itself(contents, fitted):

@@ -4,8 +4,10 @@ import json
 import re
 from base64 import b64encode
 from hashlib import sha256
+from html import unescape
 from html.parser import HTMLParser
 from importlib.resources import files
+from itertools import pairwise
 
 import pytest
 
@@ -38,6 +40,10 @@ class Elements(HTMLParser):
     def all(self, tag):
         both = zip(self.found, self.texts, strict=True)
         return [(attributes, "".join(text)) for (name, attributes), text in both if name == tag]
+
+
+def shown_body(page):
+    return page[page.index("<body>") :]
 
 
 def units(text):
@@ -102,6 +108,75 @@ def test_nothing_but_our_own_script_and_style_can_run(contents):
         assert f"{name}-src 'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" in policy
         source = files("gramshift.report").joinpath("assets", f"review.{'js' if name == 'script' else 'css'}")
         assert text == source.read_text(encoding="utf-8")
+
+
+def shown_ngrams(page):
+    """The lists of n-grams as they are read aloud: for each class its name, and rows of an n-gram and a figure."""
+    section = re.search(r'<section aria-labelledby="h-ngrams">.*?</section>', page, re.DOTALL)
+    if section is None:
+        return None
+
+    def read(part):
+        heard = re.sub(r'<(\w+) [^>]*aria-hidden="true".*?</\1>', "", part, flags=re.DOTALL)
+        return unescape(re.sub("<[^>]*>", "", heard))
+
+    return [
+        (
+            read(re.search(r"<h3.*?</h3>", card, re.DOTALL)[0]),
+            [
+                (read(gram), float(figure))
+                for gram, figure in re.findall(
+                    r'<li><bdi class="gram">(.*?)</bdi>.*?<span class="figure">(.*?)</span></li>', card, re.DOTALL
+                )
+            ],
+        )
+        for card in re.split(r'<div class="card">', section[0])[1:]
+    ]
+
+
+def test_the_strongest_ngrams_of_each_class_are_listed():
+    page = render_page(make_contents(strongest_ngrams=[[("broke", 4.0), ("e bad ", 1.0)], [("  great", 2.0)]]))
+    assert shown_ngrams(page) == [
+        ("bad", [("broke", 4.0), ("e bad blank ", 1.0)]),
+        ("good", [(" blank great", 2.0)]),
+    ]
+    assert '<span aria-hidden="true">␣␣</span>' in page  # blanks at the ends are seen
+    bars = [
+        (a["class"], float(b["width"]))
+        for (tag, a), (_, b) in pairwise(Elements(page).found)
+        if tag == "svg" and "worth" in a["class"]
+    ]
+    assert bars == [("worth c0", 100), ("worth c0", 25), ("worth c1", 50)]  # one scale, in the colours of the classes
+
+
+def test_figures_of_ngrams_have_as_many_digits_as_tell_them_apart():
+    for largest, figures in ((0.02, ("0.0200", "0.0150")), (2.0, ("2.00", "1.50")), (2000.0, ("2000", "1500"))):
+        page = render_page(make_contents(strongest_ngrams=[[("a", largest)], [("b", 0.75 * largest)]]))
+        assert re.findall('<span class="figure">(.*?)</span>', page) == list(figures)
+
+
+def test_lists_of_many_classes_are_folded_and_empty_ones_say_so():
+    names = ["bad", "good", "c", "d", "e"]
+    page = render_page(make_contents(classes=names, strongest_ngrams=[[("broke", 1.0)], [], [], [], []]))
+    assert shown_ngrams(page) == [("bad", [("broke", 1.0)]), *((name, []) for name in names[1:])]
+    assert page.count("No n-gram speaks for this class.") == 4
+    assert "<summary>5 classes</summary>" in page
+    assert "folded" not in shown_body(render_page(make_contents(strongest_ngrams=[[("broke", 1.0)], []])))
+
+
+@pytest.mark.parametrize("ngrams", [[], [[], []]])
+def test_a_model_without_ngrams_has_no_list_of_them(ngrams):
+    page = render_page(make_contents(strongest_ngrams=ngrams))
+    assert shown_ngrams(page) is None
+    assert "What speaks for each class" not in page
+
+
+def test_hostile_ngrams_come_out_as_they_went_in():
+    page = render_page(make_hostile())
+    (_, first), (_, second) = shown_ngrams(page)
+    assert [gram for gram, _ in first] == [text.replace("\0", "\ufffd").encode("utf-8", "replace").decode() for text in HOSTILE]
+    assert "</script><script>window.hacked" not in page
+    assert len(second) == 1
 
 
 def test_hostile_words_come_out_as_they_went_in():

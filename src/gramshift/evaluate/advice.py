@@ -1,5 +1,6 @@
 """Whether adapting was wise, told without knowing the truth."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 from gramshift.learn.features import GramFeatures
 from gramshift.learn.ridge import RidgeSolver
 
-LOOKED_AT = 1000  # documents of either domain, enough to know the separability to a hundredth
+LOOKED_AT = 500  # documents of either domain, enough to know the separability to a hundredth or two
 PENALTY = 1.0  # beside a kernel of 1 on the diagonal
 SWALLOWED = 0.95  # of the target in one class
 BALANCED = 0.8  # no class of the source has more, where that is strange
@@ -37,14 +38,18 @@ def drift(shares: list[Shares]) -> float:
     return sum(abs(last[name] - first[name]) for name in first) / 2
 
 
-def separability(gram: NDArray[Any], is_source: NDArray[np.bool_], *, most: int = LOOKED_AT) -> float:
+def separability(
+    compared: NDArray[Any] | Callable[[NDArray[np.intp]], NDArray[Any]], is_source: NDArray[np.bool_], *, most: int = LOOKED_AT
+) -> float:
     """Measure how well the plain kernel tells source from target: 0.5 not at all, 1 always.
 
     This is the chance that, given one document of each, the right one is taken for the source by a ridge regression that has
-    not seen it (leave-one-out, in closed form). It looks at ``most`` documents of either domain.
+    not seen it (leave-one-out, in closed form). It looks at ``most`` documents of either domain. ``compared`` is the gram of
+    all documents, or gives that of some, source before target.
     """
     rows = np.concatenate([_spread(np.flatnonzero(one), most) for one in (is_source, ~is_source)])
-    described = GramFeatures.from_gram(np.ascontiguousarray(gram[np.ix_(rows, rows)]), adapt=False)
+    gram = compared(rows) if callable(compared) else np.ascontiguousarray(compared[np.ix_(rows, rows)])
+    described = GramFeatures.from_gram(gram, adapt=False)
     targets = np.where(is_source[rows], 1.0, -1.0)
     solver = RidgeSolver(described, np.arange(len(rows)), PENALTY, bias=True)
     scores = solver.held_out(np.arange(len(rows)), targets[:, None])[:, 0]

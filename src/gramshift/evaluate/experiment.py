@@ -114,7 +114,7 @@ def _run_setting(
     def rounds(described: GramFeatures, n_rounds: int, products: Products | None) -> tuple[list[Round], list[float]]:
         schedule = replace(paper.make_schedule(len(labelling.target), [0, 1]), n_rounds=n_rounds)
         describer = GramDescriber(
-            lambda _: (described, {}), lambda features, source: RidgeSolver(features, source, paper.alpha, products=products)
+            lambda *_: (described, {}), lambda features, source: RidgeSolver(features, source, paper.alpha, products=products)
         )
         done = fit_rounds(describer, labelling, schedule, runtime, calibrate=False).rounds
         return done, list(np.cumsum([one.seconds for one in done]))

@@ -16,9 +16,8 @@ import numpy as np
 from gramshift.data.reviews import FIELDS, N_REVIEWS, Sentiment, digest, load_sentiment
 from gramshift.errors import InputError
 from gramshift.evaluate.experiment import PAPER, Documents, Outcome, run_on_texts, run_settings
-from gramshift.evaluate.kept_results import Parts
 from gramshift.evaluate.protocol import LETTERS, Setting
-from gramshift.evaluate.results import differences, make_rows, make_tables, to_csv, to_markdown
+from gramshift.evaluate.results import Parts, differences, make_rows, make_tables, to_csv, to_markdown
 from gramshift.learn.features import compact
 from gramshift.methods import BEST, METHODS
 from gramshift.model.settings import PRESETS, Settings

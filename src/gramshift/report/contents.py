@@ -151,3 +151,6 @@ class ReportContents:
     target_name: str = ""
     config: str = ""
     """The run as a file for --config, if there is one."""
+    strongest_ngrams: list[list[tuple[str, float]]] = field(default_factory=list)
+    """For each of ``classes`` the n-grams that speak most for it and what each is worth, strongest first; none if the model
+    is not made of n-grams."""

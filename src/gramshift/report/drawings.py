@@ -169,6 +169,14 @@ def draw_accuracy(bins: Sequence[dict[str, Any]]) -> Markup:
     return picture("accuracy", "Right answers by confidence", "; ".join(told) + ".", parts)
 
 
+def draw_bar(share: float, code: int) -> Markup:
+    """A bar beside a figure, which tells the same to those who do not see it."""
+    bar = shape("rect", width=100 * share, height=8, rx=1)
+    return shape(
+        "svg", bar, class_=f"worth {colour(code)}", viewBox="0 0 100 8", preserveAspectRatio="none", aria_hidden="true"
+    )
+
+
 def nice(value: float) -> float:
     """The next of 1, 2, 4, 5, 10, 20, ... that is as large."""
     power = 1.0

@@ -1,16 +1,19 @@
 """From a fitted classifier to the contents of a report."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError, InputTypeError
+from gramshift.learn.linear import LinearFeatures
 from gramshift.model.classifier import TransductiveClassifier
-from gramshift.model.explain import CELLS, find_shares, stretches
+from gramshift.model.describers import LinearDescriber
+from gramshift.model.explain import CELLS, spread_scores, stretches
 from gramshift.model.fitted import Model
+from gramshift.model.inputs import ListedCorpus
 from gramshift.model.saving import library_versions
 from gramshift.report.contents import (
     DocumentEntry,
@@ -22,6 +25,7 @@ from gramshift.report.contents import (
     TargetDocuments,
 )
 from gramshift.report.maps import PER_KIND, draw_maps
+from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import Progress
 from gramshift.text.corpus import digest_of
 
@@ -55,6 +59,7 @@ def strongest_spans(by_character: NDArray[np.float64]) -> list[Span]:
 
 MAX_EXPLAINED = 2000
 N_NEIGHBOURS = 3
+N_NGRAMS = 15  # of each class
 
 
 def gather_contents(
@@ -67,6 +72,7 @@ def gather_contents(
     abstain_below: float = 0.0,
     max_explained: int = MAX_EXPLAINED,
     per_kind: int = PER_KIND,
+    listed: ListedCorpus | None = None,
     progress: Progress | None = None,
 ) -> ReportContents:
     """Explain, compare and place the documents of a fit.
@@ -84,6 +90,8 @@ def gather_contents(
         So many of the least sure documents are explained; it takes 10 s for 2000 of them and as many source documents.
     per_kind : int
         The maps show so many source and so many target documents.
+    listed : ListedCorpus, optional
+        Source and target documents with the n-grams that a linear fit found in them, so that they are not found again.
     progress : callable, optional
         Called as progress(stage, done, total).
     """
@@ -101,7 +109,8 @@ def gather_contents(
     labels, sure = _read_labels(classifier, target, rows, classes)
     doubtful = np.argsort(sure.max(axis=1), kind="stable")[: max_explained if compared is classifier else 0].tolist()
     spans = dict(zip(doubtful, _find_spans(model, [target.texts[i] for i in doubtful], progress), strict=True))
-    neighbours = _find_neighbours(model, target, source, landmarks, progress)
+    features = _describe_again(compared, listed, source, target)
+    neighbours = _find_neighbours(model, target, source, landmarks, features, progress)
     plain_labels = _read_plain_labels(plain, target)
     joined = np.maximum(classifier.labeled_iter_[classifier.labeled_iter_ != 0], 0).tolist()
     documents = [
@@ -124,7 +133,8 @@ def gather_contents(
     ]
     names = list(map(str, fit.all_labels))
     is_source = compared.labeled_iter_[landmarks] == 0
-    before, after = draw_maps(model, [names[row] for row in landmarks.tolist()], is_source, per_kind=per_kind)
+    shown_names = [names[row] for row in landmarks.tolist()]
+    before, after = draw_maps(model, shown_names, is_source, per_kind=per_kind, features=features)
     history = [step | {name: _by_name(step[name]) for name in ("added", "labels")} for step in classifier.history_]
     stages = {f"round {number}": step["labels"] for number, step in enumerate(history, start=1)}
     if plain is not None:
@@ -154,7 +164,13 @@ def gather_contents(
         notes=_notes(len(target.texts), len(doubtful), is_source, compared.landmarks_ is not None, per_kind),
         target_name=shown.target_name,
         config=shown.config,
+        strongest_ngrams=_find_ngrams(model) if compared is classifier else [],
     )
+
+
+def _find_ngrams(model: Model) -> list[list[tuple[str, float]]]:
+    """What speaks most for each class, as people read it; nothing where n-grams have no coefficients."""
+    return [] if model.ngrams is None else model.ngrams.strongest(N_NGRAMS, overlapping=False)
 
 
 def _read_plain_labels(plain: TransductiveClassifier | None, target: TargetDocuments) -> list[str | None]:
@@ -165,12 +181,36 @@ def _read_plain_labels(plain: TransductiveClassifier | None, target: TargetDocum
     return [None if row is None else found[row] for row in _find_rows(plain, target)]
 
 
+def _describe_again(
+    classifier: TransductiveClassifier, listed: ListedCorpus | None, source: SourceDocuments, target: TargetDocuments
+) -> LinearFeatures | None:
+    """The documents as the last round of a linear fit saw them, if their n-grams are still there."""
+    fit = classifier._fit
+    if listed is None or fit.model.ngrams is None or fit.model.similarities is None:
+        return None
+    if listed.corpus.texts != [*source.texts, *target.texts]:
+        raise InputError("listed has other documents than the source and the target, in order")
+    settings, runtime = fit.settings, Runtime(classifier.n_jobs)
+    describer = LinearDescriber(fit.model.similarities, listed, alpha=settings.alpha, bias=settings.bias, runtime=runtime)
+    return describer.describe(fit.labelling)
+
+
 def _find_neighbours(
-    model: Model, target: TargetDocuments, source: SourceDocuments, landmarks: NDArray[np.intp], progress: Progress | None
+    model: Model,
+    target: TargetDocuments,
+    source: SourceDocuments,
+    landmarks: NDArray[np.intp],
+    features: LinearFeatures | None,
+    progress: Progress | None,
 ) -> Iterator[list[Neighbour]]:
     """Yield the nearest source documents of each target document, looked for among those that the fit compares with."""
     known = landmarks[landmarks < len(source.texts)].tolist()
-    for near in find_nearest(model, target.texts, [source.texts[row] for row in known], progress=progress):
+    if features is not None:
+        numbers = np.arange(len(source.texts), len(source.texts) + len(target.texts))
+        found = choose_nearest((block[:, known] for block in features.rows(numbers)), len(numbers), progress)
+    else:
+        found = find_nearest(model, target.texts, [source.texts[row] for row in known], progress=progress)
+    for near in found:
         rows = [(known[place], value) for place, value in near]
         yield [Neighbour(str(source.ids[row]), str(source.labels[row]), value, source.texts[row]) for row, value in rows]
 
@@ -192,8 +232,8 @@ def _read_labels(
 def _find_spans(model: Model, texts: Sequence[str], progress: Progress | None) -> Iterator[list[Span]]:
     """Yield the spans of each text, which is a document of the fit, landmark or not."""
     place = {text: number for number, text in reversed(list(enumerate(model.documents)))}
-    for one in find_shares(model, texts, own=[place.get(text, -1) for text in texts], progress=progress):
-        yield strongest_spans(one.by_character)
+    for by_character in spread_scores(model, texts, own=[place.get(text, -1) for text in texts], progress=progress):
+        yield strongest_spans(by_character)
 
 
 def find_nearest(
@@ -204,14 +244,24 @@ def find_nearest(
     Equal ones come in their order. So many ``cells`` of similarities are in memory at a time.
     """
     step = max(1, cells // max(1, len(model.documents)))
-    for start in range(0, len(texts), step):
-        for row in model.compare(texts[start : start + step], others):
+    blocks = (model.compare(texts[start : start + step], others) for start in range(0, len(texts), step))
+    yield from choose_nearest(blocks, len(texts), progress)
+
+
+def choose_nearest(
+    blocks: Iterable[NDArray[np.float64]], total: int, progress: Progress | None
+) -> Iterator[list[tuple[int, float]]]:
+    """Yield the places and values of the largest similarities of each row, of ``total`` rows that come in blocks."""
+    done = 0
+    for block in blocks:
+        for row in block:
             least = np.partition(row, -N_NEIGHBOURS)[-N_NEIGHBOURS] if len(row) > N_NEIGHBOURS else 0.0
             able = np.flatnonzero((row >= least) & (row > 0))
             nearest = able[np.argsort(-row[able], kind="stable")][:N_NEIGHBOURS]
             yield [(int(j), float(row[j])) for j in nearest]
+        done += len(block)
         if progress is not None:
-            progress("compare", min(start + step, len(texts)), len(texts))
+            progress("compare", done, total)
 
 
 def _find_rows(classifier: TransductiveClassifier, target: TargetDocuments) -> list[int | None]:

@@ -7,16 +7,18 @@ from base64 import b64encode
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from math import floor, log10
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from gramshift.report.contents import DocumentEntry, ReportContents
-from gramshift.report.drawings import colour, draw_accuracy, draw_confidence, draw_map, draw_shares, percent
+from gramshift.report.drawings import colour, draw_accuracy, draw_bar, draw_confidence, draw_map, draw_shares, percent
 from gramshift.runtime.storage import replaced_file
 
 LARGEST_TEXTS = 16_000_000  # bytes that all target texts take in the page
@@ -131,6 +133,7 @@ def render_page(contents: ReportContents) -> str:
         scores=_scores(contents),
         rounds=sorted({one.round for one in contents.documents}),
         confusion=_confusion(contents),
+        ngrams=_ngrams(contents),
         colour=colour,
         percent=percent,
     )
@@ -215,6 +218,33 @@ def _confusion(contents: ReportContents) -> list[tuple[str, list[tuple[int, bool
         (name, [(count, name == column) for count, column in zip(row, contents.classes, strict=True)])
         for name, row in zip(names, scores.get("confusion", []), strict=False)
     ]
+
+
+@dataclass(frozen=True)
+class _NGramRow:
+    """An n-gram as the page shows it: how many blanks stand before and after it, what it is worth, as a bar and in figures."""
+
+    before: int
+    text: str
+    after: int
+    bar: Markup
+    worth: str
+
+
+def _ngrams(contents: ReportContents) -> list[tuple[str, list[_NGramRow]]]:
+    """Return the n-grams of each class; bars of all classes have one scale. Nothing if no class has any."""
+    largest = max((worth for one in contents.strongest_ngrams for _, worth in one), default=0.0)
+    if largest <= 0:
+        return []
+    digits = max(0, 2 - floor(log10(largest)))
+
+    def show(text: str, worth: float, code: int) -> _NGramRow:
+        kept, begun = text.strip(), text.lstrip()
+        before = len(text) - len(begun)
+        return _NGramRow(before, kept, len(begun) - len(kept), draw_bar(worth / largest, code), f"{worth:.{digits}f}")
+
+    both = zip(contents.classes, contents.strongest_ngrams, strict=True)
+    return [(name, [show(*pair, code) for pair in one]) for code, (name, one) in enumerate(both)]
 
 
 def _shown(value: Any) -> str:
