@@ -1,6 +1,8 @@
 """Small tables for tests of the command line."""
 
 import csv
+import os
+import warnings
 
 
 def write_csv(path, columns, rows):
@@ -14,3 +16,33 @@ def write_csv(path, columns, rows):
 def read_csv(path):
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
+
+
+def die_in_a_fork(work):
+    """Run work() in a fork of this process and return how that ended, as subprocess has it: -9 if it was killed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
+        child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            work()
+            code = 0
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+class Parts:
+    """Documents that come in parts; it counts how often they are read."""
+
+    def __init__(self, texts, size=7):
+        self.texts, self.size, self.passes = texts, size, 0
+
+    def __len__(self):
+        return len(self.texts)
+
+    def parts(self):
+        self.passes += 1
+        for start in range(0, len(self.texts), self.size):
+            yield self.texts[start : start + self.size]

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+from html import escape
 
 import pyarrow.parquet as pq
 import pytest
@@ -313,6 +314,7 @@ def test_the_report_holds_the_run(gramshift, folder):
         "Source and target documents are told apart",
     ):
         assert words in page
+    assert "What speaks for each class" not in page  # documents have coefficients there, and n-grams have none
     assert gramshift(*RUN, "--report", "report.html").err.startswith("gramshift: report.html exists; choose another --report")
 
 
@@ -331,7 +333,9 @@ def test_a_rival_labels_too(gramshift, folder):
     assert gramshift(*RUN, "--method", "tsvm", *files).code == 0
     clf = gs.baselines.TransductiveSVM().fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
     assert [row["label"] for row in read_csv(folder / "labels.csv")] == clf.transduction_.tolist()
-    assert "does not look at character n-grams" in (folder / "report.html").read_text()
+    page = (folder / "report.html").read_text()
+    assert "does not look at character n-grams" in page
+    assert "What speaks for each class" not in page
     assert "TransductiveSVM" in gramshift("info", "m.gramshift").out
     answer = gramshift("predict", "--model", "m.gramshift", "--input", "films.csv", "--output", "again.csv")
     assert answer.code == 0
@@ -364,7 +368,11 @@ def test_the_preset_best_is_a_method(gramshift, folder):
     labels = ["positive", "negative", *clf.transduction_.tolist()]
     assert [row["label"] for row in read_csv(folder / "labels.csv")] == labels
     assert gs.load("m.gramshift").predict(FILMS.texts[2:]).tolist() == labels[2:]
-    assert "no text has highlights" not in (folder / "r.html").read_text()
+    page = (folder / "r.html").read_text()
+    assert "no text has highlights" not in page
+    section = page[page.index('id="h-ngrams"') : page.index('id="documents"')]
+    for ngrams in clf.strongest_ngrams(15, overlapping=False).values():
+        assert all(f'<bdi class="gram">{escape(name)}</bdi>' in section for name, _ in ngrams)
     answer = gramshift(*run, "--corrections", "right.csv", "--method", "best", "--output", "again.csv")
     assert answer.code == 0, answer.err
     assert (folder / "again.csv").read_bytes() == (folder / "labels.csv").read_bytes()

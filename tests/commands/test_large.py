@@ -109,7 +109,7 @@ def test_killed_at_any_moment_it_goes_on(files):
         killed = run(1, *files, "--output", "out.jsonl", "--resume", "kept")
         assert killed.returncode == -9
         assert not os.path.exists("out.jsonl")
-    damaged = "kept/landmarks-0-1.piece"
+    damaged = "kept/landmarks-1.piece"
     os.truncate(damaged, os.path.getsize(damaged) // 2)
     last = run(99, *files, "--output", "out.jsonl", "--resume", "kept")
     assert last.returncode == 0, last.stderr

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from gramshift.commands import choices
+from gramshift import methods
 from gramshift.commands.classify import options
 from gramshift.commands.main import app
 from gramshift.data.readers import READERS
@@ -75,10 +75,10 @@ def test_the_shell_completes(words, expected):
 
 def test_there_is_one_list_of_each():
     """The command line has copies of what would take long to import."""
-    assert tuple(KINDS) == choices.KERNELS
-    assert tuple(READERS) == choices.FORMATS
-    assert tuple(ENGINES) == choices.ENGINES
-    assert tuple(PRESETS) == choices.PRESETS
+    assert tuple(KINDS) == methods.KERNELS
+    assert tuple(READERS) == methods.FORMATS
+    assert tuple(ENGINES) == methods.ENGINES
+    assert tuple(PRESETS) == methods.PRESETS
 
 
 def test_lengths():

@@ -3,8 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from gramshift.commands.choices import as_option
-from gramshift.commands.outputs import check_outputs, open_output
+from gramshift.commands.outputs import as_option, check_outputs, open_output
 from gramshift.data.columns import Progress, find_columns, read_documents
 from gramshift.data.readers import open_table
 from gramshift.errors import InputError

@@ -28,8 +28,10 @@ def describe_model(path: str) -> dict[str, Any]:
         "classes": classifier.classes_.tolist(),
         "n_source": n_source,
         "n_target": len(classifier.transduction_),
+        "n_sampled": len(classifier._fit.scores) if is_own and classifier._fit.sampled is not None else None,
         "n_texts": len(texts),
         "n_characters": sum(map(len, texts)),
+        "n_ngrams": _count_ngrams(classifier) if is_own else None,
         "rounds": [step | _by_name(step) for step in classifier.history_],
         "parameters": parameters,
         "safe": SAFE,
@@ -40,23 +42,34 @@ def _texts(classifier: Any) -> list[str]:
     return list(classifier._fit.model.documents)
 
 
+def _count_ngrams(classifier: Any) -> int | None:
+    """How many n-grams have coefficients of their own; None where documents have them."""
+    model = classifier._fit.model.ngrams
+    return None if model is None else sum(int((part.table.features >= 0).sum()) for part in model.parts)
+
+
 def in_words(found: dict[str, Any]) -> list[str]:
     """Tell for a terminal what was found."""
     classes = [visible(str(one)) for one in found["classes"]]
     shown = ", ".join(classes[:10]) + (f" and {len(classes) - 10} more" if len(classes) > 10 else "")
     versions = ", ".join(f"{name} {value}" for name, value in found["versions"].items())
-    every = found["n_texts"] == found["n_source"] + found["n_target"]
+    learnt = found["n_target"] if found["n_sampled"] is None else found["n_sampled"]
+    of_all = "" if found["n_sampled"] is None else f" of {found['n_target']}"
+    every = found["n_texts"] == found["n_source"] + learnt
     which = f"all {found['n_texts']} texts of the fit" if every else f"the texts of {found['n_texts']} landmarks"
     inside = f"{which}, {found['n_characters']} characters: treat it as you treat these"
+    if found["n_ngrams"] is not None:
+        ngrams = f"{found['n_ngrams']} n-grams that documents share"
+        inside = f"{ngrams}, and {inside}" if found["n_texts"] else f"{ngrams}, and no texts"
     lines = {
         "file": f"{found['path']}, {human(found['bytes'])}, format {found['format_version']}",
         "saved": visible(found["saved"]),
         "made with": visible(versions),
         "classes": shown,
         "class": found["class"],
-        "learnt from": f"{found['n_source']} source and {found['n_target']} target documents",
+        "learnt from": f"{found['n_source']} source and {learnt}{of_all} target documents",
         "parameters": visible(", ".join(f"{name}={value}" for name, value in found["parameters"].items())),
-        "holds": inside if found["n_texts"] else "no texts",
+        "holds": inside if found["n_texts"] or found["n_ngrams"] is not None else "no texts",
         "safe to open": found["safe"],
     }
     for number, step in enumerate(found["rounds"], start=1):

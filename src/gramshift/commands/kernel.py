@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from gramshift.commands.choices import as_option
-from gramshift.commands.outputs import check_outputs
+from gramshift.commands.outputs import as_option, check_outputs
 from gramshift.data.readers import read_lines
 from gramshift.errors import InputError
 from gramshift.model.string_kernel import StringKernel

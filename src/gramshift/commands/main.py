@@ -33,10 +33,16 @@ class Renamed(TyperCommand):
 class SeveralValues(TyperCommand):
     """A command without arguments, so that every value belongs to the option before it."""
 
-    several = ("--source",)
+    several: tuple[str, ...] = ("--source", "--target")
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         return super().parse_args(ctx, repeat_option(args, self.several))
+
+
+class SeveralInputs(SeveralValues):
+    """The same for ``predict``."""
+
+    several = ("--input", "-i")
 
 
 def repeat_option(args: list[str], several: tuple[str, ...]) -> list[str]:
@@ -105,7 +111,9 @@ app.command("explain")(_plainly(parser.explain_command))
 app.command("fetch")(_plainly(parser.fetch_command, "what has arrived is kept and taken up next time"))
 app.command("info")(_plainly(parser.info_command))
 app.command("kernel", cls=Renamed)(_plainly(parser.kernel_command, resumable=KEPT_TILES))
-app.command("predict")(_plainly(parser.predict_command))
+app.command("predict", cls=SeveralInputs)(
+    _plainly(parser.predict_command, "no file is half written, and finished ones are kept")
+)
 app.command("reproduce")(_plainly(parser.reproduce_command, "finished settings are kept, go on with --resume"))
 
 

@@ -1,16 +1,24 @@
-"""Files to be written: checked before any work, whole or not there at all."""
+"""Files to be written: checked before any work, whole or not there at all; and what options are called in errors."""
 
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from gramshift.data.readers import find_files, format_of
 from gramshift.errors import InputError
-from gramshift.runtime.storage import replaced_file
+from gramshift.runtime.storage import is_url, locate, reaching, replaced_file
 
 STANDARD = "-"
+RECORDS = ".gramshift"  # the folder of records, within one of labels
+
+
+def as_option(name: str, value: object = None) -> str:
+    """Name an option of the command in an error: ``--label``, or ``--label stars``."""
+    return f"--{name}" if value is None else f"--{name} {value}"
 
 
 def check_outputs(outputs: dict[str, str | None], inputs: list[str], *, force: bool) -> None:
@@ -25,6 +33,13 @@ def check_outputs(outputs: dict[str, str | None], inputs: list[str], *, force: b
             raise InputError(f"{option} and {twin} are both {name}; give them different names")
         if any(same_file(one, name) for one in inputs):
             raise InputError(f"{option} {name} is also an input, which would be lost; choose another name")
+        if is_url(name):
+            system, place = locate(name)
+            with reaching(name):
+                there = system.exists(place)
+            if there and not force:
+                raise FileExistsError(f"{name} exists; choose another {option} or replace it with --force")
+            continue
         if path.is_dir():
             raise IsADirectoryError(f"{option} {name} is a folder; give the name of a file in it")
         if path.exists() and not path.is_file():
@@ -50,9 +65,79 @@ def open_output(name: str) -> Iterator[IO[bytes]]:
 
 
 def same_file(name: str, other: str) -> bool:
-    if STANDARD in (name, other):
+    if STANDARD in (name, other) or is_url(name) or is_url(other):
         return name == other
     try:
         return os.path.samefile(name, other)
     except OSError:
         return os.path.abspath(name) == os.path.abspath(other)
+
+
+@dataclass(frozen=True)
+class FileJob:
+    """A file to be labelled, and the file that it becomes."""
+
+    input: str
+    output: str
+    shown: str
+    """The input as the user knows it."""
+
+    @property
+    def record(self) -> str:
+        return f"{os.path.dirname(self.output)}/{RECORDS}/{os.path.basename(self.output)}.json"
+
+
+def expand_inputs(given: list[str], *, format: str | None, option: str = "--input") -> list[str]:
+    """All files that names, patterns and folders stand for, each once, in order."""
+    files = [file for one in given for file in find_files(one, format=format, option=option)]
+    return list({(one if one == STANDARD or is_url(one) else os.path.abspath(one)): one for one in reversed(files)}.values())[
+        ::-1
+    ]
+
+
+def goes_into_folder(files: list[str], output: str) -> bool:
+    """Whether the labels of these inputs go into a folder; an error if they must and cannot."""
+    system, path = locate(output)
+    with reaching(output):
+        is_folder = output.endswith("/") or (output != STANDARD and system.isdir(path))
+    if len(files) == 1 and not is_folder:
+        return False
+    if STANDARD in files:
+        advice = "give it by itself, and --output a file" if len(files) > 1 else "give --output a file"
+        raise InputError(f"standard input has no name that a file in a folder could have; {advice}")
+    if not is_folder:
+        n, advice = len(files), "give --output a folder such as labels/"
+        if output == STANDARD:
+            raise InputError(f"{n} files are to be labelled, which cannot all go to standard output; {advice}")
+        if os.path.isfile(output):
+            raise NotADirectoryError(f"{n} files are to be labelled, but --output {output} is a file; {advice}")
+        with suppress(InputError):
+            format_of(output, "")
+            raise NotADirectoryError(f"{n} files are to be labelled, but --output {output} is the name of one file; {advice}")
+    return True
+
+
+def plan_files(files: list[str], folder: str, *, format: str | None, kept: list[str], option: str = "--input") -> list[FileJob]:
+    """What becomes what; an error if two would be one file, or one of those that are ``kept`` would be lost."""
+    jobs: dict[str, FileJob] = {}
+    inputs = {_real(one): one for one in [*kept, *files]}
+    root = folder.rstrip("/") or "/"
+    for one in files:
+        name = os.path.basename(one.rstrip("/"))
+        if not is_url(one) and os.path.isdir(one):
+            name += ".csv"
+        elif format is not None and Path(name.removesuffix(".gz")).suffix == "":
+            name += f".{format}"
+        job = FileJob(one, f"{root}/{name}", one)
+        if name in jobs:
+            raise InputError(
+                f"{option}: {jobs[name].input} and {one} would both become {job.output}; label them into two folders"
+            )
+        if _real(job.output) in inputs:
+            raise InputError(f"--output {folder}: {inputs[_real(job.output)]} would be lost; choose another folder")
+        jobs[name] = job
+    return list(jobs.values())
+
+
+def _real(name: str) -> str:
+    return name if is_url(name) else os.path.realpath(name)

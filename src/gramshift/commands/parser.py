@@ -8,10 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from gramshift.commands.choices import ENGINES, FORMATS, KERNELS, PRESETS
 from gramshift.commands.progress_bar import progress_bar
 from gramshift.errors import InputError
-from gramshift.methods import METHODS, OWN, RIVALS, STAGES
+from gramshift.methods import ENGINES, FORMATS, KERNELS, METHODS, OWN, PRESETS, RIVALS, STAGES
 from gramshift.text.terminal import print_json, say
 
 METHOD_HELP = f"{', '.join(OWN)}, or a rival: {', '.join(RIVALS)}."
@@ -37,7 +36,7 @@ def _option(
 
 def classify_command(
     source: Annotated[list[str] | None, _file("--source", help="Labelled documents; several files may follow.")] = None,
-    target: Annotated[str | None, _file("--target", help="Documents to label. None if one source has gaps.")] = None,
+    target: Annotated[list[str] | None, _file("--target", help="Documents to label. None if one source has gaps.")] = None,
     output: Annotated[str | None, _file("--output", "-o", help="Where the labels go: the target's columns and ours.")] = None,
     report: Annotated[str | None, _file("--report", help="A page (.html) to look at and correct the labels.")] = None,
     save: Annotated[str | None, _file("--save", help="Keep the model, for gramshift predict and explain.")] = None,
@@ -86,6 +85,10 @@ def classify_command(
         str | None,
         _option("--landmarks", help="Compare with so many documents, not all: for many. Or auto.", panel=RUN, metavar="NUMBER"),
     ] = None,
+    sample: Annotated[
+        str | None,
+        _option("--sample", help="Learn from so many target documents, label all: for very many.", panel=RUN, metavar="NUMBER"),
+    ] = None,
     resume: Annotated[
         str | None, _option("--resume", help="Keep finished pieces here, go on with them.", panel=RUN, metavar="DIR")
     ] = None,
@@ -113,18 +116,21 @@ def classify_command(
     given = {name: value for name, value in locals().items() if name not in ("config", "as_json")}
     from gramshift.commands.classify.findings import in_words
     from gramshift.commands.classify.options import gather_options
-    from gramshift.commands.classify.run import classify
+    from gramshift.commands.classify.sampling import classify_any
+    from gramshift.commands.label_files import describe_bad
 
     options = gather_options(given, config)
     if as_json and options.output == "-":
         raise InputError("--json and --output - would both go to standard output; give one of them a file")
     with progress_bar() as progress:
-        result = classify(options, progress=progress, say=say)
+        result = classify_any(options, progress=progress, say=say)
     if as_json:
         print_json(result)
     elif not options.dry_run:
         for line in in_words(result):
             say(line)
+    if fault := describe_bad(result):
+        raise InputError(fault)
 
 
 def demo_command(
@@ -290,21 +296,30 @@ def kernel_command(
 
 def predict_command(
     model: Annotated[str, typer.Option("--model", "-m", help="What gramshift classify --save has kept.", metavar="FILE")],
-    input: Annotated[str, typer.Option("--input", "-i", help="Documents of any number; - for standard input.", metavar="FILE")],
+    input: Annotated[
+        list[str], typer.Option("--input", "-i", help="Documents: files, 'parts/*.csv', a folder, or -.", metavar="FILE")
+    ],
     output: Annotated[
-        str, typer.Option("--output", "-o", help="Where they go, with labels.", metavar="FILE", show_default="standard output")
+        str,
+        typer.Option("--output", "-o", help="A file, or a folder for several.", metavar="FILE", show_default="standard output"),
     ] = "-",
     text: Annotated[str | None, typer.Option(help="Column of the text; title,body joins two.")] = None,
     format: Annotated[str | None, typer.Option(help="csv, tsv, jsonl or parquet, where the name does not tell.")] = None,
     encoding: Annotated[str, typer.Option(help="Encoding of the input.")] = "utf-8",
     abstain_below: Annotated[float | None, typer.Option(help="No label below this confidence, for example 0.7.")] = None,
+    engine: Annotated[str, typer.Option(help="threads, or dask: workers label files side by side.")] = "threads",
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Address of Dask: tcp://host:8786. Default: workers on this machine.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Dask workers on this machine; -1 for all cores.")] = -1,
     force: Annotated[bool, typer.Option("--force", help="Replace an output that exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
 ) -> None:
-    """Label a file of any size with a saved model; memory does not grow with the file.
+    """Label files of any size and number with a saved model; memory does not grow with them.
 
-    Example: `gramshift predict --model model.gramshift --input big.jsonl --output labelled.jsonl`
+    Example: `gramshift predict --model model.gramshift --input 'parts/*.jsonl' --output labels/`
     """
+    from gramshift.commands.label_files import describe_bad
     from gramshift.commands.predict import predict
 
     if as_json and output == "-":
@@ -318,6 +333,9 @@ def predict_command(
             format=format,
             encoding=encoding,
             abstain_below=abstain_below,
+            engine=engine,
+            scheduler=scheduler,
+            jobs=jobs,
             force=force,
             progress=progress,
             say=say,
@@ -327,7 +345,10 @@ def predict_command(
     else:
         found = ", ".join(f"{count} {name}" for name, count in list(result["labels"].items())[:10])
         rest = f", {result['abstained']} without a label" if result["abstained"] else ""
-        say(f"{result['n']} documents: {found}{rest}; {result['seconds']:.1f} s")
+        where = f" in {len(result['files'])} files" if "files" in result else ""
+        say(f"{result['n']} documents{where}: {found}{rest}; {result['seconds']:.1f} s")
+    if fault := describe_bad(result):
+        raise InputError(fault)
 
 
 def reproduce_command(

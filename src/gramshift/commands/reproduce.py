@@ -8,11 +8,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from gramshift.commands.choices import check_preset
 from gramshift.evaluate.protocol import Setting, parse_settings
 from gramshift.evaluate.reproduce import reproduce
 from gramshift.evaluate.results import NOTE, differences, make_tables
-from gramshift.methods import BEST, METHODS, parse_methods
+from gramshift.methods import BEST, METHODS, check_preset, parse_methods
 from gramshift.runtime.threads import Progress
 from gramshift.text.terminal import say as to_stderr
 

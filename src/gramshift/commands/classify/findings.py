@@ -32,7 +32,7 @@ def describe_findings(options: ClassifyOptions, inputs: Inputs, corrections: dic
     if fits.uncorrected is not None:
         before, after = (dict(zip(inputs.target_ids, these, strict=True)) for these in (fits.uncorrected, fits.labels))
         found["corrections"] = describe_changes(corrections, before, after)
-    return found | {"sentence": _sentence(inputs, found)}
+    return found | {"sentence": label_sentence(found)}
 
 
 def _score(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any], fits: Fits) -> dict[str, Any] | None:
@@ -57,7 +57,8 @@ def _score(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any]
     return scores
 
 
-def _sentence(inputs: Inputs, found: dict[str, Any]) -> str:
+def label_sentence(found: dict[str, Any]) -> str:
+    """Tell how many documents have which label, and how sure that is."""
     counts = Counter(found["labels"])
     most = ", ".join(f"{count} {name}" for name, count in counts.most_common(6))
     more = f" and {len(counts) - 6} more classes" if len(counts) > 6 else ""

@@ -1,6 +1,7 @@
-"""Fitting what a run needs on one gram: the chosen method, plain beside it, and the same without corrections."""
+"""Fitting what a run needs on the same n-grams: the chosen method, plain beside it, and the same without corrections."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ from gramshift.commands.classify.reading import Inputs
 from gramshift.evaluate.advice import class_shares, diagnose, separability
 from gramshift.methods import METHODS
 from gramshift.model.classifier import fit_on_gram
+from gramshift.model.describers import compare_plainly
 from gramshift.model.fit import make_gram
+from gramshift.model.inputs import ListedCorpus
 from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import Progress
@@ -34,6 +37,8 @@ class Fits:
     probabilities: NDArray[np.float64]
     diagnostics: dict[str, Any]
     warnings: list[str]
+    documents: ListedCorpus | None = None
+    """Source and target, with the n-grams that were found in them."""
 
     @property
     def classes(self) -> list[Any]:
@@ -75,13 +80,16 @@ def fit_all(
     inputs: Inputs, corrections: dict[str, Any], options: ClassifyOptions, progress: Progress | None, *, on_disk: bool = False
 ) -> Fits:
     """True labels of the target are not looked at here; ``on_disk`` the gram is in the folder of --resume."""
-    texts = inputs.texts + inputs.target_texts
-    known = [corrections.get(one) for one in inputs.target_ids]
+    documents = ListedCorpus(inputs.texts + inputs.target_texts)
+    texts, known = documents.corpus.texts, [corrections.get(one) for one in inputs.target_ids]
     limits: dict[str, Any] = {"memory_limit": options.memory, "n_jobs": options.jobs}
     kernel = StringKernel(options.kernel, ngram_range=parse_ngrams(options.ngrams), **limits)
     runtime = Runtime(options.jobs, options.memory, progress=progress)
     where: dict[str, Any] = {"engine": options.engine, "scheduler": options.scheduler, "resume": options.resume}
-    gram = make_gram(kernel, texts, replace(runtime, **where), on_disk=on_disk)
+    gram, elsewhere = None, options.engine != "threads" or options.resume is not None
+    stage = METHODS[options.method].is_stage
+    if not kernel.counts or (stage and (options.method != "plain" or elsewhere)):  # what is no sum over n-grams
+        gram = make_gram(kernel, texts, replace(runtime, **where), on_disk=on_disk)
 
     def fit(method: str, known: list[Any], runtime: Runtime, *, calibrate: bool) -> Any:
         labels, chosen = inputs.labels + known, METHODS[method]
@@ -91,14 +99,15 @@ def fit_all(
         if chosen.is_stage:
             given |= {"kernel": options.kernel, "n_added": options.n_added(known.count(None))}
         classifier, shared = chosen.make(**given), gram if chosen.is_stage else None
-        fit_on_gram(classifier, texts, labels, shared, runtime, calibrate=calibrate)
+        fit_on_gram(classifier, documents, labels, shared, runtime, calibrate=calibrate)
         return classifier
 
     classifier = fit(options.method, known, runtime, calibrate=True)
     plain = None if options.method == "plain" else fit("plain", known, runtime.under("plain"), calibrate=False)
     without = fit(options.method, [None] * len(known), runtime.under("before"), calibrate=False) if corrections else None
     is_source = np.arange(len(texts)) < len(inputs.texts)
-    diagnostics, warnings = _diagnose(classifier, plain, inputs, separability(gram, is_source))
+    compared = gram if gram is not None else partial(compare_plainly, kernel, documents, runtime)
+    diagnostics, warnings = _diagnose(classifier, plain, inputs, separability(compared, is_source))
     return Fits(
         classifier,
         plain,
@@ -108,6 +117,7 @@ def fit_all(
         _probabilities(classifier, known),
         diagnostics,
         warnings,
+        documents,
     )
 
 

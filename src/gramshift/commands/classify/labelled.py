@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from gramshift.commands.choices import as_option
+from gramshift.commands.outputs import as_option
 from gramshift.data.columns import check_column, label_in, suggest
 from gramshift.data.readers import open_table
 from gramshift.data.tables import Table, TableError

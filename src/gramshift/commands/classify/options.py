@@ -8,11 +8,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from gramshift.commands.choices import ENGINES, KERNELS, check_preset
 from gramshift.commands.outputs import STANDARD
 from gramshift.data.columns import suggest
 from gramshift.errors import InputError
-from gramshift.methods import BEST, METHODS
+from gramshift.methods import BEST, ENGINES, KERNELS, METHODS, check_preset
 from gramshift.runtime.cluster import COMMAND
 from gramshift.runtime.memory import parse_bytes
 
@@ -29,7 +28,7 @@ class ClassifyOptions:
     """The options of ``gramshift classify``, by the names that they have there; made with a mistake, it is an error."""
 
     source: list[str] = field(default_factory=list)
-    target: str | None = None
+    target: str | list[str] | None = None
     output: str | None = None
     report: str | None = None
     save: str | None = None
@@ -46,6 +45,7 @@ class ClassifyOptions:
     added: str | None = None
     abstain_below: float | None = None
     landmarks: str | None = None
+    sample: str | None = None
     resume: str | None = None
     engine: str = "threads"
     scheduler: str | None = None
@@ -73,15 +73,14 @@ class ClassifyOptions:
             raise InputError(f"{given} goes with plain, adapted and tkc; {BEST} has its own, leave it out")
         if self.landmarks is not None:
             self._check_landmarks()
-        if self.engine not in ENGINES:
-            raise InputError(f"--engine {self.engine}: there are {', '.join(ENGINES)}{suggest(self.engine, ENGINES)}")
-        if self.scheduler is not None and self.engine != "dask":
-            raise InputError(f"--scheduler {self.scheduler} is for Dask; add --engine dask")
-        if self.engine == "dask" and find_spec("distributed") is None:
-            raise InputError(f"--engine dask needs dask and distributed: {COMMAND}")
+        if self.sample is not None:
+            self._check_sample()
+        elif len(self.targets) > 1:
+            raise InputError("--target names several files, which goes with --sample 100000 alone; label one after another")
+        check_engine(self.engine, self.scheduler)
         for name, wanted in (("--resume", self.resume is not None), ("--engine dask", self.engine == "dask")):
-            if wanted and self.landmarks is None and not METHODS[self.method].is_stage:
-                advice = f"with {self.method} add --landmarks 2000" if METHODS[self.method].is_own else "leave it out"
+            if wanted and self.sample is None and self.landmarks is None and not METHODS[self.method].is_stage:
+                advice = f"with {self.method} it goes with --sample" if METHODS[self.method].is_own else "leave it out"
                 raise InputError(f"{name} is for the gram of plain, adapted and tkc; {advice}")
         if self.memory is not None:
             parse_bytes(self.memory, name="--memory")
@@ -96,11 +95,36 @@ class ClassifyOptions:
         words = str(self.landmarks)
         if words != AUTO and not (words.isdecimal() and int(words) > 0):
             raise InputError(f"--landmarks {words}: give a number of documents such as 2000, or {AUTO}")
-        if not METHODS[self.method].is_own:
-            own = ", ".join(name for name, one in METHODS.items() if one.is_own)
-            raise InputError(f"--landmarks goes with {own}; {self.method} compares all documents")
-        if STANDARD in (*self.source, self.target):
+        if not METHODS[self.method].is_stage:
+            stages = ", ".join(name for name, one in METHODS.items() if one.is_stage)
+            why = "is exact without: use --sample" if self.method == BEST else "compares all documents"
+            raise InputError(f"--landmarks goes with {stages}; {self.method} {why}")
+        if STANDARD in (*self.source, *self.targets):
             raise InputError("--landmarks reads documents more than once, which standard input cannot; give the name of a file")
+
+    def _check_sample(self) -> None:
+        words = str(self.sample)
+        if not (words.isdecimal() and int(words) > 0):
+            raise InputError(f"--sample {words}: give a number of target documents such as 100000")
+        for name in ("report", "truth", "corrections"):
+            if getattr(self, name) is not None:
+                raise InputError(f"--{name} is for runs that have the whole target in view; leave it out with --sample")
+        if not self.targets:
+            raise InputError("--sample draws from the target; name it with --target")
+        if STANDARD in self.targets or (STANDARD in self.source and self.resume is not None):
+            raise InputError("--sample reads documents more than once, which standard input cannot; give the name of a file")
+        if self.output is None and not self.dry_run:
+            raise InputError("--sample labels a target that need not fit into memory; name where it goes with --output")
+
+    @property
+    def targets(self) -> list[str]:
+        """What --target names: files, or with --sample patterns and folders too."""
+        return [self.target] if isinstance(self.target, str) else self.target or []
+
+    @property
+    def single_target(self) -> str | None:
+        """The one file to be labelled; None if it is the source with gaps."""
+        return next(iter(self.targets), None)
 
     def n_added(self, n_target: int) -> int:
         """Count the target documents that join: 1000 as in the paper, half of the target at most; with ``best`` all of them."""
@@ -124,6 +148,16 @@ class ClassifyOptions:
         return "".join(f"{name.replace('_', '-')} = {_toml(value)}\n" for name, value in chosen.items())
 
 
+def check_engine(engine: str, scheduler: str | None) -> None:
+    """Raise an error if there is no such engine, or Dask is not there, or has no use for the address of a scheduler."""
+    if engine not in ENGINES:
+        raise InputError(f"--engine {engine}: there are {', '.join(ENGINES)}{suggest(engine, ENGINES)}")
+    if scheduler is not None and engine != "dask":
+        raise InputError(f"--scheduler {scheduler} is for Dask; add --engine dask")
+    if engine == "dask" and find_spec("distributed") is None:
+        raise InputError(f"--engine dask needs dask and distributed: {COMMAND}")
+
+
 def parse_ngrams(value: str) -> tuple[int, int]:
     """Read lengths: "5-8" is (5, 8), "4" is (4, 4)."""
     low, dash, high = value.partition("-")
@@ -139,7 +173,9 @@ def parse_ngrams(value: str) -> tuple[int, int]:
 def gather_options(given: Mapping[str, Any], config: str | None) -> ClassifyOptions:
     """Put the options together; what was typed goes before what the file says."""
     values = read_config(config) if config is not None else {}
-    typed = {name: value for name, value in given.items() if value is not None}
+    typed = {name: value for name, value in given.items() if value is not None and value != []}
+    if isinstance(typed.get("target"), list) and len(typed["target"]) == 1:
+        typed["target"] = typed["target"][0]
     return ClassifyOptions(**_name_method(values) | _name_method(typed))
 
 
@@ -173,7 +209,7 @@ def read_config(path: str) -> dict[str, Any]:
 
 
 def _checked(path: str, key: str, name: str, value: Any) -> Any:
-    if name in LISTS:
+    if name in LISTS or (name == "target" and isinstance(value, list)):
         several = [value] if isinstance(value, str) else value
         fits = isinstance(several, list) and all(isinstance(one, str) for one in several)
         wanted, value = 'a list such as ["books.csv", "dvd.csv"]', several
@@ -184,7 +220,7 @@ def _checked(path: str, key: str, name: str, value: Any) -> Any:
         fits, wanted = isinstance(value, kinds) and not isinstance(value, bool), "a number"
     else:
         number = (
-            name in ("ngrams", "added", "memory", "landmarks")
+            name in ("ngrams", "added", "memory", "landmarks", "sample")
             and isinstance(value, (int, float))
             and not isinstance(value, bool)
         )

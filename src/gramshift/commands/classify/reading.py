@@ -6,9 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from gramshift.commands.choices import as_option
 from gramshift.commands.classify.options import ClassifyOptions
-from gramshift.commands.outputs import same_file
+from gramshift.commands.outputs import as_option, same_file
 from gramshift.data.columns import Documents, Progress, check_column, check_ids, find_columns, read_documents
 from gramshift.data.file_corpus import FileParts, Selected, open_parts
 from gramshift.data.readers import open_table
@@ -55,28 +54,31 @@ class Inputs:
         return [self.target.ids[row] for row in self.rows]
 
 
-def check_names(options: ClassifyOptions) -> None:
+def check_names(options: ClassifyOptions, targets: list[str]) -> None:
     """Raise an error if a file is named twice, or standard input."""
-    names = [*options.source, *([options.target] if options.target is not None else [])]
+    names = [*options.source, *targets]
     for place, name in enumerate(names):
-        if any(same_file(name, other) for other in names[:place]):
-            if place == len(options.source):
+        if any(same_file(name, other) for other in options.source[:place]):
+            if place >= len(options.source):
                 advice = "leave --target out if the rows to be labelled are those without a label"
                 raise InputError(f"--target {name} is also a --source; {advice}")
             raise InputError(f"--source names {name} twice")
 
 
-def read_inputs(options: ClassifyOptions, *, progress: Progress | None = None, say: Say = to_stderr) -> Inputs:
-    """Read all documents of a run; what is odd but no mistake is said."""
+def read_inputs(
+    options: ClassifyOptions, *, sample: Documents | None = None, progress: Progress | None = None, say: Say = to_stderr
+) -> Inputs:
+    """Read all documents of a run, or the source alone where there is a sample of the target; what is odd is said."""
     found = [_read(name, options, need_label=True, progress=progress) for name in options.source]
-    if options.target is None:
+    target: Documents | FileParts
+    if options.single_target is None:
         target = found[0]
         check_ids(target)
         rows = [row for row, label in enumerate(target.labels) if label is None]
         if not rows:
             raise TableError(f"every row of {target.table.name} has a label; name the documents to be labelled with --target")
     else:
-        target = _read(options.target, options, need_label=False, progress=progress)
+        target = sample or _read(options.single_target, options, need_label=False, progress=progress)
         check_ids(target)
         rows = list(range(len(target)))
         for one in found:
@@ -92,7 +94,7 @@ def read_inputs(options: ClassifyOptions, *, progress: Progress | None = None, s
         ids += [f"{Path(one.table.name).name}: {one.ids[row]}" if len(found) > 1 else one.ids[row] for row in kept]
         files.append((one.table.name, len(kept)))
     _check_labels(labels, found)
-    n_characters = sum(one.n_characters for one in (found if options.target is None else [*found, target]))
+    n_characters = sum(one.n_characters for one in (found if options.single_target is None else [*found, target]))
     return Inputs(Joined(sources), labels, ids, files, target, rows, truth, n_characters)
 
 

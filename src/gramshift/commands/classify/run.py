@@ -13,15 +13,25 @@ from gramshift.commands.classify.reading import Inputs, Say, check_names, read_i
 from gramshift.commands.outputs import STANDARD, check_outputs, open_output
 from gramshift.data.columns import Progress
 from gramshift.data.readers import format_of
-from gramshift.data.tables import TableError
+from gramshift.data.tables import Table, TableError
 from gramshift.data.writing import open_writer, output_style
 from gramshift.errors import InputError
+from gramshift.kernels.registry import KERNELS
 from gramshift.methods import BEST, METHODS
-from gramshift.model.settings import MOST_LANDMARKS, PRESETS, WORD_RANGE
+from gramshift.model.settings import MOST_LANDMARKS, WORD_RANGE
 from gramshift.report.contents import ReportContents, ShownAsItIs, SourceDocuments, TargetDocuments
 from gramshift.report.gather import MAX_EXPLAINED, gather_contents
 from gramshift.report.page import write_page
-from gramshift.runtime.budget import Needs, Work, check_exact, check_landmarks_fit, memory_of, most_landmarks
+from gramshift.runtime.budget import (
+    BEST_TRAININGS,
+    Needs,
+    Work,
+    check_exact,
+    check_landmarks_fit,
+    check_linear,
+    memory_of,
+    most_landmarks,
+)
 from gramshift.runtime.checkpoint import check_folder, count_pieces
 
 N_WORD_LENGTHS = 1 + WORD_RANGE[1] - WORD_RANGE[0]
@@ -37,8 +47,8 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
     inputs = read_inputs(options, progress=progress, say=say)
     corrections = _corrections(options, inputs)
     columns = _columns(options, inputs, say)
-    size = _measure(options, inputs, corrections)
-    described = _describe(options, inputs, size)
+    size = measure(options, inputs, corrections)
+    described = describe(options, inputs, size)
     say(described["sentence"])
     if options.report is not None and len(inputs.rows) > MOST_SHOWN:
         advice = "leave --report out; the least sure rows of --output have the lowest confidence"
@@ -84,8 +94,8 @@ def write_labels(
 
 
 def _check_files(options: ClassifyOptions) -> None:
-    check_names(options)
-    names = [*options.source, *filter(None, [options.target, options.corrections])]
+    check_names(options, options.targets)
+    names = [*options.source, *options.targets, *filter(None, [options.corrections])]
     check_outputs({"--output": options.output, "--report": options.report, "--save": options.save}, names, force=options.force)
     for option, name in (("--report", options.report), ("--save", options.save)):
         if name == STANDARD:
@@ -106,19 +116,23 @@ def _corrections(options: ClassifyOptions, inputs: Inputs) -> dict[str, Any]:
 def _columns(options: ClassifyOptions, inputs: Inputs, say: Say) -> LabelColumns:
     """The columns of the output, whose format must fit too."""
     table, classes = inputs.target.table, sorted(set(inputs.labels))
-    columns = label_columns(table, classes, filled=inputs.target.columns.label if options.target is None else None)
-    if options.output is None:
-        return columns
-    style = output_style(options.output, table)
+    columns = label_columns(table, classes, filled=inputs.target.columns.label if not options.targets else None)
+    if options.output is not None:
+        check_columns_fit(options.output, table, columns, classes, say)
+    return columns
+
+
+def check_columns_fit(output: str, table: Table, columns: LabelColumns, classes: list[Any], say: Say) -> None:
+    """Raise an error if an output cannot have the labels; say what becomes of columns that the table has already."""
+    style = output_style(output, table)
     try:
         "".join(map(str, classes)).encode(style.encoding)
     except UnicodeEncodeError as error:
         lacking = error.object[error.start]
-        raise TableError(f"{options.output} would be {style.encoding}, which lacks {lacking!r} of a label") from None
+        raise TableError(f"{output} would be {style.encoding}, which lacks {lacking!r} of a label") from None
     words = renamed_in_words(table, columns)
     if words is not None:
         say(words)
-    return columns
 
 
 @dataclass(frozen=True)
@@ -130,10 +144,10 @@ class RunSize:
     needs: Needs
 
 
-def _measure(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any]) -> RunSize:
+def measure(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any]) -> RunSize:
     """Measure a run; it is refused if it takes more than there is."""
-    n_target, is_best = len(inputs.rows), options.method == BEST
-    low, high = parse_ngrams(options.ngrams)
+    n_target, method = len(inputs.rows), METHODS[options.method]
+    (low, high), is_best, kept = parse_ngrams(options.ngrams), options.method == BEST, options.resume is not None
     work = Work(
         n_source=len(inputs.labels),
         n_target=n_target,
@@ -143,24 +157,26 @@ def _measure(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, An
         adapts=options.method != "plain",
         n_explained=min(n_target, MAX_EXPLAINED) if options.report else 0,
         jobs=options.jobs,
-        n_grams=PRESETS[BEST]["n_rounds"] if is_best else 1,
+        n_trainings=BEST_TRAININGS if is_best else 0,
         command=True,
     )
-    allowed, cell_bytes, kept = memory_of(options.memory), 8 if is_best else 4, options.resume is not None
+    allowed = memory_of(options.memory)
     if options.landmarks is not None:
         n_landmarks = min(int(options.landmarks), work.n) if options.landmarks != AUTO else None
         if n_landmarks is None:
-            n_landmarks = most_landmarks(work, allowed, MOST_LANDMARKS, cell_bytes=cell_bytes, kept=kept)
-        return RunSize(work, n_landmarks, check_landmarks_fit(work, n_landmarks, allowed, cell_bytes=cell_bytes, kept=kept))
-    method = METHODS[options.method]
-    ways = ({"disk": "--resume DIR"} if method.is_stage else {}) | ({"landmarks": "--landmarks {}"} if method.is_own else {})
-    needs, _ = check_exact(work, allowed, may_use_disk=method.is_stage and kept, options=ways, cell_bytes=cell_bytes)
+            n_landmarks = most_landmarks(work, allowed, MOST_LANDMARKS, kept=kept)
+        return RunSize(work, n_landmarks, check_landmarks_fit(work, n_landmarks, allowed, cell_bytes=4, kept=kept))
+    in_place = not kept and options.engine == "threads"
+    if is_best or not method.is_own or (options.method == "plain" and in_place and KERNELS[options.kernel].counts):
+        return RunSize(work, None, check_linear(work, allowed, "--sample {}"))
+    needs, _ = check_exact(work, allowed, may_use_disk=kept, options={"disk": "--resume DIR", "landmarks": "--landmarks {}"})
     return RunSize(work, None, needs)
 
 
-def _describe(options: ClassifyOptions, inputs: Inputs, size: RunSize) -> dict[str, Any]:
-    """Describe what a run will do, fit for JSON."""
+def describe(options: ClassifyOptions, inputs: Inputs, size: RunSize, *, n_all: int | None = None) -> dict[str, Any]:
+    """Describe what a run will do, fit for JSON; ``n_all`` is how many there are of which the target is a sample."""
     work, needs = size.work, size.needs
+    of_all = "" if n_all is None else f" of {n_all}"
     compared = "" if size.n_landmarks is None else f", {size.n_landmarks} landmarks"
     return {
         "n_source": work.n_source,
@@ -175,7 +191,7 @@ def _describe(options: ClassifyOptions, inputs: Inputs, size: RunSize) -> dict[s
         "options": options.to_toml(),
         "landmarks": size.n_landmarks,
         "needs": {"bytes": needs.n_bytes, "seconds": round(needs.seconds, 1), "disk": needs.disk},
-        "sentence": f"{work.n_source} source and {work.n_target} target documents{compared}: {needs}",
+        "sentence": f"{work.n_source} source and {work.n_target}{of_all} target documents{compared}: {needs}",
     }
 
 
@@ -214,6 +230,7 @@ def _make_contents(
             config=options.to_toml(),
         ),
         abstain_below=options.abstain_below or 0.0,
+        listed=fits.documents,
         progress=progress,
     )
 

@@ -1,0 +1,385 @@
+"""Labelling tables with a model, part by part: one, or many files into a folder, here or by Dask workers.
+
+Beside each file in the folder there is a record of what it was made from. It is written just before the file appears, so that
+a file is never taken for finished that is not, nor for that of another model.
+"""
+
+import json
+import os
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import IO, Any
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift import __version__
+from gramshift.commands.classify.labelled import LabelColumns, label_columns, renamed_in_words
+from gramshift.commands.outputs import RECORDS, FileJob, as_option
+from gramshift.data.columns import Columns, Progress, find_columns, texts_in
+from gramshift.data.readers import open_table
+from gramshift.data.tables import Part, Table
+from gramshift.data.writing import open_writer, output_style
+from gramshift.errors import InputError
+from gramshift.methods import load
+from gramshift.runtime.lock import hold, let_go
+from gramshift.runtime.resources import Runtime, on_engine
+from gramshift.runtime.storage import identify, is_still, is_url, locate, reaching, remove_leftovers, replaced_file
+
+CELLS = 1 << 25  # similarities that are in memory at a time
+MOST_ROWS = 4096  # rows that are labelled at a time
+LARGEST = 1 << 20  # bytes of a record
+Found = dict[str, Any]
+"""What was found in one table: n, labels (how many of each), abstained, confidence (the sum of all)."""
+Score = Callable[[int, list[str]], NDArray[np.float64]]
+"""score(number, texts): the probabilities of a part's texts."""
+
+
+@dataclass(frozen=True)
+class LabelOptions:
+    """How tables are read and what is written of the labels; all of it is part of a record."""
+
+    text: str | None = None
+    format: str | None = None
+    encoding: str = "utf-8"
+    abstain_below: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.abstain_below is not None and not 0 < self.abstain_below <= 1:
+            raise InputError(f"--abstain-below {self.abstain_below:g}: give a confidence between 0 and 1, such as 0.7")
+
+
+def count_rows(classifier: Any, most_rows: int = MOST_ROWS) -> int:
+    """How many rows are labelled at a time: fewer where each is compared with many documents."""
+    fit = getattr(classifier, "_fit", None)
+    if fit is not None and fit.model.ngrams is not None:
+        return most_rows
+    n_compared = len(classifier.labeled_iter_ if fit is None else fit.compared)
+    return max(1, min(most_rows, CELLS // max(1, n_compared)))
+
+
+def label_table(
+    table: Table,
+    columns: Columns,
+    file: IO[bytes],
+    name: str,
+    *,
+    score: Score,
+    ours: LabelColumns,
+    classes: NDArray[Any],
+    abstain_below: float | None,
+    size: int,
+    told: Callable[[], None] = lambda: None,
+) -> Found:
+    """Write the table again with labels, ``size`` rows at a time; ``told`` is called after each part."""
+    counts: Counter[str] = Counter()
+    confidence = 0.0
+    with open_writer(file, name, table, ours.types) as writer:
+        for number, part in enumerate(_blaming_input(table, table.parts(size))):
+            probabilities = score(number, texts_in(table, columns, part))
+            labels = classes[probabilities.argmax(axis=1)].tolist()
+            added = ours.values(labels, probabilities.tolist(), abstain_below)
+            writer.write(part, added)
+            counts.update("" if label is None else str(label) for label in added[ours.label])
+            confidence += float(probabilities.max(axis=1).sum())
+            told()
+    abstained = counts.pop("", 0)
+    found = {str(one): counts[str(one)] for one in classes.tolist()}
+    return {"n": sum(counts.values()) + abstained, "labels": found, "abstained": abstained, "confidence": confidence}
+
+
+def _blaming_input(table: Table, parts: Iterator[Part]) -> Iterator[Part]:
+    """The same parts; a disk that fails while they are read is the fault of this file, not of the one that is written."""
+    while True:
+        with _blaming(table.name):
+            part = next(parts, None)
+        if part is None:
+            return
+        yield part
+        del part  # the next one needs the room
+
+
+@contextmanager
+def _blaming(name: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{name}: {error.strerror}" if error.strerror else str(error)) from None
+
+
+def add_up(found: list[Found]) -> Found:
+    """What was found in all of several tables."""
+    labels: Counter[str] = Counter()
+    for one in found:
+        labels.update(one["labels"])
+    return {
+        "n": sum(one["n"] for one in found),
+        "labels": dict(labels),
+        "abstained": sum(one["abstained"] for one in found),
+        "confidence": sum(one["confidence"] for one in found),
+    }
+
+
+def label_file(
+    classifier: Any, model: str, options: LabelOptions, most_rows: int, told: Progress | None, job: FileJob
+) -> Found:
+    """Label one file and leave a record; what is wrong with the file itself is returned as {"error": words}."""
+    size, score = count_rows(classifier, most_rows), lambda number, texts: classifier.predict_proba(texts)
+    try:
+        with ExitStack() as stack:
+            with _blaming(job.shown):
+                known = identify(job.input, whole=True)
+                table = stack.enter_context(
+                    open_table(job.input, format=options.format, encoding=options.encoding, naming=as_option)
+                )
+                columns = find_columns(table, text=options.text)
+                output_style(job.output, table)
+            ours = label_columns(table, classifier.classes_.tolist())
+            found: Found = {}
+
+            def announce(output: dict[str, Any]) -> None:
+                if not is_still(job.input, known):
+                    raise InputError(f"{job.shown} was changed while it was read; give the same command again when it is whole")
+                _write_record(job, _key(model, options), known, output, found)
+
+            with replaced_file(job.output, announce=announce) as file:
+                found |= label_table(
+                    table, columns, file, job.output,
+                    score=score, ours=ours, classes=classifier.classes_, abstain_below=options.abstain_below, size=size,
+                    told=lambda: None if told is None else told("labelling", *table.position()),
+                )  # fmt: skip
+            words = renamed_in_words(table, ours)
+            return found | {"renamed": words and words.replace(job.input, job.shown)}
+    except InputError as error:
+        return {"error": str(error).replace(job.input, job.shown)}
+
+
+def _key(model: str, options: LabelOptions) -> dict[str, Any]:
+    """What decides the labels of a file, beside the file."""
+    return {"gramshift": __version__, "model": model, **asdict(options)}
+
+
+def _write_record(job: FileJob, key: dict[str, Any], input: dict[str, Any], output: dict[str, Any], found: Found) -> None:
+    system, folder = locate(os.path.dirname(job.record))
+    with reaching(job.record):
+        system.makedirs(folder, exist_ok=True)
+    with replaced_file(job.record) as file:
+        file.write(json.dumps({"run": key, "input": input, "output": output, "found": found}).encode())
+
+
+def _read_record(job: FileJob) -> dict[str, Any] | None:
+    """The record of an output; None if there is none that makes sense."""
+    try:
+        if is_url(job.record):
+            system, path = locate(job.record)
+            data = system.cat_file(path, end=LARGEST)
+        else:
+            with open(job.record, "rb") as file:
+                data = file.read(LARGEST)
+        record = json.loads(data)
+        found = record["found"]
+        counts = [found["n"], found["abstained"], *found["labels"].values()]
+        if not all(type(one) is int and one >= 0 for one in counts) or not 0 <= float(found["confidence"]) <= found["n"]:
+            raise ValueError
+        if found["n"] != found["abstained"] + sum(found["labels"].values()):
+            raise ValueError
+        if not all(isinstance(record[name], dict) for name in ("run", "input", "output")):
+            raise ValueError
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+    return dict(record)
+
+
+def _take_up(job: FileJob, key: dict[str, Any]) -> tuple[Found | None, str]:
+    """What was found in a file that is finished; else None, and what is wrong with the output that is there, if one is."""
+    system, path = locate(job.output)
+    with reaching(job.output):
+        if not system.exists(path):
+            return None, ""
+    record = _read_record(job)
+    if record is None or not is_still(job.output, record["output"]):
+        return None, "it is not as this command wrote it"
+    if record["run"] != key:
+        names = [name for name in key if record["run"].get(name) != key[name]] or ["options"]
+        words = {"model": "model", "gramshift": "version of Gramshift"} | {"abstain_below": as_option("abstain-below")}
+        return None, f"it was made with another {words.get(names[0], as_option(names[0]))}"
+    with suppress(OSError):  # an input that is not there is told of when it is its turn
+        if not is_still(job.input, record["input"]):
+            return None, f"{job.input} has changed since it was made"
+    return record["found"], ""
+
+
+@contextmanager
+def _hold_folder(folder: str, jobs: list[FileJob]) -> Iterator[None]:
+    """Have the folder, made if it is missing, for this process alone, without what dead processes left half written."""
+    system, path = locate(folder.rstrip("/") or "/")
+    if is_url(folder):
+        with reaching(folder):
+            system.makedirs(path, exist_ok=True)
+        yield
+        return
+    parent = Path(path).absolute().parent
+    if not parent.is_dir():
+        raise FileNotFoundError(f"--output {folder}: there is no folder {parent}; make it first")
+    records = Path(path, RECORDS)
+    records.mkdir(parents=True, exist_ok=True)
+    lock = records.resolve() / "lock"
+    locked = hold(lock)
+    written = [name for job in jobs for name in (job.output, job.record)]
+    try:
+        remove_leftovers(*written)
+        yield
+        remove_leftovers(*written)  # of workers that were lost
+    finally:
+        if locked:
+            let_go(lock, os.getpid())
+
+
+def label_files(
+    model: str,
+    classifier: Any,
+    jobs: list[FileJob],
+    folder: str,
+    options: LabelOptions,
+    runtime: Runtime,
+    *,
+    force: bool = False,
+    most_rows: int = MOST_ROWS,
+    say: Callable[[str], None],
+) -> dict[str, Any]:
+    """Label files into a folder with the model of that name, which is the ``classifier``.
+
+    Those that are finished stay as they are. A file that is bad is named, and the others are labelled.
+    """
+    digest = sha256(Path(model).read_bytes()).hexdigest()
+    found: dict[FileJob, Found] = {}
+    with _hold_folder(folder, jobs):
+        left = []
+        for job in jobs:
+            finished, fault = _take_up(job, _key(digest, options))
+            if finished is not None:
+                found[job] = finished | {"kept": True}
+                continue
+            if fault and not force:
+                raise FileExistsError(f"{job.output} exists, and {fault}; choose another --output or replace it with --force")
+            left.append(job)
+
+        def receive(job: FileJob, one: Found) -> None:
+            found[job] = one
+            if "error" in one:
+                say(one["error"])
+
+        if found:
+            say(f"{folder}: {len(found)} of {len(jobs)} files were finished already")
+        if left:
+            work = _label_on_workers if runtime.engine == "dask" else _label_here
+            work(model, digest, classifier, left, options, runtime, most_rows, receive)
+    return _summary(jobs, found, say)
+
+
+Receive = Callable[[FileJob, Found], None]
+
+
+def _label_here(
+    model: str, digest: str, classifier: Any, jobs: list[FileJob], options: LabelOptions, runtime: Runtime, most_rows: int,
+    receive: Receive,
+) -> None:  # fmt: skip
+    sizes = [_size_of(job) for job in jobs]
+    before, total = 0, sum(sizes)
+    for job, size in zip(jobs, sizes, strict=True):
+
+        def told(stage: str, done: int, all: int, before: int = before, size: int = size) -> None:
+            runtime.report(stage, before + (size * done // all if all else 0), total)
+
+        receive(job, label_file(classifier, digest, options, most_rows, told, job))
+        before += size
+        runtime.report("labelling", before, total)
+
+
+def _size_of(job: FileJob) -> int:
+    try:
+        return int(identify(job.input)["size"]) + 1
+    except (OSError, InputError):
+        return 1
+
+
+def _label_on_workers(
+    model: str, digest: str, classifier: Any, jobs: list[FileJob], options: LabelOptions, runtime: Runtime, most_rows: int,
+    receive: Receive,
+) -> None:  # fmt: skip
+    """One task for each file: workers read their own files and write their own labels, and only the model travels."""
+
+    def absolute(name: str) -> str:
+        return name if is_url(name) else os.path.abspath(name)
+
+    own = {job.shown: job for job in jobs}
+    with on_engine(runtime) as ready:
+        assert ready.cluster is not None
+        shared = os.path.abspath(model) if runtime.scheduler is None else ready.cluster.share(Path(model).read_bytes(), "model")
+        ready.cluster.run(
+            partial(_label_on_worker, shared, digest, options, most_rows),
+            [replace(job, input=absolute(job.input), output=absolute(job.output)) for job in jobs],
+            name=lambda job: f"label-{os.path.basename(job.output)}",
+            report=runtime.telling("labelling"),
+            receive=lambda job, one: receive(own[job.shown], one),
+        )
+
+
+def _label_on_worker(shared: Any, digest: str, options: LabelOptions, most_rows: int, job: FileJob) -> Found:
+    folder = os.path.dirname(job.output)
+    if not is_url(folder) and not os.path.isdir(folder):
+        raise InputError(f"a Dask worker does not see the folder {folder}: all of them must, at the same place")
+    with joblib.parallel_config(backend="sequential"):  # each worker has a core, and all have work
+        return label_file(_model_of(shared, digest), digest, options, most_rows, None, job)
+
+
+_models: dict[str, Any] = {}
+_loading = threading.Lock()
+
+
+def _model_of(shared: str | bytes, digest: str) -> Any:
+    """The model of a worker, by its path or its bytes; it is loaded once, and only the last one is kept."""
+    with _loading:
+        if digest not in _models:
+            data = shared if isinstance(shared, bytes) else Path(shared).read_bytes()
+            if sha256(data).hexdigest() != digest:
+                raise InputError(f"{shared if isinstance(shared, str) else 'the model'} was changed while files were labelled")
+            _models.clear()
+            with NamedTemporaryFile(suffix=".gramshift") as file:
+                file.write(data)
+                file.flush()
+                _models[digest] = load(file.name)
+        return _models[digest]
+
+
+def _summary(jobs: list[FileJob], found: dict[FileJob, Found], say: Callable[[str], None]) -> dict[str, Any]:
+    """What was found, fit for JSON, with the files in their order."""
+    good = [job for job in jobs if "error" not in found[job]]
+    renamed = [words for job in good if (words := found[job].get("renamed"))]
+    if renamed:
+        say(renamed[0] + (f" (files like this: {len(renamed)})" if renamed[1:] else ""))
+    files = []
+    for job in good:
+        one = found[job]
+        told = {name: one[name] for name in ("n", "labels", "abstained")}
+        files.append({"input": job.input, "output": job.output, **told, "kept": one.get("kept", False)})
+    bad = [{"input": job.input, "error": found[job]["error"]} for job in jobs if "error" in found[job]]
+    return add_up([found[job] for job in good]) | {"files": files, "bad": bad}
+
+
+def describe_bad(result: dict[str, Any]) -> str | None:
+    """One sentence about files that could not be labelled, if there are any."""
+    bad = [one["input"] for one in result.get("bad", [])]
+    if not bad:
+        return None
+    shown = ", ".join(bad[:5]) + (f" and {len(bad) - 5} more" if len(bad) > 5 else "")
+    advice = "the others are done; mend or remove these and give the same command again"
+    return f"{len(bad)} of {len(bad) + len(result['files'])} files could not be labelled: {shown}; {advice}"
