@@ -5,6 +5,7 @@ import importlib
 import json
 import os
 import sys
+from collections.abc import Sequence
 from subprocess import CalledProcessError
 from typing import Any
 
@@ -21,9 +22,12 @@ BENCHMARKS = {
     "scale": "fits with landmarks: time and memory of up to 80,000 documents, accuracy beside the exact fit, a cost model",
     "estimates": "peak memory of fits beside what is told of it beforehand",
     "classifier": "the transductive classifier against Algorithm 1 in NumPy: time, memory, growth, share of each stage",
+    "linear": 'the preset "best" against scikit-learn and "paper", by documents, classes and workers, predicting, a cost model',
+    "classify": 'the command classify with the preset "best", from files to page, beside another commit',
     "house": "the source itself: modules, names used twice, late imports, monkeypatches of the tests, before and now",
 }
-GROWING = ("scale",)  # make as many documents as they are asked for
+GROWING = ("scale", "linear", "classify")  # take or make as many documents as they are asked for
+OWN = {"linear": ("only", "largest", "million"), "classify": ("against",)}  # options that no other benchmark has
 
 
 def at_least(least: int) -> Any:
@@ -51,11 +55,35 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="benchmark", required=True)
     for name, words in BENCHMARKS.items():
         if name != "house":
-            commands.add_parser(name, parents=[common], help=words, description=words)
+            add_own(name, commands.add_parser(name, parents=[common], help=words, description=words))
     house = commands.add_parser("house", help=BENCHMARKS["house"], description=BENCHMARKS["house"])
     house.add_argument("--commit", metavar="REV", help="count at this commit only (default: the working tree)")
     house.add_argument("--json", action="store_true", help="one JSON object on stdout instead of a table")
     return parser
+
+
+def add_own(name: str, parser: argparse.ArgumentParser) -> None:
+    """The options that one benchmark alone has."""
+    if name == "linear":
+        from bench.linear_goals import SECTIONS
+
+        parser.add_argument("--only", type=some_of(SECTIONS), metavar="A,B", help=f"sections among {', '.join(SECTIONS)}")
+        parser.add_argument("--largest", type=at_least(200), metavar="N", help="no more grown documents (default: 200000)")
+        parser.add_argument("--million", action="store_true", help="a million documents in the section resume")
+    if name == "classify":
+        parser.add_argument("--against", metavar="REV", help="the commit to run beside (default: ed6bd3f, with --smoke none)")
+
+
+def some_of(names: Sequence[str]) -> Any:
+    """Some of these names with commas between them, for argparse."""
+
+    def parse(text: str) -> list[str]:
+        wrong = [one for one in text.split(",") if one not in names]
+        if wrong:
+            raise argparse.ArgumentTypeError(f"{', '.join(wrong)}: give some of {', '.join(names)}")
+        return text.split(",")
+
+    return parse
 
 
 def run_house(args: argparse.Namespace) -> int:
@@ -87,12 +115,13 @@ def main(arguments: list[str] | None = None) -> int:
     benchmark = importlib.import_module(f"bench.{args.benchmark}")
     try:
         more = {"docs": args.docs} if grows else {}
+        more |= {name: getattr(args, name) for name in OWN.get(args.benchmark, ())}
         result = benchmark.run(texts, smoke=args.smoke, repeat=args.repeat or (1 if args.smoke else 9), **more)
     except (MismatchError, CorpusError, CalledProcessError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
     print(json.dumps(result, indent=2) if args.json else benchmark.show(result))
-    return 0
+    return 1 if result.get("failed") else 0
 
 
 if __name__ == "__main__":

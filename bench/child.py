@@ -12,6 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from bench.linear_child import LINEAR_TASKS
+
 ROOT = Path(__file__).resolve().parent.parent
 LATER_CALLS = 3
 
@@ -229,7 +231,7 @@ def peak_bytes() -> int:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
-TASKS: dict[str, Callable[..., dict[str, float]]] = {
+TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "cold": cold,
     "touch": touch,
     "memory": memory,
@@ -240,6 +242,7 @@ TASKS: dict[str, Callable[..., dict[str, float]]] = {
     "dask": dask,
     "alone": alone,
     "fit": fit,
+    **LINEAR_TASKS,
 }
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from bench.child import run_child
 from bench.corpus import Texts
 from bench.machine import describe_machine, describe_versions, say
 from bench.table import table
-from gramshift.runtime.budget import BASE, Needs, Work, estimate_exact, estimate_landmarks
+from gramshift.runtime.budget import BASE, Needs, Work, estimate_exact, estimate_landmarks, estimate_linear
 from gramshift.runtime.memory import parse_bytes
 
 OFF = 0.3  # how far an estimate may be off
@@ -21,22 +21,23 @@ class Case:
 
     n: int
     options: dict[str, Any] = field(default_factory=dict)
-    cell_bytes: int = 4
     resumes: bool = False
 
     def estimate(self, work: Work) -> Needs:
         """What is told of it."""
+        if self.options.get("preset") == "best":
+            return estimate_linear(work)
         if "landmarks" not in self.options:
             return estimate_exact(work, on_disk=self.resumes)
         limit = self.options.get("memory_limit")
         memory = BASE + parse_bytes(limit) if limit else None
-        return estimate_landmarks(work, self.options["landmarks"], cell_bytes=self.cell_bytes, memory=memory)
+        return estimate_landmarks(work, self.options["landmarks"], memory=memory)
 
 
 CASES = (
     Case(4000, {"landmarks": 2500}),
     Case(32_000, {"landmarks": 1000, "memory_limit": "230 MB"}),  # on disk
-    Case(1200, {"landmarks": 300, "preset": "best"}, cell_bytes=8),
+    Case(16_000, {"preset": "best"}),
     Case(5000, {"preset": "paper"}),
     Case(2000, {"preset": "best"}),
     Case(8000, {"memory_limit": "700 MB"}, resumes=True),

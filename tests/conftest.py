@@ -41,7 +41,12 @@ BY_FIXTURE = {"data_folder": "data", "browser": "browser", "cluster": "cluster",
 BY_NAME = {"open_cluster": "cluster", "subprocess": "process", "fork": "process", "Parallel": "process"}
 APART = ("data", "browser", "cluster", "process")  # markers of tests that may start processes
 LONG_FIRST = ("cluster", "slow", "data", "browser", "process")
-WITH_CLUSTER = {"tests/grams/test_filling.py", "tests/model/test_dask.py", "tests/runtime/test_cluster.py"}
+WITH_CLUSTER = {
+    "tests/commands/test_files_on_workers.py",
+    "tests/grams/test_filling.py",
+    "tests/model/test_dask.py",
+    "tests/runtime/test_cluster.py",
+}
 ONE_BY_ONE = {"tests/test_bench.py"}
 STARTS = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system")
 

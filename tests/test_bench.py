@@ -9,16 +9,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bench.__main__ import make_parser
 from bench.cost import BYTES, SECONDS, estimate, model
 from bench.development import read_development
 from bench.grown import Grown, load_reviews
+from bench.linear import compare, needed
+from bench.linear_data import split_setting, themed
+from bench.linear_goals import SECTIONS as PARTS
+from bench.linear_goals import judge
+from bench.rivals import MismatchError
 from gramshift.text.corpus import InParts
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", ["kernel", "weighted", "pairs", "classifier", "reproduce", "experiments", "unbalanced", "scale", "estimates"]
-)
+    "name",
+    [
+        "kernel", "weighted", "pairs", "classifier", "reproduce", "experiments", "unbalanced", "scale", "estimates",
+        "linear", "classify",
+    ],
+)  # fmt: skip
 def test_the_benchmark_runs(name):
     command = [sys.executable, "-m", "bench", name, "--smoke", "--json"]
     result = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, timeout=300, check=False)
@@ -73,3 +83,37 @@ def test_the_cost_model_finds_the_costs_that_runs_were_made_from():
         assert np.abs(np.concatenate(found[name]["off_percent"])).max() < 0.1
         assert estimate(terms, found[name]["costs"], runs[0]) > 0
     np.testing.assert_allclose([found["seconds"]["costs"][name] for name in costs], list(costs.values()), rtol=1e-3)
+
+
+def test_a_rival_may_differ_only_where_scores_are_equal_to_rounding():
+    """Labels that differ by more are no answer to the same question, and no time counts."""
+    scores = [[-0.5, 0.5], [1e-9, -1e-9], [0.3, -0.3]]
+    ours = {"codes": [1, 0, 0], "scores": scores, "probabilities": [[0.2, 0.8], [0.5, 0.5], [0.6, 0.4]]}
+    assert compare(ours, ours | {"codes": [1, 1, 0]})["ties"] == 1
+    with pytest.raises(MismatchError, match="1 other labels"):
+        compare(ours, ours | {"codes": [0, 0, 0]})
+
+
+def test_sections_of_a_benchmark_can_be_chosen(capsys):
+    assert needed(None) == list(PARTS)
+    assert needed(["predict", "rival"]) == ["rival", "predict"]
+    assert needed(["cost"]) == ["growth", "predict", "cost"]
+    assert make_parser().parse_args(["linear", "--only", "growth,classes"]).only == ["growth", "classes"]
+    with pytest.raises(SystemExit):
+        make_parser().parse_args(["linear", "--only", "growth,speed"])
+    assert f"speed: give some of {', '.join(PARTS)}" in capsys.readouterr().err
+
+
+def test_goals_are_those_of_the_sections_that_ran():
+    rows = [{"documents": 2000, "ratio": 30.0, "memory_share": 0.5}]
+    goals = judge({"rival": rows, "workers": {"skipped": "there are none"}})
+    assert [(goal["section"], goal["reached"]) for goal in goals] == [("rival", True), ("rival", False)]
+
+
+def test_documents_of_several_classes_tell_their_class_by_words_that_all_domains_share():
+    reviews = load_reviews(smoke=True)
+    texts, codes = themed(reviews, "BD", 60, 5, seed=0)
+    assert (texts, codes.tolist()) == (themed(reviews, "BD", 60, 5, seed=0)[0], [i % 5 for i in range(60)])
+    assert all(texts)
+    source, codes, target = split_setting(reviews, "BDE-K", 80)
+    assert (len(source), len(target), codes.tolist()[:3]) == (60, 20, [1, 0, 1])
