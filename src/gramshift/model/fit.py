@@ -40,7 +40,7 @@ from gramshift.runtime.budget import (
     most_landmarks,
 )
 from gramshift.runtime.checkpoint import Checkpoint, check_folder
-from gramshift.runtime.memory import human
+from gramshift.runtime.memory import human, return_large_arrays
 from gramshift.runtime.pieces import MemoryStore, Store
 from gramshift.runtime.resources import Runtime, on_engine
 from gramshift.runtime.threads import stay_ready
@@ -96,6 +96,7 @@ def _fit_linear(
     calibrate: bool,
 ) -> Fit:
     """Fit a linear model of n-grams; what is made for the labels alone scores no other documents."""
+    return_large_arrays()
     classes, labelling = labels
     schedule = settings.make_schedule(len(labelling.target), classes.tolist())
     with stay_ready(runtime.n_threads) as run:

@@ -3,6 +3,7 @@
 import ctypes
 import os
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +16,7 @@ try:
 except ImportError:  # Windows has no such limits
     resource = None  # type: ignore[assignment]
 
+M_MMAP_THRESHOLD, LARGE = -3, 1 << 20  # a parameter of glibc, and bytes
 UNITS = {"": 1, "b": 1, "k": 10**3, "kb": 10**3, "m": 10**6, "mb": 10**6, "g": 10**9, "gb": 10**9, "t": 10**12, "tb": 10**12}
 UNITS |= {f"{prefix}i{b}": 1024 ** (power + 1) for power, prefix in enumerate("kmgt") for b in ("", "b")}
 CGROUPS = (
@@ -58,6 +60,16 @@ def give_back() -> None:
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
     if trim is not None:
         trim(0)
+
+
+def return_large_arrays() -> None:
+    """Have arrays of a megabyte or more go back to the system as soon as they are freed, for the rest of this process.
+
+    The C library (glibc) would keep most of them, for arrays that do not fit where they were: a quarter of a fit's memory.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    if mallopt is not None:
+        mallopt(M_MMAP_THRESHOLD, LARGE)
 
 
 def free_memory(cgroups: Sequence[tuple[str, str, str]] = CGROUPS) -> int:
