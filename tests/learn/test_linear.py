@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import naive
 from conftest import examples, texts
 from gramshift.data.demo import load_demo
+from gramshift.learn.conjugate import orthonormalize
 from gramshift.learn.linear import BLOCK, TOGETHER, LinearFeatures, LinearPart, LinearRidge
 from gramshift.learn.ridge import Fitted, SingularKernelError
 from gramshift.learn.selection import one_versus_all
@@ -206,3 +207,39 @@ def test_alpha_that_double_precision_cannot_do_with_is_noticed(demo, bias):
         LinearRidge(documents, 1e-12, bias=bias, few=0).solve(training, targets)
     single = np.array([row for row in training if TEXTS.index(TEXTS[row]) == row])
     assert largest_error(LinearRidge(documents, 1e-12, bias=bias), kernel, single, targets[single]) < PROMISED
+
+
+@pytest.mark.parametrize("columns", [1, 2, 5, 9])
+def test_columns_are_a_combination_of_orthonormal_ones(columns):
+    given_ = np.random.default_rng(columns).normal(size=(40, columns)) * 10.0 ** np.arange(-3, columns - 3)
+    basis, factors = orthonormalize(given_)
+    np.testing.assert_allclose(basis @ factors, given_, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(columns), atol=1e-12)
+    assert (np.tril(factors, -1) == 0).all()
+
+
+def test_columns_that_are_sums_of_others_are_none_of_their_own():
+    a, b = np.random.default_rng(0).normal(size=(2, 30))
+    given_ = np.array([a, a, np.zeros(30), b, a - 2 * b]).T
+    basis, factors = orthonormalize(given_)
+    np.testing.assert_allclose(basis @ factors, given_, atol=1e-12)
+    assert [bool(column.any()) for column in basis.T] == [True, False, False, True, False]
+
+
+def test_targets_may_depend_on_each_other(demo):
+    documents, kernel = demo
+    targets = draw_targets(5)
+    targets[:, 2], targets[:, 3] = targets[:, 0], 0.0
+    assert largest_error(LinearRidge(documents, 1.0), kernel, np.arange(TRAINED), targets) < PROMISED
+
+
+def test_many_columns_share_directions(demo):
+    documents, _ = demo
+
+    def count_steps(targets):
+        told = []
+        LinearRidge(documents, 0.1, progress=lambda *about: told.append(about)).solve(np.arange(TRAINED), targets)
+        return len(told)
+
+    targets = draw_targets(7)
+    assert count_steps(targets) < max(count_steps(targets[:, [k]]) for k in range(7))

@@ -51,3 +51,31 @@ def safe_ratio(a: Floats, b: Floats) -> Floats:
     """a / b, and 0 for a column that is solved or that rounding has spoilt: it then stays as it is."""
     result: Floats = np.divide(a, b, out=np.zeros_like(a), where=(a > 0) & (b > 0))
     return result
+
+
+def combine(columns: Floats, factors: Floats) -> Floats:
+    """columns @ factors, summed in one order; that of BLAS depends on the number of its threads."""
+    result: Floats = np.einsum("ij,jk->ik", columns, factors)
+    return result
+
+
+def inner(a: Floats, b: Floats) -> Floats:
+    """a.T @ b, summed in one order."""
+    result: Floats = np.einsum("ij,ik->jk", a, b)
+    return result
+
+
+def orthonormalize(columns: Floats) -> tuple[Floats, Floats]:
+    """(Q, Z) with columns = Q Z: those of Q are orthonormal, or 0 where a column is a sum of those before it."""
+    rows, factors = columns.T.copy(), np.zeros((columns.shape[1], columns.shape[1]))
+    for k in range(len(rows)):
+        row, others = rows[k], rows[:k]
+        most = DEPENDENT * np.linalg.norm(row)
+        for _ in range(2):  # once leaves rounding along the others
+            along = np.einsum("ji,i->j", others, row)
+            row -= np.einsum("ji,j->i", others, along)
+            factors[:k, k] += along
+        length = np.sqrt(np.einsum("i,i", row, row))
+        factors[k, k] = length if length > most else 0.0
+        row *= 1 / length if length > most else 0.0
+    return np.ascontiguousarray(rows.T), factors

@@ -16,7 +16,7 @@ from gramshift.ngrams.sorted_ngrams import HoldsArrays, Run, SortedNGrams, Sorte
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
-FOUR, MANY = 4, 8  # vectors that are multiplied at once, and of which more are multiplied one by one
+FOUR = 4  # numbers that a processor adds at once: columns are multiples of it
 N_CHUNKS = 16  # of a pass over all features: the same for any number of threads, so that sums have the same order
 MOST_CELLS = 1 << 23  # of the results of all chunks together
 Count = Callable[[NDArray[np.int64], int], NDArray[np.int64]]
@@ -77,33 +77,24 @@ class FeatureLists(HoldsArrays):
     def multiply(self, weights: Floats, vectors: Floats, *, run: Run = run_serially) -> Floats:
         """X diag(weights) X' vectors, where X has a row per document: the same bits for any number of threads."""
         width = vectors.shape[1]
-        if self.counts.size or width > MANY:
-            return self._multiply(weights, np.ascontiguousarray(vectors), run)
+        if self.counts.size:
+            return self._multiply(leaves.multiply_counted, (self.counts, weights), vectors, run)
         if width == 1:
-            return self._multiply_plain(leaves.multiply_vector, weights, vectors[:, 0].copy(), run)[:, None]
-        result = np.empty(vectors.shape)
-        for start in range(0, width, FOUR):
-            part = slice(start, min(start + FOUR, width))
-            four = np.zeros((self.n_docs, FOUR))
-            four[:, : part.stop - start] = vectors[:, part]
-            result[:, part] = self._multiply_plain(leaves.multiply_four, weights, four, run)[:, : part.stop - start]
-        return result
+            return self._multiply(leaves.multiply_vector, (weights,), vectors[:, 0], run)[:, None]
+        padded = np.zeros((self.n_docs, -(-width // FOUR) * FOUR))
+        padded[:, :width] = vectors
+        return self._multiply(leaves.multiply_vectors, (weights,), padded, run)[:, :width]
 
-    def _multiply_plain(self, leaf: Any, weights: Floats, vectors: Floats, run: Run) -> Floats:
+    def _multiply(self, leaf: Any, weighted: tuple[Array, ...], vectors: Floats, run: Run) -> Floats:
+        vectors = np.ascontiguousarray(vectors)
+
         def add(first: int, last: int) -> Floats:
             out = np.zeros(vectors.shape)
-            leaf(self.starts, self.gaps, weights, first, last, vectors, out)
+            leaf(self.starts, self.gaps, *weighted, first, last, vectors, out)
             return out
 
-        return self._sum(self._run(run, add, width=vectors.size // max(1, self.n_docs)), np.zeros(vectors.shape))
-
-    def _multiply(self, weights: Floats, vectors: Floats, run: Run) -> Floats:
-        def add(first: int, last: int) -> Floats:
-            out = np.zeros(vectors.shape)
-            leaves.multiply_vectors(self.starts, self.gaps, self.counts, weights, first, last, vectors, out)
-            return out
-
-        return self._sum(self._run(run, add, width=vectors.shape[1]), np.zeros(vectors.shape))
+        parts = self._run(run, add, width=vectors.size // max(1, self.n_docs))
+        return self._sum(parts, np.zeros(vectors.shape))
 
     def gather(self, vectors: Floats, *, run: Run = run_serially) -> Floats:
         """X' vectors: the sum of the documents of each feature."""

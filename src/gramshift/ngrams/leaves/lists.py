@@ -10,7 +10,7 @@ from gramshift.leaf import leaf
 from gramshift.ngrams.leaves.runs import INTERSECTION, SPECTRUM, add_to_self_values, keep_above, sort_pairs, tally
 
 FAR = 0xFFFF
-ZERO, ONE, TWO, THREE = np.arange(4, dtype=np.uint64)  # indices that cannot be negative are read in half the time
+ZERO, ONE, TWO = np.arange(3, dtype=np.uint64)  # indices that cannot be negative are read in half the time
 
 
 @leaf("int64(uint32[::1], uint32[::1], int64, boolean, int64, uint16[::1], uint32[::1])")
@@ -127,34 +127,8 @@ def multiply_vector(starts, gaps, weights, first, last, vector, out):
 
 
 @leaf("void(int64[::1], uint16[::1], float64[::1], int64, int64, float64[:, ::1], float64[:, ::1])")
-def multiply_four(starts, gaps, weights, first, last, vectors, out):
-    """The same for four vectors, which a processor reads and adds at once."""
-    for f in range(first, last):
-        weight = weights[f]
-        if weight == 0.0:
-            continue
-        begin, end, doc = np.uint64(starts[f]), np.uint64(starts[f + 1]), ZERO
-        a, b, c, d = 0.0, 0.0, 0.0, 0.0
-        for p in range(begin, end):
-            doc += np.uint64(gaps[p])
-            if gaps[p] < FAR:
-                a += vectors[doc, ZERO]
-                b += vectors[doc, ONE]
-                c += vectors[doc, TWO]
-                d += vectors[doc, THREE]
-        a, b, c, d, doc = a * weight, b * weight, c * weight, d * weight, ZERO
-        for p in range(begin, end):
-            doc += np.uint64(gaps[p])
-            if gaps[p] < FAR:
-                out[doc, ZERO] += a
-                out[doc, ONE] += b
-                out[doc, TWO] += c
-                out[doc, THREE] += d
-
-
-@leaf("void(int64[::1], uint16[::1], uint32[::1], float64[::1], int64, int64, float64[:, ::1], float64[:, ::1])")
-def multiply_vectors(starts, gaps, counts, weights, first, last, vectors, out):
-    """The same for several vectors and any counts."""
+def multiply_vectors(starts, gaps, weights, first, last, vectors, out):
+    """The same for several vectors: a processor adds several numbers of a row at once."""
     width = np.uint64(vectors.shape[1])
     totals = np.empty(vectors.shape[1])
     for f in range(first, last):
@@ -167,18 +141,43 @@ def multiply_vectors(starts, gaps, counts, weights, first, last, vectors, out):
         for p in range(begin, end):
             doc += np.uint64(gaps[p])
             if gaps[p] < FAR:
-                count = np.float64(counts[p]) if counts.size else 1.0
                 for k in range(width):
-                    totals[k] += count * vectors[doc, k]
+                    totals[k] += vectors[doc, k]
         for k in range(width):
             totals[k] *= weight
         doc = ZERO
         for p in range(begin, end):
             doc += np.uint64(gaps[p])
             if gaps[p] < FAR:
-                count = np.float64(counts[p]) if counts.size else 1.0
                 for k in range(width):
-                    out[doc, k] += count * totals[k]
+                    out[doc, k] += totals[k]
+
+
+@leaf("void(int64[::1], uint16[::1], uint32[::1], float64[::1], int64, int64, float64[:, ::1], float64[:, ::1])")
+def multiply_counted(starts, gaps, counts, weights, first, last, vectors, out):
+    """The same for documents that have features more than once."""
+    width = np.uint64(vectors.shape[1])
+    totals = np.empty(vectors.shape[1])
+    for f in range(first, last):
+        weight = weights[f]
+        if weight == 0.0:
+            continue
+        begin, end, doc = np.uint64(starts[f]), np.uint64(starts[f + 1]), ZERO
+        for k in range(width):
+            totals[k] = 0.0
+        for p in range(begin, end):
+            doc += np.uint64(gaps[p])
+            if gaps[p] < FAR:
+                for k in range(width):
+                    totals[k] += counts[p] * vectors[doc, k]
+        for k in range(width):
+            totals[k] *= weight
+        doc = ZERO
+        for p in range(begin, end):
+            doc += np.uint64(gaps[p])
+            if gaps[p] < FAR:
+                for k in range(width):
+                    out[doc, k] += counts[p] * totals[k]
 
 
 @leaf("void(int64[::1], uint16[::1], uint32[::1], int64, int64, float64[:, ::1], float64[:, ::1])")
