@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
+from gramshift.kernels.leaves.weighted import find_association
 
 Floats = NDArray[np.float64]
 Groups = NDArray[np.int64]
@@ -89,14 +90,8 @@ def association(having: NDArray[np.int64], totals: NDArray[np.int64]) -> Floats:
 
     Both are counted as if classes and their complements had half of the documents each, plus SMOOTHING. Below WEAK it is 0.
     """
-    n, everywhere = int(totals.sum()), having.sum(axis=0)
-    best = np.zeros(having.shape[1])
-    different = 1 if len(totals) == 2 else len(totals)  # of two classes each is the complement of the other
-    for here, size in zip(having[:different], totals[:different].tolist(), strict=True):
-        if 0 < size < n:
-            inside, outside = here * (n / 2 / size), (everywhere - here) * (n / 2 / (n - size))
-            np.maximum(best, np.abs(np.log((inside + SMOOTHING) / (outside + SMOOTHING))), out=best)
-    best[best < WEAK] = 0.0
+    best = np.empty(having.shape[1])
+    find_association(np.ascontiguousarray(having, np.int64), np.ascontiguousarray(totals, np.int64), SMOOTHING, WEAK, best)
     return best
 
 

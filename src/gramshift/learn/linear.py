@@ -230,7 +230,7 @@ class LinearRidge:
             products = inner(direction, moved)
             if not np.isfinite(products).all():
                 return None
-            step: Floats = np.linalg.pinv((products + products.T) / 2, hermitian=True)
+            step = np.linalg.pinv((products + products.T) / 2, hermitian=True).astype(np.float64)
             x += combine(direction, step @ left)
             basis, turn = orthonormalize(basis - combine(moved, step))
             direction, left = basis + combine(direction, turn.T), turn @ left

@@ -1,4 +1,4 @@
-"""Leaves that turn lists of documents by n-gram round, and sum weights of shared n-grams, one addition per feature and pair."""
+"""Leaves that tell what n-grams say of classes, turn lists of documents round, and add up weights of shared n-grams."""
 
 import numpy as np
 
@@ -62,3 +62,20 @@ def add_own(bounds, features, weights, unshared, unshared_weight, out):
         for k in range(bounds[doc], bounds[doc + 1]):
             total += weights[features[k]]
         out[doc] = total + unshared[doc] * unshared_weight
+
+
+@leaf("void(int64[:, ::1], int64[::1], float64, float64, float64[::1])")
+def find_association(having, totals, smoothing, weak, out):
+    """out[f] = the largest |log(a / b)| of feature f over classes, 0 if below ``weak``; see ``weighting.association``."""
+    n = totals.sum()
+    different = 1 if totals.size == 2 else totals.size  # of two classes each is the complement of the other
+    for f in range(out.size):
+        everywhere, best = 0, 1.0
+        for code in range(totals.size):
+            everywhere += having[code, f]
+        for code in range(different):
+            if 0 < totals[code] < n:
+                inside = having[code, f] * (n / 2 / totals[code]) + smoothing
+                outside = (everywhere - having[code, f]) * (n / 2 / (n - totals[code])) + smoothing
+                best = max(best, inside / outside, outside / inside)
+        out[f] = np.log(best) if np.log(best) >= weak else 0.0
