@@ -44,7 +44,9 @@ def real_fit(texts: list[str], setting: str, n: str, repeat: str, smoke: str) ->
     source, codes, target = split_setting(reviews, setting, int(n))
     _warm_up(reviews)
     times, cpu = [], []
+    classifier: Any = None
     for _ in range(int(repeat)):
+        del classifier  # or two of them would be in memory at the peak, and one of the rival's
         begun, used = time.perf_counter(), time.process_time()
         classifier = _make().fit(source, codes, target=target)
         probabilities = classifier.transduction_proba_
