@@ -217,6 +217,9 @@ def _choose(
 def at_origins(shares: Floats, aligned: Aligned, length: int) -> Floats:
     """Move shares from characters of the prepared text to those of the original, evenly where one comes from several."""
     result = np.zeros((length, shares.shape[1]))
+    if isinstance(aligned.starts, range):
+        result[aligned.starts.start : aligned.starts.stop] = shares
+        return result
     if not len(shares):
         return result
     origins: NDArray[Any] = np.array([aligned.starts, aligned.stops]).T

@@ -42,7 +42,10 @@ def strongest_spans(by_character: NDArray[np.float64]) -> list[Span]:
     if not by_character.size:
         return []
     ahead = by_character - by_character.mean(axis=1, keepdims=True)
-    found = [(start, stop, float(ahead[start:stop, code].sum()), code) for start, stop, code in stretches(by_character)]
+    runs = stretches(by_character)
+    edges = [edge for start, stop, _ in runs for edge in (start, stop)]
+    totals = np.add.reduceat(np.vstack([ahead, ahead[:1]]), edges)[::2].tolist() if runs else []  # every other is between two
+    found = [(start, stop, total[code], code) for (start, stop, code), total in zip(runs, totals, strict=True)]
     least = WEAK * max((total for _, _, total, _ in found), default=0.0)
     joined: list[tuple[int, int, float, int]] = []
     for start, stop, total, code in found:

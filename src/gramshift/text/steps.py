@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from gramshift.errors import InputError
@@ -48,11 +48,14 @@ class TextSteps:
 
 @dataclass(frozen=True)
 class Aligned:
-    """A prepared text; its character i stands for ``original[starts[i]:stops[i]]``."""
+    """A prepared text; its character i stands for ``original[starts[i]:stops[i]]``.
+
+    Ranges, where each character stands for one of the original and none is left out between them.
+    """
 
     text: str
-    starts: list[int]
-    stops: list[int]
+    starts: Sequence[int]
+    stops: Sequence[int]
 
 
 def align(text: str, steps: TextSteps) -> Aligned:
@@ -81,6 +84,10 @@ def _align_words(text: str, steps: TextSteps) -> Aligned | None:
     """The same in a tenth of the time, for the usual steps and letters that have one lower-case letter each; else None."""
     if steps != TextSteps() or len(text.lower()) != len(text):
         return None
+    prepared, first = " ".join(text.lower().split()), len(text) - len(text.lstrip())
+    if len(prepared) == len(text.strip()):
+        last = first + len(prepared)
+        return Aligned(prepared, range(first, last), range(first + 1, last + 1))
     starts: list[int] = []
     stops: list[int] = []
     for word in _WORDS.finditer(text):
@@ -90,7 +97,7 @@ def _align_words(text: str, steps: TextSteps) -> Aligned | None:
             stops.append(start)
         starts.extend(range(start, stop))
         stops.extend(range(start + 1, stop + 1))
-    return Aligned(" ".join(text.lower().split()), starts, stops)
+    return Aligned(prepared, starts, stops)
 
 
 def _normalize(pieces: list[tuple[str, int, int]], form: str) -> list[tuple[str, int, int]]:
