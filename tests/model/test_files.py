@@ -281,6 +281,16 @@ def test_files_of_an_earlier_version_predict_the_same(name):
     np.testing.assert_allclose(clf.predict_proba(new), expected["proba"], rtol=0, atol=1e-12)
 
 
+def test_files_of_best_with_landmarks_can_still_be_read():
+    """Such a fit is refused now; this one was made while it was not, of chance letters."""
+    clf = gs.load(Path(__file__).parent / "saved" / "format3-best-landmarks.gramshift")
+    expected = [0.3685463408084426, 0.02557089609390512, 0.34381534193050556]
+    new = [" cbbb eac e eebbcd baeebc", "aedd c d dadcbcdaed aaec ", "b bbccd db abdab c edeeeb"]
+    np.testing.assert_allclose(clf.predict_proba(new)[:, 1], expected, rtol=0, atol=1e-12)
+    with pytest.raises(ValueError, match="exact without landmarks"):
+        clf.fit(["a b", "c d"], ["x", "y"], target=["e f"])
+
+
 def test_a_file_of_an_earlier_version_is_written_again_as_it_was(tmp_path):
     folder = Path(__file__).parent / "saved"
     old = gs.load(folder / "format2-best.gramshift")

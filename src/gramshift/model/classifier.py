@@ -16,7 +16,7 @@ from gramshift.learn.calibrate import softmax
 from gramshift.learn.rounds import Calibration
 from gramshift.learn.selection import choose_classes
 from gramshift.model.explain import Explanation, explain_text
-from gramshift.model.fit import fit_exact, fit_landmarks
+from gramshift.model.fit import fit_exact, fit_landmarks, refuse_landmarks
 from gramshift.model.fitted import Fit, Sampled
 from gramshift.model.inputs import FitInput, ListedCorpus, check_gram, gather, gather_parts
 from gramshift.model.saving import (
@@ -308,7 +308,9 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         """Raise an error if a parameter is wrong; else what is to be done, and the kernels if these are not given."""
         settings = Settings.from_parameters(self.get_params(deep=False))
         check_engine(runtime.engine, runtime.scheduler)
-        return settings, similarities_of(settings, runtime)
+        similarities = similarities_of(settings, runtime)
+        refuse_landmarks(settings, similarities)
+        return settings, similarities
 
     def _given_parameters(self) -> dict[str, Any]:
         """The parameters as they are now, whatever is set later."""
@@ -342,7 +344,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         return self._score_read(self._read(X))
 
     def _score_read(self, X: Any) -> Floats:
-        scores = self._fit.model.score(X)
+        scores = self._fit.model.score(X, n_jobs=self.n_jobs)
         for row, place in self._fit.find_known(X):  # a target document keeps the very score that fit gave it
             scores[row] = self._fit.scores[place]
         return scores

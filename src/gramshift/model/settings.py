@@ -176,14 +176,6 @@ def kernel_is_precomputed(kernel: Any) -> bool:
     return isinstance(kernel, str) and kernel == PRECOMPUTED
 
 
-def _weighs_by_classes(values: Mapping[str, Any]) -> bool:
-    """Whether some kernel weighs n-grams by what the classes of documents say of them."""
-    kernels = values["kernel"] if isinstance(values["kernel"], (list, tuple)) else [values["kernel"]]
-    powers = [one.powers for one in kernels if isinstance(one, StringKernel)]
-    powers += [as_powers(values["weighting"]) for one in kernels if _can_be_weighted(one)]
-    return any(one is not None and one.classes > 0 for one in powers)
-
-
 def _check_landmarks(values: Mapping[str, Any]) -> None:
     """Raise an error if the parameters do not go together with landmarks."""
     n, choice = values["landmarks"], values["landmark_choice"]
@@ -196,11 +188,6 @@ def _check_landmarks(values: Mapping[str, Any]) -> None:
         raise InputError(f"classifier={values['classifier']!r} works on the exact kernel alone; with landmarks use 'ridge'")
     if kernel_is_precomputed(values["kernel"]):
         raise InputError("kernel='precomputed' is exact already: landmarks are for documents; leave them out")
-    if _weighs_by_classes(values):
-        raise InputError(
-            f"landmarks={n!r}: n-grams with weights by class make a linear model, which is exact without landmarks; leave them "
-            "out, and for more documents than memory holds use fit(..., sample=100_000)"
-        )
 
 
 def check_sample(sample: Any, random_state: Any) -> tuple[int, int]:
