@@ -157,8 +157,33 @@ def test_pieces_that_were_damaged_are_made_again(files, caplog):
     story = json.loads(Path("kept/fit.json").read_text()) | {"story": {}}
     Path("kept/fit.json").write_text(json.dumps(story))
     classify_any(options(output="more.csv", resume="kept"), say=said.append, most_rows=30)  # other parts, too
-    assert any("fit.json or model.gramshift beside it is damaged; the fit is done again" in words for words in said)
+    assert any("fit.json or model.gramshift beside it is damaged; the fit has to be done again" in words for words in said)
     assert Path("more.csv").read_bytes() == Path("whole.csv").read_bytes()
+
+
+def test_a_finished_command_can_be_given_again_with_its_model(gramshift, files):
+    command = ["classify", *RUN, "--target", "parts/*.csv", "--output", "labels/", "--resume", "kept", "--save", "m.gramshift"]
+    assert gramshift(*command).code == 0
+    before = Path("m.gramshift").read_bytes()
+    answer = gramshift(*command)
+    assert (answer.code, Path("m.gramshift").read_bytes()) == (0, before), answer.err
+    Path("m.gramshift").write_bytes(b"of another run")
+    answer = gramshift(*command)
+    assert (answer.code, Path("m.gramshift").read_bytes()) == (2, b"of another run")
+    assert "m.gramshift exists; choose another --save or replace it with --force" in answer.err
+
+
+def test_a_fit_that_was_damaged_is_not_replaced_unasked(gramshift, files):
+    command = ["classify", *RUN, "--target", "parts/*.csv", "--output", "labels/", "--resume", "kept"]
+    assert gramshift(*command).code == 0
+    model = bytearray(Path("kept/model.gramshift").read_bytes())
+    model[len(model) // 2] ^= 1
+    Path("kept/model.gramshift").write_bytes(model)
+    answer = gramshift(*command)
+    assert answer.code == 2
+    assert "is damaged; the fit has to be done again" in answer.err
+    assert "would label it anew; choose another --output or replace it with --force" in answer.err
+    assert gramshift(*command, "--force").code == 0
 
 
 def test_a_folder_of_another_run_is_refused(gramshift, files):

@@ -104,7 +104,7 @@ def _plainly(
 
 
 KEPT_TILES = "finished tiles are kept, go on with the same command"
-KEPT = "finished pieces are kept, go on with the same command"
+KEPT = "finished pieces, if there were any, are kept; go on with the same command"
 app.command("classify", cls=SeveralValues)(_plainly(parser.classify_command, "no file is half written", resumable=KEPT))
 app.command("demo")(_plainly(parser.demo_command, "no file is half written"))
 app.command("explain")(_plainly(parser.explain_command))

@@ -65,7 +65,10 @@ def classify_any(
             found = _label_one(task, fitted.classifier, kept, progress)
         else:
             found = _label_all(task, task.jobs, fitted.classifier, kept, progress, say)
-        if options.save is not None:
+        if options.save is not None and kept is not None:
+            with replaced_file(options.save) as file:
+                file.write((kept.folder / MODEL).read_bytes())
+        elif options.save is not None:
             fitted.classifier.save(options.save)
     confidence = found.pop("confidence") / max(1, found["n"])
     result = fitted.story | found | {"mean_confidence": round(confidence, 4)}
@@ -108,7 +111,8 @@ def _plan(options: ClassifyOptions, most_rows: int) -> _Task:
         jobs, output = plan_files(files, output, format=options.format, kept=options.source, option="--target"), None
     elif output not in (None, STANDARD):
         format_of(str(output), "another --output")
-    check_outputs({"--output": output, "--save": options.save}, inputs, force=options.force)
+    saved = None if _is_saved(options) else options.save
+    check_outputs({"--output": output, "--save": saved}, inputs, force=options.force)
     if options.save == STANDARD:
         raise InputError("--save cannot go to standard output; give the name of a file")
     if options.engine == "dask" and jobs is None:
@@ -118,6 +122,14 @@ def _plan(options: ClassifyOptions, most_rows: int) -> _Task:
     if options.resume is not None:
         check_folder(options.resume)
     return _Task(options, files, jobs, most_rows)
+
+
+def _is_saved(options: ClassifyOptions) -> bool:
+    """Whether --save is there already and holds the model in the folder of --resume, so that nothing would be lost."""
+    if options.save is None or options.resume is None or is_url(options.save):
+        return False
+    saved, kept = Path(options.save), Path(options.resume) / MODEL
+    return saved.is_file() and kept.is_file() and saved.read_bytes() == kept.read_bytes()
 
 
 @contextmanager
@@ -143,7 +155,8 @@ def _fit(task: _Task, kept: Checkpoint | None, progress: Progress | None, say: S
         return there
     for job in task.jobs or () if not options.force else ():
         if locate(job.output)[0].exists(locate(job.output)[1]):
-            advice = "give the --resume that it was made with, choose another --output or replace it with --force"
+            advice = "" if kept is not None else "give the --resume that it was made with, "
+            advice += "choose another --output or replace it with --force"
             raise FileExistsError(f"{job.output} exists, and a new fit would label it anew; {advice}")
     sample, n_all = _draw(task, progress)
     inputs = read_inputs(options, sample=sample, progress=progress, say=say)
@@ -183,7 +196,7 @@ def _take_up_fit(folder: Path, say: Say) -> _Fitted | None:
         return _Fitted(load(folder / MODEL), told["story"])
     except (ValueError, KeyError, TypeError, OSError) as error:
         if (folder / STORY).exists() or not isinstance(error, OSError):
-            say(f"{folder / STORY} or {MODEL} beside it is damaged; the fit is done again")
+            say(f"{folder / STORY} or {MODEL} beside it is damaged; the fit has to be done again")
         return None
 
 
