@@ -311,7 +311,7 @@ def predict_command(
     scheduler: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Address of Dask: tcp://host:8786. Default: workers on this machine.")
     ] = None,
-    jobs: Annotated[int, typer.Option(help="Dask workers on this machine; -1 for all cores.")] = -1,
+    jobs: Annotated[int, typer.Option(help="Threads, or Dask workers on this machine; -1 for all cores.")] = -1,
     force: Annotated[bool, typer.Option("--force", help="Replace an output that exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
 ) -> None:

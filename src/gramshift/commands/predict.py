@@ -50,13 +50,20 @@ def predict(
     if goes_into_folder(files, output):
         planned = plan_files(files, output, format=format, kept=[model])
         runtime = Runtime(jobs, progress=progress, engine=engine, scheduler=scheduler)
-        result = label_files(model, load(model), planned, output, options, runtime, force=force, most_rows=most_rows, say=say)
+        classifier = _load(model, jobs)
+        result = label_files(model, classifier, planned, output, options, runtime, force=force, most_rows=most_rows, say=say)
     elif engine == "dask":
         raise InputError("--engine dask gives each worker a file of its own; several inputs go into a folder: --output labels/")
     else:
-        result = _predict_one(model, files[0], output, options, force, progress, say, most_rows)
+        result = _predict_one(model, files[0], output, options, jobs, force, progress, say, most_rows)
     del result["confidence"]
     return result | {"model": model, "output": output, "seconds": round(time.perf_counter() - begun, 2)}
+
+
+def _load(model: str, jobs: int) -> Any:
+    """A model that works on so many threads, if it can."""
+    classifier: Any = load(model)
+    return classifier.set_params(n_jobs=jobs) if "n_jobs" in classifier.get_params() else classifier
 
 
 def _predict_one(
@@ -64,6 +71,7 @@ def _predict_one(
     input: str,
     output: str,
     options: LabelOptions,
+    jobs: int,
     force: bool,
     progress: Progress | None,
     say: Say,
@@ -75,7 +83,7 @@ def _predict_one(
     with open_table(input, format=options.format, encoding=options.encoding, naming=as_option) as table:
         columns = find_columns(table, text=options.text)
         output_style(output, table)
-        classifier = load(model)
+        classifier = _load(model, jobs)
         ours = label_columns(table, classifier.classes_.tolist())
         words = renamed_in_words(table, ours)
         if words is not None:

@@ -46,9 +46,12 @@ class Model:
         """The documents that new ones are compared with: all of the fit, or the landmarks."""
         return self.reference.documents
 
-    def score(self, X: Any) -> Floats:
-        """A column of scores per class. A document's score does not depend on the others."""
-        parts = [self._score(X[start : start + BLOCK]) for start in range(0, len(X), BLOCK)]
+    def score(self, X: Any, *, n_jobs: int | None = -1) -> Floats:
+        """A column of scores per class. A document's score does not depend on the others.
+
+        A linear model has ``n_jobs`` threads, kernels that compare have their own.
+        """
+        parts = [self._score(X[start : start + BLOCK], n_jobs) for start in range(0, len(X), BLOCK)]
         return np.vstack(parts) if parts else np.zeros((0, len(self.intercepts)))
 
     def describe(self, X: Any) -> GramFeatures:
@@ -73,9 +76,9 @@ class Model:
         columns = [place[text] for text in others]
         return self.similarities.describe(X, self.reference, adapt=False).gram[:, columns]
 
-    def _score(self, X: Any) -> Floats:
+    def _score(self, X: Any, n_jobs: int | None) -> Floats:
         if self.ngrams is not None:
-            return self.ngrams.score(X)
+            return self.ngrams.score(X, n_jobs=n_jobs)
         return self.describe(X).multiply(self.coefficients) + self.intercepts
 
 
