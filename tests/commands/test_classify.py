@@ -9,8 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import gramshift as gs
+from gramshift.commands.classify import fitting
 from gramshift.commands.main import repeat_option
 from gramshift.data.demo import load_demo
+from gramshift.learn.ridge import SingularKernelError
+from gramshift.model.classifier import fit_on_gram
 from gramshift.model.settings import PRESETS
 from small_tables import read_csv, write_csv
 
@@ -400,3 +403,20 @@ def test_what_is_typed_wins_over_the_preset_of_a_file(gramshift, folder):
     assert told["method"] == "best"
     told = json.loads(gramshift(*RUN, "--config", "run.toml", "--method", "plain", "--dry-run", "--json").out)
     assert told["method"] == "plain"
+
+
+def test_labels_do_not_need_plain_beside_them(gramshift, folder, monkeypatch):
+    """Its alpha is much smaller, which can be too small for documents that the method itself has no trouble with."""
+
+    def refuse_plain(classifier, *given, **more):
+        if classifier.n_rounds == 1:
+            raise SingularKernelError("alpha=1e-05 is too small for these documents")
+        return fit_on_gram(classifier, *given, **more)
+
+    monkeypatch.setattr(fitting, "fit_on_gram", refuse_plain)
+    run = [*RUN, "--method", "best", "--output", "labels.csv", "--report", "page.html"]
+    answer = gramshift(*run)
+    assert answer.code == 0, answer.err
+    assert "could not be compared with those of plain: alpha=1e-05 is too small for these documents." in answer.err
+    assert len(read_csv(folder / "labels.csv")) == 120
+    assert (folder / "page.html").stat().st_size > 100_000

@@ -188,6 +188,25 @@ def test_few_documents_are_trained_on_by_their_gram_where_steps_do_not_lead_to_a
     assert solver.held_out(np.arange(TRAINED), draw_targets(7)).shape == (TRAINED, 7)
 
 
+@pytest.mark.parametrize("bias", [False, True])
+def test_as_many_as_memory_allows_are_trained_on_by_their_gram_if_steps_are_many(demo, bias):
+    documents, kernel = demo
+    training, targets = np.random.default_rng(5).permutation(TRAINED), draw_targets(7)
+    solver = LinearRidge(documents, 1e-6, bias=bias, steps=2, few=0, most=TRAINED)
+    assert largest_error(solver, kernel, training, targets) < PROMISED
+    without = [
+        textbook(kernel, np.delete(training, k), np.delete(targets, k, axis=0), 1e-6, bias)[training[k]] for k in range(TRAINED)
+    ]
+    single = np.array([k for k in range(TRAINED) if TEXTS.count(TEXTS[training[k]]) == 1])  # copies are taken together
+    np.testing.assert_allclose(solver.held_out(training, targets)[single], np.array(without)[single], atol=1e-4)
+    told = []
+    again = LinearRidge(documents, 1e-6, steps=2, few=0, most=TRAINED, progress=lambda *about: told.append(about))
+    again.solve(training, targets)
+    n_tried = len(told)
+    again.solve(training[:-3], targets[:-3])
+    assert len(told) == n_tried > 0, "steps are not tried a second time"
+
+
 def test_for_many_documents_alpha_that_is_too_small_is_an_error(demo):
     solver = LinearRidge(demo[0], 1e-6, steps=2, few=TRAINED - 1)
     with pytest.raises(SingularKernelError) as caught:

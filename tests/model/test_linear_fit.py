@@ -20,7 +20,7 @@ from gramshift.learn.calibrate import fit_offsets
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.rounds import fit_rounds
 from gramshift.model.describers import LinearDescriber, ListedCorpus
-from gramshift.model.fit import _make_describer
+from gramshift.model.fit import _make_describer, describe_work
 from gramshift.model.inputs import gather
 from gramshift.model.ngram_model import _Listed
 from gramshift.model.settings import PRESETS
@@ -386,3 +386,20 @@ def test_documents_that_share_nothing_have_no_ngrams_that_count(texts, labels):
     assert set(clf.strongest_ngrams()) == {"a", "b"}
     explanation = clf.explain("abc")
     assert sum(span.shares["a"] for span in explanation.spans) == pytest.approx(explanation.score["a"])
+
+
+def test_n_jobs_of_a_loaded_model_can_be_changed(tmp_path):
+    gs.TransductiveClassifier(preset="best", ngram_range=(2, 3), n_jobs=1).fit(X[:20], Y[:20], target=TARGET[:9]).save(
+        tmp_path / "m"
+    )
+    clf = gs.load(tmp_path / "m").set_params(n_jobs="many")
+    with pytest.raises(ValueError, match="n_jobs='many': give a number of threads"):
+        clf.predict(NEW)
+    assert len(clf.set_params(n_jobs=2).predict(NEW)) == len(NEW)
+
+
+def test_memory_is_told_by_the_number_of_classes():
+    given = gather(X[:40], [i % 20 for i in range(40)], TARGET[:9], read=as_documents)
+    clf = gs.TransductiveClassifier(preset="best")
+    settings, similarities = clf._check_parameters(Runtime(1))
+    assert describe_work(given, settings, similarities, Runtime(1)).n_classes == 20

@@ -208,6 +208,8 @@ def check_products(lists, width, seed=0):
     np.testing.assert_allclose(lists.multiply(weights, np.asfortranarray(vectors)), gram @ vectors, **close)
     np.testing.assert_allclose(lists.own_values(weights), gram.diagonal(), **close)
     np.testing.assert_allclose(lists.gather(vectors), X.T @ vectors, **close)
+    some = np.flatnonzero(np.arange(lists.n_features) % 3 != 1)
+    np.testing.assert_allclose(lists.gather(vectors, some), (X.T @ vectors)[some], **close)
     chosen = chance.choice(n, min(n, 4 if n > FAR else 40), replace=False)
     if X.nnz:
         chosen = np.union1d(chosen, chance.choice(X.nonzero()[0], 8))

@@ -154,9 +154,9 @@ def test_a_command_takes_longer_than_the_fit_alone():
     assert command.seconds > fit.seconds + 1
 
 
-@pytest.mark.parametrize("name", ["n_source", "n_target", "n_characters", "n_lengths", "n_trainings"])
+@pytest.mark.parametrize("name", ["n_source", "n_target", "n_characters", "n_lengths", "n_trainings", "n_classes"])
 def test_more_of_anything_needs_more_of_a_linear_fit_too(name):
-    sizes = SIZES | {"n_characters": 90_000_000, "n_trainings": 10}
+    sizes = SIZES | {"n_characters": 90_000_000, "n_trainings": 10, "n_classes": 5}
     small, large = (estimate_linear(Work(**sizes | {name: times * sizes[name]})) for times in (1, 3))
     assert (large.n_bytes, large.seconds) > (small.n_bytes, small.seconds)
 

@@ -23,6 +23,7 @@ TOGETHER = 8  # blocks that may be held at a time
 TOLERANCE = 1e-6  # that no score is further off than, beside the largest target
 ROUNDING = 1e-13  # of the right-hand side: what double precision leaves
 STEPS = 1000
+PATIENCE = 200  # steps, where a gram can be made instead
 FOLDS = 5
 FEW = 2000  # documents whose gram is made without a thought
 
@@ -138,11 +139,17 @@ class LinearRidge:
         tolerance: float = TOLERANCE,
         steps: int = STEPS,
         few: int = FEW,
+        most: int | None = None,
     ) -> None:
-        """After so many ``steps`` documents that are ``few`` are trained on by their gram; more are refused."""
+        """Documents that are ``few`` have a gram that is made without a thought, and the ``most`` one that memory allows.
+
+        Where ``steps`` do not lead to the solution they are trained on by that gram, and more documents are refused.
+        """
         self.documents, self.alpha, self.bias = documents, alpha, bias
         self._progress = progress or (lambda *_: None)
-        self._tolerance, self._steps, self._few = tolerance, steps, few
+        self._tolerance, self._steps, self._few, self._most = tolerance, steps, few, max(few, most or 0)
+        self._by_gram = False
+        """Whether steps did not get to a solution, so that further ones need not try."""
 
     def solve(self, training: Rows, targets: Floats, near: Fitted | None = None) -> Fitted:
         """Train on some documents, from coefficients that are ``near``."""
@@ -150,11 +157,14 @@ class LinearRidge:
         rows, mirrored = training[order], is_mirrored(targets)
         right = targets[order][:, mirrored:]
         start = np.zeros(right.shape) if near is None else near.coefficients[rows][:, mirrored:]
-        found = self._solve(self.documents.narrow(rows), right, start)
+        may_use_gram = len(rows) <= self._most
+        found = None
+        if not self._by_gram or not may_use_gram:
+            found = self._solve(self.documents.narrow(rows), right, start, PATIENCE if may_use_gram else self._steps)
         if found is None:
             self._refuse_many(len(rows))
             exact = self._exact(rows).solve(np.arange(len(rows)), right)
-            found = exact.coefficients, exact.intercepts
+            found, self._by_gram = (exact.coefficients, exact.intercepts), True
         give_back()  # what the narrowed lists took
         weights, intercepts = found
         coefficients = np.zeros((len(self.documents), right.shape[1]))
@@ -164,8 +174,11 @@ class LinearRidge:
         return Fitted(coefficients, intercepts)
 
     def held_out(self, training: Rows, targets: Floats) -> Floats:
-        """What each document scores by a fit without it; of more than ``few`` documents, without a fifth of them at a time."""
-        if len(training) <= self._few:
+        """What each document scores by a fit without it; of more than ``few`` documents, without a fifth of them at a time.
+
+        Where they are trained on by their gram, its factor tells of any number of them.
+        """
+        if len(training) <= (self._most if self._by_gram else self._few):
             return self._exact(training).held_out(np.arange(len(training)), targets)
         scores, codes = np.empty(targets.shape), targets.argmax(axis=1)
         fold = np.empty(len(training), np.intp)
@@ -185,31 +198,33 @@ class LinearRidge:
         order, ones, rows = np.argsort(training), np.ones(len(training)), np.arange(len(training))
         place = np.empty_like(order)
         place[order] = rows
-        gram = np.vstack(list(self.documents.narrow(training[order]).rows(rows)))[np.ix_(place, place)]
+        gram = np.vstack(list(self.documents.narrow(training[order]).rows(rows)))
+        if (place != rows).any():
+            gram = gram[np.ix_(place, place)]
         return RidgeSolver(GramFeatures(gram, ones, ones, adapt=False), rows, self.alpha, bias=self.bias)
 
     def _refuse_many(self, n: int) -> None:
         """Raise an error if steps do not lead to an end and there are too many documents for their gram."""
-        if n > self._few:
+        if n > self._most:
             raise SingularKernelError(
                 f"alpha={self.alpha:g} is too small for these {n} documents: {self._steps} steps of conjugate gradients do not "
                 f"get to the solution; try alpha={max(10 * self.alpha, 1e-9):.1g} or larger"
             )
 
-    def _solve(self, documents: LinearFeatures, right: Floats, start: Floats) -> tuple[Floats, Floats] | None:
+    def _solve(self, documents: LinearFeatures, right: Floats, start: Floats, steps: int) -> tuple[Floats, Floats] | None:
         """Weights and intercepts of documents that are all in the training set; None if steps do not lead there."""
         tolerance = self._tolerance
         if self.bias:
             right, start = (np.hstack([part, filled(part)]) for part, filled in ((right, _ones), (start, _zeros)))
             tolerance /= 2 + 4 * np.sqrt(1 + self.alpha / len(right))
-        weights = self._descend(documents, right, start, tolerance)
+        weights = self._descend(documents, right, start, tolerance, min(steps, self._steps))
         if weights is None or not self.bias:
             return None if weights is None else (weights, np.zeros(right.shape[1]))
         ones = weights[:, -1:]
         intercepts: Floats = weights[:, :-1].sum(axis=0) / ones.sum()
         return weights[:, :-1] - ones * intercepts, intercepts
 
-    def _descend(self, documents: LinearFeatures, right: Floats, x: Floats, tolerance: float) -> Floats | None:
+    def _descend(self, documents: LinearFeatures, right: Floats, x: Floats, tolerance: float, steps: int) -> Floats | None:
         """Solve (K + alpha) x = right by conjugate gradients; None if ``steps`` do not get there.
 
         All columns share their directions, so that many need fewer steps than one (Dubrulle 2001, BCGrQ): the residual is
@@ -221,7 +236,7 @@ class LinearRidge:
         basis, left = orthonormalize(self._residual(documents, right, x) if x.any() else right)
         direction, now = basis, _longest(left)
         first = max(now, allowed)
-        for _ in range(self._steps):
+        for _ in range(steps):
             self._progress("training", _percent(first, max(now, allowed), allowed), 100)
             if now <= allowed:
                 return x if self._holds(documents, right, x) else None

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,7 @@ WORKER_BYTES = 320 << 20  # of a Dask worker with our libraries
 SQUARES_BYTES = 3 * 8  # of each pair of landmarks: two sums that are added, and what sends the result
 TOGETHER_BYTES = 64 << 20  # pieces that a task trains on
 PAUSED = 0.8  # of a worker's memory: with more it gets no more work
+GRAM_CELL = 32  # bytes of a gram while documents are trained on by it
 CELL_BYTES = 24  # of a piece under way: counts, what they become, and the texts
 
 
@@ -101,21 +103,22 @@ class LinearDescriber:
     def make_solver(self, features: Features, source: Rows) -> LinearRidge:
         """Ridge regression by conjugate gradients."""
         assert isinstance(features, LinearFeatures), "made here"
-        return LinearRidge(features, self._alpha, bias=self._bias, progress=self._runtime.progress)
+        most = isqrt(max(0, self._runtime.memory) // GRAM_CELL)
+        return LinearRidge(features, self._alpha, bias=self._bias, progress=self._runtime.progress, most=most)
 
     def _describe(self, kernel: StringKernel, labelling: Labelling, across: bool) -> LinearPart:
         lists, run = self._documents.lists(kernel, self._runtime), self._run
         weighting = weigh_by(kernel, labelling, across=across)
         weights, alone = weigh_lists(lists, weighting, len(labelling), run)
         weights, own = weights * lists.times, alone * lists.unshared
-        return LinearPart(lists, weights, own, _one_over_root(own + lists.own_values(weights, run=run)))
+        return LinearPart(lists, weights, own, one_over_root(own + lists.own_values(weights, run=run)))
 
 
 def compare_plainly(kernel: StringKernel, documents: ListedCorpus, runtime: Runtime, rows: Rows) -> Floats:
     """The similarities of some documents, which ascend, to each other, with every n-gram counting alike."""
     lists = documents.lists(kernel, runtime)
     own = lists.unshared + lists.own_values(lists.times.astype(np.float64), run=runtime.run)
-    part = LinearPart(lists, lists.times.astype(np.float64), lists.unshared.astype(np.float64), _one_over_root(own))
+    part = LinearPart(lists, lists.times.astype(np.float64), lists.unshared.astype(np.float64), one_over_root(own))
     few = LinearFeatures([part], runtime.run).narrow(rows)
     return np.vstack(list(few.rows(np.arange(len(rows)))))
 
@@ -152,7 +155,7 @@ class Encoder:
             self._kernel = kernel
             ngrams = sort_ngrams(encode(kernel.prepare(landmarks.documents)), ngram_range, keep=False)
             self._lookup = build_lookup(ngrams, kind=kernel.kind, run=partial(run_threads, n_threads=n_threads))
-            self.scale = _one_over_root(self._lookup.self_values)
+            self.scale = one_over_root(self._lookup.self_values)
 
     @property
     def nbytes(self) -> int:
@@ -172,11 +175,12 @@ class Encoder:
             described = self._similarities.describe(documents, self._landmarks, adapt=False)
             return {"gram": described.gram, "row_scale": np.array([float(bool(text.strip())) for text in documents])}
         counts, own = count_shared(self._lookup, self._kernel.prepare(documents))
-        return {"gram": compact(counts, symmetric=False), "row_scale": _one_over_root(own)}
+        return {"gram": compact(counts, symmetric=False), "row_scale": one_over_root(own)}
 
 
-def _one_over_root(own: NDArray[Any]) -> Floats:
-    result: Floats = np.divide(1.0, np.sqrt(own.astype(float)), out=np.zeros(len(own)), where=own > 0)
+def one_over_root(own: NDArray[Any]) -> Floats:
+    """1 / sqrt(own), 0 for a document without n-grams that count."""
+    result: Floats = np.divide(1.0, np.sqrt(own.astype(float)), out=np.zeros(own.shape), where=own > 0)
     return result
 
 

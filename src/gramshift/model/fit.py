@@ -23,7 +23,7 @@ from gramshift.learn.rounds import RoundsOutcome, fit_rounds
 from gramshift.learn.solvers import make_solver
 from gramshift.model.describers import GramDescriber, LandmarkDescriber, LinearDescriber, size_of_pieces
 from gramshift.model.fitted import Fit, Model, tell_story
-from gramshift.model.inputs import FitInput, ListedCorpus
+from gramshift.model.inputs import FitInput, ListedCorpus, is_missing
 from gramshift.model.landmarks import FirstPass, choose_landmarks, look_through
 from gramshift.model.ngram_model import make_ngram_model
 from gramshift.model.settings import AUTO, MOST_LANDMARKS, Settings
@@ -185,6 +185,19 @@ def is_linear(settings: Settings, similarities: Similarities) -> bool:
     return similarities.by_counts and not settings.adapt and settings.classifier == "ridge"
 
 
+def refuse_landmarks(settings: Settings, similarities: Similarities | None) -> None:
+    """Raise an error if landmarks are asked for where labels shape n-grams' weights; files of such fits can still be read."""
+    if settings.landmarks is None or similarities is None or not similarities.by_classes:
+        return
+    given = f"landmarks={settings.landmarks!r}"
+    if is_linear(settings, similarities):
+        advice = "leave them out, and for more documents than memory holds use fit(..., sample=100_000)"
+        words = f"{given}: n-grams with weights by class make a linear model, which is exact without landmarks"
+        raise InputError(f"{words}; {advice}")
+    advice = "use weighting='none' or 'idf', or leave landmarks out"
+    raise InputError(f"{given}: landmarks do not go together with weights by class; {advice}")
+
+
 def _count_landmarks(given: FitInput, settings: Settings, similarities: Similarities, runtime: Runtime) -> int:
     """As many as the user wants, or as memory allows; no more than there are documents."""
     n = len(given.labels)
@@ -216,7 +229,8 @@ def _prepare_gram(
     if linear and runtime.resume is None and runtime.engine != "dask":
         check_linear(work, allowed, "fit(..., sample={})")
         return None
-    ways = ({"disk": "fit(..., resume='folder')"} if one else {}) | ({"landmarks": "landmarks={}"} if similarities else {})
+    ways = {"disk": "fit(..., resume='folder')"} if one else {}
+    ways |= {"landmarks": "landmarks={}"} if similarities is not None and not similarities.by_classes else {}
     cell_bytes = 4 if similarities is not None and similarities.by_lookup else 8
     _, on_disk = check_exact(work, allowed, may_use_disk=runtime.resume is not None, options=ways, cell_bytes=cell_bytes)
     if similarities is None:
@@ -256,6 +270,7 @@ def describe_work(given: FitInput, settings: Settings, similarities: Similaritie
         adapts=settings.n_rounds > 1,
         jobs=runtime.n_jobs,
         n_trainings=BEST_TRAININGS if similarities is not None and similarities.by_classes else 1,
+        n_classes=len({label for label in given.labels if not is_missing(label)}),
     )
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.ridge import Fitted, is_mirrored
-from gramshift.model.describers import weigh_by, weigh_lists
+from gramshift.model.describers import one_over_root, weigh_by, weigh_lists
 from gramshift.model.inputs import ListedCorpus
 from gramshift.model.string_kernel import StringKernel
 from gramshift.ngrams.table import NGramTable, build_table
@@ -73,13 +73,13 @@ class NGramModel:
         """Whether the first of two classes scores what the second does, with the other sign."""
         return len(self.intercepts) == 2 and self.parts[0].coefficients.shape[1] == 1
 
-    def score(self, texts: Sequence[str]) -> Floats:
-        """A column of scores per class. A document's score does not depend on the others."""
-        corpus, run = Corpus(list(texts)), Runtime(self.n_jobs).run
+    def score(self, texts: Sequence[str], *, n_jobs: int | None = -1) -> Floats:
+        """A column of scores per class, on so many threads. A document's score does not depend on the others."""
+        corpus, run = Corpus(list(texts)), Runtime(n_jobs).run
         total = np.zeros((len(texts), self.parts[0].coefficients.shape[1]))
         for part in self.parts:
             sums = part.table.sum_values(part.encode(corpus), part.values, run=run)
-            total += sums[:, 1:] * _one_over_root(sums[:, :1])
+            total += sums[:, 1:] * one_over_root(sums[:, :1])
         return self._for_all_classes(total / len(self.parts)) + self.intercepts
 
     def spread(self, texts: Sequence[str], own: Floats | None = None) -> list[Floats]:
@@ -96,7 +96,7 @@ class NGramModel:
             here = aligned[part.steps]
             here = here if part.vocabulary is None else part.vocabulary.align(here)
             encoded = encode([one.text for one in here], part.table.alphabet)
-            scale = _one_over_root(part.table.sum_values(encoded, part.weights[:, None], run=run))
+            scale = one_over_root(part.table.sum_values(encoded, part.weights[:, None], run=run))
             less = None if own is None else scale * own[:, -part.coefficients.shape[1] :]
             spread = part.table.spread_values(encoded, part.weights, part.coefficients, less, run=run)
             for row, origin in enumerate(here):
@@ -209,7 +209,7 @@ def _choose(
     lists, mirrored, run = documents.take_lists(kernel, runtime), is_mirrored(fitted.coefficients), runtime.run
     weights, _ = weigh_lists(lists, weigh_by(kernel, labelling), len(labelling), run)
     kept = np.flatnonzero(weights)
-    worth = lists.gather(scale[:, None] * fitted.coefficients[:, mirrored:], run=run)[kept]
+    worth = lists.gather(scale[:, None] * fitted.coefficients[:, mirrored:], kept, run=run)
     chosen = (lists.places[kept], lists.longest[kept].astype(np.int64), lists.times[kept].astype(np.int64))
     return chosen, weights[kept], worth
 
@@ -229,10 +229,4 @@ def at_origins(shares: Floats, aligned: Aligned, length: int) -> Floats:
     values = np.add.reduceat(shares, edges, axis=0) / widths[:, None]
     places = np.arange(widths.sum()) + np.repeat(starts - np.cumsum(widths) + widths, widths)
     np.add.at(result, places, np.repeat(values, widths, axis=0))
-    return result
-
-
-def _one_over_root(own: Floats) -> Floats:
-    """1 / sqrt(own), 0 for a document without n-grams that count."""
-    result: Floats = np.divide(1.0, np.sqrt(own), out=np.zeros(own.shape), where=own > 0)
     return result

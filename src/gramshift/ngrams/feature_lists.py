@@ -96,10 +96,16 @@ class FeatureLists(HoldsArrays):
         parts = self._run(run, add, width=vectors.size // max(1, self.n_docs))
         return self._sum(parts, np.zeros(vectors.shape))
 
-    def gather(self, vectors: Floats, *, run: Run = run_serially) -> Floats:
-        """X' vectors: the sum of the documents of each feature."""
-        vectors, out = np.ascontiguousarray(vectors), np.zeros((self.n_features, vectors.shape[1]))
-        self._run(run, lambda *part: leaves.gather_lists(self.starts, self.gaps, self.counts, *part, vectors, out))
+    def gather(self, vectors: Floats, features: Array | None = None, *, run: Run = run_serially) -> Floats:
+        """X' vectors: the sum of the documents of each feature, or of some features, which ascend."""
+        chosen = np.arange(self.n_features) if features is None else np.ascontiguousarray(features, np.int64)
+        vectors, out = np.ascontiguousarray(vectors), np.zeros((chosen.size, vectors.shape[1]))
+
+        def add(first: int, last: int) -> None:
+            part = slice(*np.searchsorted(chosen, [first, last]).tolist())
+            leaves.gather_lists(self.starts, self.gaps, self.counts, chosen[part], vectors, out[part])
+
+        self._run(run, add)
         return out
 
     def rows(self, weights: Floats, documents: Array) -> Floats:

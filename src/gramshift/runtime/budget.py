@@ -31,6 +31,7 @@ BEST_TRAININGS = 10  # five rounds, one for shares of classes, and four by halve
 LINEAR_LOADED = 100 << 20  # compiled code that a linear fit has beside the base
 SORTED_POSITION, SORTED_TOGETHER = 26, 400 << 20  # a character while n-grams are sorted, and as many as are sorted together
 LINEAR_CHARACTER, LINEAR_LENGTH = 8, 1  # a character of the texts and of lists, for every length of n-grams
+LINEAR_CLASS = 3  # a character of the texts, for every class after the second: coefficients
 LISTED_SECONDS, TRAINED_SECONDS, PLAIN_SECONDS = 5e-7, 1.1e-7, 3e-7  # a character that is listed, or trained on
 LINEAR_EXPLAINED_SECONDS = 2e-3
 
@@ -75,6 +76,7 @@ class Work:
     n_explained: int = 0
     jobs: int | None = -1
     n_trainings: int = 1
+    n_classes: int = 2
     command: bool = False
 
     @property
@@ -141,7 +143,8 @@ def estimate_linear(work: Work) -> Needs:
     if work.n_explained:
         of_one_core += LINEAR_EXPLAINED_SECONDS * work.n_explained
     sorting = min(SORTED_POSITION * work.n_characters, SORTED_TOGETHER)
-    held = LINEAR_LOADED + sorting + (LINEAR_CHARACTER + LINEAR_LENGTH * work.n_lengths) * work.n_characters
+    each = LINEAR_CHARACTER + LINEAR_LENGTH * work.n_lengths + LINEAR_CLASS * max(0, work.n_classes - 2)
+    held = LINEAR_LOADED + sorting + each * work.n_characters
     seconds = START + of_one_core / count_threads(work.jobs) + work.command_seconds
     return Needs(BASE + held + PER_DOCUMENT * work.n, seconds)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from gramshift.commands.classify.options import ClassifyOptions, parse_ngrams
 from gramshift.commands.classify.reading import Inputs
 from gramshift.evaluate.advice import class_shares, diagnose, separability
+from gramshift.learn.ridge import SingularKernelError
 from gramshift.methods import METHODS
 from gramshift.model.classifier import fit_on_gram
 from gramshift.model.describers import compare_plainly
@@ -103,7 +104,13 @@ def fit_all(
         return classifier
 
     classifier = fit(options.method, known, runtime, calibrate=True)
-    plain = None if options.method == "plain" else fit("plain", known, runtime.under("plain"), calibrate=False)
+    plain: Any = None
+    unknown: list[str] = []
+    if options.method != "plain":
+        try:
+            plain = fit("plain", known, runtime.under("plain"), calibrate=False)
+        except SingularKernelError as error:  # labels do not need it
+            unknown = [f"The labels could not be compared with those of plain: {error}."]
     without = fit(options.method, [None] * len(known), runtime.under("before"), calibrate=False) if corrections else None
     is_source = np.arange(len(texts)) < len(inputs.texts)
     compared = gram if gram is not None else partial(compare_plainly, kernel, documents, runtime)
@@ -116,7 +123,7 @@ def fit_all(
         None if without is None else without.transduction_.tolist(),
         _probabilities(classifier, known),
         diagnostics,
-        warnings,
+        warnings + unknown,
         documents,
     )
 

@@ -158,6 +158,7 @@ def measure(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any
         n_explained=min(n_target, MAX_EXPLAINED) if options.report else 0,
         jobs=options.jobs,
         n_trainings=BEST_TRAININGS if is_best else 0,
+        n_classes=len(set(inputs.labels)),
         command=True,
     )
     allowed = memory_of(options.memory)

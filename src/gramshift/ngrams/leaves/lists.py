@@ -180,18 +180,18 @@ def multiply_counted(starts, gaps, counts, weights, first, last, vectors, out):
                     out[doc, k] += counts[p] * totals[k]
 
 
-@leaf("void(int64[::1], uint16[::1], uint32[::1], int64, int64, float64[:, ::1], float64[:, ::1])")
-def gather_lists(starts, gaps, counts, first, last, vectors, out):
-    """out[f] = the sum of the vectors of the documents that have feature f, times their counts."""
+@leaf("void(int64[::1], uint16[::1], uint32[::1], int64[::1], float64[:, ::1], float64[:, ::1])")
+def gather_lists(starts, gaps, counts, features, vectors, out):
+    """out[i] = the sum of the vectors of the documents that have features[i], times their counts."""
     width = np.uint64(vectors.shape[1])
-    for f in range(np.uint64(first), np.uint64(last)):
-        doc = ZERO
+    for i in range(np.uint64(features.size)):
+        f, doc = np.uint64(features[i]), ZERO
         for p in range(np.uint64(starts[f]), np.uint64(starts[f + ONE])):
             doc += np.uint64(gaps[p])
             if gaps[p] < FAR:
                 count = np.float64(counts[p]) if counts.size else 1.0
                 for k in range(width):
-                    out[f, k] += count * vectors[doc, k]
+                    out[i, k] += count * vectors[doc, k]
 
 
 @leaf(
