@@ -42,6 +42,27 @@ def conjugate_gradients(
     return None
 
 
+class Sketch:
+    """(K + alpha)^-1 about, from some columns of K (Nystroem): exact where all columns are given.
+
+    What these columns do not tell of K is taken to be as large as the least that they tell.
+    """
+
+    def __init__(self, columns: Floats, chosen: NDArray[np.intp], alpha: float) -> None:
+        core, scale = columns[chosen], np.sqrt(max(1, len(columns)))
+        values, vectors = np.linalg.eigh((core + core.T) / 2)
+        kept = values > np.finfo(float).eps * scale * len(chosen) * max(values.max(initial=0.0), np.finfo(float).tiny)
+        spread = columns @ (vectors[:, kept] / np.sqrt(values[kept]))
+        self._basis, lengths, _ = np.linalg.svd(spread, full_matrices=False)
+        self._factors = 1 / (lengths**2 + alpha)
+        self._outside = self._factors.max(initial=1 / (1 + alpha))
+
+    def __call__(self, vectors: Floats) -> Floats:
+        along = self._basis.T @ vectors
+        result: Floats = self._basis @ (self._factors[:, None] * along) + self._outside * (vectors - self._basis @ along)
+        return result
+
+
 def column_dots(a: Floats, b: Floats) -> Floats:
     result: Floats = np.einsum("ij,ij->j", a, b)
     return result
