@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from gramshift.errors import InputError
 
 T = TypeVar("T")
+BATCHES = 2  # that each thread gets of many short pieces of work, because handing one over takes time too
 AHEAD = 4  # items for each thread that are taken before the first of them is done
 Progress = Callable[[str, int, int], None]
 """What a user gives: called as progress(stage, done, total), from the thread that asked for the work."""
@@ -54,7 +55,15 @@ def stay_ready(n_threads: int) -> Iterator[Any]:
         yield lambda function, items: [function(item) for item in items]
         return
     with ThreadPoolExecutor(n_threads, thread_name_prefix="gramshift") as pool:
-        yield lambda function, items: list(pool.map(function, items))
+
+        def run(function: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
+            several, size = list(items), 1
+            if len(several) > BATCHES * n_threads:
+                size = -(-len(several) // (BATCHES * n_threads))
+            batches = [several[first : first + size] for first in range(0, len(several), size)]
+            return [one for found in pool.map(lambda batch: [function(item) for item in batch], batches) for one in found]
+
+        yield run
 
 
 def iterate_threads(
