@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import naive
 from conftest import examples, texts
 from gramshift.data.demo import load_demo
-from gramshift.learn.conjugate import orthonormalize
-from gramshift.learn.linear import BLOCK, TOGETHER, LinearFeatures, LinearPart, LinearRidge
+from gramshift.learn.conjugate import Sketch, orthonormalize
+from gramshift.learn.linear import BLOCK, CELLS, TOGETHER, LinearFeatures, LinearPart, LinearRidge
 from gramshift.learn.ridge import Fitted, SingularKernelError
 from gramshift.learn.selection import one_versus_all
 from gramshift.ngrams.feature_lists import build_lists
@@ -74,6 +74,8 @@ def test_the_documents_are_what_their_kernel_says(demo):
     np.testing.assert_allclose(documents.multiply(vectors, rows), kernel[rows] @ vectors, atol=1e-12)
     np.testing.assert_allclose(documents.gather(vectors[:20], rows), kernel[:, rows] @ vectors[:20], atol=1e-12)
     np.testing.assert_allclose(np.vstack(list(documents.rows(rows))), kernel[rows], atol=1e-12)
+    others = chance.permutation(N)[:30]
+    np.testing.assert_allclose(np.vstack(list(documents.rows(rows, others))), kernel[np.ix_(rows, others)], atol=1e-12)
     few = np.sort(rows)
     np.testing.assert_allclose(documents.narrow(few).multiply(np.eye(20)), kernel[np.ix_(few, few)], atol=1e-12)
     fewer = documents.narrow(few).narrow(np.arange(0, 20, 3))
@@ -82,17 +84,32 @@ def test_the_documents_are_what_their_kernel_says(demo):
 
 def test_rows_come_in_the_order_that_was_asked_for_however_many_there_are():
     """In blocks, of which some are made at a time, on threads."""
-    n = BLOCK * TOGETHER + 5
+    size, n = BLOCK[1], BLOCK[1] * TOGETHER + 5
     lists = build_lists(sort_ngrams(encode([f"{i % 40} {i % 7}" for i in range(n)]), (1, 2), keep=False))
     part = LinearPart(lists, lists.times.astype(float), lists.unshared.astype(float), np.ones(n))
-    rows, vectors = np.random.default_rng(0).permutation(n), np.random.default_rng(1).normal(size=(n, 2))
+    chance, vectors = np.random.default_rng(0), np.random.default_rng(1).normal(size=(n, 2))
+    rows, others = chance.permutation(n), chance.permutation(n)[:30]
+    vectors[np.setdiff1d(rows, others)] = 0.0
     with ThreadPoolExecutor(2) as pool:
         documents = LinearFeatures([part], lambda function, items: list(pool.map(function, items)))
-        blocks = list(documents.rows(rows))
-    assert [len(block) for block in blocks] == [BLOCK] * TOGETHER + [5]
-    np.testing.assert_allclose(
-        np.vstack(blocks) @ vectors, LinearFeatures([part], run_serially).multiply(vectors, rows), rtol=1e-9
-    )
+        blocks = list(documents.rows(rows, others))
+    assert [len(block) for block in blocks] == [size] * TOGETHER + [5]
+    expected = LinearFeatures([part], run_serially).multiply(vectors, rows)
+    np.testing.assert_allclose(np.vstack(blocks) @ vectors[others], expected, rtol=1e-9)
+
+
+def test_similarities_to_many_documents_come_in_small_blocks(demo):
+    documents = demo[0]
+    wide = LinearFeatures([LinearPart(FakeLists(), np.ones(0), np.zeros(CELLS), np.ones(CELLS))], run_serially)
+    assert [len(block) for block in wide.rows(np.arange(2 * BLOCK[0] + 1))] == [BLOCK[0], BLOCK[0], 1]
+    assert len(next(documents.rows(np.arange(N)))) == N
+
+
+class FakeLists:
+    """Lists of very many documents that have nothing in common."""
+
+    def rows(self, weights, documents, others):
+        return np.zeros((len(documents), len(others)), np.float32)
 
 
 @pytest.mark.parametrize("n_classes", [2, 7])
@@ -208,7 +225,7 @@ def test_as_many_as_memory_allows_are_trained_on_by_their_gram_if_steps_are_many
 
 
 def test_for_many_documents_alpha_that_is_too_small_is_an_error(demo):
-    solver = LinearRidge(demo[0], 1e-6, steps=2, few=TRAINED - 1)
+    solver = LinearRidge(demo[0], 1e-6, steps=2, few=TRAINED - 1, sketched=3)
     with pytest.raises(SingularKernelError) as caught:
         solver.solve(np.arange(TRAINED), draw_targets(7))
     expected = (
@@ -226,6 +243,36 @@ def test_alpha_that_double_precision_cannot_do_with_is_noticed(demo, bias):
         LinearRidge(documents, 1e-12, bias=bias, few=0).solve(training, targets)
     single = np.array([row for row in training if TEXTS.index(TEXTS[row]) == row])
     assert largest_error(LinearRidge(documents, 1e-12, bias=bias), kernel, single, targets[single]) < PROMISED
+
+
+@pytest.mark.parametrize("sketched", [0, 1, 12, TRAINED])
+@pytest.mark.parametrize("bias", [False, True])
+def test_more_documents_than_memory_has_room_for_get_a_preconditioner(demo, bias, sketched):
+    """Steps alone are given up at once here; the similarities to some documents or to none make the others shorter."""
+    documents, kernel = demo
+    training, targets = np.random.default_rng(6).permutation(TRAINED), draw_targets(7)
+    solver = LinearRidge(documents, 1e-4, bias=bias, few=0, sketched=sketched)
+    solver._is_hard = True
+    assert largest_error(solver, kernel, training, targets) < PROMISED
+
+
+@pytest.mark.parametrize("alpha", [1e-9, 1e-3, 1.0])
+def test_a_sketch_of_all_columns_is_the_inverse(demo, alpha):
+    """Without copies, whose inverse would be as large as 1 / alpha."""
+    single = np.array([row for row in range(N) if TEXTS.index(TEXTS[row]) == row and TEXTS[row]])
+    kernel, chance = demo[1][np.ix_(single, single)], np.random.default_rng(7)
+    vectors, n = chance.normal(size=(len(single), 3)), len(single)
+    expected = np.linalg.solve(kernel + alpha * np.eye(n), vectors)
+    np.testing.assert_allclose(Sketch(kernel, np.arange(n), alpha)(vectors), expected, rtol=1e-9)
+    some = np.sort(chance.choice(n, 9, replace=False))
+    sketch = Sketch(kernel[:, some], some, alpha)(np.eye(n))
+    np.testing.assert_allclose(sketch, sketch.T, atol=1e-9 * np.abs(sketch).max())
+    assert np.linalg.eigvalsh(sketch).min() > 0
+    seen = kernel[:, some] @ np.linalg.solve(kernel[np.ix_(some, some)], kernel[some])
+    values, columns = np.linalg.eigh(seen)
+    told = columns[:, -9:]
+    expected = told / (values[-9:] + alpha) @ told.T + (np.eye(n) - told @ told.T) / (values[-9] + alpha)
+    np.testing.assert_allclose(sketch, expected, rtol=1e-6, atol=1e-9 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("columns", [1, 2, 5, 9])

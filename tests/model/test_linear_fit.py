@@ -196,14 +196,15 @@ def test_kernels_in_which_single_documents_count_predict_by_texts(options):
 
 @pytest.mark.parametrize("preset", ["best", "paper"])
 def test_bits_do_not_depend_on_threads(preset):
-    """There are as many entries as threads are worth it for."""
-    source, target = X[:110], TARGET[:110]
+    """There are as many entries as threads are worth it for, and several chunks for these."""
+    source, target = ([f"{one[i % 120]} {two[7 * i % 120]}" for i in range(800)] for one, two in ((X, TARGET), (TARGET, X)))
     lists = ListedCorpus([*source, *target]).lists(gs.StringKernel(ngram_range=(1, 5)), Runtime(1))
-    assert lists.gaps.size > WORTH_THREADS
+    assert lists.n_entries > WORTH_THREADS
+    assert len(lists.chunks) > 1
     results = []
     for n_jobs in (1, 2, 7):
         clf = gs.TransductiveClassifier(preset=preset, adapt=False, n_rounds=2, ngram_range=(1, 5), n_jobs=n_jobs)
-        clf.fit(source, Y[:110], target=target)
+        clf.fit(source, [Y[i % 120] for i in range(800)], target=target)
         found = [clf.transduction_score_, clf.transduction_proba_, clf.decision_function(NEW), clf.predict_proba(NEW)]
         results.append([array.tobytes() for array in found])
     assert results[0] == results[1] == results[2]

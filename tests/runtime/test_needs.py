@@ -167,7 +167,7 @@ def test_a_linear_fit_grows_in_line_with_its_documents():
         for n in (10**6, 10**7)
     )
     assert 9 < ten.n_bytes / one.n_bytes <= 10
-    assert 9 < ten.seconds / one.seconds <= 10
+    assert 10 < ten.seconds / one.seconds < 25, "training takes more steps, too"
 
 
 def test_a_sample_that_is_offered_fits():

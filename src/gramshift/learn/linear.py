@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.learn.conjugate import combine, inner, orthonormalize
+from gramshift.learn.conjugate import Sketch, combine, conjugate_gradients, inner, orthonormalize
 from gramshift.learn.features import GramFeatures
 from gramshift.learn.labelling import Rows
 from gramshift.learn.ridge import Fitted, RidgeSolver, SingularKernelError, is_mirrored
@@ -18,12 +18,14 @@ from gramshift.runtime.memory import give_back
 from gramshift.runtime.threads import Progress
 
 Floats = NDArray[np.float64]
-BLOCK = 128  # documents whose similarities to all are made in one pass
-TOGETHER = 8  # blocks that may be held at a time
+CELLS = 1 << 22  # similarities that are made in one pass
+BLOCK = 16, 1024  # documents, as few and as many as these are of
+TOGETHER = 8  # passes whose similarities may be held at a time
 TOLERANCE = 1e-6  # that no score is further off than, beside the largest target
 ROUNDING = 1e-13  # of the right-hand side: what double precision leaves
 STEPS = 1000
-PATIENCE = 200  # steps, where a gram can be made instead
+PATIENCE = 200  # steps before the gram of the documents, or of some of them, is made
+SKETCHED = 1000  # documents whose similarities tell enough of all for a preconditioner
 FOLDS = 5
 FEW = 2000  # documents whose gram is made without a thought
 
@@ -37,8 +39,8 @@ class Lists(Protocol):
     def gather(self, vectors: Floats, *, run: Any) -> Floats:
         """X' vectors."""
 
-    def rows(self, weights: Floats, documents: Rows) -> Floats:
-        """X diag(weights) X' in full, for some documents."""
+    def rows(self, weights: Floats, documents: Rows, others: Rows) -> Floats:
+        """The cells of X diag(weights) X' for some documents and others."""
 
     def narrow(self, weights: Floats, documents: Rows, *, run: Any) -> "tuple[Lists, Floats, Floats]":
         """The same for some documents, which ascend; the weights that are left, and what a single document's features add."""
@@ -61,11 +63,11 @@ class LinearPart:
         result *= self.scale[:, None]
         return result
 
-    def rows(self, documents: Rows) -> Floats:
-        """The rows of K-hat for some documents."""
-        result = self.lists.rows(self.weights, documents)
-        result[np.arange(len(documents)), documents] += self.own[documents]
-        result *= self.scale
+    def rows(self, documents: Rows, others: Rows) -> Floats:
+        """The cells of K-hat for some documents and others."""
+        result = self.lists.rows(self.weights, documents, others)
+        result += np.where(documents[:, None] == others, self.own[others], 0.0)
+        result *= self.scale[others]
         result *= self.scale[documents, None]
         return result
 
@@ -102,17 +104,19 @@ class LinearFeatures:
         np.add.at(everywhere, rows, weights)
         return self.multiply(everywhere)
 
-    def rows(self, documents: Rows) -> Iterator[Floats]:
-        """The similarities of some documents to all, block after block."""
+    def rows(self, documents: Rows, others: Rows | None = None) -> Iterator[Floats]:
+        """The similarities of some documents to all, or to some others, block after block."""
+        columns = np.arange(len(self)) if others is None else others
+        size = int(np.clip(CELLS // max(1, len(columns)), *BLOCK))
 
         def work(block: Rows) -> Floats:
-            total = self.parts[0].rows(block)
+            total = self.parts[0].rows(block, columns)
             for part in self.parts[1:]:
-                total += part.rows(block)
+                total += part.rows(block, columns)
             total /= len(self.parts)
             return total
 
-        blocks = [documents[start : start + BLOCK] for start in range(0, len(documents), BLOCK)]
+        blocks = [documents[start : start + size] for start in range(0, len(documents), size)]
         for start in range(0, len(blocks), TOGETHER):
             yield from self.run(work, blocks[start : start + TOGETHER])
 
@@ -140,16 +144,19 @@ class LinearRidge:
         steps: int = STEPS,
         few: int = FEW,
         most: int | None = None,
+        sketched: int = SKETCHED,
     ) -> None:
         """Documents that are ``few`` have a gram that is made without a thought, and the ``most`` one that memory allows.
 
-        Where ``steps`` do not lead to the solution they are trained on by that gram, and more documents are refused.
+        Where 200 steps do not lead to the solution they are trained on by that gram. More documents take ``steps`` with a
+        preconditioner, made from the similarities to ``sketched`` of them, and are refused if that does not lead there either.
         """
         self.documents, self.alpha, self.bias = documents, alpha, bias
         self._progress = progress or (lambda *_: None)
         self._tolerance, self._steps, self._few, self._most = tolerance, steps, few, max(few, most or 0)
-        self._by_gram = False
-        """Whether steps did not get to a solution, so that further ones need not try."""
+        self._sketched = sketched
+        self._is_hard = False
+        """Whether steps alone did not get to a solution, so that they need not be tried again."""
 
     def solve(self, training: Rows, targets: Floats, near: Fitted | None = None) -> Fitted:
         """Train on some documents, from coefficients that are ``near``."""
@@ -157,16 +164,8 @@ class LinearRidge:
         rows, mirrored = training[order], is_mirrored(targets)
         right = targets[order][:, mirrored:]
         start = np.zeros(right.shape) if near is None else near.coefficients[rows][:, mirrored:]
-        may_use_gram = len(rows) <= self._most
-        found = None
-        if not self._by_gram or not may_use_gram:
-            found = self._solve(self.documents.narrow(rows), right, start, PATIENCE if may_use_gram else self._steps)
-        if found is None:
-            self._refuse_many(len(rows))
-            exact = self._exact(rows).solve(np.arange(len(rows)), right)
-            found, self._by_gram = (exact.coefficients, exact.intercepts), True
+        weights, intercepts = self._solve(rows, right, start)
         give_back()  # what the narrowed lists took
-        weights, intercepts = found
         coefficients = np.zeros((len(self.documents), right.shape[1]))
         coefficients[rows] = weights
         if mirrored:
@@ -178,7 +177,7 @@ class LinearRidge:
 
         Where they are trained on by their gram, its factor tells of any number of them.
         """
-        if len(training) <= (self._most if self._by_gram else self._few):
+        if len(training) <= (self._most if self._is_hard else self._few):
             return self._exact(training).held_out(np.arange(len(training)), targets)
         scores, codes = np.empty(targets.shape), targets.argmax(axis=1)
         fold = np.empty(len(training), np.intp)
@@ -203,43 +202,63 @@ class LinearRidge:
             gram = gram[np.ix_(place, place)]
         return RidgeSolver(GramFeatures(gram, ones, ones, adapt=False), rows, self.alpha, bias=self.bias)
 
-    def _refuse_many(self, n: int) -> None:
-        """Raise an error if steps do not lead to an end and there are too many documents for their gram."""
-        if n > self._most:
-            raise SingularKernelError(
-                f"alpha={self.alpha:g} is too small for these {n} documents: {self._steps} steps of conjugate gradients do not "
-                f"get to the solution; try alpha={max(10 * self.alpha, 1e-9):.1g} or larger"
-            )
-
-    def _solve(self, documents: LinearFeatures, right: Floats, start: Floats, steps: int) -> tuple[Floats, Floats] | None:
-        """Weights and intercepts of documents that are all in the training set; None if steps do not lead there."""
-        tolerance = self._tolerance
+    def _solve(self, rows: Rows, right: Floats, start: Floats) -> tuple[Floats, Floats]:
+        """Weights of training documents, which ascend, and intercepts."""
+        if self._is_hard and len(rows) <= self._most:
+            exact = self._exact(rows).solve(np.arange(len(rows)), right)
+            return exact.coefficients, exact.intercepts
+        tolerance, documents = self._tolerance, self.documents.narrow(rows)
+        bordered, near = right, start
         if self.bias:
-            right, start = (np.hstack([part, filled(part)]) for part, filled in ((right, _ones), (start, _zeros)))
+            bordered, near = (np.hstack([part, filled(part)]) for part, filled in ((right, _ones), (start, _zeros)))
             tolerance /= 2 + 4 * np.sqrt(1 + self.alpha / len(right))
-        weights = self._descend(documents, right, start, tolerance, min(steps, self._steps))
-        if weights is None or not self.bias:
-            return None if weights is None else (weights, np.zeros(right.shape[1]))
+        largest = float(np.abs(bordered).max(initial=0.0))
+        allowed = max(2 * np.sqrt(self.alpha) * tolerance * largest, ROUNDING * float(np.linalg.norm(bordered)))
+        descend = self._descend_sketched if self._is_hard else self._descend
+        weights = descend(documents, bordered, near, allowed)
+        if weights is None or not self._holds(documents, bordered, weights):
+            if self._is_hard:
+                raise SingularKernelError(
+                    f"alpha={self.alpha:g} is too small for these {len(rows)} documents: {self._steps} steps of conjugate "
+                    f"gradients do not get to the solution; try alpha={max(10 * self.alpha, 1e-9):.1g} or larger"
+                )
+            self._is_hard = True
+            return self._solve(rows, right, start)
+        if not self.bias:
+            return weights, np.zeros(right.shape[1])
         ones = weights[:, -1:]
         intercepts: Floats = weights[:, :-1].sum(axis=0) / ones.sum()
         return weights[:, :-1] - ones * intercepts, intercepts
 
-    def _descend(self, documents: LinearFeatures, right: Floats, x: Floats, tolerance: float, steps: int) -> Floats | None:
-        """Solve (K + alpha) x = right by conjugate gradients; None if ``steps`` do not get there.
+    def _descend_sketched(self, documents: LinearFeatures, right: Floats, x: Floats, allowed: float) -> Floats | None:
+        """Solve (K + alpha) x = right by conjugate gradients with a preconditioner; None if steps do not get there."""
+        n = len(right)
+        chosen = np.unique(np.linspace(0, n - 1, min(n, self._sketched)).astype(np.intp))
+        sketch = Sketch(np.vstack([np.zeros((0, n)), *documents.rows(chosen)]).T, chosen, self.alpha)
+        self._progress("training", 0, 100)
+        return conjugate_gradients(
+            lambda vectors: documents.multiply(vectors) + self.alpha * vectors,
+            sketch,
+            right,
+            apart=x[:, :0],
+            tolerance=allowed / np.sqrt(n),
+            limit=self._steps,
+        )
+
+    def _descend(self, documents: LinearFeatures, right: Floats, x: Floats, allowed: float) -> Floats | None:
+        """Solve (K + alpha) x = right by conjugate gradients; None if 200 steps do not get there.
 
         All columns share their directions, so that many need fewer steps than one (Dubrulle 2001, BCGrQ): the residual is
         ``basis`` @ ``left``.
         """
-        largest = float(np.abs(right).max(initial=0.0))
-        allowed = max(2 * np.sqrt(self.alpha) * tolerance * largest, ROUNDING * float(np.linalg.norm(right)))
         x = x.copy()
         basis, left = orthonormalize(self._residual(documents, right, x) if x.any() else right)
         direction, now = basis, _longest(left)
         first = max(now, allowed)
-        for _ in range(steps):
+        for _ in range(min(self._steps, PATIENCE)):
             self._progress("training", _percent(first, max(now, allowed), allowed), 100)
             if now <= allowed:
-                return x if self._holds(documents, right, x) else None
+                return x
             moved = documents.multiply(direction)
             moved += self.alpha * direction
             products = inner(direction, moved)

@@ -1,6 +1,6 @@
 """Which documents have which n-grams, by n-gram: what a linear model of n-grams is multiplied by."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -11,33 +11,99 @@ from numpy.typing import NDArray
 
 from gramshift.ngrams.index import KINDS
 from gramshift.ngrams.leaves import lists as leaves
-from gramshift.ngrams.leaves import runs
+from gramshift.ngrams.leaves import nesting, runs
 from gramshift.ngrams.sorted_ngrams import HoldsArrays, Run, SortedNGrams, SortedShard, run_serially
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 FOUR = 4  # numbers that a processor adds at once: columns are multiples of it
-N_CHUNKS = 16  # of a pass over all features: the same for any number of threads, so that sums have the same order
-MOST_CELLS = 1 << 23  # of the results of all chunks together
+N_GROUPS = 16  # of a pass over all features: the same for any number of threads, so that sums have the same order
+MOST_CELLS = 1 << 23  # of the results of all groups together
+IN_CHUNK = 1 << 17  # entries, or more where a tree has more
+WORTH_THREADS = 1 << 15  # entries: fewer are read sooner than threads are started
+NONE = np.zeros(0, np.uint32)
 Count = Callable[[NDArray[np.int64], int], NDArray[np.int64]]
 """(a group for each document, number of groups) -> documents of each group that have each n-gram; -1 is no group."""
-WORTH_THREADS = 1 << 16  # entries: fewer are read sooner than threads are started
+
+
+@dataclass(frozen=True)
+class Chunk(HoldsArrays):
+    """Some of the features: the arrays that :mod:`gramshift.ngrams.leaves.lists` tells of."""
+
+    ends: Array
+    list_ends: Array
+    starts: Array
+    docs: Array
+    counts: Array
+    owners: Array
+    parents: Array
+
+    @property
+    def n_features(self) -> int:
+        return self.parents.size
+
+    @cached_property
+    def _largest(self) -> int:
+        """The number of features of the largest block."""
+        return int(np.diff(self.ends, prepend=0).max(initial=0))
+
+    @property
+    def _arrays(self) -> tuple[Array, ...]:
+        return self.ends, self.list_ends, self.starts, self.docs, self.counts, self.owners, self.parents
+
+    def count(self, groups: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
+        """How many documents of each group have each feature."""
+        counts = np.zeros((n_groups, self.n_features), np.int64)
+        leaves.count_groups(self.ends, self.list_ends, self.starts, self.docs, self.owners, self.parents, groups, counts)
+        return counts
+
+    def gather(self, vectors: Floats) -> Floats:
+        """X' vectors."""
+        sums = np.zeros((self.n_features, vectors.shape[1]))
+        leaves.gather_lists(*self._arrays, vectors, sums)
+        return sums
+
+    def add_own(self, weights: Floats, out: Floats) -> None:
+        """Add the diagonal of X diag(weights) X' to ``out``."""
+        leaves.add_own(*self._arrays, weights, np.empty(self._largest + 1), out)
+
+    def add_product(self, weights: Floats, vectors: Floats, out: Floats) -> None:
+        """Add X diag(weights) X' vectors to ``out``, or the same of one vector."""
+        if self.counts.size:
+            leaves.multiply_counted(self.ends, self.starts, self.docs, self.counts, self.owners, weights, vectors, out)
+            return
+        multiply = leaves.multiply_vector if vectors.ndim == 1 else leaves.multiply_vectors
+        sums = np.empty((self._largest + 1, *vectors.shape[1:]))
+        lists = (self.ends, self.list_ends, self.starts, self.docs, self.owners, self.parents)
+        multiply(*lists, weights, vectors, sums, out)
+
+    def add_rows(self, weights: Floats, row_of: Array, column_of: Array, out: Floats) -> None:
+        """Add some rows and columns of X diag(weights) X' to ``out``."""
+        leaves.add_rows(*self._arrays, weights, row_of, column_of, out)
+
+    def narrow(self, weights: Floats, numbers: Array, own: Floats) -> tuple["Chunk", Floats]:
+        """The features that weigh something and that two documents or more with a number have, and their weights.
+
+        What others weigh is added to the ``own`` value of the only document that has them.
+        """
+        starts, kept = np.empty(self.n_features + 1, np.int64), np.empty(self.n_features)
+        added, up = np.empty(self.n_features, np.uint32), np.empty(self.n_features, np.uint32)
+        docs, counts = np.empty(self.docs.size, np.uint32), np.empty(self.counts.size, np.uint32)
+        n = nesting.narrow_lists(*self._arrays, weights, numbers, own, starts, added, docs, counts, up, kept)
+        return arrange(starts[: n + 1], added[:n], docs, counts, up[:n]), kept[:n].copy()
 
 
 @dataclass(frozen=True)
 class FeatureLists(HoldsArrays):
     """Feature f stands for ``times[f]`` n-grams, all in the same ``sizes[f]`` documents, two or more, and in no others.
 
-    Its documents stand in ``gaps[starts[f]:starts[f + 1]]`` as :mod:`gramshift.ngrams.leaves.lists` tells; ``counts`` say how
-    often each has it, where that matters. Its n-grams begin at ``places[f]`` of the texts, the longest with ``longest[f]``
-    characters and each other with one less than the one before. ``unshared[d]`` is what the n-grams that document d alone has
-    add to its kernel with itself, unless they have weights.
+    Features are a forest, and each lists only those documents that its children do not have. Its n-grams begin at ``places[f]``
+    of the texts, the longest with ``longest[f]`` characters and each other with one less than the one before. ``unshared[d]``
+    is what the n-grams that document d alone has add to its kernel with itself, unless they have weights.
     """
 
     n_docs: int
-    starts: Array
-    gaps: Array
-    counts: Array
+    chunks: Sequence[Chunk]
     sizes: Array
     times: Array
     places: Array
@@ -45,79 +111,78 @@ class FeatureLists(HoldsArrays):
     unshared: Array
 
     @property
+    def nbytes(self) -> int:
+        return super().nbytes + sum(chunk.nbytes for chunk in self.chunks)
+
+    @property
     def n_features(self) -> int:
-        return self.starts.size - 1
+        return int(self._firsts[-1])
+
+    @cached_property
+    def n_entries(self) -> int:
+        """How many documents all lists have together."""
+        return sum(chunk.docs.size for chunk in self.chunks)
 
     def weigh(self, make_weights: Callable[[Count], Floats], *, run: Run = run_serially) -> Floats:
         """What an n-gram of each feature weighs: ``make_weights`` asks how many documents have some of them."""
 
-        def weigh(first: int, last: int) -> Floats:
+        def weigh(number: int) -> Floats:
             def count(groups: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
                 if n_groups == 1 and not groups.any():  # all documents
-                    everywhere: NDArray[np.int64] = self.sizes[None, first:last].astype(np.int64)
+                    everywhere: NDArray[np.int64] = self._part(self.sizes, number)[None].astype(np.int64)
                     return everywhere
-                counts = np.zeros((n_groups, last - first), np.int64)
-                leaves.count_groups(self.starts, self.gaps, groups, first, last, counts)
-                return counts
+                return self.chunks[number].count(groups, n_groups)
 
             return make_weights(count)
 
-        return np.concatenate(self._run(run, weigh))
+        return np.concatenate([np.zeros(0), *self._run(run, lambda group: [weigh(number) for number in group])])
 
     def own_values(self, weights: Floats, *, run: Run = run_serially) -> Floats:
         """What each document's features add to its kernel with itself."""
 
-        def add(first: int, last: int) -> Floats:
+        def add(group: range) -> list[Floats]:
             out = np.zeros(self.n_docs)
-            leaves.add_own(self.starts, self.gaps, self.counts, weights, first, last, out)
-            return out
+            for number in group:
+                self.chunks[number].add_own(self._part(weights, number), out)
+            return [out]
 
-        return self._sum(self._run(run, add, width=1), np.zeros(self.n_docs))
+        return _sum(self._run(run, add, self.n_docs), np.zeros(self.n_docs))
 
     def multiply(self, weights: Floats, vectors: Floats, *, run: Run = run_serially) -> Floats:
         """X diag(weights) X' vectors, where X has a row per document: the same bits for any number of threads."""
         width = vectors.shape[1]
-        if self.counts.size:
-            return self._multiply(leaves.multiply_counted, (self.counts, weights), vectors, run)
-        if width == 1:
-            return self._multiply(leaves.multiply_vector, (weights,), vectors[:, 0], run)[:, None]
+        if width == 1 and not any(chunk.counts.size for chunk in self.chunks):
+            return self._multiply(weights, np.ascontiguousarray(vectors[:, 0]), run)[:, None]
         padded = np.zeros((self.n_docs, -(-width // FOUR) * FOUR))
         padded[:, :width] = vectors
-        return self._multiply(leaves.multiply_vectors, (weights,), padded, run)[:, :width]
+        return self._multiply(weights, padded, run)[:, :width]
 
-    def _multiply(self, leaf: Any, weighted: tuple[Array, ...], vectors: Floats, run: Run) -> Floats:
-        vectors = np.ascontiguousarray(vectors)
-
-        def add(first: int, last: int) -> Floats:
+    def _multiply(self, weights: Floats, vectors: Floats, run: Run) -> Floats:
+        def add(group: range) -> list[Floats]:
             out = np.zeros(vectors.shape)
-            leaf(self.starts, self.gaps, *weighted, first, last, vectors, out)
-            return out
+            for number in group:
+                self.chunks[number].add_product(self._part(weights, number), vectors, out)
+            return [out]
 
-        parts = self._run(run, add, width=vectors.size // max(1, self.n_docs))
-        return self._sum(parts, np.zeros(vectors.shape))
+        return _sum(self._run(run, add, vectors.size), np.zeros(vectors.shape))
 
     def gather(self, vectors: Floats, features: Array | None = None, *, run: Run = run_serially) -> Floats:
         """X' vectors: the sum of the documents of each feature, or of some features, which ascend."""
-        chosen = np.arange(self.n_features) if features is None else np.ascontiguousarray(features, np.int64)
-        vectors, out = np.ascontiguousarray(vectors), np.zeros((chosen.size, vectors.shape[1]))
+        chosen = np.arange(self.n_features) if features is None else features
+        vectors, bounds = np.ascontiguousarray(vectors), np.searchsorted(chosen, self._firsts)
 
-        def add(first: int, last: int) -> None:
-            part = slice(*np.searchsorted(chosen, [first, last]).tolist())
-            leaves.gather_lists(self.starts, self.gaps, self.counts, chosen[part], vectors, out[part])
+        def gather(number: int) -> Floats:
+            some: Array = chosen[bounds[number] : bounds[number + 1]] - self._firsts[number]
+            return self.chunks[number].gather(vectors)[some]
 
-        self._run(run, add)
-        return out
+        parts = self._run(run, lambda group: [gather(number) for number in group])
+        return np.concatenate([np.zeros((0, vectors.shape[1])), *parts])
 
-    def rows(self, weights: Floats, documents: Array) -> Floats:
-        """X diag(weights) X' in full, for some documents: they need not ascend, but must differ."""
-        numbers = np.full(self.n_docs, -1, np.int64)
-        numbers[documents] = np.arange(len(documents))
-        out, members, frequencies = (
-            np.zeros((len(documents), self.n_docs)),
-            np.empty(self.n_docs, np.uint32),
-            np.empty(self.n_docs),
-        )
-        leaves.add_rows(self.starts, self.gaps, self.counts, weights, numbers, members, frequencies, out)
+    def rows(self, weights: Floats, documents: Array, others: Array) -> Floats:
+        """The cells of X diag(weights) X' for some documents and others: they need not ascend, but must differ."""
+        out, row_of, column_of = np.zeros((len(documents), len(others))), self._number(documents), self._number(others)
+        for number, chunk in enumerate(self.chunks):
+            chunk.add_rows(self._part(weights, number), row_of, column_of, out)
         return out
 
     def narrow(self, weights: Floats, documents: Array, *, run: Run = run_serially) -> tuple["FeatureLists", Floats, Floats]:
@@ -125,119 +190,151 @@ class FeatureLists(HoldsArrays):
 
         Also the weights of these features, and what all others add to the kernel of each document with itself.
         """
+        numbers = self._number(documents).astype(np.int32)
+
+        def narrow(group: range) -> list[tuple[list[tuple[Chunk, Floats]], Floats]]:
+            own = np.zeros(len(documents))
+            return [([self.chunks[number].narrow(self._part(weights, number), numbers, own) for number in group], own)]
+
+        parts = self._run(run, narrow, len(documents))
+        found = [one for some, _ in parts for one in some]
+        narrowed = FeatureLists(len(documents), [chunk for chunk, _ in found], NONE, NONE, NONE, NONE, NONE)
+        left = np.concatenate([np.zeros(0), *(kept for _, kept in found)])
+        return narrowed, left, _sum([own for _, own in parts], np.zeros(len(documents)))
+
+    def _number(self, documents: Array) -> Array:
+        """The number of each document among those given, -1 for none."""
         numbers = np.full(self.n_docs, -1, np.int64)
         numbers[documents] = np.arange(len(documents))
-
-        def write(first: int, last: int) -> tuple[Array, Array, Array, Floats, Floats]:
-            size, own, written = int(self.starts[last] - self.starts[first]), np.zeros(len(documents)), np.zeros(2, np.int64)
-            made = self._make_arrays(last - first, size)
-            leaves.narrow_lists(self.starts, self.gaps, self.counts, weights, first, last, numbers, *made, own, written)
-            f, n = written.tolist()
-            # in the order of their sizes, the ends of loops over them are foreseen, which takes a third off their time
-            sizes = np.minimum(np.diff(made[0][: f + 1]), leaves.FAR).astype(np.uint16)  # sorted by digits, in no time
-            order = np.argsort(sizes, kind="stable")
-            sorted_ = self._make_arrays(f, n)
-            leaves.reorder_lists(*made, order, *sorted_)
-            return *sorted_, own
-
-        starts, gaps, counts, new_weights, own = map(list, zip(*self._run(run, write), strict=True))
-        none = np.zeros(0, np.uint32)
-        narrowed = FeatureLists(
-            len(documents), _join_starts(starts), _join(gaps, np.uint16), _join(counts, np.uint32), none, none, none, none, none
-        )
-        return narrowed, _join(new_weights, np.float64), self._sum(own, np.zeros(len(documents)))
-
-    def _make_arrays(self, n_features: int, n_entries: int) -> tuple[Array, Array, Array, Floats]:
-        """Room for starts, gaps, counts and weights."""
-        counts = np.empty(n_entries if self.counts.size else 0, np.uint32)
-        return np.empty(n_features + 1, np.int64), np.empty(n_entries, np.uint16), counts, np.empty(n_features)
+        return numbers
 
     @cached_property
-    def _cuts(self) -> Array:
-        """Where a pass is cut into chunks of about as many entries each."""
-        places = np.linspace(0, self.gaps.size, N_CHUNKS + 1)
-        cuts: Array = np.searchsorted(self.starts, places)
-        cuts[0], cuts[-1] = 0, self.n_features
-        return cuts
+    def _firsts(self) -> Array:
+        """The number of the first feature of each chunk, and of all features."""
+        return np.cumsum([0, *(chunk.n_features for chunk in self.chunks)])
 
-    def _run(self, run: Run, work: Callable[[int, int], Any], *, width: int = 0) -> list[Any]:
-        """What ``work`` makes of each chunk, in order; of results with so many columns a row per document fewer are held."""
-        few = self.gaps.size < WORTH_THREADS
-        step = N_CHUNKS if few else 1
-        while step < N_CHUNKS and N_CHUNKS // step * width * self.n_docs > MOST_CELLS:
+    def _part(self, values: Array, number: int) -> Array:
+        """The values of the features of one chunk."""
+        return values[self._firsts[number] : self._firsts[number + 1]]
+
+    @cached_property
+    def _cuts(self) -> list[int]:
+        """Where chunks are cut into groups, with about as many entries each."""
+        after = np.cumsum([0, *(chunk.docs.size for chunk in self.chunks)])
+        cuts: list[int] = np.searchsorted(after, np.linspace(0, after[-1], N_GROUPS + 1)).tolist()
+        return [0, *cuts[1:-1], len(self.chunks)]
+
+    def _run(self, run: Run, work: Callable[[range], list[Any]], n_cells: int = 0) -> list[Any]:
+        """What ``work`` makes of each group, in order; of results with so many cells each fewer are held."""
+        few = self.n_entries < WORTH_THREADS
+        step = N_GROUPS if few else 1
+        while step < N_GROUPS and N_GROUPS // step * n_cells > MOST_CELLS:
             step *= 2
-        cuts = self._cuts[::step].tolist()
-        chunks = list(pairwise(cuts))
-        run = run_serially if few else run
-        return run(lambda chunk: work(*chunk), chunks)
+        groups = [range(*both) for both in pairwise(self._cuts[::step])]
+        return [one for found in (run_serially if few else run)(work, groups) for one in found]
 
-    @staticmethod
-    def _sum(parts: list[Floats], total: Floats) -> Floats:
-        for part in parts:
-            total += part
-        return total
+
+def arrange(starts: Array, added: Array, docs: Array, counts: Array, up: Array) -> Chunk:
+    """Cut features, which stand one after another, into blocks, and order the lists of each."""
+    ends = np.empty(up.size, np.int64)
+    ends = ends[: nesting.cut_blocks(up, ends)].copy()
+    n_lists, n_entries = int(np.count_nonzero(added) + np.count_nonzero(np.diff(starts) > added)), int(starts[-1] - starts[0])
+    list_ends, list_starts = np.empty((ends.size, 2), np.int64), np.empty(n_lists + 1, np.int64)
+    owners, parents = np.empty(n_lists, np.uint32), np.empty(up.size, np.uint32)
+    new_docs, new_counts = np.empty(n_entries, np.uint32), np.empty(n_entries if counts.size else 0, np.uint32)
+    nesting.order_lists(
+        starts, added, docs, counts, up, ends, list_ends, list_starts, owners, parents, new_docs, new_counts
+    )  # fmt: skip
+    return Chunk(ends, list_ends, list_starts, new_docs, new_counts, owners, parents)
+
+
+def arrange_in_chunks(starts: Array, added: Array, docs: Array, counts: Array, up: Array) -> list[Chunk]:
+    """The same in several chunks of whole trees."""
+    reach = np.maximum.accumulate(np.arange(up.size) + up)  # how far on the parents of all features so far stand
+    ends = np.concatenate([[0], np.flatnonzero(reach == np.arange(up.size)) + 1])
+    places = np.searchsorted(starts[ends], np.arange(IN_CHUNK, starts[-1], IN_CHUNK))
+    cuts = np.unique(np.concatenate([[0], ends[places], [up.size]]))
+    return [
+        arrange(starts[first : last + 1], added[first:last], docs, counts, up[first:last])
+        for first, last in pairwise(cuts.tolist())
+    ]
+
+
+def _sum(parts: Sequence[Floats], total: Floats) -> Floats:
+    for part in parts:
+        total += part
+    return total
 
 
 def build_lists(ngrams: SortedNGrams, *, kind: str = "presence", run: Run = run_serially) -> FeatureLists:
     """Find all n-grams that two documents or more share, and list these documents."""
-    parts = ngrams.map(lambda shard: _list_shard(shard, ngrams, kind), run=run)
+    list_shard = _nest_shard if kind == "presence" else _list_shard
+    parts = ngrams.map(lambda shard: list_shard(shard, ngrams, kind), run=run)
     n_docs = ngrams.texts.n_docs
-    starts = _join_starts([part.pop("starts") for part in parts])
-    self_values = sum((part.pop("self_values") for part in parts), start=np.zeros(n_docs, np.int64))
-    joined = {name: _join([part.pop(name) for part in parts], dtype) for name, dtype in TYPES.items()}
-    found = FeatureLists(n_docs, starts, **joined, unshared=self_values)
-    shared = found.own_values(found.times.astype(np.float64), run=run)  # whole numbers, exact in double precision
-    np.subtract(self_values, shared.astype(np.int64), out=self_values)
+    chunks = [chunk for part in parts for chunk in part.pop("chunks")]
+    unshared = sum((part.pop("unshared") for part in parts), start=np.zeros(n_docs, np.int64))
+    joined = {name: np.concatenate([NONE, *(part.pop(name) for part in parts)]) for name in OF_FEATURES}
+    found = FeatureLists(n_docs, chunks, **joined, unshared=unshared)
+    if kind != "presence":  # so far these are the kernels of documents with themselves
+        shared = found.own_values(found.times.astype(np.float64), run=run)  # whole numbers, exact in double precision
+        np.subtract(unshared, shared.astype(np.int64), out=unshared)
     return found
 
 
-TYPES = {
-    "gaps": np.uint16,
-    "counts": np.uint32,
-    "sizes": np.uint32,
-    "times": np.uint32,
-    "places": np.uint32,
-    "longest": np.uint32,
-}
+OF_FEATURES = ("sizes", "times", "places", "longest")
 
 
-def _list_shard(shard: SortedShard, ngrams: SortedNGrams, kind: str) -> dict[str, Array]:
-    """The lists of one shard, by the names of the arrays."""
+def _nest_shard(shard: SortedShard, ngrams: SortedNGrams, kind: str) -> dict[str, Any]:
+    """The lists of one shard, by the names of the arrays: of documents that have an n-gram or not."""
+    texts, (shortest, longest) = ngrams.texts, ngrams.limits
+    docs, unshared = shard.docs(), np.zeros(texts.n_docs, np.int64)
+    runs.count_unshared(docs, texts.bounds, shard.positions, shard.common, shortest, longest, unshared)
+    found = shard.runs(shortest)
+    n_runs, n = len(found), docs.size
+    parents, sizes, shared = (np.empty(n_runs, np.int32) for _ in range(3))
+    smallest, meetings, order = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.uint32)
+    lengths, ends = np.empty(n_runs, np.uint32), np.empty(n_runs, np.int64)
+    nesting.nest_runs(found, parents, smallest)
+    nesting.sort_by_document(docs, texts.n_docs, order)
+    nesting.find_meetings(order, docs, found, parents, smallest, meetings, sizes)
+    nesting.find_shared_runs(docs, found, parents, sizes, shortest, shared, lengths, unshared)
+    n_entries = nesting.count_entries(smallest, meetings, shared, ends)
+    entries = np.empty(n_entries, np.uint32)
+    nesting.collect_entries(order, docs, smallest, meetings, shared, ends, entries)
+    del order, smallest, meetings, shared  # n-grams of one letter make a shard large
+    n_features = int(np.count_nonzero(sizes > 1))
+    made = {name: np.empty(n_features, np.uint32) for name in OF_FEATURES}
+    starts, added, up = np.empty(n_features + 1, np.int64), *(np.empty(n_features, np.uint32) for _ in range(2))
+    listed = np.empty(n_entries, np.uint32)
+    nesting.list_nested(
+        docs, shard.positions, found, parents, sizes, lengths, ends, entries, np.full(texts.n_docs, -1, np.int32),
+        starts, added, up, *(made[name] for name in OF_FEATURES), listed,
+    )  # fmt: skip
+    return made | {"chunks": arrange_in_chunks(starts, added, listed, NONE, up), "unshared": unshared}
+
+
+def _list_shard(shard: SortedShard, ngrams: SortedNGrams, kind: str) -> dict[str, Any]:
+    """The lists of one shard, by the names of the arrays: of documents that have an n-gram so many times.
+
+    What stands there as ``unshared`` are the kernels of documents with themselves.
+    """
     texts, (shortest, longest) = ngrams.texts, ngrams.limits
     docs, self_values = shard.docs(), np.zeros(texts.n_docs, np.int64)
     runs.count_unshared(docs, texts.bounds, shard.positions, shard.common, shortest, longest, self_values)
     found = shard.runs(shortest)
     lengths = found[:, 1] - found[:, 0]
     if kind == "intersection":  # a run can become several features, but its positions are an upper bound for their members
-        n_features, n_members = int(lengths.sum()) // 2, int(lengths.sum())
+        n_features, n_entries = int(lengths.sum()) // 2, int(lengths.sum())
     else:
-        n_features, n_members = len(found), int(np.minimum(lengths, texts.n_docs).sum())
-    n_entries = n_members + n_features * (texts.n_docs // leaves.FAR)
-    most = {"gaps": n_entries, "counts": n_entries if kind == "spectrum" else 0}
-    arrays = {name: np.empty(most.get(name, n_features), dtype) for name, dtype in TYPES.items()}
-    starts, written, largest = np.empty(n_features + 1, np.int64), np.zeros(2, np.int64), min(texts.n_docs, docs.size)
-    leaves.list_runs(
+        n_features, n_entries = len(found), int(np.minimum(lengths, texts.n_docs).sum())
+    made = {name: np.empty(n_features, np.uint32) for name in OF_FEATURES}
+    listed, counts = (np.empty(size, np.uint32) for size in (n_entries, n_entries if kind == "spectrum" else 0))
+    starts, largest = np.empty(n_features + 1, np.int64), min(texts.n_docs, docs.size)
+    n_found = runs.list_runs(
         docs, shard.positions, shard.common, found, KINDS[kind], np.full(texts.n_docs, -1, np.int32),
         np.empty(2 * largest, np.uint32), np.empty(largest, np.uint32), self_values,
-        starts, *(arrays[name] for name in ("sizes", "times", "places", "longest", "gaps", "counts")), written,
+        starts, *(made[name] for name in OF_FEATURES), listed, counts,
     )  # fmt: skip
-    f, n = written.tolist()
-    cut = {name: array[: min(array.size, n if name in most else f)].copy() for name, array in arrays.items()}
-    return cut | {"starts": starts[: f + 1].copy(), "self_values": self_values}
-
-
-def _join(parts: list[Array], dtype: Any) -> Array:
-    """Arrays one after another; each is let go of once it is copied, so that they do not take twice the memory."""
-    whole, at = np.empty(sum(part.size for part in parts), dtype), 0
-    for number in range(len(parts)):
-        part = parts[number]
-        whole[at : at + part.size] = part
-        at += part.size
-        parts[number] = part[:0].copy()
-    return whole
-
-
-def _join_starts(parts: list[Array]) -> Array:
-    """The starts of lists that stand one after another."""
-    ends = np.cumsum([0, *(int(part[-1]) for part in parts)])
-    return np.concatenate([*(part[:-1] + end for part, end in zip(parts, ends, strict=False)), ends[-1:]]).astype(np.int64)
+    made = {name: array[:n_found].copy() for name, array in made.items()}
+    chunks = arrange_in_chunks(starts[: n_found + 1], made["sizes"], listed, counts, np.zeros(n_found, np.uint32))
+    return made | {"chunks": chunks, "unshared": self_values}

@@ -210,7 +210,7 @@ def _find_neighbours(
     known = landmarks[landmarks < len(source.texts)].tolist()
     if features is not None:
         numbers = np.arange(len(source.texts), len(source.texts) + len(target.texts))
-        found = choose_nearest((block[:, known] for block in features.rows(numbers)), len(numbers), progress)
+        found = choose_nearest(features.rows(numbers, np.array(known, np.intp)), len(numbers), progress)
     else:
         found = find_nearest(model, target.texts, [source.texts[row] for row in known], progress=progress)
     for near in found:

@@ -27,22 +27,21 @@ def draw_maps(
 ) -> tuple[Map | None, Map | None]:
     """Place all documents of the fit, or a sample, by the plain and by the adapted kernel; the second only if it was used.
 
-    ``features`` are the documents as the fit saw them, if they are still there.
+    ``features`` are the documents as a linear fit saw them, if they are still there.
     """
     rows = choose_rows(is_source, per_kind)
     if model.similarities is None or len(rows) < 3:
         return None, None
-    if features is not None:
-        similarity = np.vstack(list(features.rows(rows)))
-    else:
-        texts = [model.documents[row] for row in rows]
-        similarity = model.similarities.describe(texts, model.reference, adapt=False).gram
     kinds, names = ["source" if is_source[row] else "target" for row in rows], [labels[row] for row in rows]
 
     def make(kernel: Floats) -> Map:
         x, y = principal_components(kernel).T.tolist()
         return Map(x, y, kinds, names)
 
+    if features is not None:
+        return make(np.vstack(list(features.rows(rows, rows)))), None
+    texts = [model.documents[row] for row in rows]
+    similarity = model.similarities.describe(texts, model.reference, adapt=False).gram
     after = make(adapted_kernel(exponential(similarity))) if model.adapt else None
     return make(similarity[:, rows]), after
 

@@ -29,10 +29,11 @@ PER_DOCUMENT = 400  # label, id, scores, where it comes from
 
 BEST_TRAININGS = 10  # five rounds, one for shares of classes, and four by halves for held-out scores
 LINEAR_LOADED = 100 << 20  # compiled code that a linear fit has beside the base
-SORTED_POSITION, SORTED_TOGETHER = 26, 400 << 20  # a character while n-grams are sorted, and as many as are sorted together
-LINEAR_CHARACTER, LINEAR_LENGTH = 8, 1  # a character of the texts and of lists, for every length of n-grams
+SORTED_POSITION, SORTED_TOGETHER = 26, 112 << 20  # a character while n-grams are sorted, and as many as are sorted together
+LINEAR_CHARACTER, LINEAR_LENGTH = 11.7, 1.2  # a character of the texts and of lists, for every length of n-grams
 LINEAR_CLASS = 3  # a character of the texts, for every class after the second: coefficients
-LISTED_SECONDS, TRAINED_SECONDS, PLAIN_SECONDS = 5e-7, 1.1e-7, 3e-7  # a character that is listed, or trained on
+LISTED_SECONDS, TRAINED_SECONDS, PLAIN_SECONDS = 7e-7, 1.9e-7, 3e-7  # a character that is listed, or trained on
+FEW_STEPS, MORE_STEPS = 20_000, 0.35  # documents from which on training takes more steps, and by which power of their number
 LINEAR_EXPLAINED_SECONDS = 2e-3
 
 START, LANDMARK_START, COMMAND_START = 0.4, 0.3, 1.8  # seconds: loading compiled code
@@ -136,15 +137,16 @@ def estimate_exact(work: Work, *, on_disk: bool = False) -> Needs:
 
 
 def estimate_linear(work: Work) -> Needs:
-    """Estimate a fit of a linear model: in line with the characters, whatever the number of documents."""
-    of_one_core = (LISTED_SECONDS + TRAINED_SECONDS * work.n_trainings) * work.n_characters
+    """Estimate a fit of a linear model: memory in line with the characters; of many documents training takes more steps."""
+    steps = max(1.0, work.n / FEW_STEPS) ** MORE_STEPS
+    of_one_core = (LISTED_SECONDS + TRAINED_SECONDS * work.n_trainings * steps) * work.n_characters
     if work.command:
         of_one_core += PLAIN_SECONDS * work.n_characters
     if work.n_explained:
         of_one_core += LINEAR_EXPLAINED_SECONDS * work.n_explained
     sorting = min(SORTED_POSITION * work.n_characters, SORTED_TOGETHER)
     each = LINEAR_CHARACTER + LINEAR_LENGTH * work.n_lengths + LINEAR_CLASS * max(0, work.n_classes - 2)
-    held = LINEAR_LOADED + sorting + each * work.n_characters
+    held = LINEAR_LOADED + sorting + int(each * work.n_characters)
     seconds = START + of_one_core / count_threads(work.jobs) + work.command_seconds
     return Needs(BASE + held + PER_DOCUMENT * work.n, seconds)
 

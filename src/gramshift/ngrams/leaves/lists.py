@@ -1,282 +1,243 @@
-"""Leaves for lists of documents by feature: each document stands as its distance from the one before, in two bytes.
+"""Leaves for documents by feature, as a forest: what feature f has is what its own lists say and what its children have.
 
-A distance of ``FAR`` or more takes several entries: ``FAR`` alone says that the list goes on that much further. ``counts`` has,
-entry by entry, how often the document has the feature; it is empty where that does not matter.
+One list adds documents; another takes those away again that several children have. Features stand in blocks of whole trees,
+small enough for a cache, each after its children. ``ends`` is where blocks end; ``parents`` are numbers within the block, and
+that after the last is none. A block's lists stand by their lengths, so that a processor foresees where loops end, first those
+that add, then those that take away, up to ``list_ends``: list k is ``docs[starts[k]:starts[k + 1]]`` and belongs to feature
+``owners[k]`` of its block. ``counts`` says how often a document has the feature, entry by entry; it is empty where that does
+not matter, and where it does features have one list each, and no parents.
 """
 
 import numpy as np
 
 from gramshift.leaf import leaf
-from gramshift.ngrams.leaves.runs import INTERSECTION, SPECTRUM, add_to_self_values, keep_above, sort_pairs, tally
 
-FAR = 0xFFFF
 ZERO, ONE, TWO = np.arange(3, dtype=np.uint64)  # indices that cannot be negative are read in half the time
 
 
-@leaf("int64(uint32[::1], uint32[::1], int64, boolean, int64, uint16[::1], uint32[::1])")
-def write_list(members, counts, size, counted, at, gaps, entry_counts):
-    """Write documents that ascend from place ``at`` on; return the place after them."""
-    before = np.int64(0)
-    for k in range(size):
-        gap = np.int64(members[k]) - before
-        while gap >= FAR:
-            gaps[at] = FAR
-            if counted:
-                entry_counts[at] = 0
-            at += 1
-            gap -= FAR
-        gaps[at] = gap
-        if counted:
-            entry_counts[at] = counts[k]
-        at += 1
-        before = np.int64(members[k])
-    return at
+@leaf("void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], int64[::1], int64[:, ::1])")
+def count_groups(ends, list_ends, starts, docs, owners, parents, groups, counts):
+    """counts[g, f] = the documents of group g that have feature f, those of group -1 not counted; 0 before."""
+    begin, first, n_groups = ZERO, 0, np.uint64(counts.shape[0])
+    for b in range(ends.size):
+        n, middle, last = np.uint64(ends[b]) - begin, list_ends[b, 0], list_ends[b, 1]
+        for k in range(first, last):
+            f, one = begin + np.uint64(owners[k]), 1 if k < middle else -1
+            for p in range(np.uint64(starts[k]), np.uint64(starts[k + 1])):
+                group = groups[docs[p]]
+                if group >= 0:
+                    counts[np.uint64(group), f] += one
+        for g in range(n_groups):
+            for f in range(n):
+                if parents[begin + f] < n:
+                    counts[g, begin + np.uint64(parents[begin + f])] += counts[g, begin + f]
+        begin, first = np.uint64(ends[b]), last
 
 
 @leaf(
-    "void(uint32[::1], uint32[::1], int32[::1], int64[:, ::1], int64, int32[::1], uint32[::1], uint32[::1], int64[::1],"
-    " int64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], uint16[::1], uint32[::1], int64[::1])"
+    "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1],"
+    " float64[:, ::1], float64[:, ::1])"
 )
-def list_runs(
-    docs, positions, common, runs, kind, slot, members, tallied, self_values,
-    starts, sizes, times, places, longest, gaps, counts, written,
-):  # fmt: skip
-    """Write every feature that two documents share; written = (features, entries), which go on from what they were."""
-    f, at = written[0], written[1]
-    for run in range(runs.shape[0]):
-        begin, end, weight = runs[run, 0], runs[run, 1], runs[run, 2]
-        size = tally(docs, begin, end, members, 0, tallied, slot)
-        add_to_self_values(kind, weight, members, 0, tallied, size, self_values)
-        if size < 2:
-            continue
-        depth = common[begin + 1]
-        for i in range(begin + 2, end):
-            depth = min(depth, common[i])
-        sort_pairs(members, 0, tallied, size)
-        level = 0
-        while size > 1:
-            starts[f], sizes[f], times[f], places[f], longest[f] = at, size, weight, positions[begin], depth
-            at = write_list(members, tallied, size, kind == SPECTRUM, at, gaps, counts)
-            if kind == INTERSECTION:  # one set for each number of occurrences at which some drop out
-                step = np.int64(tallied[:size].min()) - level
-                times[f] *= step
-                level += step
-                size = keep_above(level, members, size, tallied, size)
-                for k in range(size):
-                    members[k] = members[sizes[f] + k]
-            else:
-                size = 0
-            f += 1
-    starts[f] = at
-    written[0], written[1] = f, at
+def gather_lists(ends, list_ends, starts, docs, counts, owners, parents, vectors, sums):
+    """sums[f] = the sum of the vectors of the documents that have feature f, times their counts; 0 before."""
+    begin, first, width = ZERO, 0, np.uint64(vectors.shape[1])
+    for b in range(ends.size):
+        n, middle, last = np.uint64(ends[b]) - begin, list_ends[b, 0], list_ends[b, 1]
+        for k in range(first, last):
+            f, sign = begin + np.uint64(owners[k]), 1.0 if k < middle else -1.0
+            for p in range(np.uint64(starts[k]), np.uint64(starts[k + 1])):
+                doc, count = np.uint64(docs[p]), np.float64(counts[p]) if counts.size else sign
+                for c in range(width):
+                    sums[f, c] += count * vectors[doc, c]
+        for f in range(n):
+            if parents[begin + f] < n:
+                for c in range(width):
+                    sums[begin + np.uint64(parents[begin + f]), c] += sums[begin + f, c]
+        begin, first = np.uint64(ends[b]), last
 
 
-@leaf("void(int64[::1], uint16[::1], int64[::1], int64, int64, int64[:, ::1])")
-def count_groups(starts, gaps, groups, first, last, counts):
-    """counts[g, f - first] += 1 for every document of group g that has feature f, from ``first`` to ``last``."""
-    for f in range(first, last):
-        doc = ZERO
-        for p in range(np.uint64(starts[f]), np.uint64(starts[f + 1])):
-            doc += np.uint64(gaps[p])
-            if gaps[p] < FAR:
-                group = groups[doc]
-                if group >= 0:
-                    counts[np.uint64(group), np.uint64(f - first)] += 1
+@leaf(
+    "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1],"
+    " float64[::1], float64[::1], float64[::1])"
+)
+def add_own(ends, list_ends, starts, docs, counts, owners, parents, weights, sums, out):
+    """out[d] += weights[f] for every feature of document d, times the square of its count; ``sums`` is scratch."""
+    begin, first = ZERO, 0
+    for b in range(ends.size):
+        n, middle, last = np.uint64(ends[b]) - begin, list_ends[b, 0], list_ends[b, 1]
+        sums[n] = 0.0
+        for back in range(n):
+            f = n - ONE - back
+            sums[f] = weights[begin + f] + sums[parents[begin + f]]
+        for k in range(first, last):
+            value = sums[owners[k]] if k < middle else -sums[owners[k]]
+            for p in range(np.uint64(starts[k]), np.uint64(starts[k + 1])):
+                count = np.float64(counts[p]) if counts.size else 1.0
+                out[docs[p]] += value * count * count
+        begin, first = np.uint64(ends[b]), last
 
 
-@leaf("void(int64[::1], uint16[::1], uint32[::1], float64[::1], int64, int64, float64[::1])")
-def add_own(starts, gaps, counts, weights, first, last, out):
-    """out[d] += weights[f] for every feature of document d, times the square of its count."""
-    for f in range(first, last):
-        weight, doc = weights[f], ZERO
-        if weight != 0.0:
-            for p in range(np.uint64(starts[f]), np.uint64(starts[f + 1])):
-                doc += np.uint64(gaps[p])
-                if gaps[p] < FAR:
-                    count = np.float64(counts[p]) if counts.size else 1.0
-                    out[doc] += weight * count * count
+@leaf(
+    "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1],"
+    " float64[::1], float64[::1], float64[::1])"
+)
+def multiply_vector(ends, list_ends, starts, docs, owners, parents, weights, vector, sums, out):
+    """out += X diag(weights) X' vector, where X has a row per document and a column per feature; ``sums`` is scratch."""
+    begin, first = ZERO, ZERO
+    for b in range(ends.size):
+        n, middle, last = np.uint64(ends[b]) - begin, np.uint64(list_ends[b, 0]), np.uint64(list_ends[b, 1])
+        for f in range(n + ONE):
+            sums[f] = 0.0
+        for k in range(first, last):
+            p, stop = np.uint64(starts[k]), np.uint64(starts[k + ONE])
+            total = other = 0.0  # two sums, so that one addition need not wait for the one before
+            while p + ONE < stop:
+                total += vector[docs[p]]
+                other += vector[docs[p + ONE]]
+                p += TWO
+            if p < stop:
+                total += vector[docs[p]]
+            total += other
+            sums[owners[k]] += total if k < middle else -total
+        for f in range(n):
+            sums[parents[begin + f]] += sums[f]
+        sums[n] = 0.0
+        for back in range(n):
+            f = n - ONE - back
+            sums[f] = weights[begin + f] * sums[f] + sums[parents[begin + f]]
+        for k in range(first, last):
+            value = sums[owners[k]] if k < middle else -sums[owners[k]]
+            for p in range(np.uint64(starts[k]), np.uint64(starts[k + ONE])):
+                out[docs[p]] += value
+        begin, first = np.uint64(ends[b]), last
 
 
-@leaf("void(int64[::1], uint16[::1], float64[::1], int64, int64, float64[::1], float64[::1])")
-def multiply_vector(starts, gaps, weights, first, last, vector, out):
-    """out += X diag(weights) X' vector over the features from ``first`` to ``last``, where all counts are 1."""
-    for f in range(first, last):
-        weight = weights[f]
-        if weight == 0.0:
-            continue
-        begin, end = np.uint64(starts[f]), np.uint64(starts[f + 1])
-        doc, p, total, other = ZERO, begin, 0.0, 0.0  # two sums, so that one addition need not wait for the one before
-        while p + ONE < end:
-            doc += np.uint64(gaps[p])
-            if gaps[p] < FAR:
-                total += vector[doc]
-            doc += np.uint64(gaps[p + ONE])
-            if gaps[p + ONE] < FAR:
-                other += vector[doc]
-            p += TWO
-        if p < end:
-            doc += np.uint64(gaps[p])
-            if gaps[p] < FAR:
-                total += vector[doc]
-        total = (total + other) * weight
-        doc = ZERO
-        for p in range(begin, end):
-            doc += np.uint64(gaps[p])
-            if gaps[p] < FAR:
-                out[doc] += total
-
-
-@leaf("void(int64[::1], uint16[::1], float64[::1], int64, int64, float64[:, ::1], float64[:, ::1])")
-def multiply_vectors(starts, gaps, weights, first, last, vectors, out):
+@leaf(
+    "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1],"
+    " float64[:, ::1], float64[:, ::1], float64[:, ::1])"
+)
+def multiply_vectors(ends, list_ends, starts, docs, owners, parents, weights, vectors, sums, out):
     """The same for several vectors: a processor adds several numbers of a row at once."""
     width = np.uint64(vectors.shape[1])
     totals = np.empty(vectors.shape[1])
-    for f in range(first, last):
-        weight = weights[f]
-        if weight == 0.0:
-            continue
-        begin, end, doc = np.uint64(starts[f]), np.uint64(starts[f + 1]), ZERO
-        for k in range(width):
-            totals[k] = 0.0
-        for p in range(begin, end):
-            doc += np.uint64(gaps[p])
-            if gaps[p] < FAR:
-                for k in range(width):
-                    totals[k] += vectors[doc, k]
-        for k in range(width):
-            totals[k] *= weight
-        doc = ZERO
-        for p in range(begin, end):
-            doc += np.uint64(gaps[p])
-            if gaps[p] < FAR:
-                for k in range(width):
-                    out[doc, k] += totals[k]
+    begin, first = 0, 0
+    for b in range(ends.size):
+        n, middle, last = ends[b] - begin, list_ends[b, 0], list_ends[b, 1]
+        for f in range(n + 1):
+            for c in range(width):
+                sums[f, c] = 0.0
+        for k in range(first, last):
+            owner = np.uint64(owners[k])
+            for c in range(width):
+                totals[c] = 0.0
+            for p in range(np.uint64(starts[k]), np.uint64(starts[k + 1])):
+                doc = np.uint64(docs[p])
+                for c in range(width):
+                    totals[c] += vectors[doc, c]
+            for c in range(width):
+                sums[owner, c] += totals[c] if k < middle else -totals[c]
+        for f in range(n):
+            parent = np.uint64(parents[begin + f])
+            for c in range(width):
+                sums[parent, c] += sums[f, c]
+        for c in range(width):
+            sums[n, c] = 0.0
+        for back in range(n):
+            f = n - 1 - back
+            parent, weight = np.uint64(parents[begin + f]), weights[begin + f]
+            for c in range(width):
+                sums[f, c] = weight * sums[f, c] + sums[parent, c]
+        for k in range(first, last):
+            owner = np.uint64(owners[k])
+            for c in range(width):
+                totals[c] = sums[owner, c] if k < middle else -sums[owner, c]
+            for p in range(np.uint64(starts[k]), np.uint64(starts[k + 1])):
+                doc = np.uint64(docs[p])
+                for c in range(width):
+                    out[doc, c] += totals[c]
+        begin, first = ends[b], last
 
 
-@leaf("void(int64[::1], uint16[::1], uint32[::1], float64[::1], int64, int64, float64[:, ::1], float64[:, ::1])")
-def multiply_counted(starts, gaps, counts, weights, first, last, vectors, out):
-    """The same for documents that have features more than once."""
+@leaf("void(int64[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1], float64[:, ::1], float64[:, ::1])")
+def multiply_counted(ends, starts, docs, counts, owners, weights, vectors, out):
+    """The same for documents that have features more than once; each feature stands by itself, and its list adds."""
     width = np.uint64(vectors.shape[1])
     totals = np.empty(vectors.shape[1])
-    for f in range(first, last):
-        weight = weights[f]
-        if weight == 0.0:
-            continue
-        begin, end, doc = np.uint64(starts[f]), np.uint64(starts[f + 1]), ZERO
-        for k in range(width):
-            totals[k] = 0.0
-        for p in range(begin, end):
-            doc += np.uint64(gaps[p])
-            if gaps[p] < FAR:
-                for k in range(width):
-                    totals[k] += counts[p] * vectors[doc, k]
-        for k in range(width):
-            totals[k] *= weight
-        doc = ZERO
-        for p in range(begin, end):
-            doc += np.uint64(gaps[p])
-            if gaps[p] < FAR:
-                for k in range(width):
-                    out[doc, k] += counts[p] * totals[k]
+    b, begin = 0, 0
+    for k in range(starts.size - 1):
+        while k >= ends[b]:  # every feature has one list
+            begin = ends[b]
+            b += 1
+        for c in range(width):
+            totals[c] = 0.0
+        for p in range(np.uint64(starts[k]), np.uint64(starts[k + 1])):
+            doc = np.uint64(docs[p])
+            for c in range(width):
+                totals[c] += counts[p] * vectors[doc, c]
+        weight = weights[begin + owners[k]]
+        for p in range(np.uint64(starts[k]), np.uint64(starts[k + 1])):
+            doc = np.uint64(docs[p])
+            for c in range(width):
+                out[doc, c] += weight * (counts[p] * totals[c])
 
 
-@leaf("void(int64[::1], uint16[::1], uint32[::1], int64[::1], float64[:, ::1], float64[:, ::1])")
-def gather_lists(starts, gaps, counts, features, vectors, out):
-    """out[i] = the sum of the vectors of the documents that have features[i], times their counts."""
-    width = np.uint64(vectors.shape[1])
-    for i in range(np.uint64(features.size)):
-        f, doc = np.uint64(features[i]), ZERO
-        for p in range(np.uint64(starts[f]), np.uint64(starts[f + ONE])):
-            doc += np.uint64(gaps[p])
-            if gaps[p] < FAR:
-                count = np.float64(counts[p]) if counts.size else 1.0
-                for k in range(width):
-                    out[i, k] += count * vectors[doc, k]
+@leaf("void(int64, int64, int64, uint32[::1], int64[::1], int64[::1])")
+def find_lists(first, middle, last, owners, adding, taking):
+    """adding[f] = the list of a block that adds to feature f, taking[f] = that which takes away; -1 where there is none."""
+    adding[:] = -1
+    taking[:] = -1
+    for k in range(first, middle):
+        adding[owners[k]] = k
+    for k in range(middle, last):
+        taking[owners[k]] = k
 
 
 @leaf(
-    "void(int64[::1], uint16[::1], uint32[::1], float64[::1], int64, int64, int64[::1],"
-    " int64[::1], uint16[::1], uint32[::1], float64[::1], float64[::1], int64[::1])"
+    "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1],"
+    " int64[::1], int64[::1], float64[:, ::1])"
 )
-def narrow_lists(
-    starts, gaps, counts, weights, first, last, numbers, new_starts, new_gaps, new_counts, new_weights, own, written
-):  # fmt: skip
-    """Write the features that weigh something again, with those documents alone that have a new number, which ascend.
+def add_rows(ends, list_ends, starts, docs, counts, owners, parents, weights, row_of, column_of, out):
+    """out[row_of[a], column_of[b]] += weights[f], times both counts, for every two documents of feature f that have these.
 
-    What a single document is left of adds to its ``own`` value instead. written = (features, entries).
+    A stack holds all documents of features whose parent is still to come.
     """
-    f, at = ZERO, ZERO
-    for old in range(first, last):
-        weight = weights[old]
-        if weight == 0.0:
-            continue
-        new_starts[f] = at
-        doc, before, size = ZERO, np.int64(0), 0
-        for p in range(np.uint64(starts[old]), np.uint64(starts[old + 1])):
-            doc += np.uint64(gaps[p])
-            if gaps[p] < FAR and numbers[doc] >= 0:
-                number = numbers[doc]
-                gap = number - before
-                while gap >= FAR:
-                    new_gaps[at] = FAR
-                    if counts.size:
-                        new_counts[at] = 0
-                    at += ONE
-                    gap -= FAR
-                new_gaps[at] = gap
-                if counts.size:
-                    new_counts[at] = counts[p]
-                at += ONE
-                before = number
-                size += 1
-        if size > 1:
-            new_weights[f] = weight
-            f += ONE
-        else:
-            if size == 1:
-                count = np.float64(new_counts[at - ONE]) if counts.size else 1.0
-                own[before] += weight * count * count
-            at = np.uint64(new_starts[f])
-    new_starts[f] = at
-    written[0], written[1] = f, at
-
-
-@leaf(
-    "void(int64[::1], uint16[::1], uint32[::1], float64[::1], int64[::1], int64[::1], uint16[::1], uint32[::1], float64[::1])"
-)
-def reorder_lists(starts, gaps, counts, weights, order, new_starts, new_gaps, new_counts, new_weights):
-    """Write the features again in another order."""
-    at = np.int64(0)
-    for k in range(order.size):
-        f = order[k]
-        new_starts[k], new_weights[k] = at, weights[f]
-        for p in range(starts[f], starts[f + 1]):
-            new_gaps[at] = gaps[p]
-            if counts.size:
-                new_counts[at] = counts[p]
-            at += 1
-    new_starts[order.size] = at
-
-
-@leaf("void(int64[::1], uint16[::1], uint32[::1], float64[::1], int64[::1], uint32[::1], float64[::1], float64[:, ::1])")
-def add_rows(starts, gaps, counts, weights, numbers, members, frequencies, out):
-    """out[numbers[a], b] += weights[f], times both counts, for every two documents a, b of feature f where a has a number."""
-    for f in range(starts.size - 1):
-        weight, doc, size, wanted = weights[f], np.int64(0), 0, 0
-        if weight == 0.0:
-            continue
-        for p in range(starts[f], starts[f + 1]):
-            doc += gaps[p]
-            if gaps[p] < FAR:
-                members[size] = doc
-                frequencies[size] = counts[p] if counts.size else 1.0
-                wanted += numbers[doc] >= 0
-                size += 1
-        if wanted == 0:
-            continue
-        for a in range(size):
-            row = numbers[members[a]]
-            if row >= 0:
-                amount = weight * frequencies[a]
-                for b in range(size):
-                    out[row, members[b]] += amount * frequencies[b]
+    begin = first = np.int64(0)
+    seen = np.full(row_of.size, -1, np.int64)
+    for b in range(ends.size):
+        n, middle, last = ends[b] - begin, list_ends[b, 0], list_ends[b, 1]
+        adding, taking = np.empty(n, np.int64), np.empty(n, np.int64)
+        find_lists(first, middle, last, owners, adding, taking)
+        members, frequencies, size = np.empty(starts[last] - starts[first], np.int64), np.ones(starts[last] - starts[first]), 0
+        bottoms, waiting, n_waiting = np.empty(n, np.int64), np.empty(n, np.int64), 0
+        for f in range(n):
+            bottom, weight = size, weights[begin + f]
+            while n_waiting > 0 and waiting[n_waiting - 1] == f:
+                n_waiting -= 1
+                bottom = bottoms[n_waiting]
+            if taking[f] >= 0:  # children have documents in common
+                kept = bottom
+                for i in range(bottom, size):
+                    if seen[members[i]] != begin + f:
+                        seen[members[i]] = begin + f
+                        members[kept] = members[i]
+                        kept += 1
+                size = kept
+            if adding[f] >= 0:
+                for p in range(starts[adding[f]], starts[adding[f] + 1]):
+                    members[size] = docs[p]
+                    frequencies[size] = np.float64(counts[p]) if counts.size else 1.0
+                    size += 1
+            if weight != 0.0:
+                for i in range(bottom, size):
+                    row = row_of[members[i]]
+                    if row >= 0:
+                        for j in range(bottom, size):
+                            column = column_of[members[j]]
+                            if column >= 0:
+                                out[row, column] += weight * frequencies[i] * frequencies[j]
+            if parents[begin + f] < n:
+                bottoms[n_waiting], waiting[n_waiting] = bottom, parents[begin + f]
+                n_waiting += 1
+            else:
+                size = bottom
+        begin, first = ends[b], last
