@@ -21,25 +21,27 @@ from gramshift.ngrams.feature_lists import (
     arrange_in_chunks,
     build_lists,
 )
-from gramshift.ngrams.leaves.nesting import IN_BLOCK, LONG
+from gramshift.ngrams.leaves.nesting import FEW, IN_BLOCK, LONG
 from gramshift.ngrams.sorted_ngrams import sort_ngrams
 from gramshift.text.encode import encode
 
 ranges = st.sampled_from([(1, 1), (1, 4), (2, 3), (3, 12), (5, 8), (1, 30)])
+DEMO = load_demo("kitchen").texts + load_demo("films").texts
 MANY = 60_000  # documents: a matrix of these is not written down
 
 
-def build(documents, ngram_range, kind, **options):
-    return build_lists(sort_ngrams(encode(documents), ngram_range, keep=False, **options), kind=kind)
+def build(documents, ngram_range, kind, *, in_chunk=IN_CHUNK, **options):
+    return build_lists(sort_ngrams(encode(documents), ngram_range, keep=False, **options), kind=kind, in_chunk=in_chunk)
 
 
-def make_lists(features, n_docs, *, counted=False):
+def make_lists(features, n_docs, *, counted=False, in_chunk=IN_CHUNK):
     """Lists of features that are given as {document: count}, as if they had been found in texts; none is in another."""
     sizes = np.array([len(feature) for feature in features], np.uint32)
     docs = np.array([doc for feature in features for doc in sorted(feature)], np.uint32)
     counts = np.array([feature[doc] for feature in features for doc in sorted(feature)] if counted else [], np.uint32)
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    chunks, ones = arrange_in_chunks(starts, sizes, docs, counts, np.zeros(len(sizes), np.uint32)), np.ones_like(sizes)
+    chunks = arrange_in_chunks(starts, sizes, docs, counts, np.zeros(len(sizes), np.uint32), in_chunk)
+    ones = np.ones_like(sizes)
     return FeatureLists(n_docs, chunks, sizes, ones, ones, ones, np.zeros(n_docs, np.int64))
 
 
@@ -124,10 +126,30 @@ def check_against_counters(documents, ngram_range, kind, **options):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@given(texts, ranges)
+@given(texts, ranges, st.sampled_from([1, 3, IN_CHUNK]))
 @examples(60)
-def test_lists_are_those_of_counters(kind, documents, ngram_range):
-    check_against_counters(documents, ngram_range, kind)
+def test_lists_are_those_of_counters(kind, documents, ngram_range, in_chunk):
+    """Also in chunks of a tree each."""
+    check_against_counters(documents, ngram_range, kind, in_chunk=in_chunk)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_many_lists_are_those_of_counters(kind):
+    """Texts of the demo, in many chunks; some n-grams of one or two letters list all their documents, few or many."""
+    documents = [text[:60] for text in DEMO]
+    lists = check_against_counters(documents, (1, 8), kind, in_chunk=900, shard_size=4000)
+    assert len(lists.chunks) > N_GROUPS
+    children = sum(int(np.count_nonzero(has_parents(chunk))) for chunk in lists.chunks)
+    assert (children > 1000) == (kind == "presence")
+    if kind == "presence":
+        whole = {size for chunk in lists.chunks for size in np.diff(chunk.starts).tolist()} & set(lists.sizes.tolist())
+        assert min(whole) * FEW < len(documents) < max(whole) * FEW
+
+
+def has_parents(chunk):
+    """Whether each feature has a parent, which is a number of its block."""
+    sizes = np.diff(chunk.ends, prepend=0)
+    return chunk.parents < np.repeat(sizes, sizes)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -286,16 +308,22 @@ def test_results_of_many_documents_are_held_for_fewer_groups():
 
 @pytest.fixture(scope="module")
 def demo_lists():
-    """N-grams of the demo, many enough for several blocks and chunks."""
-    lists = build(load_demo("kitchen").texts + load_demo("films").texts, (1, 8), "presence", shard_size=24_000)
-    assert len(lists.chunks) > 1
-    assert max(chunk.ends.size for chunk in lists.chunks) > 1
-    assert max(chunk.n_features for chunk in lists.chunks) > IN_BLOCK
+    """N-grams of the demo in many chunks."""
+    lists = build(DEMO, (1, 8), "presence", in_chunk=1000)
+    assert len(lists.chunks) > N_GROUPS
+    assert any(has_parents(chunk).any() for chunk in lists.chunks)
     return lists
 
 
 def test_products_of_many_features(demo_lists):
+    """In many chunks, and in one of several blocks."""
     check_products(demo_lists, width=2, atol=1e-10)  # beside products of thousands
+    together = build(DEMO, (1, 8), "presence")
+    (chunk,) = together.chunks
+    assert chunk.ends.size > 1
+    assert chunk.n_features > IN_BLOCK
+    assert read_lists(together) == read_lists(demo_lists)
+    check_products(together, width=1, atol=1e-10)
 
 
 def test_chunks_are_of_whole_trees_and_lists_of_any_length():
@@ -310,8 +338,13 @@ def test_chunks_are_of_whole_trees_and_lists_of_any_length():
 @pytest.mark.parametrize("sort", ["counted", "flat", "nested"])
 def test_bits_do_not_depend_on_threads(sort, demo_lists):
     """There are as many entries as threads are worth it for, and the pool is indeed asked."""
-    lists = demo_lists if sort == "nested" else make_lists(draw_features(3, 800, 500, 500), 800, counted=sort == "counted")
+    lists = (
+        demo_lists
+        if sort == "nested"
+        else make_lists(draw_features(3, 800, 500, 500), 800, counted=sort == "counted", in_chunk=2000)
+    )
     assert lists.n_entries >= WORTH_THREADS
+    assert len(lists.chunks) > N_GROUPS
     n, weights, chance = lists.n_docs, draw_weights(lists), np.random.default_rng(4)
     groups, rows = chance.integers(0, 2, n), np.sort(chance.choice(n, n // 3, replace=False))
 

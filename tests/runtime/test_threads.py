@@ -5,7 +5,7 @@ import threading
 import joblib
 import pytest
 
-from gramshift.runtime.threads import count_threads, run_threads
+from gramshift.runtime.threads import count_threads, run_threads, stay_ready
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 7])
@@ -58,3 +58,24 @@ def test_numbers_of_threads(with_joblib, monkeypatch):
     for wrong in (0, "many", 1.5):
         with pytest.raises(ValueError, match="n_jobs"):
             count_threads(wrong)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+@pytest.mark.parametrize("n_items", [0, 1, 4, 5, 16, 17])
+def test_threads_that_stay_ready_keep_the_order(n_threads, n_items):
+    """Several times, in batches where there are more pieces of work than threads."""
+    with stay_ready(n_threads) as run:
+        for _ in range(2):
+            assert run(lambda i: i * i, range(n_items)) == [i * i for i in range(n_items)]
+
+
+def test_an_error_of_threads_that_stay_ready_is_raised():
+    def work(i):
+        if i == 5:
+            raise ValueError("the sixth")
+        return i
+
+    with stay_ready(2) as run:
+        with pytest.raises(ValueError, match="the sixth"):
+            run(work, range(20))
+        assert run(abs, [-1, -2, -3]) == [1, 2, 3], "it goes on"

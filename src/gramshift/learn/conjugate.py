@@ -43,7 +43,7 @@ def conjugate_gradients(
 
 
 class Sketch:
-    """(K + alpha)^-1 about, from some columns of K (Nystroem): exact where all columns are given.
+    """(K + alpha)^-1 about, from some columns of K (Nystroem): exact where all are given and K has an inverse.
 
     What these columns do not tell of K is taken to be as large as the least that they tell.
     """

@@ -214,36 +214,47 @@ class LinearRidge:
             tolerance /= 2 + 4 * np.sqrt(1 + self.alpha / len(right))
         largest = float(np.abs(bordered).max(initial=0.0))
         allowed = max(2 * np.sqrt(self.alpha) * tolerance * largest, ROUNDING * float(np.linalg.norm(bordered)))
-        descend = self._descend_sketched if self._is_hard else self._descend
-        weights = descend(documents, bordered, near, allowed)
+        weights = None if self._is_hard else self._descend(documents, bordered, near, allowed)
         if weights is None or not self._holds(documents, bordered, weights):
-            if self._is_hard:
-                raise SingularKernelError(
-                    f"alpha={self.alpha:g} is too small for these {len(rows)} documents: {self._steps} steps of conjugate "
-                    f"gradients do not get to the solution; try alpha={max(10 * self.alpha, 1e-9):.1g} or larger"
-                )
             self._is_hard = True
-            return self._solve(rows, right, start)
+            if len(rows) <= self._most:
+                del documents
+                return self._solve(rows, right, start)
+            weights = self._descend_sketched(documents, bordered, near, allowed)
+            if weights is None or not self._holds(documents, bordered, weights):
+                raise SingularKernelError(self._tell_small(len(rows), lasting=weights is None))
         if not self.bias:
             return weights, np.zeros(right.shape[1])
         ones = weights[:, -1:]
         intercepts: Floats = weights[:, :-1].sum(axis=0) / ones.sum()
         return weights[:, :-1] - ones * intercepts, intercepts
 
+    def _tell_small(self, n: int, *, lasting: bool) -> str:
+        reason = "double precision is not enough for coefficients as large as these"
+        if lasting:
+            reason = f"{self._steps} steps of conjugate gradients do not get to the solution"
+        advice = f"try alpha={max(10 * self.alpha, 1e-9):.1g} or larger"
+        return f"alpha={self.alpha:g} is too small for these {n} documents: {reason}; {advice}"
+
     def _descend_sketched(self, documents: LinearFeatures, right: Floats, x: Floats, allowed: float) -> Floats | None:
-        """Solve (K + alpha) x = right by conjugate gradients with a preconditioner; None if steps do not get there."""
-        n = len(right)
+        """Solve (K + alpha) x = right by conjugate gradients with a preconditioner; None if ``steps`` do not get there."""
+        n, done = len(right), 0
         chosen = np.unique(np.linspace(0, n - 1, min(n, self._sketched)).astype(np.intp))
-        sketch = Sketch(np.vstack([np.zeros((0, n)), *documents.rows(chosen)]).T, chosen, self.alpha)
-        self._progress("training", 0, 100)
-        return conjugate_gradients(
-            lambda vectors: documents.multiply(vectors) + self.alpha * vectors,
-            sketch,
-            right,
-            apart=x[:, :0],
-            tolerance=allowed / np.sqrt(n),
-            limit=self._steps,
-        )
+        columns = np.empty((len(chosen), n))
+        for block in documents.rows(chosen):
+            columns[done : done + len(block)] = block
+            done += len(block)
+        sketch, done = Sketch(columns.T, chosen, self.alpha), 0
+        del columns
+
+        def multiply(vectors: Floats) -> Floats:
+            nonlocal done
+            self._progress("training", min(done, self._steps), self._steps)
+            done += 1
+            return documents.multiply(vectors) + self.alpha * vectors
+
+        tolerance = allowed / np.sqrt(n)  # of each number, so that no column is longer than what is allowed
+        return conjugate_gradients(multiply, sketch, right, apart=x, tolerance=tolerance, limit=self._steps)
 
     def _descend(self, documents: LinearFeatures, right: Floats, x: Floats, allowed: float) -> Floats | None:
         """Solve (K + alpha) x = right by conjugate gradients; None if 200 steps do not get there.

@@ -14,7 +14,7 @@ from gramshift.kernels.weighting import Weighting, make_weights
 from gramshift.learn.features import Features, GramFeatures, compact
 from gramshift.learn.labelling import Labelling, Rows
 from gramshift.learn.landmark_ridge import LandmarkRidge
-from gramshift.learn.linear import LinearFeatures, LinearPart, LinearRidge
+from gramshift.learn.linear import SKETCHED, LinearFeatures, LinearPart, LinearRidge
 from gramshift.learn.piecewise import LandmarkFeatures
 from gramshift.learn.solvers import Solver
 from gramshift.model.inputs import ListedCorpus
@@ -42,6 +42,7 @@ SQUARES_BYTES = 3 * 8  # of each pair of landmarks: two sums that are added, and
 TOGETHER_BYTES = 64 << 20  # pieces that a task trains on
 PAUSED = 0.8  # of a worker's memory: with more it gets no more work
 GRAM_CELL = 32  # bytes of a gram while documents are trained on by it
+SKETCH_CELL = 48  # and of the similarities to some documents, from which a preconditioner is made
 CELL_BYTES = 24  # of a piece under way: counts, what they become, and the texts
 
 
@@ -103,8 +104,11 @@ class LinearDescriber:
     def make_solver(self, features: Features, source: Rows) -> LinearRidge:
         """Ridge regression by conjugate gradients."""
         assert isinstance(features, LinearFeatures), "made here"
-        most = isqrt(max(0, self._runtime.memory) // GRAM_CELL)
-        return LinearRidge(features, self._alpha, bias=self._bias, progress=self._runtime.progress, most=most)
+        memory = max(0, self._runtime.memory)
+        most, sketched = isqrt(memory // GRAM_CELL), memory // (SKETCH_CELL * len(features))
+        return LinearRidge(
+            features, self._alpha, bias=self._bias, progress=self._runtime.progress, most=most, sketched=min(SKETCHED, sketched)
+        )
 
     def _describe(self, kernel: StringKernel, labelling: Labelling, across: bool) -> LinearPart:
         lists, run = self._documents.lists(kernel, self._runtime), self._run

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -77,19 +78,19 @@ class Chunk(HoldsArrays):
         lists = (self.ends, self.list_ends, self.starts, self.docs, self.owners, self.parents)
         multiply(*lists, weights, vectors, sums, out)
 
-    def add_rows(self, weights: Floats, row_of: Array, column_of: Array, out: Floats) -> None:
-        """Add some rows and columns of X diag(weights) X' to ``out``."""
-        leaves.add_rows(*self._arrays, weights, row_of, column_of, out)
+    def add_rows(self, weights: Floats, row_of: Array, column_of: Array, seen: Array, first: int, out: Floats) -> None:
+        """Add some rows and columns of X diag(weights) X' to ``out``; ``seen`` has no numbers of features from ``first`` on."""
+        leaves.add_rows(*self._arrays, weights, row_of, column_of, seen, first, out)
 
-    def narrow(self, weights: Floats, numbers: Array, own: Floats) -> tuple["Chunk", Floats]:
+    def narrow(self, weights: Floats, numbers: Array, own: Floats, totals: Array) -> tuple["Chunk", Floats]:
         """The features that weigh something and that two documents or more with a number have, and their weights.
 
-        What others weigh is added to the ``own`` value of the only document that has them.
+        What others weigh is added to the ``own`` value of the only document that has them. ``totals`` are 0, and stay so.
         """
         starts, kept = np.empty(self.n_features + 1, np.int64), np.empty(self.n_features)
         added, up = np.empty(self.n_features, np.uint32), np.empty(self.n_features, np.uint32)
         docs, counts = np.empty(self.docs.size, np.uint32), np.empty(self.counts.size, np.uint32)
-        n = nesting.narrow_lists(*self._arrays, weights, numbers, own, starts, added, docs, counts, up, kept)
+        n = nesting.narrow_lists(*self._arrays, weights, numbers, own, totals, starts, added, docs, counts, up, kept)
         return arrange(starts[: n + 1], added[:n], docs, counts, up[:n]), kept[:n].copy()
 
 
@@ -126,16 +127,17 @@ class FeatureLists(HoldsArrays):
     def weigh(self, make_weights: Callable[[Count], Floats], *, run: Run = run_serially) -> Floats:
         """What an n-gram of each feature weighs: ``make_weights`` asks how many documents have some of them."""
 
-        def weigh(number: int) -> Floats:
+        def weigh(group: range) -> list[Floats]:
             def count(groups: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
                 if n_groups == 1 and not groups.any():  # all documents
-                    everywhere: NDArray[np.int64] = self._part(self.sizes, number)[None].astype(np.int64)
-                    return everywhere
-                return self.chunks[number].count(groups, n_groups)
+                    everywhere = self.sizes[self._firsts[group.start] : self._firsts[group.stop]]
+                    return everywhere[None].astype(np.int64)
+                found = [self.chunks[number].count(groups, n_groups) for number in group]
+                return np.hstack([np.zeros((n_groups, 0), np.int64), *found])
 
-            return make_weights(count)
+            return [make_weights(count)]
 
-        return np.concatenate([np.zeros(0), *self._run(run, lambda group: [weigh(number) for number in group])])
+        return np.concatenate([np.zeros(0), *self._run(run, weigh)])
 
     def own_values(self, weights: Floats, *, run: Run = run_serially) -> Floats:
         """What each document's features add to its kernel with itself."""
@@ -170,31 +172,37 @@ class FeatureLists(HoldsArrays):
         """X' vectors: the sum of the documents of each feature, or of some features, which ascend."""
         chosen = np.arange(self.n_features) if features is None else features
         vectors, bounds = np.ascontiguousarray(vectors), np.searchsorted(chosen, self._firsts)
+        out = np.empty((len(chosen), vectors.shape[1]))
 
-        def gather(number: int) -> Floats:
-            some: Array = chosen[bounds[number] : bounds[number + 1]] - self._firsts[number]
-            return self.chunks[number].gather(vectors)[some]
+        def gather(group: range) -> list[None]:
+            for number in group:
+                here = slice(bounds[number], bounds[number + 1])
+                out[here] = self.chunks[number].gather(vectors)[chosen[here] - self._firsts[number]]
+            return []
 
-        parts = self._run(run, lambda group: [gather(number) for number in group])
-        return np.concatenate([np.zeros((0, vectors.shape[1])), *parts])
+        self._run(run, gather)
+        return out
 
     def rows(self, weights: Floats, documents: Array, others: Array) -> Floats:
         """The cells of X diag(weights) X' for some documents and others: they need not ascend, but must differ."""
         out, row_of, column_of = np.zeros((len(documents), len(others))), self._number(documents), self._number(others)
+        seen = np.full(self.n_docs, -1, np.int64)
         for number, chunk in enumerate(self.chunks):
-            chunk.add_rows(self._part(weights, number), row_of, column_of, out)
+            chunk.add_rows(self._part(weights, number), row_of, column_of, seen, int(self._firsts[number]), out)
         return out
 
     def narrow(self, weights: Floats, documents: Array, *, run: Run = run_serially) -> tuple["FeatureLists", Floats, Floats]:
         """The same for some documents, which ascend: features that two of them have or more, and that weigh something.
 
-        Also the weights of these features, and what all others add to the kernel of each document with itself.
+        Also the weights of these features, and what all others add to the kernel of each document with itself. What training
+        does not need, such as where n-grams stand in the texts, is left out.
         """
         numbers = self._number(documents).astype(np.int32)
 
         def narrow(group: range) -> list[tuple[list[tuple[Chunk, Floats]], Floats]]:
-            own = np.zeros(len(documents))
-            return [([self.chunks[number].narrow(self._part(weights, number), numbers, own) for number in group], own)]
+            own, totals = np.zeros(len(documents)), np.zeros(len(documents), np.int32)
+            found = [self.chunks[number].narrow(self._part(weights, number), numbers, own, totals) for number in group]
+            return [(found, own)]
 
         parts = self._run(run, narrow, len(documents))
         found = [one for some, _ in parts for one in some]
@@ -248,11 +256,13 @@ def arrange(starts: Array, added: Array, docs: Array, counts: Array, up: Array) 
     return Chunk(ends, list_ends, list_starts, new_docs, new_counts, owners, parents)
 
 
-def arrange_in_chunks(starts: Array, added: Array, docs: Array, counts: Array, up: Array) -> list[Chunk]:
-    """The same in several chunks of whole trees."""
+def arrange_in_chunks(
+    starts: Array, added: Array, docs: Array, counts: Array, up: Array, in_chunk: int = IN_CHUNK
+) -> list[Chunk]:
+    """The same in several chunks of whole trees, with about so many entries each."""
     reach = np.maximum.accumulate(np.arange(up.size) + up)  # how far on the parents of all features so far stand
     ends = np.concatenate([[0], np.flatnonzero(reach == np.arange(up.size)) + 1])
-    places = np.searchsorted(starts[ends], np.arange(IN_CHUNK, starts[-1], IN_CHUNK))
+    places = np.searchsorted(starts[ends], np.arange(in_chunk, starts[-1], in_chunk))
     cuts = np.unique(np.concatenate([[0], ends[places], [up.size]]))
     return [
         arrange(starts[first : last + 1], added[first:last], docs, counts, up[first:last])
@@ -266,13 +276,21 @@ def _sum(parts: Sequence[Floats], total: Floats) -> Floats:
     return total
 
 
-def build_lists(ngrams: SortedNGrams, *, kind: str = "presence", run: Run = run_serially) -> FeatureLists:
-    """Find all n-grams that two documents or more share, and list these documents."""
-    list_shard = _nest_shard if kind == "presence" else _list_shard
-    parts = ngrams.map(lambda shard: list_shard(shard, ngrams, kind), run=run)
+def build_lists(
+    ngrams: SortedNGrams, *, kind: str = "presence", in_chunk: int = IN_CHUNK, run: Run = run_serially
+) -> FeatureLists:
+    """Find all n-grams that two documents or more share, and list these documents; ``in_chunk`` decides speed alone."""
     n_docs = ngrams.texts.n_docs
+    unshared, lock = np.zeros(n_docs, np.int64), Lock()
+
+    def read(shard: SortedShard) -> dict[str, Any]:
+        made, alone = _nest_shard(shard, ngrams, in_chunk) if kind == "presence" else _list_shard(shard, ngrams, kind, in_chunk)
+        with lock:  # one array of them for each shard would take more than the lists
+            np.add(unshared, alone, out=unshared)
+        return made
+
+    parts = ngrams.map(read, run=run)
     chunks = [chunk for part in parts for chunk in part.pop("chunks")]
-    unshared = sum((part.pop("unshared") for part in parts), start=np.zeros(n_docs, np.int64))
     joined = {name: np.concatenate([NONE, *(part.pop(name) for part in parts)]) for name in OF_FEATURES}
     found = FeatureLists(n_docs, chunks, **joined, unshared=unshared)
     if kind != "presence":  # so far these are the kernels of documents with themselves
@@ -284,8 +302,8 @@ def build_lists(ngrams: SortedNGrams, *, kind: str = "presence", run: Run = run_
 OF_FEATURES = ("sizes", "times", "places", "longest")
 
 
-def _nest_shard(shard: SortedShard, ngrams: SortedNGrams, kind: str) -> dict[str, Any]:
-    """The lists of one shard, by the names of the arrays: of documents that have an n-gram or not."""
+def _nest_shard(shard: SortedShard, ngrams: SortedNGrams, in_chunk: int) -> tuple[dict[str, Any], Array]:
+    """The lists of one shard, by the names of the arrays, of documents that have an n-gram or not; and the n-grams of one."""
     texts, (shortest, longest) = ngrams.texts, ngrams.limits
     docs, unshared = shard.docs(), np.zeros(texts.n_docs, np.int64)
     runs.count_unshared(docs, texts.bounds, shard.positions, shard.common, shortest, longest, unshared)
@@ -310,13 +328,13 @@ def _nest_shard(shard: SortedShard, ngrams: SortedNGrams, kind: str) -> dict[str
         docs, shard.positions, found, parents, sizes, lengths, ends, entries, np.full(texts.n_docs, -1, np.int32),
         starts, added, up, *(made[name] for name in OF_FEATURES), listed,
     )  # fmt: skip
-    return made | {"chunks": arrange_in_chunks(starts, added, listed, NONE, up), "unshared": unshared}
+    return made | {"chunks": arrange_in_chunks(starts, added, listed, NONE, up, in_chunk)}, unshared
 
 
-def _list_shard(shard: SortedShard, ngrams: SortedNGrams, kind: str) -> dict[str, Any]:
-    """The lists of one shard, by the names of the arrays: of documents that have an n-gram so many times.
+def _list_shard(shard: SortedShard, ngrams: SortedNGrams, kind: str, in_chunk: int) -> tuple[dict[str, Any], Array]:
+    """The lists of one shard, by the names of the arrays, of documents that have an n-gram so many times.
 
-    What stands there as ``unshared`` are the kernels of documents with themselves.
+    Also what its n-grams add to the kernel of each document with itself.
     """
     texts, (shortest, longest) = ngrams.texts, ngrams.limits
     docs, self_values = shard.docs(), np.zeros(texts.n_docs, np.int64)
@@ -336,5 +354,5 @@ def _list_shard(shard: SortedShard, ngrams: SortedNGrams, kind: str) -> dict[str
         starts, *(made[name] for name in OF_FEATURES), listed, counts,
     )  # fmt: skip
     made = {name: array[:n_found].copy() for name, array in made.items()}
-    chunks = arrange_in_chunks(starts[: n_found + 1], made["sizes"], listed, counts, np.zeros(n_found, np.uint32))
-    return made | {"chunks": chunks, "unshared": self_values}
+    chunks = arrange_in_chunks(starts[: n_found + 1], made["sizes"], listed, counts, np.zeros(n_found, np.uint32), in_chunk)
+    return made | {"chunks": chunks}, self_values

@@ -1,11 +1,12 @@
 """Leaves for documents by feature, as a forest: what feature f has is what its own lists say and what its children have.
 
 One list adds documents; another takes those away again that several children have. Features stand in blocks of whole trees,
-small enough for a cache, each after its children. ``ends`` is where blocks end; ``parents`` are numbers within the block, and
-that after the last is none. A block's lists stand by their lengths, so that a processor foresees where loops end, first those
-that add, then those that take away, up to ``list_ends``: list k is ``docs[starts[k]:starts[k + 1]]`` and belongs to feature
-``owners[k]`` of its block. ``counts`` says how often a document has the feature, entry by entry; it is empty where that does
-not matter, and where it does features have one list each, and no parents.
+each after its children; a block is small enough for a cache, unless a tree is larger. ``ends`` is where blocks end;
+``parents`` are numbers within the block, and that after the last is none. A block's lists stand by their lengths, so that a
+processor foresees where loops end, first those that add, then those that take away, up to ``list_ends``: list k is
+``docs[starts[k]:starts[k + 1]]`` and belongs to feature ``owners[k]`` of its block. ``counts`` says how often a document has
+the feature, entry by entry; it is empty where that does not matter, and where it does features have one list each, and no
+parents.
 """
 
 import numpy as np
@@ -181,7 +182,7 @@ def multiply_counted(ends, starts, docs, counts, owners, weights, vectors, out):
                 out[doc, c] += weight * (counts[p] * totals[c])
 
 
-@leaf("void(int64, int64, int64, uint32[::1], int64[::1], int64[::1])")
+@leaf("void(int64, int64, int64, uint32[::1], int32[::1], int32[::1])")
 def find_lists(first, middle, last, owners, adding, taking):
     """adding[f] = the list of a block that adds to feature f, taking[f] = that which takes away; -1 where there is none."""
     adding[:] = -1
@@ -194,21 +195,20 @@ def find_lists(first, middle, last, owners, adding, taking):
 
 @leaf(
     "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1],"
-    " int64[::1], int64[::1], float64[:, ::1])"
+    " int64[::1], int64[::1], int64[::1], int64, float64[:, ::1])"
 )
-def add_rows(ends, list_ends, starts, docs, counts, owners, parents, weights, row_of, column_of, out):
+def add_rows(ends, list_ends, starts, docs, counts, owners, parents, weights, row_of, column_of, seen, stamp, out):
     """out[row_of[a], column_of[b]] += weights[f], times both counts, for every two documents of feature f that have these.
 
-    A stack holds all documents of features whose parent is still to come.
+    A stack holds all documents of features whose parent is still to come. ``seen`` has no number from ``stamp`` on.
     """
     begin = first = np.int64(0)
-    seen = np.full(row_of.size, -1, np.int64)
     for b in range(ends.size):
         n, middle, last = ends[b] - begin, list_ends[b, 0], list_ends[b, 1]
-        adding, taking = np.empty(n, np.int64), np.empty(n, np.int64)
+        adding, taking = np.empty(n, np.int32), np.empty(n, np.int32)
         find_lists(first, middle, last, owners, adding, taking)
         members, frequencies, size = np.empty(starts[last] - starts[first], np.int64), np.ones(starts[last] - starts[first]), 0
-        bottoms, waiting, n_waiting = np.empty(n, np.int64), np.empty(n, np.int64), 0
+        bottoms, waiting, n_waiting = np.empty(n, np.int64), np.empty(n, np.int32), 0
         for f in range(n):
             bottom, weight = size, weights[begin + f]
             while n_waiting > 0 and waiting[n_waiting - 1] == f:
@@ -217,8 +217,8 @@ def add_rows(ends, list_ends, starts, docs, counts, owners, parents, weights, ro
             if taking[f] >= 0:  # children have documents in common
                 kept = bottom
                 for i in range(bottom, size):
-                    if seen[members[i]] != begin + f:
-                        seen[members[i]] = begin + f
+                    if seen[members[i]] != stamp + begin + f:
+                        seen[members[i]] = stamp + begin + f
                         members[kept] = members[i]
                         kept += 1
                 size = kept

@@ -253,7 +253,7 @@ def order_lists(
     list_starts[n_lists] = at
 
 
-@leaf("int64(int64[::1], int64, int64, int64[::1], uint32[::1], int64, uint32[::1], int64)")
+@leaf("int64(int64[::1], int64, int64, int32[::1], uint32[::1], int64, uint32[::1], int64)")
 def settle_stack(stack, begin, end, totals, docs, at, added, f):
     """Write the documents that are added in the end from place ``at`` on, then those taken away; return the place after them.
 
@@ -280,26 +280,25 @@ def settle_stack(stack, begin, end, totals, docs, at, added, f):
 
 @leaf(
     "int64(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1], int32[::1],"
-    " float64[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1])"
+    " float64[::1], int32[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1])"
 )
 def narrow_lists(
     ends, list_ends, starts, docs, counts, owners, parents, weights, numbers,
-    own, new_starts, added, new_docs, new_counts, up, new_weights,
+    own, totals, new_starts, added, new_docs, new_counts, up, new_weights,
 ):  # fmt: skip
     """Write the features that weigh something and that two documents or more with a number have; return how many there are.
 
     What one weighs for a single document is added to ``own``. The lists of others are handed on to their parents, on a stack:
-    there 2 d adds document d, and 2 d + 1 takes it away.
+    there 2 d adds document d, and 2 d + 1 takes it away. ``totals`` are 0 before and after.
     """
     begin = first = at = f_new = np.int64(0)
-    totals = np.zeros(own.size, np.int64)
     for b in range(ends.size):
         n, middle, last = ends[b] - begin, list_ends[b, 0], list_ends[b, 1]
-        adding, taking, kept = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+        adding, taking, kept = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
         find_lists(first, middle, last, owners, adding, taking)
-        sizes, sums = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
+        sizes, sums = np.zeros(n + 1, np.int32), np.zeros(n + 1, np.int64)
         stack, top = np.empty(starts[last] - starts[first] + 1, np.int64), 0
-        bottoms, waiting, n_waiting = np.empty(n, np.int64), np.empty(n, np.int64), 0
+        bottoms, waiting, n_waiting = np.empty(n, np.int64), np.empty(n, np.int32), 0
         for f in range(n):
             bottom, handed_on, total = top, top, sums[f]
             while n_waiting > 0 and waiting[n_waiting - 1] == f:
