@@ -30,10 +30,10 @@ PER_DOCUMENT = 400  # label, id, scores, where it comes from
 BEST_TRAININGS = 10  # five rounds, one for shares of classes, and four by halves for held-out scores
 LINEAR_LOADED = 100 << 20  # compiled code that a linear fit has beside the base
 SORTED_POSITION, SORTED_TOGETHER = 26, 112 << 20  # a character while n-grams are sorted, and as many as are sorted together
-LINEAR_CHARACTER, LINEAR_LENGTH = 11.7, 1.2  # a character of the texts and of lists, for every length of n-grams
+LINEAR_CHARACTER, LINEAR_LENGTH = 4.5, 1.41  # a character of the texts and of lists, for every length of n-grams
 LINEAR_CLASS = 3  # a character of the texts, for every class after the second: coefficients
-LISTED_SECONDS, TRAINED_SECONDS, PLAIN_SECONDS = 7e-7, 1.9e-7, 3e-7  # a character that is listed, or trained on
-FEW_STEPS, MORE_STEPS = 20_000, 0.35  # documents from which on training takes more steps, and by which power of their number
+LISTED_SECONDS, TRAINED_SECONDS, PLAIN_SECONDS = 8.5e-7, 7e-8, 3e-7  # a character that is listed, or trained on
+FEW_STEPS, MORE_STEPS = 10_000, 0.35  # documents from which on training takes more steps, and by which power of their number
 LINEAR_EXPLAINED_SECONDS = 2e-3
 
 START, LANDMARK_START, COMMAND_START = 0.4, 0.3, 1.8  # seconds: loading compiled code
