@@ -270,7 +270,9 @@ def _read_part(kernel: StringKernel, number: int, arrays: dict[str, NDArray[Any]
         raise ValueError("it has n-grams that weigh nothing, or less")
     nodes = {name: mine[name] for name in ("parents", "characters", "features", "alphabet")}
     table = NGramTable.from_arrays(**nodes, ngram_range=ngram_range, n_features=weights.size)
-    if np.unique(table.features[table.features >= 0]).size != table.n_features:
+    found = np.zeros(table.n_features, np.bool_)
+    found[table.features[table.features >= 0]] = True  # the table has checked that there are no larger ones
+    if not found.all():
         raise ValueError("it has weights of n-grams that are not there")
     words = _texts(mine["word_bytes"], mine["word_ends"])
     if kernel.unit != "word" and words:
