@@ -279,7 +279,7 @@ def _sum(parts: Sequence[Floats], total: Floats) -> Floats:
 def build_lists(
     ngrams: SortedNGrams, *, kind: str = "presence", in_chunk: int = IN_CHUNK, run: Run = run_serially
 ) -> FeatureLists:
-    """Find all n-grams that two documents or more share, and list these documents; ``in_chunk`` decides speed alone."""
+    """Find all n-grams that two documents or more share, and list these documents; ``in_chunk`` decides speed and rounding."""
     n_docs = ngrams.texts.n_docs
     unshared, lock = np.zeros(n_docs, np.int64), Lock()
 
