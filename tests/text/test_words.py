@@ -7,23 +7,71 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import naive
 from conftest import texts
 from gramshift.text.corpus import Corpus
 from gramshift.text.steps import TextSteps, align
-from gramshift.text.words import WORD, Vocabulary, align_words, number_words, split_words, write_as_words
+from gramshift.text.words import Vocabulary, align_words, find_words, number_words, split_words, write_as_words
 
-some_texts = texts | st.lists(st.text(alphabet='ab .,;:!?()"\n\x1c\x85\u2028é', max_size=30), max_size=5)
+ASCII = 'ab .,;:!?()"\n\x1c'
+SCRIPTS = "é_'’‘“”«¿¡-‐…·،؟؛شﷺ।हिं中文。！？、ー々かタไม่ກမြខ្មែ한😀👍🏽\u200d\ufe0f\u200b\u200f€×²٣Ⅷ\x85\u2028\u0301\ud83d\udbff"
+any_text = st.text(alphabet=ASCII + SCRIPTS, max_size=30) | st.text(alphabet=ASCII, max_size=30) | st.text(max_size=30)
+some_texts = texts | st.lists(any_text, max_size=5)
 
 
+@pytest.mark.slow
 def test_every_character_separates_words_or_does_not():
     text = "a".join(map(chr, range(sys.maxunicode + 1)))
-    assert split_words(text) == WORD.findall(text)
+    assert split_words(text) == naive.words(text)
+
+
+def test_every_ascii_character_is_the_same_beside_others():
+    """ASCII has a faster way of its own."""
+    for text in map(chr, range(128)):
+        assert split_words(f"a{text}b {text}") == naive.words(f"a{text}b {text}") == split_words(f"a{text}b {text} é")[:-1]
+
+
+WORDS = {
+    "Don't stop, 3.5 stars (really)!?": ["Don't", "stop", "3", "5", "stars", "really", "!", "?"],
+    "“Don’t” – said ‘he’… rock ’n’ roll": ["Don't", "said", "he", "rock", "n", "roll"],
+    "l’été, c’est top ! «oui»": ["l'été", "c'est", "top", "!", "oui"],
+    "¿Qué? ¡No!": ["?", "Qué", "?", "!", "No", "!"],
+    "well\u2010made, non\u2011stick, wire—less": ["well-made", "non-stick", "wire", "less"],
+    "كتاب جيد، أليس كذلك؟ نعم؛ جدا": ["كتاب", "جيد", "أليس", "كذلك", "?", "نعم", "جدا"],
+    "अच्छी फ़िल्म है। बहुत अच्छी॥": ["अच्छी", "फ़िल्म", "है", "बहुत", "अच्छी"],
+    "电影很好！“真的”？是，iPhone 5。": ["电", "影", "很", "好", "!", "真", "的", "?", "是", "iPhone", "5"],
+    "とても、コーヒー々": list("とてもコーヒー々"),
+    "ดีมาก จริง": list("ดีมากจริง"),
+    "아주 좋은 영화.": ["아주", "좋은", "영화"],
+    "col·lecció צה״ל": ["col·lecció", "צה״ל"],
+    "great👍🏽👍 ❤️❤ 5€": ["great", "👍", "👍", "❤", "❤", "5€"],
+    "zero\u200bwidth": ["zero", "width"],
+    "e\u0301te\u0301": ["e\u0301te\u0301"],
+    "…、。«»": [],
+    "": [],
+}
+
+
+@pytest.mark.parametrize("text", WORDS)
+def test_words_of_many_scripts(text):
+    assert split_words(text) == naive.words(text) == WORDS[text]
+
+
+@given(any_text)
+def test_words_stand_where_they_are_found(text):
+    expected, spans = naive.words_at(text), list(find_words(text))
+    assert split_words(text) == [word for _, _, word in expected]
+    assert spans == [(start, stop) for start, stop, _ in expected]
+    for (start, stop), word in zip(spans, split_words(text), strict=True):
+        assert len(word) == stop - start
+        if "’" not in text:  # what stands beside it tells whether it is an apostrophe
+            assert split_words(text[start:stop]) == [word]
 
 
 @given(some_texts)
 def test_words_are_numbered_as_they_come(texts):
     numbers = {}
-    expected = ["".join(chr(numbers.setdefault(word, len(numbers))) for word in WORD.findall(text)) for text in texts]
+    expected = ["".join(chr(numbers.setdefault(word, len(numbers))) for word in naive.words(text)) for text in texts]
     assert number_words(texts) == (expected, list(numbers))
     assert write_as_words(texts) == expected
 
