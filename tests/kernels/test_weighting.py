@@ -12,7 +12,7 @@ import naive
 from conftest import ngram_ranges, texts
 from gramshift.kernels.weighting import association, consistency, inverse_frequency
 from gramshift.runtime.resources import Runtime
-from naive_best import words
+from naive import words
 
 AS_THEY_ARE = {"strip": False, "lowercase": False, "collapse_whitespace": False}
 WEIGHTINGS = [{"idf": 1}, {"idf": 2.5}, {"consistency": 0.5}, {"classes": 1}, {"idf": 2, "consistency": 0.25, "classes": 0.5}]
@@ -78,6 +78,33 @@ def test_factors_by_hand():
     assert association(np.array([[3, 0, 1], [0, 0, 1]]), np.array([5, 5])).tolist() == pytest.approx([np.log(4), 0, 0])
     few = association(np.array([[1], [4]]), np.array([2, 8]))  # as common in both, though one is four times as large
     assert few.tolist() == pytest.approx([0])
+
+
+def test_one_document_of_a_small_class_says_little():
+    """Once in a class of 20 among 2000: (1 + 1) / (0.01 + 1) inside and (0 + 1) / (0.99 + 1) outside. It was 3.93 before."""
+    (rare,) = association(np.array([[1], [0]]), np.array([20, 1980]))
+    assert rare == pytest.approx(np.log(2 / 1.01 * 1.99))
+    assert rare < 1.5
+    (even,) = association(np.array([[1], [0]]), np.array([1000, 1000]))  # (1 + 1) / (0.5 + 1) over (0 + 1) / (0.5 + 1)
+    assert even == pytest.approx(np.log(2))
+    assert round(even, 2) == 0.69
+    (common,) = association(np.array([[20], [0]]), np.array([20, 1980]))  # all of the class and no other: that says a lot
+    assert common == pytest.approx(np.log(21 / 1.2 * 20.8))
+    both = association(np.array([[1, 15], [0, 10]]), np.array([20, 1980]))
+    assert both[1] > both[0]
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=1, max_size=6))
+def test_associations_are_those_of_loops(pairs):
+    """Of each class its documents, and how many of them have the n-gram."""
+    totals = [max(pair) for pair in pairs]
+    having = [min(pair) for pair in pairs]
+    expected, n = 0.0, sum(totals)
+    for inside, size in zip(having, totals, strict=True):
+        if 0 < size < n:
+            expected = max(expected, naive.surprise(inside, size, sum(having) - inside, n - size))
+    (found,) = association(np.array([having]).T, np.array(totals))
+    assert found == pytest.approx(expected if expected >= 0.2 else 0.0, abs=1e-12)
 
 
 def test_words_are_units_too():

@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 Groups = NDArray[np.int64]
 LARGEST_POWER = 100
 WEAK = 0.2  # an association below this is taken for none: few n-grams, but the common ones that take most of the time
-SMOOTHING = 1.0  # documents that every n-gram is taken to have in every class
+SMOOTHING = 1.0  # documents that are added to those with an n-gram, found and expected alike
 
 
 @dataclass(frozen=True)
@@ -86,13 +86,28 @@ def consistency(having: NDArray[np.int64], totals: NDArray[np.int64]) -> Floats:
 
 
 def association(having: NDArray[np.int64], totals: NDArray[np.int64]) -> Floats:
-    """The largest |log(a / b)| over classes: a of its documents, b of all others, as if both were equally many; 0 if unseen.
+    """The largest |log(a / b)| over classes: how much more common an n-gram is in the class and in all others than expected.
 
-    Both are counted as if classes and their complements had half of the documents each, plus SMOOTHING. Below WEAK it is 0.
+    Expected are the class's documents times the share of all documents that have the n-gram. SMOOTHING is added to what was
+    found and to what was expected, so that one document of a small class says little. Below WEAK, or unseen, it is 0.
     """
     best = np.empty(having.shape[1])
     find_association(np.ascontiguousarray(having, np.int64), np.ascontiguousarray(totals, np.int64), SMOOTHING, WEAK, best)
     return best
+
+
+RARE, SHARE = 5, 0.005  # an n-gram must be in so many documents, and in such a share of them, to tell of a domain
+
+
+def frequency_ratios(having: NDArray[np.int64], totals: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """The log of how much more common n-grams are in the second of two domains, and its variance by chance.
+
+    Of those n-grams that are not rare in either domain.
+    """
+    common = (having >= np.maximum(RARE, SHARE * totals)[:, None]).all(axis=0)
+    first, second = having[:, common] + 0.5
+    ratios: Floats = np.log(second / (totals[1] + 1)) - np.log(first / (totals[0] + 1))
+    return ratios, 1 / first + 1 / second
 
 
 def as_powers(value: Any) -> Powers | None:

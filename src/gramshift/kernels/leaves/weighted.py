@@ -75,7 +75,8 @@ def find_association(having, totals, smoothing, weak, out):
             everywhere += having[code, f]
         for code in range(different):
             if 0 < totals[code] < n:
-                inside = having[code, f] * (n / 2 / totals[code]) + smoothing
-                outside = (everywhere - having[code, f]) * (n / 2 / (n - totals[code])) + smoothing
+                expected = everywhere * (totals[code] / n)
+                inside = (having[code, f] + smoothing) / (expected + smoothing)
+                outside = (everywhere - having[code, f] + smoothing) / (everywhere - expected + smoothing)
                 best = max(best, inside / outside, outside / inside)
         out[f] = np.log(best) if np.log(best) >= weak else 0.0
