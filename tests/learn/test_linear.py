@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 import naive
 from conftest import examples, texts
-from gramshift.data.demo import load_demo
 from gramshift.learn.conjugate import Sketch, orthonormalize
 from gramshift.learn.linear import BLOCK, CELLS, TOGETHER, LinearFeatures, LinearPart, LinearRidge
 from gramshift.learn.ridge import Fitted, SingularKernelError
@@ -17,6 +16,7 @@ from gramshift.learn.selection import one_versus_all
 from gramshift.ngrams.feature_lists import build_lists
 from gramshift.ngrams.sorted_ngrams import run_serially, sort_ngrams
 from gramshift.text.encode import encode
+from small_demo import load_demo
 
 PROMISED = 1e-6  # of the largest target, which is 1
 KERNELS = (("presence", (2, 4)), ("spectrum", (1, 2)), ("intersection", (3, 3)))

@@ -4,7 +4,7 @@ Ridge regression on them is by conjugate gradients, in double precision.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -124,6 +124,10 @@ class LinearFeatures:
         """Some documents by each other alone; they ascend."""
         return LinearFeatures([part.narrow(documents, self.run) for part in self.parts], self.run)
 
+    def times(self, factors: Floats) -> "LinearFeatures":
+        """The same with every document multiplied by its factor."""
+        return LinearFeatures([replace(part, scale=part.scale * factors) for part in self.parts], self.run)
+
 
 class LinearRidge:
     """Minimises |K W + b - Y|^2 + alpha tr(W' K W) by products with K alone.
@@ -145,12 +149,17 @@ class LinearRidge:
         few: int = FEW,
         most: int | None = None,
         sketched: int = SKETCHED,
+        weights: Floats | None = None,
     ) -> None:
         """Documents that are ``few`` have a gram that is made without a thought, and the ``most`` one that memory allows.
 
         Where 200 steps do not lead to the solution they are trained on by that gram. More documents take ``steps`` with a
         preconditioner, made from the similarities to ``sketched`` of them, and are refused if that does not lead there either.
+        The squared error of each document counts by its weight, if there are ``weights``: that is the same as training on
+        documents and targets that are multiplied by the root of it.
         """
+        assert weights is None or not bias, "documents with weights have no intercept that is not penalised"
+        self._roots = None if weights is None else np.sqrt(weights)
         self.documents, self.alpha, self.bias = documents, alpha, bias
         self._progress = progress or (lambda *_: None)
         self._tolerance, self._steps, self._few, self._most = tolerance, steps, few, max(few, most or 0)
@@ -162,9 +171,11 @@ class LinearRidge:
         """Train on some documents, from coefficients that are ``near``."""
         order = np.argsort(training)
         rows, mirrored = training[order], is_mirrored(targets)
-        right = targets[order][:, mirrored:]
-        start = np.zeros(right.shape) if near is None else near.coefficients[rows][:, mirrored:]
+        roots = np.ones((len(rows), 1)) if self._roots is None else self._roots[rows, None]
+        right = targets[order][:, mirrored:] * roots
+        start = np.zeros(right.shape) if near is None else near.coefficients[rows][:, mirrored:] / roots
         weights, intercepts = self._solve(rows, right, start)
+        weights *= roots
         give_back()  # what the narrowed lists took
         coefficients = np.zeros((len(self.documents), right.shape[1]))
         coefficients[rows] = weights
@@ -178,7 +189,8 @@ class LinearRidge:
         Where they are trained on by their gram, its factor tells of any number of them.
         """
         if len(training) <= (self._most if self._is_hard else self._few):
-            return self._exact(training).held_out(np.arange(len(training)), targets)
+            roots = 1.0 if self._roots is None else self._roots[training, None]
+            return self._exact(training).held_out(np.arange(len(training)), targets * roots) / roots
         scores, codes = np.empty(targets.shape), targets.argmax(axis=1)
         fold = np.empty(len(training), np.intp)
         for code in np.unique(codes):  # each class is spread over all folds
@@ -197,17 +209,22 @@ class LinearRidge:
         order, ones, rows = np.argsort(training), np.ones(len(training)), np.arange(len(training))
         place = np.empty_like(order)
         place[order] = rows
-        gram = np.vstack(list(self.documents.narrow(training[order]).rows(rows)))
+        gram = np.vstack(list(self._narrow(training[order]).rows(rows)))
         if (place != rows).any():
             gram = gram[np.ix_(place, place)]
         return RidgeSolver(GramFeatures(gram, ones, ones, adapt=False), rows, self.alpha, bias=self.bias)
+
+    def _narrow(self, rows: Rows) -> LinearFeatures:
+        """Training documents, which ascend, by each other alone."""
+        narrowed = self.documents.narrow(rows)
+        return narrowed if self._roots is None else narrowed.times(self._roots[rows])
 
     def _solve(self, rows: Rows, right: Floats, start: Floats) -> tuple[Floats, Floats]:
         """Weights of training documents, which ascend, and intercepts."""
         if self._is_hard and len(rows) <= self._most:
             exact = self._exact(rows).solve(np.arange(len(rows)), right)
-            return exact.coefficients, exact.intercepts
-        tolerance, documents = self._tolerance, self.documents.narrow(rows)
+            return exact.coefficients.copy(), exact.intercepts
+        tolerance, documents = self._tolerance, self._narrow(rows)
         bordered, near = right, start
         if self.bias:
             bordered, near = (np.hstack([part, filled(part)]) for part, filled in ((right, _ones), (start, _zeros)))
