@@ -51,7 +51,7 @@ class Method:
     @property
     def is_stage(self) -> bool:
         """Whether it is one of the paper's three stages, which take any kernel and can share one gram."""
-        return self.is_own and "preset" not in self.options
+        return self.is_own and self.options["preset"] == "paper"
 
     def check(self) -> None:
         """Raise an error that says what to install if something is missing."""
@@ -70,9 +70,9 @@ class Method:
 PAPER = "Ionescu and Butnaru 2018"
 OTHER_SPLIT = "1600 source and 400 target documents, five random splits"
 _ROWS = (
-    Method("plain", "plain", "TransductiveClassifier", PAPER, {"adapt": False, "n_rounds": 1}, adapts=False),
-    Method("adapted", "adapted", "TransductiveClassifier", PAPER, {"n_rounds": 1}),
-    Method("tkc", "tkc", "TransductiveClassifier", PAPER),
+    Method("plain", "plain", "TransductiveClassifier", PAPER, {"preset": "paper", "adapt": False, "n_rounds": 1}, adapts=False),
+    Method("adapted", "adapted", "TransductiveClassifier", PAPER, {"preset": "paper", "n_rounds": 1}),
+    Method("tkc", "tkc", "TransductiveClassifier", PAPER, {"preset": "paper"}),
     Method(BEST, "best", "TransductiveClassifier", "docs/experiments.md", {"preset": BEST}),
     Method(
         "kda",

@@ -48,5 +48,11 @@ class KernelDiscriminant(Baseline):
 
     def _classifier(self) -> TransductiveClassifier:
         return TransductiveClassifier(
-            self.kernel, ngram_range=self.ngram_range, adapt=False, n_rounds=1, alpha=self.alpha, classifier="discriminant"
+            self.kernel,
+            preset="paper",
+            ngram_range=self.ngram_range,
+            adapt=False,
+            n_rounds=1,
+            alpha=self.alpha,
+            classifier="discriminant",
         )

@@ -55,7 +55,7 @@ def classify_command(
         str | None, _option("--encoding", help="Encoding of the inputs.", panel=COLUMNS, default="utf-8")
     ] = None,
     method: Annotated[
-        str | None, _option("--method", help=METHOD_HELP, panel=METHOD, default="tkc", values=tuple(METHODS))
+        str | None, _option("--method", help=METHOD_HELP, panel=METHOD, default="best", values=tuple(METHODS))
     ] = None,
     preset: Annotated[
         str | None,
@@ -66,7 +66,7 @@ def classify_command(
         _option("--kernel", help="presence, intersection or spectrum.", panel=METHOD, default="presence", values=KERNELS),
     ] = None,
     ngrams: Annotated[
-        str | None, _option("--ngrams", help="Lengths, for example 3-6 or 4.", panel=METHOD, default="5-8")
+        str | None, _option("--ngrams", help="Lengths, for example 3-6 or 4; each method has its own.", panel=METHOD)
     ] = None,
     added: Annotated[
         str | None,
@@ -77,6 +77,13 @@ def classify_command(
             default="1000, half of the target at most",
             metavar="NUMBER",
         ),
+    ] = None,
+    shares: Annotated[
+        str | None,
+        _option("--shares", help="Shares of classes: positive=0.5,negative=0.5, or source.", panel=METHOD, default="estimated"),
+    ] = None,
+    unlabelled: Annotated[
+        str | None, _file("--unlabelled", help="More texts of the target's domain: learnt from, not labelled.")
     ] = None,
     abstain_below: Annotated[
         float | None, _option("--abstain-below", help="No label below this confidence, for example 0.7.", panel=METHOD)

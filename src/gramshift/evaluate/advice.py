@@ -18,6 +18,7 @@ GROWN = 0.2  # the share of a class, since the first labels
 APART, TOGETHER = 0.95, 0.6
 AGREED, DISAGREED = 0.95, 0.75
 FEW = 200  # target documents
+LITTLE, USABLE = 0.05, 0.8  # above the most common class; of labels that are expected to be right
 ADVICE = "compare with the method plain, or let fewer documents join (n_added)"
 Shares = dict[str, float]
 
@@ -69,6 +70,7 @@ def diagnose(
     stages: list[Shares],
     apart: float | None,
     advice: str = ADVICE,
+    expected: dict[str, float] | None = None,
 ) -> tuple[dict[str, Any], list[str]]:
     """Return what there is to say, each with a value and a sentence, and warnings in words.
 
@@ -82,7 +84,9 @@ def diagnose(
     if len(stages) > 1:
         found["drift of the class shares"] = _of(drift(stages), _drift_in_words(stages))
     warnings = warn(source=source, stages=stages, advice=advice)
-    if plain is not None:
+    if expected is not None:
+        found["verdict"] = judge_labels(expected, max(last_shares(stages, source).values()), warnings)
+    elif plain is not None:
         found["verdict"] = _verdict(warnings, 1.0 if apart is None else apart, agreement(labels, plain), len(labels))
     return found, warnings
 
@@ -102,6 +106,26 @@ def warn(*, source: Shares, stages: list[Shares], advice: str = ADVICE) -> list[
         more = f" and {len(nobody) - 5} more classes" if len(nobody) > 5 else ""
         warnings.append(f"no target document got {', '.join(map(repr, nobody[:5]))}{more}")
     return warnings
+
+
+def last_shares(stages: list[Shares], source: Shares) -> Shares:
+    """Return the class shares of the last stage, those of the source if there is none."""
+    return stages[-1] if stages else source
+
+
+def judge_labels(expected: dict[str, float], largest: float, warnings: list[str]) -> str:
+    """Answer whether the labels can be used, by the accuracy that is to be expected beside that of always saying one class."""
+    value, low, high = (f"{100 * expected[name]:.0f}" for name in ("value", "low", "high"))
+    words = f"about {value} of 100 labels are expected to be right ({low} to {high})"
+    if expected["low"] < largest + LITTLE:
+        return (
+            f"No, not as they are: {words}, which the most common class alone might reach. Label some documents by hand first."
+        )
+    if warnings:
+        return f"Only after a look: {words}, but see the warnings."
+    if expected["value"] < USABLE:
+        return f"With care: {words}. Check those that matter, least sure first."
+    return f"Yes, for most purposes: {words}. Check the least sure ones."
 
 
 def _verdict(warnings: list[str], apart: float, same: float, n_target: int) -> str:

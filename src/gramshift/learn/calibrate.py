@@ -1,16 +1,52 @@
 """Scores as probabilities that agree with the labels."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
+from gramshift.learn.shares import Shares
+
 Floats = NDArray[np.float64]
+LEAST_SHARE, STEPS, CLOSE = 1e-6, 500, 1e-7
 MARGIN = 1e-9  # by which a label is ahead where nothing speaks for it
 
 
 def softmax(scores: Floats, steepness: float, offsets: Floats | float = 0.0) -> Floats:
     """exp(steepness * score + offset), made to add up to 1: without offsets the largest score has the largest probability."""
     result: Floats = special.softmax(steepness * scores + offsets, axis=1)
+    return result
+
+
+@dataclass(frozen=True)
+class Logits:
+    """Scores as logits: steepness times score, plus an offset per class, as ``fit_offsets`` finds them."""
+
+    steepness: float
+    offsets: Floats
+
+    def probabilities(self, scores: Floats) -> Floats:
+        """What scores say where classes have the shares that they had in the calibration."""
+        return softmax(scores, self.steepness, self.offsets)
+
+    def log_probabilities(self, scores: Floats, shares: Shares) -> Floats:
+        """The log of the probabilities where classes have the shares that are used for the target."""
+        moved = self.offsets + np.log(np.maximum(shares.used, np.finfo(float).tiny) / shares.source)
+        result: Floats = special.log_softmax(self.steepness * scores + moved, axis=1)
+        return result
+
+
+def meet_shares(logits: Floats, shares: Floats) -> Floats:
+    """What to add to each class's logits so that the mean of the probabilities are these shares."""
+    wanted = np.maximum(shares, LEAST_SHARE)
+    wanted, offsets = wanted / wanted.sum(), np.zeros(len(shares))
+    for _ in range(STEPS):
+        mean = special.softmax(logits + offsets, axis=1).mean(axis=0)
+        offsets += np.log(wanted / np.maximum(mean, np.finfo(float).tiny))
+        if np.abs(mean - wanted).max() < CLOSE:
+            break
+    result: Floats = offsets - offsets.mean()
     return result
 
 

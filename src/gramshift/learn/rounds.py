@@ -1,47 +1,24 @@
-"""Algorithm 1: rounds of training, each on the source and on answers of the round before."""
+"""Rounds of training, each on the source and on answers of the round before: the paper's Algorithm 1, and ours by shares."""
 
 import time
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.learn.calibrate import fit_offsets, fit_steepness, softmax
-from gramshift.learn.features import Features
+from gramshift.learn.calibrate import Logits, fit_offsets, fit_steepness, meet_shares, softmax
+from gramshift.learn.expect import Expected, expect_accuracy, find_temper
 from gramshift.learn.labelling import Codes, Labelling, Rows
 from gramshift.learn.ridge import Fitted
-from gramshift.learn.selection import (
-    choose_by_shares,
-    choose_classes,
-    choose_surest,
-    estimate_shares,
-    one_versus_all,
-    settle_shares,
-)
-from gramshift.learn.solvers import Solver
+from gramshift.learn.selection import choose_by_shares, choose_classes, choose_surest
+from gramshift.learn.shares import Shares, estimate_shares
+from gramshift.learn.training import Describer, Trainer
 from gramshift.runtime.resources import Runtime
 
 Floats = NDArray[np.float64]
 SURE, SOURCE_SHARES, ESTIMATED_SHARES = "surest", "source shares", "estimated shares"
-
-
-class Describer(Protocol):
-    """Tells how a classifier sees the documents of a fit, and makes the solver that trains on them."""
-
-    @property
-    def by_labels(self) -> bool:
-        """Whether classes shape the features, so that documents are described again for every labelling."""
-
-    def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> Features:
-        """All documents as this labelling has them; with ``n`` no more than the first n need be there.
-
-        ``across``: where n-grams have weights by class, those that one domain has more often than the other count less. What
-        was described before may be overwritten.
-        """
-
-    def make_solver(self, features: Features, source: Rows) -> Solver:
-        """What trains on documents so described; ``source`` begins every training set."""
+GROWTH = 2  # documents that may join for each that was trained on before
+ENOUGH = 20  # documents that tell how much larger scores are by all documents than by half of them
 
 
 @dataclass(frozen=True)
@@ -49,12 +26,14 @@ class Schedule:
     """How many rounds there are, how many target documents join before each one after the first, and which.
 
     ``select`` is "surest", "source shares", "estimated shares" or an array with the share of each class. If there are more
-    rounds than numbers, the last number holds for the rest.
+    rounds than numbers, the last number holds for the rest. ``centred``: scores begin at the shares of the classes, and the
+    last round decides by evidence and shares, not by the largest score.
     """
 
     n_rounds: int
     n_added: tuple[int, ...]
     select: str | Floats = SURE
+    centred: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,6 +46,8 @@ class Round:
     scores: Floats
     changed: int
     seconds: float
+    shares: Shares | None = None
+    """The shares by which documents joined."""
 
     @property
     def codes(self) -> Codes:
@@ -79,9 +60,12 @@ class Calibration:
     """What turns scores into probabilities."""
 
     steepness: float
+    """Of documents that no training has seen."""
     scores: Floats
-    """The scores of the target documents; those that joined the training are scored by classifiers that did not learn
-    from them."""
+    """The scores of the target documents, of this steepness too; those that joined the training are scored by classifiers that
+    did not learn from them."""
+    held_out: Floats | None = None
+    """The scores of the source documents by classifiers that did not learn from them; not kept in files."""
 
 
 @dataclass(frozen=True)
@@ -92,129 +76,165 @@ class RoundsOutcome:
     labelling: Labelling
     """The labelling that the last round learnt from."""
     calibration: Calibration | None
+    shares: Shares | None = None
+    plain: Floats | None = None
+    """The probabilities of target documents by the first round, where classes have the source's shares."""
+    drift: float | None = None
+    expected: Expected | None = None
 
 
 def fit_rounds(
-    describer: Describer, labelling: Labelling, schedule: Schedule, runtime: Runtime, *, calibrate: bool = True
+    describer: Describer,
+    labelling: Labelling,
+    schedule: Schedule,
+    runtime: Runtime,
+    *,
+    calibrate: bool = True,
+    weights: Floats | None = None,
 ) -> RoundsOutcome:
     """Train on the source, label the target, let some of it join, train again, label all of it again.
 
     Every further round chooses anew from the whole target. True classes of target documents are in no labelling, so that
     nothing here can learn from them.
     """
-    source, target, trainer = labelling, labelling.target, _Trainer(describer, labelling.source, runtime)
-    n_rounds = schedule.n_rounds if len(target) else 1
-    added, codes, shares = np.empty(0, np.intp), np.empty(0, np.intp), None
+    source, trainer = labelling, Trainer(describer, labelling.source, runtime, centred=schedule.centred, weights=weights)
+    n_rounds = schedule.n_rounds if len(labelling.target) else 1
+    judge = _Judge(trainer, source, schedule)
     rounds: list[Round] = []
     for number in range(n_rounds):
         begun = time.perf_counter()
+        added, codes, shares = np.empty(0, np.intp), np.empty(0, np.intp), None
         if rounds:
-            scores, n = rounds[-1].scores, schedule.n_added[min(number, len(schedule.n_added)) - 1]
+            n = _bounded(schedule.n_added[min(number, len(schedule.n_added)) - 1], len(labelling.training), schedule)
             if isinstance(schedule.select, str) and schedule.select == SURE:
-                added, codes = choose_surest(scores, n)
+                added, codes = choose_surest(rounds[-1].scores, n)
             else:
-                shares = find_shares(trainer, source, schedule.select, rounds[-1]) if shares is None else shares
-                added, codes = choose_by_shares(scores, n, shares)
-            labelling = source.join(target[added], codes)
+                if number in (1, (n_rounds + 1) // 2):  # classifiers that have adapted know better
+                    judge.estimate(labelling, rounds[-1])
+                shares = judge.shares
+                added, codes = choose_by_shares(judge.weigh(rounds[-1].scores), n, judge.shares.used)
+            labelling = source.join(source.target[added], codes)
         if describer.by_labels:
             runtime.report("rounds", number, n_rounds)
-        features, solver = trainer.prepare(labelling)
-        targets, before = one_versus_all(labelling.codes, labelling.n_classes), rounds[-1].fitted if rounds else None
-        fitted = solver.solve(labelling.training, targets, near=before)
-        scores = fitted.score(features, target)
-        del features, solver  # the next ones need the room
+        fitted, scores = trainer.train(labelling, rounds[-1].fitted if rounds else None)
         changed = int(np.count_nonzero(choose_classes(scores) != rounds[-1].codes)) if rounds else 0
-        rounds.append(Round(added, codes, fitted, scores, changed, time.perf_counter() - begun))
+        rounds.append(Round(added, codes, fitted, scores, changed, time.perf_counter() - begun, shares))
     if describer.by_labels:
         runtime.report("rounds", n_rounds, n_rounds)
-    calibration = _calibrate(trainer, labelling, rounds[-1]) if calibrate else None
-    return RoundsOutcome(rounds, labelling, calibration)
+    if schedule.centred:
+        return judge.decide(labelling, rounds)
+    return RoundsOutcome(rounds, labelling, _calibrate(trainer, labelling, rounds[-1]) if calibrate else None)
 
 
-class _Trainer:
-    """The describer of a fit with what it made last: features and solver stay the same where labels do not shape them."""
+def _bounded(n: int, n_training: int, schedule: Schedule) -> int:
+    """As many as are to join, but where classes have shares no more than the training set can bear: few labels, few guesses."""
+    by_shares = not isinstance(schedule.select, str) or schedule.select != SURE
+    return min(n, GROWTH * n_training) if by_shares else n
 
-    def __init__(self, describer: Describer, source: Rows, runtime: Runtime) -> None:
-        self.describer, self._source, self._runtime = describer, source, runtime
-        self._ready: tuple[Features, Solver] | None = None
 
-    def prepare(self, labelling: Labelling) -> tuple[Features, Solver]:
-        """The documents as this labelling has them, and what trains on them."""
-        if self._ready is not None and not self.describer.by_labels:
-            return self._ready
-        self._ready = None  # freed before the next ones are made
-        features = self.describer.describe(labelling)
-        ready = features, self.describer.make_solver(features, self._source)
-        if not self.describer.by_labels:
-            self._ready = ready
-        return ready
+class _Judge:
+    """What scores say of classes: how steep and from where they are read, and the shares that classes have in the target."""
 
-    def held_out(self, labelling: Labelling, near: Fitted, *, across: bool = False) -> Floats:
-        """The scores of all training documents, each by a classifier that has not seen its class; 0 where none can be made.
+    def __init__(self, trainer: Trainer, source: Labelling, schedule: Schedule) -> None:
+        self._trainer, self._source, self._select, self._n_rounds = trainer, source, schedule.select, schedule.n_rounds
+        before: Floats = np.bincount(source.codes, minlength=source.n_classes) / len(source.codes)
+        given = before if isinstance(self._select, str) else self._select
+        self.shares = Shares.given(before, given)
+        self.logits: Logits | None = None
+        self.plain: Floats | None = None
+        self.drift: float | None = None
+        self.expected: Expected | None = None
 
-        As the solver has them, unless labels shape the features too: then half of them is scored by what the other half
-        teaches. ``near`` is what all of them together taught.
+    def estimate(self, labelling: Labelling, last: Round) -> None:
+        """Read the scores of a round, and estimate the shares from them if that is wanted."""
+        held_out, others = self._trainer.held_out(labelling, last.fitted)
+        self._read(labelling, held_out, last, first=not len(labelling.joined))
+        if not isinstance(self._select, str) or self._select != ESTIMATED_SHARES:
+            return
+        assert self.logits is not None, "read just now"
+        if self.drift is None:
+            self.drift = self._trainer.describer.measure_drift(self._source)
+        probabilities = self.logits.probabilities(unseen_scores(labelling, last.scores, held_out, others))
+        before = self.shares if len(labelling.joined) else None
+        self.shares = estimate_shares(probabilities, self._source.codes, self.drift, before)
+
+    def weigh(self, scores: Floats) -> Floats:
+        """The log of what each class's probability is, where classes have the shares of the target."""
+        assert self.logits is not None, "scores were read before"
+        return self.logits.log_probabilities(scores, self.shares)
+
+    def decide(self, labelling: Labelling, rounds: list[Round]) -> RoundsOutcome:
+        """Move the scores of the last round to where evidence and shares decide, and calibrate them.
+
+        A document that has joined is judged for the most part by classifiers that did not learn from it, and by the first
+        round. Classes get on average the shares that they are taken to have in the target; which documents is left to evidence.
+        Half of the documents teach smaller scores than all of them: by how much, target documents tell that have not joined.
         """
-        training, codes, n_classes = labelling.training, labelling.codes, labelling.n_classes
-        if not self.describer.by_labels:
-            _, solver = self.prepare(labelling)
-            return _finite(solver.held_out(training, one_versus_all(codes, n_classes)))
-        scores, n_needed = np.zeros((len(training), n_classes)), 1 + int(training.max())
-        is_source, fold = labelling.is_source[training], split_in_two(labelling)
-        for number, held in enumerate((fold == 0, fold == 1)):
-            self._runtime.report("sureness", number, 2)
-            half = labelling.only(~held)
-            if not len(half.training):  # one document of each class: nobody else can tell of it
-                continue
-            features = self.describer.describe(half, n=n_needed, across=across)
-            solver = self.describer.make_solver(features, training[~held & is_source])
-            fitted = solver.solve(half.training, one_versus_all(half.codes, n_classes), near=near)
-            scores[held] = fitted.score(features, training[held])
-            del features, solver, fitted
-        self._runtime.report("sureness", 2, 2)
-        return _finite(scores)
+        last = rounds[-1]
+        held_out, others = self._trainer.held_out(labelling, last.fitted)
+        logits = self._read(labelling, held_out, last, first=not len(labelling.joined))
+        unjoined = np.flatnonzero(~np.isin(labelling.target, labelling.joined))
+        larger = 1.0
+        if others is not None and len(labelling.joined) and len(unjoined) >= ENOUGH:
+            larger = _how_much_larger(last.scores[unjoined], others)
+        steepness = logits.steepness / larger
+        scores, offsets = last.scores, logits.offsets / steepness
+        if len(labelling.joined):
+            assert self.plain is not None, "of the first round"
+            by_others = unseen_scores(labelling, last.scores, held_out * larger, None)
+            offsets = meet_shares(steepness * by_others, self.shares.used) / steepness
+            first = np.log(np.maximum(self.plain, TINY)) / steepness
+            scores = OWN * last.scores + (1 - OWN) * by_others + FIRST * first
+            scores = scores + meet_shares(steepness * scores, self.shares.used) / steepness
+        else:
+            scores = scores + offsets
+        fitted = replace(last.fitted, intercepts=last.fitted.intercepts + offsets)
+        changed = int(np.count_nonzero(choose_classes(scores) != rounds[-2].codes)) if len(rounds) > 1 else 0
+        decided = replace(last, fitted=fitted, scores=scores, changed=changed)
+        of_source = held_out[: len(labelling.source)] * larger + offsets
+        if len(scores):
+            assert self.plain is not None, "of the first round"
+            right = float(np.mean(choose_classes(of_source) == labelling.source_codes))
+            self.expected = expect_accuracy(softmax(scores, steepness), self.plain, right)
+            steepness *= find_temper(steepness * scores, self.expected.value)
+        calibration = Calibration(steepness, scores, of_source)
+        return RoundsOutcome(
+            [*rounds[:-1], decided], labelling, calibration, self.shares, self.plain, self.drift, self.expected
+        )
+
+    def _read(self, labelling: Labelling, held_out: Floats, last: Round, *, first: bool) -> Logits:
+        """What makes probabilities of scores: fitted on source documents, by classifiers that did not learn from them."""
+        self.logits = Logits(*fit_offsets(held_out[: len(labelling.source)], labelling.source_codes))
+        if first:
+            self.plain = self.logits.probabilities(last.scores)
+        return self.logits
 
 
-def _finite(scores: Floats) -> Floats:
-    """The scores with 0 for those that are none: a solver may part too few documents to tell anything of others."""
-    return np.nan_to_num(scores, nan=0.0, posinf=0.0, neginf=0.0)
+OWN, FIRST = 0.3, 0.3  # what the answer that a document joined with counts, and what the first round does: docs/experiments.md
+TINY = 1e-9  # the least share that a class is taken to have
 
 
-def split_in_two(labelling: Labelling) -> NDArray[np.intp]:
-    """0 or 1 for each training document: source and target documents of each class are spread over both halves."""
-    is_source, fold = labelling.is_source[labelling.training], np.empty(len(labelling.training), np.intp)
-    for code in range(labelling.n_classes):
-        of_class = labelling.codes == code
-        for rows in (np.flatnonzero(is_source & of_class), np.flatnonzero(~is_source & of_class)):
-            fold[rows] = np.arange(len(rows)) % 2
-    return fold
+def unseen_scores(labelling: Labelling, scores: Floats, held_out: Floats, others: Floats | None) -> Floats:
+    """The scores of target documents by classifiers that did not learn from them; ``others`` are those that have not joined."""
+    result = scores.copy()
+    place = np.searchsorted(labelling.target, labelling.joined)
+    if others is not None:
+        result[np.setdiff1d(np.arange(len(scores)), place)] = others
+    result[place] = held_out[len(labelling.source) :]
+    return result
 
 
-def find_shares(trainer: _Trainer, source: Labelling, select: str | Floats, first: Round) -> Floats:
-    """The share of each class in the target, as given, as in the source, or estimated from the scores of the first round.
-
-    What one domain alone has moves the scores of that domain alone, which would look like other shares of classes. Where
-    labels shape the features, n-grams therefore count by how evenly they are spread over both domains too.
-    """
-    if not isinstance(select, str):
-        return select
-    shares: Floats = np.bincount(source.codes, minlength=source.n_classes) / len(source.codes)
-    if select == SOURCE_SHARES:
-        return shares
-    scores, fitted = first.scores, first.fitted
-    if trainer.describer.by_labels:
-        features = trainer.describer.describe(source, across=True)
-        solver = trainer.describer.make_solver(features, source.source)
-        fitted = solver.solve(source.training, one_versus_all(source.codes, source.n_classes), near=fitted)
-        scores = fitted.score(features, source.target)
-        del features, solver
-    held_out = trainer.held_out(source, fitted, across=True)
-    return settle_shares(estimate_shares(softmax(scores, *fit_offsets(held_out, source.codes)), shares), shares)
+def _how_much_larger(scores: Floats, by_half: Floats) -> float:
+    """The slope that leads from scores of half of the documents to those of all, beside the means of both."""
+    apart = by_half - by_half.mean(axis=0)
+    below = float(np.sum(apart**2))
+    slope = float(np.sum(apart * (scores - scores.mean(axis=0)))) / below if below > 0 else 1.0
+    return float(np.clip(slope, 1.0, 2.0))
 
 
-def _calibrate(trainer: _Trainer, labelling: Labelling, last: Round) -> Calibration:
+def _calibrate(trainer: Trainer, labelling: Labelling, last: Round) -> Calibration:
     """The steepness by held-out scores of the source; target documents that joined get held-out scores too."""
-    held_out, n_source = trainer.held_out(labelling, last.fitted), len(labelling.source)
-    scores = last.scores.copy()
-    scores[np.searchsorted(labelling.target, labelling.joined)] = held_out[n_source:]
-    return Calibration(fit_steepness(held_out[:n_source], labelling.source_codes), scores)
+    held_out, _ = trainer.held_out(labelling, last.fitted)
+    of_source = held_out[: len(labelling.source)]
+    steepness = fit_steepness(of_source, labelling.source_codes)
+    return Calibration(steepness, unseen_scores(labelling, last.scores, held_out, None), of_source)

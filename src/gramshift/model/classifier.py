@@ -18,7 +18,16 @@ from gramshift.learn.selection import choose_classes
 from gramshift.model.explain import Explanation, explain_text
 from gramshift.model.fit import fit_exact, fit_landmarks, refuse_landmarks
 from gramshift.model.fitted import Fit, Sampled
-from gramshift.model.inputs import FitInput, ListedCorpus, check_gram, gather, gather_parts
+from gramshift.model.inputs import (
+    FitInput,
+    ListedCorpus,
+    check_domains,
+    check_gram,
+    gather,
+    gather_parts,
+    warn_of_input,
+    weigh_documents,
+)
 from gramshift.model.saving import (
     FORMAT,
     FORMAT_VERSION,
@@ -78,10 +87,13 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         estimate holds if some class seems to differ from its share of the source by more than 0.1.
     alpha : float, optional
         The regularisation of the ridge regression and of the discriminant analysis.
+    class_weight : dict or "balanced", optional
+        How much the source documents of each class count, beside the others. For linear models such as the preset "best".
     classifier : {"ridge", "discriminant", "svm"}
         What learns on the kernel: ridge regression, kernel discriminant analysis, or a support vector machine.
-    bias : bool
-        Whether "ridge" has an unpenalised intercept. The paper has none.
+    bias : bool or "prior", optional
+        Whether "ridge" has an unpenalised intercept; the paper has none. With "prior" scores begin at the shares of the classes
+        in the training set, so that a document without evidence gets these, and the last round decides by probabilities.
     landmarks : int or "auto", optional
         For many documents and "ridge": each is described by its similarity to so many of them, or to as many as the memory
         limit allows, up to 10,000. X and target may come in parts (:func:`open_parts`). The preset "best" needs none.
@@ -136,16 +148,17 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         self,
         kernel: Any = None,
         *,
-        preset: str = "paper",
-        ngram_range: tuple[int, int] = (5, 8),
+        preset: str = "best",
+        ngram_range: tuple[int, int] | None = None,
         weighting: Any = None,
         adapt: bool | None = None,
         n_rounds: int | None = None,
         n_added: Any = None,
         select: Any = None,
         alpha: float | None = None,
+        class_weight: Any = None,
         classifier: str = "ridge",
-        bias: bool = False,
+        bias: bool | str | None = None,
         landmarks: int | str | None = None,
         landmark_choice: str = "uniform",
         random_state: int = 0,
@@ -163,6 +176,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         self.n_added = n_added
         self.select = select
         self.alpha = alpha
+        self.class_weight = class_weight
         self.classifier = classifier
         self.bias = bias
         self.landmarks = landmarks
@@ -174,7 +188,17 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(
-        self, X: Any, y: Any, *, target: Any = None, sample: Any = None, resume: Any = None, progress: Progress | None = None
+        self,
+        X: Any,
+        y: Any,
+        *,
+        target: Any = None,
+        unlabelled: Any = None,
+        sample_weight: Any = None,
+        domains: Any = None,
+        sample: Any = None,
+        resume: Any = None,
+        progress: Progress | None = None,
     ) -> Self:
         """Learn from labelled documents, adapt to the target documents and label them.
 
@@ -186,6 +210,14 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
             A label for each document of X; None, NaN or NA where it is missing. -1 is a label like any other.
         target : like X, or :class:`Target`
             The documents to be labelled. Their true labels are never asked for.
+        unlabelled : like X
+            More documents of the target's domain: they shape the weights of n-grams and may join the training set, but get no
+            label in ``transduction_``.
+        sample_weight : list or array of float
+            How much each document of X counts, beside the others. For linear models such as the preset "best".
+        domains : list of str
+            The name of the source that each document of X is of, where there are several: ``sources_`` then tells how near each
+            is to the target, and near ones count more. For linear models such as the preset "best".
         sample : int, optional
             For a large target: learn from so many of its documents, drawn by ``random_state``, and label the others part by
             part. X and target may then come in parts (:func:`open_parts`).
@@ -194,8 +226,13 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         progress : callable
             Called as progress(stage, done, total), from this thread.
         """
-        runtime = self._runtime(resume, progress)
-        return self._fit_with(X, y, target, runtime) if sample is None else self._fit_sample(X, y, target, sample, runtime)
+        runtime, more = self._runtime(resume, progress), {"sample_weight": sample_weight, "domains": domains}
+        warn_of_input(X, y, target)
+        if sample is None:
+            return self._fit_with(X, y, target, runtime, unlabelled=unlabelled, **more)
+        if unlabelled is not None or any(one is not None for one in more.values()):
+            raise InputError("sample does not go together with unlabelled, sample_weight or domains; leave one of them out")
+        return self._fit_sample(X, y, target, sample, runtime)
 
     def _fit_sample(self, X: Any, y: Any, target: Any, sample: Any, runtime: Runtime) -> Self:
         """Fit with a sample of the target documents, and label the others, if there are any."""
@@ -212,15 +249,30 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
             self._keep(replace(self._fit, sampled=Sampled(rows, *found)))
         return self
 
-    def _fit_with(self, X: Any, y: Any, target: Any, runtime: Runtime, *, calibrate: bool = True) -> Self:
+    def _fit_with(
+        self,
+        X: Any,
+        y: Any,
+        target: Any,
+        runtime: Runtime,
+        *,
+        unlabelled: Any = None,
+        sample_weight: Any = None,
+        domains: Any = None,
+        calibrate: bool = True,
+    ) -> Self:
         """Fit with what the runtime has, whatever the parameters say of that; without ``calibrate`` for the labels alone."""
         settings, similarities = self._check_parameters(runtime)
         parameters = self._given_parameters()
         if settings.landmarks is None:
-            given = gather(X, y, target, read=self._reader(X, target, similarities, runtime.n_threads, reset=True))
+            read = self._reader(X, target, similarities, runtime.n_threads, reset=True)
+            given = gather(X, y, target, read=read, unlabelled=unlabelled)
+            given = self._weigh(given, sample_weight, domains)
             self._keep(fit_exact(settings, parameters, similarities, given, runtime, calibrate=calibrate))
         else:
             assert similarities is not None, "checked before"
+            if any(one is not None for one in (unlabelled, sample_weight, domains, self.class_weight)):
+                raise InputError("landmarks do not go together with weights, unlabelled or domains; leave one of them out")
             if runtime.resume is not None:
                 kernel_to_json(similarities.kernels)  # one that is a function cannot be known again
             if not isinstance(X, InParts) and similarities.takes_rows(X):
@@ -229,11 +281,18 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
             self._keep(fit_landmarks(settings, parameters, similarities, given, runtime, calibrate=calibrate))
         return self
 
+    def _weigh(self, given: FitInput, sample_weight: Any, domains: Any) -> FitInput:
+        """The same input with what each document counts."""
+        weights = weigh_documents(given.labels, given.is_source, sample_weight, self.class_weight)
+        return replace(given, weights=weights, domains=check_domains(domains, given.labels, given.is_source))
+
     def _keep(self, fit: Fit) -> None:
         """Set the fitted attributes."""
         self._fit = fit
         self.classes_ = fit.classes
         self.transduction_score_, self.labeled_iter_, self.landmarks_ = fit.among_all()
+        self.shares_, self.plain_transduction_ = fit.describe_shares(), fit.plain_labels
+        self.expected_accuracy_, self.sources_ = fit.expected_accuracy, fit.sources
         self.transduction_: NDArray[Any] = fit.classes[choose_classes(self.transduction_score_)]
         self.history_ = fit.history
 
@@ -268,7 +327,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         would answer otherwise, it gets its label with the least certainty that there is.
         """
         self._check_fitted()
-        return (self._fit if self._fit.sampled is None else self._fit.sampled).probabilities.copy()
+        return self._fit.wanted_probabilities.copy()
 
     def explain(self, text: str) -> Explanation:
         """The parts of one document that pushed towards each class, and the documents of the fit that counted most.
@@ -315,7 +374,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     def _given_parameters(self) -> dict[str, Any]:
         """The parameters as they are now, whatever is set later."""
         parameters: dict[str, Any] = self.get_params(deep=False)
-        return parameters | {"kernel": copy_kernel(self.kernel), "ngram_range": tuple(map(int, self.ngram_range))}
+        lengths = None if self.ngram_range is None else tuple(map(int, self.ngram_range))
+        return parameters | {"kernel": copy_kernel(self.kernel), "ngram_range": lengths}
 
     def _reader(
         self, X: Any, target: Any, similarities: Similarities | None, n_threads: int = 1, *, reset: bool
@@ -375,6 +435,8 @@ def fit_on_gram(
     gram: NDArray[Any] | None,
     runtime: Runtime,
     *,
+    n_unlabelled: int = 0,
+    domains: list[str] | None = None,
     calibrate: bool = True,
 ) -> None:
     """Fit one of several classifiers on the same documents; gaps in the labels mark the target.
@@ -383,7 +445,10 @@ def fit_on_gram(
     for a classifier that compares in ways of its own. Without ``calibrate`` it will have no probabilities.
     """
     settings, similarities = classifier._check_parameters(runtime)
-    given, parameters = FitInput(documents, labels), classifier._given_parameters()
+    given, parameters = (
+        classifier._weigh(FitInput(documents, labels, n_unlabelled), None, domains),
+        classifier._given_parameters(),
+    )
     classifier._keep(fit_exact(settings, parameters, similarities, given, runtime, gram=gram, calibrate=calibrate))
 
 

@@ -1,7 +1,6 @@
 """How the documents of a fit are described: by their n-grams, by a gram, or by landmarks."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from math import isqrt
 from typing import Any
@@ -10,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.kernels.to_landmarks import count_shared
-from gramshift.kernels.weighting import Weighting, make_weights
+from gramshift.kernels.weighting import Count, Weighting, frequency_ratios, make_weights
 from gramshift.learn.features import Features, GramFeatures, compact
 from gramshift.learn.labelling import Labelling, Rows
 from gramshift.learn.landmark_ridge import LandmarkRidge
 from gramshift.learn.linear import SKETCHED, LinearFeatures, LinearPart, LinearRidge
 from gramshift.learn.piecewise import LandmarkFeatures
+from gramshift.learn.shares import measure_drift
 from gramshift.learn.solvers import Solver
 from gramshift.model.inputs import ListedCorpus
 from gramshift.model.landmarks import FirstPass, unchanged
@@ -43,6 +43,7 @@ TOGETHER_BYTES = 64 << 20  # pieces that a task trains on
 PAUSED = 0.8  # of a worker's memory: with more it gets no more work
 GRAM_CELL = 32  # bytes of a gram while documents are trained on by it
 SKETCH_CELL = 48  # and of the similarities to some documents, from which a preconditioner is made
+UNKNOWN_DRIFT = 0.6  # about that of reviews of unlike products
 CELL_BYTES = 24  # of a piece under way: counts, what they become, and the texts
 
 
@@ -51,24 +52,24 @@ class GramDescriber:
 
     def __init__(
         self,
-        make_features: Callable[[Labelling, bool], tuple[GramFeatures, Mapping[int, Floats]]],
+        make_features: Callable[[Labelling], tuple[GramFeatures, Mapping[int, Floats]]],
         make_solver: MakeSolver,
         *,
         by_labels: bool = False,
     ) -> None:
         """``make_features`` gives the documents and the self-values of kernels that are functions.
 
-        It is called with a labelling, and whether n-grams that one domain has more often than the other count less.
+        It is called with a labelling.
         """
         self._make_features, self._make_solver, self.by_labels = make_features, make_solver, by_labels
         self._features: GramFeatures | None = None
         self.self_values: Mapping[int, Floats] = {}
 
-    def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> GramFeatures:
+    def describe(self, labelling: Labelling, *, n: int | None = None) -> GramFeatures:
         """All documents."""
         if self._features is not None and not self.by_labels:
             return self._features
-        features, self.self_values = self._make_features(labelling, across)
+        features, self.self_values = self._make_features(labelling)
         if not self.by_labels:
             self._features = features
         return features
@@ -76,6 +77,10 @@ class GramDescriber:
     def make_solver(self, features: Features, source: Rows) -> Solver:
         """The solver that the settings name."""
         return self._make_solver(features, source)
+
+    def measure_drift(self, labelling: Labelling) -> float:
+        """Similarities do not tell."""
+        return UNKNOWN_DRIFT
 
 
 class LinearDescriber:
@@ -90,16 +95,33 @@ class LinearDescriber:
         bias: bool,
         runtime: Runtime,
         run: Run | None = None,
+        weights: Floats | None = None,
     ) -> None:
-        """``run`` does short pieces of work, by default on threads that are started for each."""
+        """``run`` does short pieces of work, by default on threads that are started for each; ``weights`` are of documents."""
+        self.weights = weights
         self._kernels: list[StringKernel] = similarities.kernels
         self._run: Run = run or runtime.run
         self._documents, self._runtime, self._alpha, self._bias = documents, runtime, alpha, bias
         self.by_labels = similarities.by_classes
 
-    def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> LinearFeatures:
+    def describe(self, labelling: Labelling, *, n: int | None = None) -> LinearFeatures:
         """All documents, with n-grams weighted by the classes of this labelling."""
-        return LinearFeatures([self._describe(kernel, labelling, across) for kernel in self._kernels], self._run)
+        return LinearFeatures([self._describe(kernel, labelling) for kernel in self._kernels], self._run)
+
+    def measure_drift(self, labelling: Labelling, source: Rows | None = None) -> float:
+        """The drift from all or some of the source, by n-grams of the last kernel, which is that of words if there is one."""
+        lists, domains = self._documents.lists(self._kernels[-1], self._runtime), np.where(labelling.is_source, -1, 1)
+        domains[labelling.source if source is None else source] = 0
+        found: list[tuple[Floats, Floats]] = []
+
+        def look(count: Count) -> Floats:
+            counts = count(domains, 2)
+            found.append(frequency_ratios(counts, np.bincount(domains[domains >= 0], minlength=2)))
+            return np.zeros(counts.shape[1])
+
+        lists.weigh(look, run=self._run)
+        ratios, variances = (np.concatenate([np.zeros(0), *parts]) for parts in zip(*found, strict=True)) if found else ([], [])
+        return measure_drift(np.asarray(ratios), np.asarray(variances))
 
     def make_solver(self, features: Features, source: Rows) -> LinearRidge:
         """Ridge regression by conjugate gradients."""
@@ -107,12 +129,18 @@ class LinearDescriber:
         memory = max(0, self._runtime.memory)
         most, sketched = isqrt(memory // GRAM_CELL), memory // (SKETCH_CELL * len(features))
         return LinearRidge(
-            features, self._alpha, bias=self._bias, progress=self._runtime.progress, most=most, sketched=min(SKETCHED, sketched)
+            features,
+            self._alpha,
+            bias=self._bias,
+            progress=self._runtime.progress,
+            most=most,
+            sketched=min(SKETCHED, sketched),
+            weights=self.weights,
         )
 
-    def _describe(self, kernel: StringKernel, labelling: Labelling, across: bool) -> LinearPart:
+    def _describe(self, kernel: StringKernel, labelling: Labelling) -> LinearPart:
         lists, run = self._documents.lists(kernel, self._runtime), self._run
-        weighting = weigh_by(kernel, labelling, across=across)
+        weighting = weigh_by(kernel, labelling)
         weights, alone = weigh_lists(lists, weighting, len(labelling), run)
         weights, own = weights * lists.times, alone * lists.unshared
         return LinearPart(lists, weights, own, one_over_root(own + lists.own_values(weights, run=run)))
@@ -127,13 +155,11 @@ def compare_plainly(kernel: StringKernel, documents: ListedCorpus, runtime: Runt
     return np.vstack(list(few.rows(np.arange(len(rows)))))
 
 
-def weigh_by(kernel: StringKernel, labelling: Labelling, *, across: bool = False) -> Weighting | None:
+def weigh_by(kernel: StringKernel, labelling: Labelling) -> Weighting | None:
     """How the kernel weighs n-grams by the domains and classes of documents; None if it does not."""
     powers = kernel.powers
     if powers is None:
         return None
-    if across:
-        powers = replace(powers, consistency=max(1.0, powers.consistency))
     return Weighting(powers, np.where(labelling.is_source, 0, 1), labelling.known)
 
 
@@ -215,7 +241,11 @@ class LandmarkDescriber:
         """The number of documents in a piece."""
         return size_of_pieces(self._similarities, len(self._landmarks), self._runtime)
 
-    def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> LandmarkFeatures:
+    def measure_drift(self, labelling: Labelling) -> float:
+        """Similarities do not tell."""
+        return UNKNOWN_DRIFT
+
+    def describe(self, labelling: Labelling, *, n: int | None = None) -> LandmarkFeatures:
         """All documents, the same for every labelling."""
         if self._described is not None:
             return self._described

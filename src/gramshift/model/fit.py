@@ -20,10 +20,12 @@ from gramshift.errors import InputError
 from gramshift.learn.features import Floats, GramFeatures, compact
 from gramshift.learn.labelling import Labelling, Rows
 from gramshift.learn.rounds import RoundsOutcome, fit_rounds
+from gramshift.learn.selection import choose_classes
 from gramshift.learn.solvers import make_solver
+from gramshift.learn.training import Trainer
 from gramshift.model.describers import GramDescriber, LandmarkDescriber, LinearDescriber, size_of_pieces
 from gramshift.model.fitted import Fit, Model, tell_story
-from gramshift.model.inputs import FitInput, ListedCorpus, is_missing
+from gramshift.model.inputs import FitInput, is_missing
 from gramshift.model.landmarks import FirstPass, choose_landmarks, look_through
 from gramshift.model.ngram_model import make_ngram_model
 from gramshift.model.settings import AUTO, MOST_LANDMARKS, Settings
@@ -65,13 +67,16 @@ def fit_exact(
     Without ``similarities`` the documents are their gram. ``gram`` holds the counts of all documents, if these are known.
     """
     classes, labelling = given.read_labels(settings)
+    linear = similarities is not None and given.texts is not None and is_linear(settings, similarities) and gram is None
+    if not linear and (given.weights is not None or given.domains is not None):
+        raise InputError("sample_weight, class_weight and domains are for linear models: use preset='best', or leave them out")
     if gram is None:
         gram = _prepare_gram(given, similarities, settings, runtime)
     documents, texts = given.documents, given.texts
     if texts is not None:
         documents = texts.corpus  # texts are prepared once for all kernels
     if texts is not None and gram is None and similarities is not None and is_linear(settings, similarities):
-        return _fit_linear(settings, parameters, similarities, texts, (classes, labelling), runtime, calibrate=calibrate)
+        return _fit_linear(settings, parameters, similarities, given, (classes, labelling), runtime, calibrate=calibrate)
     describer = _make_describer(settings, similarities, documents, gram, runtime)
     schedule = settings.make_schedule(len(labelling.target), classes.tolist())
     outcome = fit_rounds(describer, labelling, schedule, runtime, calibrate=calibrate)
@@ -82,14 +87,15 @@ def fit_exact(
     groups = outcome.labelling.groups() if similarities is not None and similarities.by_weights else {}
     known = [] if similarities is None else given.documents if texts is None else texts.corpus.texts
     reference = Reference(known, groups, describer.self_values)
-    return _keep(settings, parameters, classes, outcome, similarities, reference, normalized=normalized)
+    fit = _keep(settings, parameters, classes, outcome, similarities, reference, normalized=normalized)
+    return replace(fit, n_unlabelled=given.n_unlabelled)
 
 
 def _fit_linear(
     settings: Settings,
     parameters: dict[str, Any],
     similarities: Similarities,
-    documents: ListedCorpus,
+    given: FitInput,
     labels: tuple[NDArray[Any], Labelling],
     runtime: Runtime,
     *,
@@ -98,17 +104,58 @@ def _fit_linear(
     """Fit a linear model of n-grams; what is made for the labels alone scores no other documents."""
     return_large_arrays()
     classes, labelling = labels
+    documents, weights = given.texts, given.weights
+    assert documents is not None, "a linear model is one of texts"
     schedule = settings.make_schedule(len(labelling.target), classes.tolist())
     with stay_ready(runtime.n_threads) as run:
-        describer = LinearDescriber(similarities, documents, alpha=settings.alpha, bias=settings.bias, runtime=runtime, run=run)
-        outcome = fit_rounds(describer, labelling, schedule, runtime, calibrate=calibrate)
+        describer = LinearDescriber(
+            similarities,
+            documents,
+            alpha=settings.alpha,
+            bias=settings.has_intercept,
+            runtime=runtime,
+            run=run,
+            weights=weights,
+        )
+        sources = None
+        if given.domains is not None and len(set(given.domains)) > 1 and len(labelling.target):
+            trainer = Trainer(describer, labelling.source, runtime, centred=schedule.centred)
+            sources, nearness = compare_sources(describer, trainer, labelling, given.domains)
+            weights = (np.ones(len(labelling)) if weights is None else weights) * nearness
+            describer.weights = weights
+        outcome = fit_rounds(describer, labelling, schedule, runtime, calibrate=calibrate, weights=weights)
         reference = Reference(documents.corpus.texts, outcome.labelling.groups() if similarities.by_weights else {})
         fit = _keep(settings, parameters, classes, outcome, similarities, reference)
+        fit = replace(fit, n_unlabelled=given.n_unlabelled, sources=sources)
         if not calibrate or not similarities.by_shared_alone:
             return fit
         scales, fitted = [part.scale for part in describer.describe(outcome.labelling).parts], outcome.rounds[-1].fitted
+        blank = np.max(scales, axis=0)[outcome.labelling.target] == 0
+        fit = replace(fit, n_blank=int(np.sum(blank[fit.wanted])))
         ngrams = make_ngram_model(similarities.kernels, documents, scales, outcome.labelling, fitted, runtime)
     return replace(fit, model=replace(fit.model, ngrams=ngrams))
+
+
+NEAR = 0.5  # the drift of a source that counts half as much as one whose words are as frequent as the target's
+
+
+def compare_sources(
+    describer: LinearDescriber, trainer: Trainer, labelling: Labelling, domains: list[str]
+) -> tuple[list[dict[str, Any]], Floats]:
+    """What is known of each source, by its name, and what its documents count: near ones more.
+
+    ``accuracy`` is that of what the other sources teach, on its labels: how well knowledge travels to it.
+    """
+    names, weights, told = np.array(domains), np.ones(len(labelling)), []
+    for name in dict.fromkeys(domains):
+        mine = names == name
+        rows = labelling.source[mine]
+        drift = describer.measure_drift(labelling, rows)
+        weights[rows] = 1 / (1 + (drift / NEAR) ** 2)
+        accuracy = trainer.score_others(labelling.only(~mine), rows, labelling.codes[mine])
+        told.append({"domain": name, "documents": float(len(rows)), "drift": drift, "accuracy": accuracy})
+    weights[labelling.source] /= weights[labelling.source].mean()
+    return [one | {"weight": float(weights[labelling.source][names == one["domain"]][0])} for one in told], weights
 
 
 def fit_landmarks(
@@ -136,7 +183,7 @@ def fit_landmarks(
         with _open_store(rows, seen, similarities, settings, given, ready) as store:
             describer = LandmarkDescriber(
                 similarities, given.documents, rows, seen,
-                adapt=settings.adapt, alpha=settings.alpha, bias=settings.bias, store=store, runtime=ready,
+                adapt=settings.adapt, alpha=settings.alpha, bias=settings.has_intercept, store=store, runtime=ready,
             )  # fmt: skip
             schedule = settings.make_schedule(len(labelling.target), classes.tolist())
             outcome = fit_rounds(describer, labelling, schedule, ready, calibrate=calibrate)
@@ -161,21 +208,24 @@ def _keep(
     coefficients = np.ascontiguousarray(last.fitted.coefficients)  # sums are the same after loading
     model = Model(similarities, reference, settings.adapt, coefficients, last.fitted.intercepts, normalized)
     when, history = tell_story(outcome.rounds, outcome.labelling, classes.tolist())
-    return Fit(settings, parameters, classes, model, outcome.labelling, last.scores, when, history, outcome.calibration)
+    fit = Fit(settings, parameters, classes, model, outcome.labelling, last.scores, when, history, outcome.calibration)
+    plain = None if outcome.plain is None else choose_classes(outcome.plain)
+    return replace(fit, shares=outcome.shares, plain=plain, expected=outcome.expected)
 
 
 def _make_describer(
     settings: Settings, similarities: Similarities | None, documents: Any, gram: NDArray[Any] | None, runtime: Runtime
 ) -> GramDescriber:
     """Make what describes documents by a gram, which is there, made once, or made anew where classes shape n-grams' weights."""
-    solver = partial(make_solver, settings.classifier, alpha=settings.alpha, bias=settings.bias, progress=runtime.progress)
+    solver = partial(
+        make_solver, settings.classifier, alpha=settings.alpha, bias=settings.has_intercept, progress=runtime.progress
+    )
 
-    def make_features(labelling: Labelling, across: bool) -> tuple[GramFeatures, Mapping[int, Floats]]:
+    def make_features(labelling: Labelling) -> tuple[GramFeatures, Mapping[int, Floats]]:
         if gram is not None:
             return GramFeatures.from_gram(gram, adapt=settings.adapt, n_threads=runtime.n_threads), {}
         assert similarities is not None, "a gram that is given is there"
-        compared = similarities.across_domains() if across else similarities
-        return compared.describe_all(documents, labelling.groups(), runtime, adapt=settings.adapt)
+        return similarities.describe_all(documents, labelling.groups(), runtime, adapt=settings.adapt)
 
     return GramDescriber(make_features, solver, by_labels=gram is None and similarities is not None and similarities.by_classes)
 

@@ -1,7 +1,7 @@
 """What was learnt: all that it takes to score a document, the labels of the target, and the story of the rounds."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from numbers import Integral
 from typing import Any
@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from gramshift.errors import InputError
 from gramshift.learn.calibrate import agree, softmax
+from gramshift.learn.expect import Expected
 from gramshift.learn.features import GramFeatures
-from gramshift.learn.labelling import Labelling, Rows
+from gramshift.learn.labelling import Codes, Labelling, Rows
 from gramshift.learn.rounds import Calibration, Round
 from gramshift.learn.selection import choose_classes
+from gramshift.learn.shares import Shares
 from gramshift.model.inputs import as_gram, check_rows
 from gramshift.model.ngram_model import NGramModel
 from gramshift.model.settings import Settings
@@ -115,6 +117,17 @@ class Fit:
     """What target documents are known again by, where they are not among those of the model."""
     sampled: Sampled | None = None
     """The whole target, where all else is about a sample of it."""
+    shares: Shares | None = None
+    """The shares of classes by which documents joined; None where these play no part."""
+    plain: Codes | None = None
+    """The class of each target document by the first round, with the source's shares: what there would be without adapting."""
+    expected: Expected | None = None
+    sources: list[dict[str, Any]] | None = None
+    """What is known of each source, where these have names."""
+    n_unlabelled: int = 0
+    """How many of the last target documents nobody wants labels of."""
+    n_blank: int = 0
+    """How many of the others have nothing that tells of their class."""
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -127,6 +140,35 @@ class Fit:
         """The probabilities of each target document; the class that it is labelled with has the largest."""
         assert self.calibration is not None, "a fit that users made has it"
         return agree(softmax(self.calibration.scores, self.calibration.steepness), choose_classes(self.scores))
+
+    @property
+    def wanted(self) -> slice:
+        """The target documents whose labels are wanted."""
+        return slice(len(self.scores) - self.n_unlabelled)
+
+    @property
+    def wanted_probabilities(self) -> Floats:
+        """The probabilities of the target documents whose labels are wanted."""
+        return self.probabilities[self.wanted] if self.sampled is None else self.sampled.probabilities
+
+    @property
+    def plain_labels(self) -> NDArray[Any] | None:
+        """The label that each target document would have without adapting, if that is known."""
+        return None if self.plain is None or self.sampled is not None else self.classes[self.plain[self.wanted]]
+
+    @property
+    def expected_accuracy(self) -> dict[str, float] | None:
+        """The share of right labels that is to be expected, with an interval."""
+        return None if self.expected is None else asdict(self.expected)
+
+    def describe_shares(self) -> dict[Any, dict[str, float]] | None:
+        """For each class its share in the source, as estimated for the target, as used, and the interval of the last."""
+        if self.shares is None:
+            return None
+        one = self.shares
+        columns = zip(self.classes.tolist(), one.source, one.estimated, one.used, *one.intervals().T, strict=True)
+        names = ("source", "estimated", "used", "low", "high")
+        return {label: dict(zip(names, map(float, values), strict=True)) for label, *values in columns}
 
     @property
     def compared(self) -> Rows:
@@ -144,7 +186,7 @@ class Fit:
     def among_all(self) -> tuple[Floats, NDArray[np.intp], Rows | None]:
         """Scores of the target, when documents joined and which are landmarks, of all documents, not of a sample alone."""
         if self.sampled is None:
-            return self.scores, self.labeled_iter, self.landmarks
+            return self.scores[self.wanted], self.labeled_iter[: len(self.labeled_iter) - self.n_unlabelled], self.landmarks
         rows = self.sampled.rows
         when = np.full(len(self.labelling.source) + len(self.sampled.scores), -1, self.labeled_iter.dtype)
         when[rows] = self.labeled_iter
@@ -195,6 +237,7 @@ def tell_story(rounds: list[Round], labelling: Labelling, classes: list[Any]) ->
             "labels": {label: int(np.sum(step.codes == code)) for code, label in names},
             "changed": step.changed,
             "seconds": step.seconds,
+            "shares": None if step.shares is None else {label: float(step.shares.used[code]) for code, label in names},
         }
         for step in rounds
     ]

@@ -1,6 +1,8 @@
 """What fit and predict are given, as arrays and lists, or one clear error."""
 
+import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from enum import Enum
@@ -104,6 +106,12 @@ class FitInput:
     documents: Any
     """A list of texts, listed texts, rows of numbers, a gram, or texts that come in parts."""
     labels: list[Any]
+    n_unlabelled: int = 0
+    """How many of the last documents are not wanted in the result."""
+    weights: Floats | None = None
+    """How much each document counts, if not all do alike."""
+    domains: list[str] | None = None
+    """The name of the source that each labelled document is of."""
 
     @cached_property
     def texts(self) -> ListedCorpus | None:
@@ -175,6 +183,43 @@ def as_labels(y: Any, *, n_documents: int) -> list[Any]:
     return labels
 
 
+def warn_of_input(X: Any, y: Any, target: Any) -> None:
+    """Warn of what is likely a mistake; raise an error for a target that a grid search has cut."""
+    labels = as_list(y) if isinstance(y, (list, tuple, np.ndarray)) or hasattr(y, "tolist") or hasattr(y, "to_list") else []
+    has_gaps = any(map(is_missing, labels))
+    if target is None and not has_gaps and labels:
+        words = "fit was given no target, so that there is nothing to adapt to: give the documents to be labelled as target=..."
+        integers = {label for label in labels if isinstance(label, (int, np.integer)) and not isinstance(label, bool)}
+        if -1 in integers and len(integers) > 1:
+            words += "; -1 among the labels is a class like any other: mark documents without a label by None"
+        warnings.warn(words, UserWarning, stacklevel=3)
+    if target is not None and not isinstance(target, Target) and _is_searched() and _length(target) == _length(X):
+        raise InputError("a grid search has cut the target into folds: give it as target=gs.Target(texts)")
+    alike: dict[str, set[str]] = {}
+    for label in {label for label in labels if isinstance(label, str)}:
+        alike.setdefault(" ".join(label.split()).casefold(), set()).add(label)
+    for several in alike.values():
+        if len(several) > 1:
+            shown = " and ".join(map(repr, sorted(several)))
+            warnings.warn(
+                f"the labels {shown} differ only by case or blanks, and are different classes", UserWarning, stacklevel=3
+            )
+
+
+def _is_searched() -> bool:
+    """Whether a search or cross-validation of scikit-learn has called: it cuts what has as many rows as X."""
+    frame = sys._getframe()
+    while frame is not None:
+        if frame.f_code.co_name == "_fit_and_score":
+            return True
+        frame = frame.f_back  # type: ignore[assignment]
+    return False
+
+
+def _length(documents: Any) -> int:
+    return len(documents) if hasattr(documents, "__len__") else -1
+
+
 def encode_labels(labels: list[Any], *, name: str = "y") -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return the classes in order, and the number of each label's class; errors call the labels by their ``name``."""
     for label in labels:
@@ -213,13 +258,75 @@ def _kind(label: Any) -> str:
 BLOCK = 256
 
 
-def gather(X: Any, y: Any, target: Any, *, read: Callable[..., Any]) -> FitInput:
-    """Source and target documents as ``read`` gives them, and their labels."""
+def gather(X: Any, y: Any, target: Any, *, read: Callable[..., Any], unlabelled: Any = None) -> FitInput:
+    """Source and target documents as ``read`` gives them, and their labels; then more documents that have no labels."""
 
     def join(documents: Any, more: Any) -> Any:
         return documents + more if isinstance(documents, list) else np.vstack([documents, more])
 
-    return _gather(X, y, target, read, join)
+    given = _gather(X, y, target, read, join)
+    if unlabelled is None:
+        return given
+    more = read(unlabelled, name="unlabelled")
+    if not len(more):
+        raise InputError("unlabelled is an empty list; leave it out")
+    if isinstance(more, list) and not any(text.strip() for text in more):
+        raise InputError(f"unlabelled has {len(more)} texts, and all of them are empty; leave it out")
+    if given.is_source.all():
+        raise InputError("unlabelled goes with a target: give the documents to be labelled as target")
+    return FitInput(join(given.documents, more), given.labels + [None] * len(more), len(more))
+
+
+def weigh_documents(
+    labels: list[Any], is_source: NDArray[np.bool_], sample_weight: Any, class_weight: Any
+) -> NDArray[np.float64] | None:
+    """How much each document counts, by the user's weights of X and of classes; None if all do alike."""
+    if sample_weight is None and class_weight is None:
+        return None
+    weights = np.ones(len(labels))
+    if sample_weight is not None:
+        given = np.asarray(sample_weight, float)
+        if given.ndim != 1 or len(given) > len(labels):
+            raise InputError(f"sample_weight has shape {given.shape}; give one number for each document of X")
+        if len(given) < len(labels) and not (~is_source[len(given) :]).all():
+            raise InputError(f"sample_weight has {len(given)} numbers; give one for each document of X")
+        wrong = ~(np.isfinite(given) & (given > 0))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise InputError(f"sample_weight[{row}] is {given[row]:g}; weights are above 0: leave out what shall not count")
+        weights[: len(given)] = given
+    source = [label for label, known in zip(labels, is_source, strict=True) if known]
+    if class_weight is not None:
+        weights[is_source] *= [_class_weights(source, class_weight)[label] for label in source]
+    weights[~is_source] = 1.0
+    weights[is_source] /= weights[is_source].mean()
+    return weights
+
+
+def _class_weights(labels: list[Any], class_weight: Any) -> dict[Any, float]:
+    """What each class is worth: as given, or so that all classes together count alike."""
+    counts = Counter(labels)
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return {label: len(labels) / (len(counts) * count) for label, count in counts.items()}
+    if not isinstance(class_weight, Mapping) or not set(class_weight) <= set(counts):
+        raise InputError(
+            f"class_weight={class_weight!r}: give 'balanced', or a dict with a weight for some of {sorted(counts)}"
+        )
+    for label, weight in class_weight.items():
+        if isinstance(weight, bool) or not isinstance(weight, (int, float, np.number)) or not 0 < weight < np.inf:
+            raise InputError(f"class_weight[{label!r}] is {weight!r}; give a number above 0")
+    return dict.fromkeys(counts, 1.0) | {label: float(weight) for label, weight in class_weight.items()}
+
+
+def check_domains(domains: Any, labels: list[Any], is_source: NDArray[np.bool_]) -> list[str] | None:
+    """The name of the source of each labelled document, from one for each document of X."""
+    if domains is None:
+        return None
+    names = list(map(str, as_list(domains)))
+    n = len(names)
+    if n > len(labels) or not (~is_source[n:]).all():
+        raise InputError(f"domains has {n} names; give one for each document of X")
+    return [name for name, known in zip(names, is_source[:n], strict=True) if known]
 
 
 def gather_parts(X: Any, y: Any, target: Any) -> FitInput:

@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError, InputTypeError
+from gramshift.learn.expect import Expected
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.rounds import Calibration
+from gramshift.learn.shares import Shares
 from gramshift.model.archive import ModelFileError, read_archive, write_archive
 from gramshift.model.fitted import Fit, Model, Sampled
 from gramshift.model.ngram_model import NGramModel, NGramPart
@@ -31,7 +33,7 @@ from gramshift.text.words import Vocabulary
 FORMAT = "gramshift-model"
 FORMAT_VERSION, WITH_LANDMARKS, OF_NGRAMS = 2, 3, 4
 LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
-COUNTS = ("added", "labels")  # of the history, by class
+COUNTS = ("added", "labels", "shares")  # of the history, by class
 NUMBERS = {f"<{kind}{size}" for kind in "iuf" for size in (2, 4, 8)} | {"|i1", "|u1", "|b1"}
 ARRAYS = {
     "text_bytes": "<u1",
@@ -57,6 +59,7 @@ PART_ARRAYS = {
     "word_ends": "<i8",
 }
 MOST_PARTS = 64
+LEAST_SETTINGS = {*PRESETS["paper"]} - {"ngram_range", "bias"}  # that early files have among their parameters alone
 SAMPLE_ARRAYS = {"sampled_rows": "<i8", "all_scores": "<f8", "all_probabilities": "<f8"}
 
 
@@ -90,6 +93,7 @@ def save_fit(fit: Fit, path: str | os.PathLike[str], *, texts: bool = False) -> 
         "steepness": fit.calibration.steepness,
         "normalized": fit.model.normalized,
         "sampled": fit.sampled is not None,
+        "told": _told_to_json(fit),
     }
     if ngrams is not None:
         head |= {"parts": len(ngrams.parts), "texts": texts}
@@ -102,6 +106,7 @@ def save_fit(fit: Fit, path: str | os.PathLike[str], *, texts: bool = False) -> 
         "known_codes": fit.labelling.known,
         "landmarks": fit.landmarks,
         "digests": fit.digests,
+        "plain_codes": fit.plain,
     }
     if ngrams is not None:
         arrays["digests"] = np.frombuffer(b"".join(fit.target_digests), np.uint8).reshape(-1, DIGEST)
@@ -133,6 +138,9 @@ def _arrays_of_part(part: NGramPart) -> dict[str, NDArray[Any]]:
 def arrays_of(head: dict[str, Any]) -> dict[str, str]:
     """The arrays that a file with this head must have, and their types."""
     sampled = SAMPLE_ARRAYS if head.get("sampled") is True else {}
+    told = head.get("told")
+    if isinstance(told, dict) and told.get("shares") is not None:
+        sampled = sampled | {"plain_codes": "<i8"}
     if head["format_version"] != OF_NGRAMS:
         return ARRAYS | (LANDMARK_ARRAYS if head["format_version"] == WITH_LANDMARKS else {}) | sampled
     n_parts, texts = head.get("parts"), head.get("texts")
@@ -179,7 +187,7 @@ def load_as(path: str | os.PathLike[str], *kinds: Kind) -> tuple[Any, dict[str, 
 def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Fit:
     """What a file holds, if all of it goes together; ``parameters`` are those of its classifier."""
     held = parameters_from_json(head["settings"])
-    if set(held) != set(PRESETS["paper"]):
+    if not LEAST_SETTINGS <= set(held) <= set(PRESETS["paper"]):
         raise ValueError("its settings are not those that it needs")
     Settings.from_parameters(parameters)  # what the user gave must be right by itself, too
     settings = Settings.from_parameters(parameters | held)
@@ -256,7 +264,48 @@ def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str,
         landmarks,
         arrays.get("digests"),
         _read_sampled(arrays, iteration == 0),
+        **_read_told(head.get("told"), arrays, n_classes, n - len(source)),
     )
+
+
+def _told_to_json(fit: Fit) -> dict[str, Any]:
+    """What a fit says of itself beside labels and probabilities."""
+    return {
+        "shares": None if fit.shares is None else {name: list(map(float, one)) for name, one in vars(fit.shares).items()},
+        "expected": fit.expected_accuracy,
+        "sources": fit.sources,
+        "unlabelled": fit.n_unlabelled,
+        "blank": fit.n_blank,
+    }
+
+
+def _read_told(told: Any, arrays: dict[str, NDArray[Any]], n_classes: int, n_target: int) -> dict[str, Any]:
+    """The same from a file; early ones do not have it."""
+    if told is None:
+        return {}
+    shares, plain, expected, sources = told["shares"], None, told["expected"], told["sources"]
+    n_unlabelled, n_blank = _whole(told["unlabelled"]), _whole(told["blank"])
+    if not 0 <= n_unlabelled < max(1, n_target) or not 0 <= n_blank <= n_target:
+        raise ValueError("it counts more documents than it has")
+    if shares is not None:
+        values = {name: np.array(shares[name], float) for name in ("source", "estimated", "used", "errors")}
+        largest = {"errors": np.inf}
+        if any(
+            one.shape != (n_classes,) or not ((one >= 0) & (one <= largest.get(name, 1.0))).all()
+            for name, one in values.items()
+        ):
+            raise ValueError("its shares of classes are not those of its classes")
+        shares, plain = Shares(**values), arrays["plain_codes"]
+        if plain.shape != (n_target,) or ((plain < 0) | (plain >= n_classes)).any():
+            raise ValueError("it names classes that there are not")
+    if expected is not None:
+        expected = Expected(*(float(expected[name]) for name in ("value", "low", "high")))
+        if not 0 <= expected.low <= expected.value <= expected.high <= 1:
+            raise ValueError("the accuracy that it expects is none")
+    if sources is not None:
+        sources = [{str(name): one[name] if name == "domain" else float(one[name]) for name in one} for one in sources]
+    known = {"shares": shares, "plain": plain, "expected": expected, "sources": sources}
+    return known | {"n_unlabelled": n_unlabelled, "n_blank": n_blank}
 
 
 def _read_part(kernel: StringKernel, number: int, arrays: dict[str, NDArray[Any]], n_classes: int) -> NGramPart:
@@ -314,6 +363,7 @@ def read_step(step: dict[str, Any], names: list[Any]) -> dict[str, Any]:
         "labels": _labels_of_round(step.get("labels"), names),
         "changed": _whole(step["changed"]),
         "seconds": float(step["seconds"]),
+        "shares": None if step.get("shares") is None else dict(zip(names, map(float, step["shares"]), strict=True)),
     }
 
 
@@ -330,7 +380,7 @@ def parameters_from_json(parameters: dict[str, Any]) -> dict[str, Any]:
     result = dict(parameters)
     if "kernel" in result:
         result["kernel"] = kernel_from_json(result["kernel"])
-    if "ngram_range" in result:
+    if result.get("ngram_range") is not None:
         result["ngram_range"] = tuple(result["ngram_range"])
     if isinstance(result.get("select"), list):
         result["select"] = dict(result["select"])

@@ -21,26 +21,35 @@ PRECOMPUTED = "precomputed"
 CLASSIFIERS = ("ridge", "discriminant", "svm")
 SELECTIONS = (SURE, SOURCE_SHARES, ESTIMATED_SHARES)
 AUTO = "auto"
+FEWEST = 50  # target documents: with 30 adapting brought nothing on average (docs/experiments.md)
+PRIOR = "prior"  # scores that begin at the shares of the classes
 MOST_LANDMARKS = 10_000  # that "auto" takes: training on more takes longer than it is worth
 LARGEST_ALPHA = 1e12  # beyond it all scores are the same to rounding
+HALF_OR_1000 = (
+    "1000, or half of a smaller target"  # the paper has 1000 of 2000: all of fewer would leave a round without effect
+)
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {
         "kernel": "presence",
+        "ngram_range": (5, 8),
         "weighting": "none",
         "adapt": True,
         "n_rounds": 2,
-        "n_added": 1000,
+        "n_added": HALF_OR_1000,
         "alpha": 1e-5,
         "select": "surest",
+        "bias": False,
     },
     "best": {  # chosen on development data: docs/experiments.md
         "kernel": ("presence", "words"),
+        "ngram_range": (3, 8),
         "weighting": {"idf": 2, "classes": 1},
         "adapt": False,
         "n_rounds": 5,
-        "n_added": (0.25, 0.5, 0.75, 1.0),
+        "n_added": (0.25, 0.5, 0.75, 0.9),
         "alpha": 1.0,
         "select": "estimated shares",
+        "bias": "prior",
     },
 }
 
@@ -54,14 +63,16 @@ class Settings:
     weighting: str | dict[str, float]
     adapt: bool
     n_rounds: int
-    n_added: int | float | tuple[int | float, ...]
+    n_added: str | int | float | tuple[int | float, ...]
     select: str | dict[Any, float]
     alpha: float
+    bias: bool | str
     classifier: str = "ridge"
-    bias: bool = False
     landmarks: int | str | None = None
     landmark_choice: str = "uniform"
     random_state: int = 0
+    fewest: int = 1
+    """With fewer target documents there is one round: nothing is adapted."""
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any]) -> Self:
@@ -69,7 +80,7 @@ class Settings:
         preset = parameters["preset"]
         if not isinstance(preset, str) or preset not in PRESETS:
             raise InputError(f"preset={preset!r}: must be one of {', '.join(map(repr, PRESETS))}")
-        values = {one.name: parameters[one.name] for one in fields(cls)}
+        values = {one.name: parameters[one.name] for one in fields(cls) if one.name != "fewest"}
         values |= {name: value for name, value in PRESETS[preset].items() if values[name] is None}
         if parameters["n_rounds"] is None and isinstance(parameters["n_added"], (list, tuple)):
             values["n_rounds"] = 1 + len(parameters["n_added"])
@@ -77,7 +88,13 @@ class Settings:
         if parameters["weighting"] is None and not all(map(_can_be_weighted, kernels)):
             values["weighting"] = "none"  # those of the preset are not meant for these
         _check(values)
-        return cls(**_with_plain_types(values))
+        by_itself = parameters["n_rounds"] is None and parameters["n_added"] is None and values["bias"] == PRIOR
+        return cls(**_with_plain_types(values), fewest=FEWEST if by_itself else 1)
+
+    @property
+    def has_intercept(self) -> bool:
+        """Whether ridge regression has an intercept that is not penalised."""
+        return self.bias is True
 
     @property
     def is_precomputed(self) -> bool:
@@ -90,20 +107,24 @@ class Settings:
 
     def count_added(self, n_target: int) -> tuple[int, ...]:
         """How many documents join after each round; shares are of the target."""
+        if isinstance(self.n_added, str):
+            return (max(1, min(1000, n_target // 2)),)
         several = self.n_added if isinstance(self.n_added, tuple) else (self.n_added,)
         return tuple(int(one) if isinstance(one, Integral) else max(1, round(one * n_target)) for one in several)
 
     def make_schedule(self, n_target: int, classes: list[Any]) -> Schedule:
         """The rounds of a fit with so many target documents and these classes."""
         select = given_shares(self.select, classes) if isinstance(self.select, dict) else self.select
-        return Schedule(self.n_rounds, self.count_added(n_target), select)
+        centred = self.bias == PRIOR and self.classifier == "ridge"
+        n_rounds = self.n_rounds if n_target >= self.fewest else 1
+        return Schedule(n_rounds, self.count_added(n_target), select, centred)
 
 
 def _with_plain_types(values: Mapping[str, Any]) -> dict[str, Any]:
     """The checked values as Python's own types, and copies of what the user could change later."""
     result = dict(values)
     result["ngram_range"] = tuple(map(int, values["ngram_range"]))
-    result |= {name: bool(values[name]) for name in ("adapt", "bias")}
+    result |= {name: bool(values[name]) for name in ("adapt", "bias") if values[name] != PRIOR}
     result["n_rounds"], result["alpha"] = int(values["n_rounds"]), float(values["alpha"])
     result["random_state"] = 0 if values["landmarks"] is None else int(values["random_state"])  # not looked at without them
     if isinstance(values["n_added"], (list, tuple)):
@@ -131,7 +152,8 @@ def _check(values: Mapping[str, Any]) -> None:
     if not _is(n_rounds, Integral) or n_rounds < 1:
         raise InputError(f"n_rounds={n_rounds!r}: give a whole number from 1 on; 2 is the paper's")
     several = isinstance(values["n_added"], (list, tuple))
-    for n_added in values["n_added"] if several else [values["n_added"]]:
+    given = values["n_added"] if several else [] if values["n_added"] == HALF_OR_1000 else [values["n_added"]]
+    for n_added in given:
         share = _is(n_added, Real) and not isinstance(n_added, Integral)
         if not _is(n_added, Real) or not n_added > 0 or (share and n_added > 1):
             advice = "to add none, use n_rounds=1"
@@ -140,9 +162,10 @@ def _check(values: Mapping[str, Any]) -> None:
         raise InputError("n_added is empty: give a number for each round after the first; to add none, use n_rounds=1")
     if not _is(alpha, Real) or not 0 < alpha <= LARGEST_ALPHA:
         raise InputError(f"alpha={alpha!r}: give a number above 0, up to {LARGEST_ALPHA:g}; 1e-5 is the paper's")
-    for name in ("adapt", "bias"):
-        if not isinstance(values[name], (bool, np.bool_)):
-            raise InputError(f"{name}={values[name]!r}: give True or False")
+    if not isinstance(values["adapt"], (bool, np.bool_)):
+        raise InputError(f"adapt={values['adapt']!r}: give True or False")
+    if not isinstance(values["bias"], (bool, np.bool_)) and values["bias"] != PRIOR:
+        raise InputError(f"bias={values['bias']!r}: give True, False or {PRIOR!r}")
     if not isinstance(select, Mapping) and select not in SELECTIONS:
         names = ", ".join(map(repr, SELECTIONS))
         raise InputError(f"select={select!r}: must be one of {names}, or a dict with the share of each class")

@@ -194,7 +194,9 @@ def _describe_again(
     if listed.corpus.texts != [*source.texts, *target.texts]:
         raise InputError("listed has other documents than the source and the target, in order")
     settings, runtime = fit.settings, Runtime(classifier.n_jobs)
-    describer = LinearDescriber(fit.model.similarities, listed, alpha=settings.alpha, bias=settings.bias, runtime=runtime)
+    describer = LinearDescriber(
+        fit.model.similarities, listed, alpha=settings.alpha, bias=settings.has_intercept, runtime=runtime
+    )
     return describer.describe(fit.labelling)
 
 

@@ -10,6 +10,7 @@ from gramshift.commands.classify.labelled import describe_changes
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Inputs
 from gramshift.evaluate.scoring import score_labels
+from gramshift.methods import BEST
 
 
 def describe_findings(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any], fits: Fits) -> dict[str, Any]:
@@ -18,8 +19,13 @@ def describe_findings(options: ClassifyOptions, inputs: Inputs, corrections: dic
     found: dict[str, Any] = {
         "labels": {str(name): labels.count(str(name)) for name in fits.classes},
         "mean_confidence": round(float(fits.confidence.mean()), 4),
+        "expected_accuracy": getattr(fits.classifier, "expected_accuracy_", None),
+        "shares": _name_all(getattr(fits.classifier, "shares_", None)),
+        "sources": getattr(fits.classifier, "sources_", None),
+        "without_evidence": fits.n_blank,
+        "fell_back": options.method == BEST and len(fits.classifier.history_) == 1,
         "history": [
-            step | {key: {str(name): count for name, count in step[key].items()} for key in ("added", "labels")}
+            step | {key: _name_all(step[key]) for key in ("added", "labels", "shares") if key in step}
             for step in fits.classifier.history_
         ],
         "diagnostics": fits.diagnostics,
@@ -33,6 +39,11 @@ def describe_findings(options: ClassifyOptions, inputs: Inputs, corrections: dic
         before, after = (dict(zip(inputs.target_ids, these, strict=True)) for these in (fits.uncorrected, fits.labels))
         found["corrections"] = describe_changes(corrections, before, after)
     return found | {"sentence": label_sentence(found)}
+
+
+def _name_all(values: dict[Any, Any] | None) -> dict[str, Any] | None:
+    """The same by the names of classes, as JSON has them."""
+    return None if values is None else {str(name): value for name, value in values.items()}
 
 
 def _score(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any], fits: Fits) -> dict[str, Any] | None:
@@ -62,7 +73,7 @@ def label_sentence(found: dict[str, Any]) -> str:
     counts = Counter(found["labels"])
     most = ", ".join(f"{count} {name}" for name, count in counts.most_common(6))
     more = f" and {len(counts) - 6} more classes" if len(counts) > 6 else ""
-    words = f"{sum(counts.values())} documents labelled: {most}{more}; mean confidence {found['mean_confidence']:.2f}"
+    words = f"{sum(counts.values())} documents labelled: {most}{more}; {how_sure(found)}"
     if "abstained" in found:
         words += f"; {found['abstained']} left without a label"
     scores = found["scores"]
@@ -73,11 +84,25 @@ def label_sentence(found: dict[str, Any]) -> str:
     return words
 
 
+def how_sure(found: dict[str, Any]) -> str:
+    """Tell what accuracy is to be expected; of methods that cannot tell, their mean confidence."""
+    expected = found.get("expected_accuracy")
+    if expected is None:
+        return f"mean confidence {found['mean_confidence']:.2f}"
+    return f"expected accuracy {expected['value']:.0%} ({expected['low']:.0%} to {expected['high']:.0%})"
+
+
 def in_words(result: dict[str, Any]) -> list[str]:
     """Tell for a terminal the result, what to think of it, and where it is."""
     lines = [result["sentence"], *(f"warning: {one}" for one in result["warnings"])]
+    if result.get("fell_back"):
+        lines.append("Too few target documents to adapt to: these are the labels that plain gives.")
+    if result.get("without_evidence"):
+        n = result["without_evidence"]
+        lines.append(f"{n} document{'' if n == 1 else 's'} without any known n-gram: labelled by the shares of classes alone")
     for name, one in result["diagnostics"].items():
-        lines.append(f"was adapting wise? {one}" if name == "verdict" else one["sentence"])
+        question = "can I use these labels?" if result.get("expected_accuracy") is not None else "was adapting wise?"
+        lines.append(f"{question} {one}" if name == "verdict" else one["sentence"])
     if result["scores"] is not None:
         lines += _confusion(result["scores"], list(result["labels"]))
     if result["corrections"] is not None:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.commands.classify.options import ClassifyOptions, parse_ngrams
+from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Inputs
 from gramshift.evaluate.advice import class_shares, diagnose, separability
 from gramshift.learn.ridge import SingularKernelError
-from gramshift.methods import METHODS
+from gramshift.methods import BEST, METHODS
 from gramshift.model.classifier import fit_on_gram
 from gramshift.model.describers import compare_plainly
 from gramshift.model.fit import make_gram
@@ -42,6 +42,12 @@ class Fits:
     """Source and target, with the n-grams that were found in them."""
 
     @property
+    def n_blank(self) -> int:
+        """How many target documents have no n-gram that tells of their class; 0 where that is not known."""
+        fit = getattr(self.classifier, "_fit", None)
+        return getattr(fit, "n_blank", 0)
+
+    @property
     def classes(self) -> list[Any]:
         classes: list[Any] = self.classifier.classes_.tolist()
         return classes
@@ -57,10 +63,8 @@ def fit_with_landmarks(
 ) -> Fits:
     """The chosen method alone, on documents that are read part by part; true labels of the target are not looked at."""
     known = [corrections.get(one) for one in inputs.target_ids]
-    chosen, ngram_range = METHODS[options.method], parse_ngrams(options.ngrams)
-    given: dict[str, Any] = {"ngram_range": ngram_range, "memory_limit": options.memory, "n_jobs": options.jobs}
-    if chosen.is_stage:
-        given |= {"kernel": options.kernel, "n_added": options.n_added(known.count(None))}
+    chosen = METHODS[options.method]
+    given = options.given_parameters(inputs.labels) | {"memory_limit": options.memory, "n_jobs": options.jobs}
     where: dict[str, Any] = {"engine": options.engine, "scheduler": options.scheduler}
     classifier = chosen.make(**given, **where, landmarks=n_landmarks)
     documents = Joined([inputs.documents, inputs.unlabelled])
@@ -70,7 +74,7 @@ def fit_with_landmarks(
     some = np.sort(np.concatenate([np.flatnonzero(one)[:COMPARED] for one in (is_source, ~is_source)]))
     apart = None
     if min(np.sum(is_source), np.sum(~is_source)) >= ENOUGH:  # fewer tell nothing
-        kernel = StringKernel(options.kernel, ngram_range=ngram_range, **limits)
+        kernel = StringKernel(options.kernel, ngram_range=classifier._fit.settings.ngram_range, **limits)
         apart = separability(kernel.gram([classifier._fit.model.documents[row] for row in some]), is_source[some])
     diagnostics, warnings = _diagnose(classifier, None, inputs, apart)
     labels, probabilities = _fill(known, classifier.transduction_), _probabilities(classifier, known)
@@ -81,10 +85,10 @@ def fit_all(
     inputs: Inputs, corrections: dict[str, Any], options: ClassifyOptions, progress: Progress | None, *, on_disk: bool = False
 ) -> Fits:
     """True labels of the target are not looked at here; ``on_disk`` the gram is in the folder of --resume."""
-    documents = ListedCorpus(inputs.texts + inputs.target_texts)
+    documents = ListedCorpus(inputs.texts + inputs.target_texts + inputs.more_texts)
     texts, known = documents.corpus.texts, [corrections.get(one) for one in inputs.target_ids]
     limits: dict[str, Any] = {"memory_limit": options.memory, "n_jobs": options.jobs}
-    kernel = StringKernel(options.kernel, ngram_range=parse_ngrams(options.ngrams), **limits)
+    kernel = StringKernel(options.kernel, ngram_range=options.ngram_range, **limits)
     runtime = Runtime(options.jobs, options.memory, progress=progress)
     where: dict[str, Any] = {"engine": options.engine, "scheduler": options.scheduler, "resume": options.resume}
     gram, elsewhere = None, options.engine != "threads" or options.resume is not None
@@ -92,15 +96,14 @@ def fit_all(
     if not kernel.counts or (stage and (options.method != "plain" or elsewhere)):  # what is no sum over n-grams
         gram = make_gram(kernel, texts, replace(runtime, **where), on_disk=on_disk)
 
-    def fit(method: str, known: list[Any], runtime: Runtime, *, calibrate: bool) -> Any:
-        labels, chosen = inputs.labels + known, METHODS[method]
+    def fit(method: str, known: list[Any], runtime: Runtime, *, calibrate: bool, **more: Any) -> Any:
+        labels, chosen = inputs.labels + known + [None] * len(inputs.more_texts), METHODS[method]
         if not chosen.is_own:
             return chosen.make().fit(texts, labels)
-        given = {"ngram_range": parse_ngrams(options.ngrams)} | limits
-        if chosen.is_stage:
-            given |= {"kernel": options.kernel, "n_added": options.n_added(known.count(None))}
-        classifier, shared = chosen.make(**given), gram if chosen.is_stage else None
-        fit_on_gram(classifier, documents, labels, shared, runtime, calibrate=calibrate)
+        given = (options.given_parameters(inputs.labels) if method == options.method else options.given_to_plain()) | limits
+        classifier, shared = chosen.make(**given | more), gram if chosen.is_stage else None
+        n_more, domains = len(inputs.more_texts), inputs.domains(known) if method == BEST else None
+        fit_on_gram(classifier, documents, labels, shared, runtime, n_unlabelled=n_more, domains=domains, calibrate=calibrate)
         return classifier
 
     classifier = fit(options.method, known, runtime, calibrate=True)
@@ -108,11 +111,14 @@ def fit_all(
     unknown: list[str] = []
     if options.method != "plain":
         try:
-            plain = fit("plain", known, runtime.under("plain"), calibrate=False)
+            less = {"n_rounds": 1} if options.method == BEST else {}  # what there would be without adapting
+            beside = BEST if options.method == BEST else "plain"
+            plain = fit(beside, known, runtime.under("plain"), calibrate=False, **less)
         except SingularKernelError as error:  # labels do not need it
             unknown = [f"The labels could not be compared with those of plain: {error}."]
     without = fit(options.method, [None] * len(known), runtime.under("before"), calibrate=False) if corrections else None
     is_source = np.arange(len(texts)) < len(inputs.texts)
+    kernel = classifier._fit.model.similarities.kernels[0] if options.method == BEST else kernel  # with n-grams that are known
     compared = gram if gram is not None else partial(compare_plainly, kernel, documents, runtime)
     diagnostics, warnings = _diagnose(classifier, plain, inputs, separability(compared, is_source))
     return Fits(
@@ -136,7 +142,35 @@ def _diagnose(classifier: Any, plain: Any, inputs: Inputs, apart: float | None) 
         stages.append({str(name): count / max(1, len(classifier.transduction_)) for name, count in step["labels"].items()})
     labels = list(map(str, classifier.transduction_.tolist()))
     source = class_shares(list(map(str, inputs.labels)), classes)
-    return diagnose(labels=labels, plain=of_plain, source=source, stages=stages, apart=apart, advice=ADVICE)
+    expected, shares = (getattr(classifier, name, None) for name in ("expected_accuracy_", "shares_"))
+    found, warnings = diagnose(
+        labels=labels, plain=of_plain, source=source, stages=stages, apart=apart, advice=ADVICE, expected=expected
+    )
+    if shares is not None:
+        moved = sum(abs(one["used"] - one["source"]) for one in shares.values()) / 2
+        found = {"shares of classes": {"value": round(moved, 4), "sentence": shares_in_words(shares)}} | found
+    if sources := getattr(classifier, "sources_", None):
+        found = {"sources": {"value": len(sources), "sentence": sources_in_words(sources)}} | found
+    return found, warnings
+
+
+def shares_in_words(shares: dict[Any, dict[str, float]]) -> str:
+    """Tell what shares the classes have: as used, with an interval, in the source, and as estimated."""
+    parts = [
+        f"{name} {one['used']:.0%} ({one['low']:.0%} to {one['high']:.0%}; source {one['source']:.0%},"
+        f" estimated {one['estimated']:.0%})"
+        for name, one in shares.items()
+    ]
+    return "Shares of the classes that were reckoned with: " + "; ".join(parts) + "."
+
+
+def sources_in_words(sources: list[dict[str, Any]]) -> str:
+    """Tell how near each source is, and what it counts."""
+    parts = [
+        f"{one['domain']} (drift {one['drift']:.2f}, weight {one['weight']:.2f}, {one['accuracy']:.0%} right by the others)"
+        for one in sources
+    ]
+    return "Sources, near ones counting more: " + "; ".join(parts) + "."
 
 
 def _fill(known: list[Any], found: NDArray[Any]) -> list[Any]:

@@ -58,12 +58,21 @@ class LabelColumns:
     confidence: str
     of_class: list[str]
     kind: type
+    plain: str | None = None
+    """What the label would be without adapting, where that is known."""
 
     @property
     def types(self) -> dict[str, type]:
-        return {self.label: self.kind} | dict.fromkeys([self.confidence, *self.of_class], float)
+        last = {} if self.plain is None else {self.plain: self.kind}
+        return {self.label: self.kind} | dict.fromkeys([self.confidence, *self.of_class], float) | last
 
-    def values(self, labels: list[Any], probabilities: list[list[float]], abstain_below: float | None = None) -> Added:
+    def values(
+        self,
+        labels: list[Any],
+        probabilities: list[list[float]],
+        abstain_below: float | None = None,
+        plain: list[Any] | None = None,
+    ) -> Added:
         """Return one value per row; a row without probabilities keeps its label, one that is not sure enough gets none."""
         confidence = [max(row, default=None) for row in probabilities]
         floor = 0.0 if abstain_below is None else abstain_below
@@ -74,13 +83,15 @@ class LabelColumns:
         }
         for number, name in enumerate(self.of_class):
             added[name] = [round(row[number], DIGITS) if row else None for row in probabilities]
+        if self.plain is not None:
+            added[self.plain] = [None] * len(labels) if plain is None else plain
         return added
 
 
-def label_columns(table: Table, classes: list[Any], *, filled: str | None = None) -> LabelColumns:
+def label_columns(table: Table, classes: list[Any], *, filled: str | None = None, plain: bool = False) -> LabelColumns:
     """Name the columns label, confidence and p_<class>; a name that the table has already gets "predicted_" in front.
 
-    ``filled`` is the table's own column of labels, if its gaps are to be filled.
+    ``filled`` is the table's own column of labels, if its gaps are to be filled. With ``plain`` the last is plain_label.
     """
     own = set(table.style.kept or table.columns)
 
@@ -91,7 +102,8 @@ def label_columns(table: Table, classes: list[Any], *, filled: str | None = None
         return name
 
     label, confidence = filled or free("label"), free("confidence")
-    return LabelColumns(label, confidence, [free(f"p_{one}") for one in classes], type(classes[0]))
+    of_class = [free(f"p_{one}") for one in classes]
+    return LabelColumns(label, confidence, of_class, type(classes[0]), free("plain_label") if plain else None)
 
 
 def renamed_in_words(table: Table, columns: LabelColumns) -> str | None:

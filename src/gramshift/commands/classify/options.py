@@ -2,7 +2,7 @@
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,12 +11,16 @@ from typing import Any
 from gramshift.commands.outputs import STANDARD
 from gramshift.data.columns import suggest
 from gramshift.errors import InputError
+from gramshift.learn.rounds import SOURCE_SHARES
 from gramshift.methods import BEST, ENGINES, KERNELS, METHODS, check_preset
+from gramshift.model.classifier import TransductiveClassifier
+from gramshift.model.settings import PRESETS, Settings
 from gramshift.runtime.cluster import COMMAND
 from gramshift.runtime.memory import parse_bytes
 
 LISTS = ("source",)
 PRESET = "preset"  # another way to name a method
+PAPER = "paper"
 SWITCHES = ("dry_run", "force")
 NUMBERS = ("abstain_below",)
 WHOLE = ("jobs",)
@@ -39,10 +43,12 @@ class ClassifyOptions:
     corrections: str | None = None
     format: str | None = None
     encoding: str = "utf-8"
-    method: str = "tkc"
+    method: str = BEST
     kernel: str = "presence"
-    ngrams: str = "5-8"
+    ngrams: str | None = None
     added: str | None = None
+    shares: str | None = None
+    unlabelled: str | None = None
     abstain_below: float | None = None
     landmarks: str | None = None
     sample: str | None = None
@@ -71,6 +77,15 @@ class ClassifyOptions:
         if self.method == BEST and (self.kernel != "presence" or self.added is not None):
             given = "--kernel" if self.added is None else "--added"
             raise InputError(f"{given} goes with plain, adapted and tkc; {BEST} has its own, leave it out")
+        if self.shares is not None:
+            if self.method != BEST:
+                raise InputError(f"--shares goes with {BEST}; {self.method} has no use for shares of classes")
+            parse_shares(self.shares)
+        if self.unlabelled is not None and (
+            self.sample is not None or not METHODS[self.method].is_own or self.landmarks is not None
+        ):
+            why = "--sample and --landmarks" if METHODS[self.method].is_own else f"--method {self.method}"
+            raise InputError(f"--unlabelled does not go together with {why}; leave it out, or put these texts into --target")
         if self.landmarks is not None:
             self._check_landmarks()
         if self.sample is not None:
@@ -88,8 +103,9 @@ class ClassifyOptions:
             raise InputError(f"--abstain-below {self.abstain_below:g}: give a confidence between 0 and 1, such as 0.7")
         if self.jobs == 0 or self.jobs < -1:
             raise InputError(f"--jobs {self.jobs}: give a number of threads, or -1 for all cores")
-        parse_ngrams(self.ngrams)
-        self.n_added(1)
+        if self.ngrams is not None:
+            parse_ngrams(self.ngrams)
+        self._parse_added()
 
     def _check_landmarks(self) -> None:
         words = str(self.landmarks)
@@ -126,12 +142,38 @@ class ClassifyOptions:
         """The one file to be labelled; None if it is the source with gaps."""
         return next(iter(self.targets), None)
 
+    @property
+    def ngram_range(self) -> tuple[int, int]:
+        """The lengths of n-grams that are given, or those of the preset."""
+        lengths: tuple[int, int] = PRESETS[BEST if self.method == BEST else PAPER]["ngram_range"]
+        return lengths if self.ngrams is None else parse_ngrams(self.ngrams)
+
     def n_added(self, n_target: int) -> int:
-        """Count the target documents that join: 1000 as in the paper, half of the target at most; with ``best`` all of them."""
-        if self.method == BEST:
-            return n_target
+        """How many of so many target documents join in the end."""
+        parameters = TransductiveClassifier(**METHODS[self.method].options | self.given_parameters([])).get_params(deep=False)
+        return Settings.from_parameters(parameters).count_added(n_target)[-1] if METHODS[self.method].is_own else n_target
+
+    def given_parameters(self, labels: Sequence[Any]) -> dict[str, Any]:
+        """What is given of the parameters of our own classifier; what is not has the values of its preset, as in Python.
+
+        ``labels`` are those of the source, for shares of classes.
+        """
+        given = self.given_to_plain()
+        if METHODS[self.method].is_stage and self.added is not None:
+            given["n_added"] = self._parse_added()
+        if self.shares is not None and labels:
+            given["select"] = match_shares(parse_shares(self.shares), labels)
+        return given
+
+    def given_to_plain(self) -> dict[str, Any]:
+        """The same for what has no rounds."""
+        given: dict[str, Any] = {} if self.ngrams is None else {"ngram_range": parse_ngrams(self.ngrams)}
+        return given | ({} if self.method == BEST else {"kernel": self.kernel})
+
+    def _parse_added(self) -> int | float | None:
+        """The number of target documents that join, or their share; None for that of the preset."""
         if self.added is None:
-            return max(1, min(1000, n_target // 2))
+            return None
         try:
             number = float(self.added)
         except ValueError:
@@ -139,7 +181,7 @@ class ClassifyOptions:
         share = "." in self.added or "e" in self.added.lower()
         if not number > 0 or number == float("inf") or (share and number > 1):
             raise InputError(f"--added {self.added}: give a number of documents such as 1000, or a share such as 0.5")
-        return max(1, round(number * n_target)) if share else int(number)
+        return number if share else int(number)
 
     def to_toml(self) -> str:
         """Write what differs from the defaults as a file for --config."""
@@ -168,6 +210,36 @@ def parse_ngrams(value: str) -> tuple[int, int]:
         meant = f"; did you mean {lengths[1]}-{lengths[0]}?" if lengths[1] >= 1 else ""
         raise InputError(f"--ngrams {value}: the lengths go from a smaller one, at least 1, to a larger one{meant}")
     return lengths
+
+
+def parse_shares(value: str) -> dict[str, float] | None:
+    """Read shares of classes: "positive=0.5,negative=0.5"; None for "source"."""
+    if value.strip() == "source":
+        return None
+    shares: dict[str, float] = {}
+    for part in value.split(","):
+        name, sign, number = part.rpartition("=")
+        try:
+            share = float(number)
+        except ValueError:
+            share = -1.0
+        if not sign or not 0 <= share < float("inf") or name.strip() in shares:
+            raise InputError(f"--shares {value}: give source, or a share of every class such as positive=0.5,negative=0.5")
+        shares[name.strip()] = share
+    return shares
+
+
+def match_shares(shares: dict[str, float] | None, labels: Sequence[Any]) -> str | dict[Any, float]:
+    """What a classifier takes for shares: by the labels that the source has, as they are there."""
+    if shares is None:
+        return SOURCE_SHARES
+    classes = {str(label): label for label in labels}
+    if set(shares) != set(classes):
+        given, there = ", ".join(shares), ", ".join(sorted(classes))
+        raise InputError(f"--shares names {given}; the classes of the source are {there}: give a share for each of these")
+    if not sum(shares.values()) > 0:
+        raise InputError("--shares gives every class 0; give at least one class a share above 0")
+    return {classes[name]: share for name, share in shares.items()}
 
 
 def gather_options(given: Mapping[str, Any], config: str | None) -> ClassifyOptions:

@@ -1,7 +1,7 @@
 """Source and target documents of a run, read and checked."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,8 @@ class Inputs:
     rows: list[int]
     truth: list[Any] | None
     n_characters: int
+    more_texts: list[str] = field(default_factory=list)
+    """Texts of --unlabelled: learnt from, but not labelled."""
 
     @cached_property
     def texts(self) -> list[str]:
@@ -48,6 +50,13 @@ class Inputs:
     def target_texts(self) -> list[str]:
         """Read the documents to be labelled, all at once."""
         return [text for part in self.unlabelled.parts() for text in part]
+
+    def domains(self, known: list[Any]) -> list[str] | None:
+        """The file that each labelled document is of, the target's for those that a person has labelled; None of one file."""
+        if len(self.files) < 2:
+            return None
+        names = [Path(name).name for name, n in self.files for _ in range(n)]
+        return names + [Path(self.target.table.name).name if label is not None else "" for label in known]
 
     @property
     def target_ids(self) -> list[str]:
@@ -94,8 +103,21 @@ def read_inputs(
         ids += [f"{Path(one.table.name).name}: {one.ids[row]}" if len(found) > 1 else one.ids[row] for row in kept]
         files.append((one.table.name, len(kept)))
     _check_labels(labels, found)
-    n_characters = sum(one.n_characters for one in (found if options.single_target is None else [*found, target]))
-    return Inputs(Joined(sources), labels, ids, files, target, rows, truth, n_characters)
+    more = _read_unlabelled(options, progress)
+    read = found if options.single_target is None else [*found, target]
+    n_characters = sum(one.n_characters for one in read) + sum(map(len, more))
+    return Inputs(Joined(sources), labels, ids, files, target, rows, truth, n_characters, more)
+
+
+def _read_unlabelled(options: ClassifyOptions, progress: Progress | None) -> list[str]:
+    """The texts of --unlabelled; labels and ids that they have are not looked at."""
+    if options.unlabelled is None:
+        return []
+    found = _read(options.unlabelled, options, need_label=False, progress=progress)
+    texts = [text for part in found.parts() for text in part]
+    if not any(text.strip() for text in texts):
+        raise TableError(f"--unlabelled {options.unlabelled}: all of its {len(texts)} texts are empty; leave it out")
+    return texts
 
 
 def _read(name: str, options: ClassifyOptions, *, need_label: bool, progress: Progress | None) -> Documents | FileParts:

@@ -8,7 +8,7 @@ from typing import Any
 from gramshift.commands.classify.findings import describe_findings
 from gramshift.commands.classify.fitting import Fits, fit_all, fit_with_landmarks
 from gramshift.commands.classify.labelled import LabelColumns, label_columns, read_corrections, renamed_in_words
-from gramshift.commands.classify.options import AUTO, ClassifyOptions, parse_ngrams
+from gramshift.commands.classify.options import AUTO, ClassifyOptions
 from gramshift.commands.classify.reading import Inputs, Say, check_names, read_inputs
 from gramshift.commands.outputs import STANDARD, check_outputs, open_output
 from gramshift.data.columns import Progress
@@ -67,7 +67,7 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
     if options.report is not None:
         contents = _make_contents(options, inputs, corrections, fits, result, progress)
     if options.output is not None:  # nothing is written before all is known
-        write_labels(options, inputs, columns, fits.labels, fits.probabilities.tolist())
+        write_labels(options, inputs, columns, fits.labels, fits.probabilities.tolist(), fits.plain_labels)
     if options.save is not None:
         fits.classifier.save(options.save)
     if contents is not None:
@@ -77,19 +77,27 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
 
 
 def write_labels(
-    options: ClassifyOptions, inputs: Inputs, columns: LabelColumns, labels: list[Any], probabilities: list[list[float]]
+    options: ClassifyOptions,
+    inputs: Inputs,
+    columns: LabelColumns,
+    labels: list[Any],
+    probabilities: list[list[float]],
+    plain_labels: list[Any] | None = None,
 ) -> None:
     """The target with its new columns; of a file with gaps all rows, those that had a label as they were."""
     name, target, gap = str(options.output), inputs.target, columns.label == inputs.target.columns.label
     everywhere: list[Any] = list(target.labels) if gap else [None] * len(target)
     sure: list[list[float]] = [[]] * len(target)
+    plain: list[Any] = [None] * len(target)
     for row, label, one in zip(inputs.rows, labels, probabilities, strict=True):
         everywhere[row], sure[row] = label, one
+    for row, one in zip(inputs.rows, plain_labels or [], strict=False):
+        plain[row] = one
     done = 0
     with open_output(name) as file, open_writer(file, name, target.table, columns.types) as writer:
         for part in target.raw_parts():
             here = slice(done, done + len(part.rows))
-            writer.write(part, columns.values(everywhere[here], sure[here], options.abstain_below))
+            writer.write(part, columns.values(everywhere[here], sure[here], options.abstain_below, plain[here]))
             done += len(part.rows)
 
 
@@ -116,7 +124,8 @@ def _corrections(options: ClassifyOptions, inputs: Inputs) -> dict[str, Any]:
 def _columns(options: ClassifyOptions, inputs: Inputs, say: Say) -> LabelColumns:
     """The columns of the output, whose format must fit too."""
     table, classes = inputs.target.table, sorted(set(inputs.labels))
-    columns = label_columns(table, classes, filled=inputs.target.columns.label if not options.targets else None)
+    filled = inputs.target.columns.label if not options.targets else None
+    columns = label_columns(table, classes, filled=filled, plain=options.method == BEST)
     if options.output is not None:
         check_columns_fit(options.output, table, columns, classes, say)
     return columns
@@ -147,10 +156,10 @@ class RunSize:
 def measure(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any]) -> RunSize:
     """Measure a run; it is refused if it takes more than there is."""
     n_target, method = len(inputs.rows), METHODS[options.method]
-    (low, high), is_best, kept = parse_ngrams(options.ngrams), options.method == BEST, options.resume is not None
+    (low, high), is_best, kept = options.ngram_range, options.method == BEST, options.resume is not None
     work = Work(
         n_source=len(inputs.labels),
-        n_target=n_target,
+        n_target=n_target + len(inputs.more_texts),
         n_added=options.n_added(n_target - len(corrections)),
         n_characters=inputs.n_characters,
         n_lengths=high - low + 1 + (N_WORD_LENGTHS if is_best else 0),
@@ -177,22 +186,23 @@ def measure(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any
 def describe(options: ClassifyOptions, inputs: Inputs, size: RunSize, *, n_all: int | None = None) -> dict[str, Any]:
     """Describe what a run will do, fit for JSON; ``n_all`` is how many there are of which the target is a sample."""
     work, needs = size.work, size.needs
-    of_all = "" if n_all is None else f" of {n_all}"
+    of_all, n_target = "" if n_all is None else f" of {n_all}", work.n_target - len(inputs.more_texts)
     compared = "" if size.n_landmarks is None else f", {size.n_landmarks} landmarks"
     return {
         "n_source": work.n_source,
-        "n_target": work.n_target,
+        "n_target": n_target,
+        "n_unlabelled": len(inputs.more_texts),
         "classes": [str(one) for one in sorted(set(inputs.labels))],
         "sources": [list(one) for one in inputs.files],
         "target": inputs.target.table.name,
         "method": options.method,
         "kernel": options.kernel,
-        "ngrams": options.ngrams,
+        "ngrams": "-".join(map(str, options.ngram_range)),
         "n_added": work.n_added,
         "options": options.to_toml(),
         "landmarks": size.n_landmarks,
         "needs": {"bytes": needs.n_bytes, "seconds": round(needs.seconds, 1), "disk": needs.disk},
-        "sentence": f"{work.n_source} source and {work.n_target}{of_all} target documents{compared}: {needs}",
+        "sentence": f"{work.n_source} source and {n_target}{of_all} target documents{compared}: {needs}",
     }
 
 
