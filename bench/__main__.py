@@ -17,6 +17,7 @@ BENCHMARKS = {
     "pairs": "kernels that look at every pair of documents: pairs a second by length",
     "weighted": "grams with a weight per n-gram against scikit-learn",
     "experiments": 'what the preset "best" was chosen by: variants of the classifier on the development data (half an hour)',
+    "robust": 'whether the preset "best" does harm: languages, sizes, class shares, beside plain, paper and two rivals (hours)',
     "unbalanced": 'the preset "best" on targets whose classes are not balanced',
     "reproduce": "all results of the paper's tables against the straightforward script on a part of them",
     "scale": "fits with landmarks: time and memory of up to 80,000 documents, accuracy beside the exact fit, a cost model",
@@ -27,7 +28,11 @@ BENCHMARKS = {
     "house": "the source itself: modules, names used twice, late imports, monkeypatches of the tests, before and now",
 }
 GROWING = ("scale", "linear", "classify")  # take or make as many documents as they are asked for
-OWN = {"linear": ("only", "largest", "million"), "classify": ("against",)}  # options that no other benchmark has
+OWN = {  # options that not every benchmark has
+    "linear": ("only", "largest", "million"),
+    "classify": ("against",),
+    "robust": ("only", "rivals"),
+}
 
 
 def at_least(least: int) -> Any:
@@ -70,6 +75,13 @@ def add_own(name: str, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--only", type=some_of(SECTIONS), metavar="A,B", help=f"sections among {', '.join(SECTIONS)}")
         parser.add_argument("--largest", type=at_least(200), metavar="N", help="no more grown documents (default: 200000)")
         parser.add_argument("--million", action="store_true", help="a million documents in the section resume")
+    if name == "robust":
+        from bench.robust_cells import FAMILIES
+
+        parser.add_argument("--only", type=some_of(list(FAMILIES)), metavar="A,B", help=f"families among {', '.join(FAMILIES)}")
+        parser.add_argument(
+            "--rivals", metavar="FILE", help="JSON file that keeps answers of all methods but best for the next run"
+        )
     if name == "classify":
         parser.add_argument("--against", metavar="REV", help="the commit to run beside (default: ed6bd3f, with --smoke none)")
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from bench.__main__ import make_parser
+from bench.corpus import CorpusError
 from bench.cost import BYTES, SECONDS, estimate, model
 from bench.development import read_development
 from bench.grown import Grown, load_reviews
@@ -18,6 +19,11 @@ from bench.linear_data import split_setting, themed
 from bench.linear_goals import SECTIONS as PARTS
 from bench.linear_goals import judge
 from bench.rivals import MismatchError
+from bench.robust_answers import Answers, Kept
+from bench.robust_cells import load_demo_sets, make_cells, make_demo_cells
+from bench.robust_goals import calibration_error, measure, summarise
+from bench.robust_goals import judge as judge_robust
+from bench.robust_rivals import surest
 from gramshift.text.corpus import InParts
 
 
@@ -26,7 +32,7 @@ from gramshift.text.corpus import InParts
     "name",
     [
         "kernel", "weighted", "pairs", "classifier", "reproduce", "experiments", "unbalanced", "scale", "estimates",
-        "linear", "classify",
+        "linear", "classify", "robust",
     ],
 )  # fmt: skip
 def test_the_benchmark_runs(name):
@@ -117,3 +123,62 @@ def test_documents_of_several_classes_tell_their_class_by_words_that_all_domains
     assert all(texts)
     source, codes, target = split_setting(reviews, "BDE-K", 80)
     assert (len(source), len(target), codes.tolist()[:3]) == (60, 20, [1, 0, 1])
+
+
+def test_cells_of_the_matrix_have_names_of_their_own_and_are_drawn_the_same_each_time():
+    names = [cell.name for cell in make_cells()]
+    assert len(set(names)) == len(names)
+    assert {cell.family for cell in make_cells(["short", "domains"])} == {"short", "domains"}
+    sets, (_, skewed, small) = load_demo_sets(), make_demo_cells()
+    (source, labels), (target, truth) = skewed.draw(sets, 0)
+    assert (len(source), np.sum(labels == "positive"), len(target), np.sum(truth == "positive")) == (60, 30, 60, 48)
+    assert skewed.draw(sets, 0)[1][0] == target != skewed.draw(sets, 1)[1][0]
+    assert (small.repeats, len(small.draw(sets, 7)[1][0])) == (8, 30)
+
+
+def test_answers_of_rivals_are_kept_while_their_documents_are_the_same(tmp_path):
+    path = str(tmp_path / "rivals.json")
+    first = Answers(np.array([True, False]), np.array([0.9, 0.6]), 1.5)
+    other = Answers(np.array([False, False]), np.array([0.8, 0.7]), 2.0)
+    one, two = Kept(path, "before"), Kept(path, "before")  # two runs at once lose nothing
+    one.ask("cell", "plain", "abc", lambda: first)
+    two.ask("cell", "paper", "abc", lambda: other)
+    two.ask("cell", "own labels", "abc", lambda: None)
+    kept = Kept(path, "after")
+    found = kept.ask("cell", "plain", "abc", lambda: other)
+    assert (found.right.tolist(), found.confidence.tolist(), found.seconds) == ([True, False], [0.9, 0.6], 1.5)
+    assert kept.ask("cell", "own labels", "abc", lambda: first) is None
+    assert (kept.n_reused, kept.n_older) == (2, 2)
+    assert kept.ask("cell", "plain", "other documents", lambda: other).accuracy == 0
+    assert Kept(path, "after").ask("cell", "plain", "other documents", lambda: first).accuracy == 0
+    Path(path).write_text("[1]")
+    with pytest.raises(CorpusError, match="no file that robust has written"):
+        Kept(path, "after")
+
+
+def test_the_surest_of_each_class_join_up_to_its_quota():
+    probabilities = np.array([[0.9, 0.1], [0.6, 0.4], [0.8, 0.2], [0.3, 0.7]])
+    rows, codes = surest(probabilities, [2, 2])
+    assert (rows.tolist(), codes.tolist()) == ([0, 2, 3], [0, 0, 1])
+
+
+def test_robust_tells_where_best_does_harm():
+    rng, cell = np.random.default_rng(0), make_demo_cells()[0]
+    sure = np.full(100, 0.75)
+
+    def answers(n_right, **told):
+        return Answers(np.arange(100) < n_right, sure + rng.normal(0, 0.001, 100), 1.0, [told] if told else [{}])
+
+    expected = {"value": 62.0, "low": 50.0, "high": 70.0}
+    found = {"plain": answers(75), "paper": answers(50), "tfidf": answers(61), "tfidf balanced": answers(58)}
+    found |= {"best": answers(60, expected=expected, first_right=np.arange(100) < 75), "own labels": answers(63)}
+    row = measure(cell, found)
+    assert (row["rival"], row["first round"], row["p"]["rival"]) == ("tfidf", 75, 1)
+    summary = summarise([row], {cell.name: found})
+    assert {other: one["percent"] for other, one in summary["below"].items()} == {"plain": 100, "first round": 100, "rival": 0}
+    assert summary["families"]["demo"]["rival_below_own"] == pytest.approx(2)
+    assert summary["expected"]["within_percent"] == 100
+    goals = judge_robust(summary)
+    assert [goal["reached"] for goal in goals] == [False, True, False, False, goals[4]["reached"], True]
+    assert goals[2]["goal"] == "at least 0"  # the rival is nearly as good as the target's own labels
+    assert calibration_error(np.arange(100) < 60, sure) == pytest.approx(0.15)

@@ -1,0 +1,246 @@
+"""The matrix of the benchmark robust: families of data sets, in each a cell per source, target, their sizes and class shares.
+
+Labels of the four domains of reviews are source labels only, except for the question which domain a review is of. A cell with
+a small target is drawn several times, so that every cell has some hundreds of answers.
+"""
+
+import csv
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from bench.corpus import ROOT, CorpusError, Texts
+from bench.experiments import load_data
+from gramshift.data.demo import load_demo
+
+Labelled = tuple[Texts, Any]
+"""Texts, and an array with the label of each."""
+Sets = Mapping[str, Labelled]
+Shares = Mapping[str, float]
+
+LETTERS = "BDEK"
+SIZES = (50, 200, 1000)
+CHINESE = ("books", "fruit", "hotels")
+SHORT = ("tweets", "editorials")
+SHORT_SIZES = ((None, None), (1000, 1000), (200, 1000), (1000, 200), (50, 1000), (200, 30))
+DIALECTS = ("EGY", "GLF", "LAV", "MSA", "NOR")
+REPEATS = ((50, 8), (300, 3))
+"""A target of up to so many documents is drawn so many times; a larger one once."""
+LARGE, OF_LARGE = 2000, {8: 2, 3: 1, 1: 1}
+"""With a source of so many documents draws are fewer, because rivals take minutes for each."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """From so many documents of one set to so many of another; None for all of them, shares None for as they fall."""
+
+    family: str
+    source: str
+    target: str
+    n_source: int | None
+    n_target: int | None
+    source_shares: Shares | None = None
+    target_shares: Shares | None = None
+    words: str = ""
+    """What is special about its shares."""
+
+    @property
+    def name(self) -> str:
+        """The name in tables and in the file of rivals; no two cells have one name."""
+        sizes = "/".join("all" if n is None else str(n) for n in (self.n_source, self.n_target))
+        return f"{self.family}: {self.source}-{self.target} {sizes}{', ' * bool(self.words)}{self.words}"
+
+    @property
+    def repeats(self) -> int:
+        """How many times the cell is drawn."""
+        times = next((times for most, times in REPEATS if self.n_target is not None and self.n_target <= most), 1)
+        return OF_LARGE[times] if self.n_source is not None and self.n_source >= LARGE else times
+
+    def draw(self, sets: Sets, repeat: int) -> tuple[Labelled, Labelled]:
+        """Source and target, by a seed that is made from the name of the cell and the number of the draw."""
+        seed = crc32(self.name.encode())
+        source = draw(sets[self.source], self.n_source, self.source_shares, [seed, repeat, 0])
+        return source, draw(sets[self.target], self.n_target, self.target_shares, [seed, repeat, 1])
+
+
+def draw(labelled: Labelled, n: int | None, shares: Shares | None, seed: list[int]) -> Labelled:
+    """So many documents in random order, all where there are no more; with shares so many of each class."""
+    texts, labels = labelled
+    rng = np.random.default_rng(seed)
+    n = len(texts) if n is None else n
+    if shares is None:
+        rows = rng.permutation(len(texts))[:n]
+    else:
+        ends = np.round(np.cumsum([0, *shares.values()]) * n).astype(int)
+        chosen = []
+        for label, size in zip(shares, np.diff(ends).tolist(), strict=True):
+            of_class = rng.permutation(np.flatnonzero(labels == label))
+            assert len(of_class) >= size, f"{len(of_class)} documents of {label}, and {size} are wanted"
+            chosen.append(of_class[:size])
+        rows = rng.permutation(np.concatenate(chosen))
+    return [texts[i] for i in rows], labels[rows]
+
+
+def of_two(positive: float) -> Shares:
+    """Shares of two classes."""
+    return {"positive": positive, "negative": 1 - positive}
+
+
+def of_three(positive: float) -> Shares:
+    """Shares of three classes; what is not positive is shared equally."""
+    return {"positive": positive, "neutral": (1 - positive) / 2, "negative": (1 - positive) / 2}
+
+
+EVEN = of_two(0.5)
+
+
+def video() -> Iterator[Cell]:
+    """Every pair of sizes with one source by turns; two of them with all four sources."""
+    for i, n_source in enumerate((*SIZES, 2000)):
+        for j, n_target in enumerate((30, 200, 1000, 2000)):
+            everyone = n_source == n_target >= 1000
+            for letter in LETTERS if everyone else LETTERS[(i + j) % 4]:
+                yield Cell("video", letter, "V", n_source, n_target, EVEN, EVEN)
+
+
+def video_skew() -> Iterator[Cell]:
+    """Targets that are not balanced, one without a class, and sources that are not."""
+    for i, share in enumerate((0.05, 0.2, 0.35, 0.65, 0.8, 0.95, 1.0)):
+        shares = of_two(share) if share < 1 else {"positive": 1.0}
+        yield Cell("video skew", LETTERS[i % 4], "V", 1000, 1000, EVEN, shares, f"{share:.0%} positive")
+    for letter, share in (("B", 0.9), ("E", 0.1)):
+        yield Cell("video skew", letter, "V", 1000, 1000, of_two(share), EVEN, f"source {share:.0%} positive")
+
+
+def chinese() -> Iterator[Cell]:
+    """All pairs, some with other sizes, and targets that are not balanced."""
+    for source, target in permutations(CHINESE, 2):
+        yield Cell("chinese", source, target, 1000, 1000, EVEN, EVEN)
+    sizes: tuple[tuple[str, str, int | None, int | None], ...] = (
+        ("books", "hotels", 50, 1000),
+        ("fruit", "books", 50, 200),
+        ("fruit", "books", 200, 30),
+        ("hotels", "fruit", 200, 200),
+        ("fruit", "hotels", 200, 1000),
+        ("hotels", "books", 1000, 30),
+        ("books", "fruit", 1500, 200),
+        ("books", "hotels", None, None),
+        ("hotels", "fruit", None, None),
+    )
+    for source, target, n_source, n_target in sizes:
+        yield Cell("chinese", source, target, n_source, n_target, EVEN, EVEN)
+    for source, target, share in (("hotels", "fruit", 0.05), ("books", "hotels", 0.2), ("fruit", "books", 0.8)):
+        yield Cell("chinese", source, target, 1000, 1000, EVEN, of_two(share), f"{share:.0%} positive")
+
+
+def short() -> Iterator[Cell]:
+    """Two classes of very short texts as they fall, and from a balanced source to targets that are not."""
+    yield from _short("short", EVEN, of_two, "")
+
+
+def short_3() -> Iterator[Cell]:
+    """The same with a neutral class."""
+    yield from _short("short 3", of_three(1 / 3), of_three, " 3")
+
+
+def _short(family: str, even: Shares, shares: Any, suffix: str) -> Iterator[Cell]:
+    for source, target in permutations([name + suffix for name in SHORT]):
+        for n_source, n_target in SHORT_SIZES:
+            yield Cell(family, source, target, n_source, n_target)
+        for share in (0.2, 0.8):
+            yield Cell(family, source, target, 1000, 1000, even, shares(share), f"{share:.0%} positive")
+
+
+def dialects() -> Iterator[Cell]:
+    """Five classes, by all sizes; back again; without a class, and with one that most documents are of."""
+    there, back = ("broadcasts", "other_broadcasts"), ("other_broadcasts", "broadcasts")
+    for n_source in (*SIZES, 4000):
+        for n_target in (30, 200, 1000, None):
+            yield Cell("dialects", *there, n_source, n_target)
+    yield Cell("dialects", *back, None, 2000)
+    without = {name: 0.25 for name in DIALECTS if name != "MSA"}
+    yield Cell("dialects", *there, 1000, 1000, None, without, "no MSA")
+    most = {name: 0.6 if name == "EGY" else 0.1 for name in DIALECTS}
+    yield Cell("dialects", *back, None, 1000, None, most, "60% EGY")
+
+
+def domains() -> Iterator[Cell]:
+    """Which of four domains a review is of, learnt from good ones and told of bad ones."""
+    sizes = ((50, 1000), (200, 200), (200, 30), (1000, 1000), (2000, 2000))
+    for n_source, n_target in sizes:
+        yield Cell("domains", "good", "bad", n_source, n_target)
+    yield Cell("domains", "good", "bad", 1000, 1000, None, {"B": 0.7, "D": 0.1, "E": 0.1, "K": 0.1}, "70% B")
+    yield Cell("domains", "good", "bad", 1000, 1000, None, {"B": 0.5, "E": 0.5}, "B and E alone")
+
+
+FAMILIES: dict[str, Any] = {
+    "video": video,
+    "video skew": video_skew,
+    "chinese": chinese,
+    "short": short,
+    "short 3": short_3,
+    "dialects": dialects,
+    "domains": domains,
+}
+
+
+def make_cells(only: Sequence[str] | None = None) -> list[Cell]:
+    """All cells, or those of some families."""
+    return [cell for name, make in FAMILIES.items() if only is None or name in only for cell in make()]
+
+
+def make_demo_cells() -> list[Cell]:
+    """A few tiny cells of the demo corpus, to see that everything runs."""
+    return [
+        Cell("demo", "kitchen", "films", 100, 100, EVEN, EVEN),
+        Cell("demo", "films", "kitchen", 60, 60, EVEN, of_two(0.8), "80% positive"),
+        Cell("demo", "films", "kitchen", 50, 30),
+    ]
+
+
+def load_demo_sets() -> dict[str, Labelled]:
+    """Both domains of the demo corpus."""
+    found = {name: load_demo(name) for name in ("kitchen", "films")}
+    return {name: (one.texts, np.array(one.labels)) for name, one in found.items()}
+
+
+def load_sets() -> dict[str, Labelled]:
+    """Every data set by its name."""
+    folder = Path(os.environ.get("GRAMSHIFT_DATA") or ROOT.parent / "shared" / "data") / "development"
+    sets: dict[str, Labelled] = {
+        letter: (texts, np.where(codes == 1, "positive", "negative")) for letter, (texts, codes) in load_data().items()
+    }
+    sets |= {name: read_csv(folder / "chinese" / f"{name}.csv") for name in CHINESE}
+    for name in SHORT:
+        texts, labels = sets[f"{name} 3"] = read_csv(folder / "short" / f"{name}.csv")
+        sets[name] = pick((texts, labels), labels != "neutral")
+    sets |= {name: read_csv(folder / "dialects" / f"{name}.csv") for name in ("broadcasts", "other_broadcasts")}
+    return sets | {name: by_domain(sets, label) for name, label in (("good", "positive"), ("bad", "negative"))}
+
+
+def read_csv(path: Path) -> Labelled:
+    """The columns text and label."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except OSError as error:
+        raise CorpusError(f"{error}; robust needs the development data") from None
+    return [row["text"] for row in rows], np.array([row["label"] for row in rows])
+
+
+def pick(labelled: Labelled, chosen: Any) -> Labelled:
+    """The documents that are chosen by a mask."""
+    texts, labels = labelled
+    return [text for text, taken in zip(texts, chosen, strict=True) if taken], labels[chosen]
+
+
+def by_domain(sets: Sets, label: str) -> Labelled:
+    """The reviews of the four domains that have one label; now the letter of the domain is the label."""
+    parts = [pick(sets[letter], sets[letter][1] == label)[0] for letter in LETTERS]
+    return [text for part in parts for text in part], np.repeat(list(LETTERS), [len(part) for part in parts])
