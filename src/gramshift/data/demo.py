@@ -1,4 +1,4 @@
-"""The demo corpus: 240 short reviews of kitchen tools and films, written for this project."""
+"""The demo corpus: 840 short reviews of kitchen tools and films, written for this project."""
 
 import csv
 from importlib.resources import files
@@ -15,12 +15,12 @@ class Reviews(NamedTuple):
 
 
 def load_demo(domain: str) -> Reviews:
-    """Read the 120 reviews of one domain, half of them "positive", half "negative".
+    """Read the 420 reviews of one domain, half of them "positive", half "negative".
 
     >>> from gramshift.data.demo import load_demo
     >>> kitchen = load_demo("kitchen")
     >>> len(kitchen.texts), sorted(set(kitchen.labels))
-    (120, ['negative', 'positive'])
+    (420, ['negative', 'positive'])
     """
     if domain not in DOMAINS:
         raise InputError(f"domain={domain!r}: must be one of {', '.join(map(repr, DOMAINS))}")

@@ -18,7 +18,7 @@ GROWN = 0.2  # the share of a class, since the first labels
 APART, TOGETHER = 0.95, 0.6
 AGREED, DISAGREED = 0.95, 0.75
 FEW = 200  # target documents
-LITTLE, USABLE = 0.05, 0.8  # above the most common class; of labels that are expected to be right
+LITTLE, USABLE = 0.1, 0.8  # above the most common class; of labels that are expected to be right
 ADVICE = "compare with the method plain, or let fewer documents join (n_added)"
 Shares = dict[str, float]
 
@@ -117,9 +117,9 @@ def judge_labels(expected: dict[str, float], largest: float, warnings: list[str]
     """Answer whether the labels can be used, by the accuracy that is to be expected beside that of always saying one class."""
     value, low, high = (f"{100 * expected[name]:.0f}" for name in ("value", "low", "high"))
     words = f"about {value} of 100 labels are expected to be right ({low} to {high})"
-    if expected["low"] < largest + LITTLE:
+    if expected["value"] < largest + LITTLE:
         return (
-            f"No, not as they are: {words}, which the most common class alone might reach. Label some documents by hand first."
+            f"No, not as they are: {words}, hardly more than the most common class alone. Label some documents by hand first."
         )
     if warnings:
         return f"Only after a look: {words}, but see the warnings."

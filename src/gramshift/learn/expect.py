@@ -16,7 +16,7 @@ WEIGHTS = {"confidence": 0.824, "agreement": 0.122, "first": 0.65, "source": -0.
 SPREAD = 0.47  # the standard deviation of what it leaves, as logits
 NINE_OF_TEN = 1.645
 EDGE = 0.02  # shares nearer to 0 or 1 say no more
-FLATTEST, STEEPEST = 0.02, 3.0
+FLATTEST, STEEPEST = 0.02, 10.0
 
 
 @dataclass(frozen=True)

@@ -154,9 +154,21 @@ class _Judge:
         assert self.logits is not None, "read just now"
         if self.drift is None:
             self.drift = self._trainer.describer.measure_drift(self._source)
-        probabilities = self.logits.probabilities(unseen_scores(labelling, last.scores, held_out, others))
         before = self.shares if len(labelling.joined) else None
+        if before is None and self._trainer.describer.by_labels:
+            probabilities = self._look_across(labelling, last)
+        else:
+            probabilities = self.logits.probabilities(unseen_scores(labelling, last.scores, held_out, others))
         self.shares = estimate_shares(probabilities, self._source.codes, self.drift, before)
+
+    def _look_across(self, source: Labelling, first: Round) -> Floats:
+        """The probabilities of target documents by n-grams that both domains have.
+
+        What one domain alone has moves the scores of that domain alone, which would look like other shares of classes.
+        """
+        fitted, scores = self._trainer.train_across(source, first.fitted)
+        held_out, _ = self._trainer.held_out(source, fitted, across=True)
+        return Logits(*fit_offsets(held_out, source.codes)).probabilities(scores)
 
     def weigh(self, scores: Floats) -> Floats:
         """The log of what each class's probability is, where classes have the shares of the target."""

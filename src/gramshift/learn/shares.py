@@ -13,7 +13,8 @@ LEAST = 0.03  # however alike the domains are
 OF_DRIFT = 0.6  # times the fourth power of the drift
 OF_CLASS = 6.0  # over the number of source documents of the smallest class
 MOST_DRIFT = 2.0  # where domains have hardly a word in common
-LITTLE = 0.02  # the least information that probabilities are taken to have
+LITTLE = 0.08  # the least information that probabilities are taken to have
+BY_INFORMATION = 0.75  # the power of it that an error is divided by
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def estimate_shares(
         estimated = estimated / estimated.sum()
     else:
         size = LEAST + OF_DRIFT * min(drift, MOST_DRIFT) ** 4 + OF_CLASS / max(1, counts.min())
-        errors = size * np.sqrt(4 * source * (1 - source) / _information(probabilities, source))
+        errors = size * 2 * np.sqrt(source * (1 - source)) / _information(probabilities, source) ** BY_INFORMATION
     return Shares(source, estimated, settle(estimated, source, errors), errors)
 
 

@@ -23,10 +23,11 @@ class Describer(Protocol):
     def by_labels(self) -> bool:
         """Whether classes shape the features, so that documents are described again for every labelling."""
 
-    def describe(self, labelling: Labelling, *, n: int | None = None) -> Features:
+    def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> Features:
         """All documents as this labelling has them; with ``n`` no more than the first n need be there.
 
-        What was described before may be overwritten.
+        ``across``: where n-grams have weights by class, those that one domain has more often than the other count less. What
+        was described before may be overwritten.
         """
 
     def make_solver(self, features: Features, source: Rows) -> Solver:
@@ -67,7 +68,13 @@ class Trainer:
         fitted = self._solve(solver, labelling, near)
         return fitted, fitted.score(features, labelling.target)
 
-    def held_out(self, labelling: Labelling, near: Fitted) -> tuple[Floats, Floats | None]:
+    def train_across(self, labelling: Labelling, near: Fitted) -> tuple[Fitted, Floats]:
+        """The same with n-grams that one domain has more often than the other counting less."""
+        features = self.describer.describe(labelling, across=True)
+        fitted = self._solve(self.describer.make_solver(features, labelling.source), labelling, near)
+        return fitted, fitted.score(features, labelling.target)
+
+    def held_out(self, labelling: Labelling, near: Fitted, *, across: bool = False) -> tuple[Floats, Floats | None]:
         """The scores of all training documents, each by a classifier that has not seen its class; 0 where none can be made.
 
         As the solver has them, unless labels shape the features too: then half of them is scored by what the other half
@@ -88,7 +95,7 @@ class Trainer:
             half = labelling.only(~held)
             if not len(half.training):  # one document of each class: nobody else can tell of it
                 continue
-            features = self.describer.describe(half, n=n_needed)
+            features = self.describer.describe(half, n=n_needed, across=across)
             solver = self.describer.make_solver(features, training[~held & is_source])
             fitted, made = self._solve(solver, half, near), made + 1
             scores[held], of_others = fitted.score(features, training[held]), of_others + fitted.score(features, others)

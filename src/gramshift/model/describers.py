@@ -1,6 +1,7 @@
 """How the documents of a fit are described: by their n-grams, by a gram, or by landmarks."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from math import isqrt
 from typing import Any
@@ -52,24 +53,24 @@ class GramDescriber:
 
     def __init__(
         self,
-        make_features: Callable[[Labelling], tuple[GramFeatures, Mapping[int, Floats]]],
+        make_features: Callable[[Labelling, bool], tuple[GramFeatures, Mapping[int, Floats]]],
         make_solver: MakeSolver,
         *,
         by_labels: bool = False,
     ) -> None:
         """``make_features`` gives the documents and the self-values of kernels that are functions.
 
-        It is called with a labelling.
+        It is called with a labelling, and whether n-grams that one domain has more often than the other count less.
         """
         self._make_features, self._make_solver, self.by_labels = make_features, make_solver, by_labels
         self._features: GramFeatures | None = None
         self.self_values: Mapping[int, Floats] = {}
 
-    def describe(self, labelling: Labelling, *, n: int | None = None) -> GramFeatures:
+    def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> GramFeatures:
         """All documents."""
         if self._features is not None and not self.by_labels:
             return self._features
-        features, self.self_values = self._make_features(labelling)
+        features, self.self_values = self._make_features(labelling, across)
         if not self.by_labels:
             self._features = features
         return features
@@ -104,9 +105,9 @@ class LinearDescriber:
         self._documents, self._runtime, self._alpha, self._bias = documents, runtime, alpha, bias
         self.by_labels = similarities.by_classes
 
-    def describe(self, labelling: Labelling, *, n: int | None = None) -> LinearFeatures:
+    def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> LinearFeatures:
         """All documents, with n-grams weighted by the classes of this labelling."""
-        return LinearFeatures([self._describe(kernel, labelling) for kernel in self._kernels], self._run)
+        return LinearFeatures([self._describe(kernel, labelling, across) for kernel in self._kernels], self._run)
 
     def measure_drift(self, labelling: Labelling, source: Rows | None = None) -> float:
         """The drift from all or some of the source, by n-grams of the last kernel, which is that of words if there is one."""
@@ -138,9 +139,9 @@ class LinearDescriber:
             weights=self.weights,
         )
 
-    def _describe(self, kernel: StringKernel, labelling: Labelling) -> LinearPart:
+    def _describe(self, kernel: StringKernel, labelling: Labelling, across: bool) -> LinearPart:
         lists, run = self._documents.lists(kernel, self._runtime), self._run
-        weighting = weigh_by(kernel, labelling)
+        weighting = weigh_by(kernel, labelling, across=across)
         weights, alone = weigh_lists(lists, weighting, len(labelling), run)
         weights, own = weights * lists.times, alone * lists.unshared
         return LinearPart(lists, weights, own, one_over_root(own + lists.own_values(weights, run=run)))
@@ -155,11 +156,13 @@ def compare_plainly(kernel: StringKernel, documents: ListedCorpus, runtime: Runt
     return np.vstack(list(few.rows(np.arange(len(rows)))))
 
 
-def weigh_by(kernel: StringKernel, labelling: Labelling) -> Weighting | None:
+def weigh_by(kernel: StringKernel, labelling: Labelling, *, across: bool = False) -> Weighting | None:
     """How the kernel weighs n-grams by the domains and classes of documents; None if it does not."""
     powers = kernel.powers
     if powers is None:
         return None
+    if across:
+        powers = replace(powers, consistency=max(1.0, powers.consistency))
     return Weighting(powers, np.where(labelling.is_source, 0, 1), labelling.known)
 
 
@@ -245,7 +248,7 @@ class LandmarkDescriber:
         """Similarities do not tell."""
         return UNKNOWN_DRIFT
 
-    def describe(self, labelling: Labelling, *, n: int | None = None) -> LandmarkFeatures:
+    def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> LandmarkFeatures:
         """All documents, the same for every labelling."""
         if self._described is not None:
             return self._described

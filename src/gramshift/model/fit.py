@@ -130,7 +130,8 @@ def _fit_linear(
         if not calibrate or not similarities.by_shared_alone:
             return fit
         scales, fitted = [part.scale for part in describer.describe(outcome.labelling).parts], outcome.rounds[-1].fitted
-        blank = np.max(scales, axis=0)[outcome.labelling.target] == 0
+        known = np.max([part.scale for part in describer.describe(labelling).parts], axis=0)  # n-grams that the source weighs
+        blank = known[outcome.labelling.target] == 0
         fit = replace(fit, n_blank=int(np.sum(blank[fit.wanted])))
         ngrams = make_ngram_model(similarities.kernels, documents, scales, outcome.labelling, fitted, runtime)
     return replace(fit, model=replace(fit.model, ngrams=ngrams))
@@ -221,11 +222,12 @@ def _make_describer(
         make_solver, settings.classifier, alpha=settings.alpha, bias=settings.has_intercept, progress=runtime.progress
     )
 
-    def make_features(labelling: Labelling) -> tuple[GramFeatures, Mapping[int, Floats]]:
+    def make_features(labelling: Labelling, across: bool) -> tuple[GramFeatures, Mapping[int, Floats]]:
         if gram is not None:
             return GramFeatures.from_gram(gram, adapt=settings.adapt, n_threads=runtime.n_threads), {}
         assert similarities is not None, "a gram that is given is there"
-        return similarities.describe_all(documents, labelling.groups(), runtime, adapt=settings.adapt)
+        compared = similarities.across_domains() if across else similarities
+        return compared.describe_all(documents, labelling.groups(), runtime, adapt=settings.adapt)
 
     return GramDescriber(make_features, solver, by_labels=gram is None and similarities is not None and similarities.by_classes)
 

@@ -76,6 +76,15 @@ class Similarities:
         ours = [kernel for kernel in self.kernels if isinstance(kernel, StringKernel)]
         return [(kernel, powers) for kernel in ours if (powers := kernel.powers) is not None]
 
+    def across_domains(self) -> "Similarities":
+        """The same kernels with n-grams that have weights counting by how evenly they are spread over the domains too."""
+        powers = {id(kernel): vars(one) | {"consistency": max(1.0, one.consistency)} for kernel, one in self.weighted()}
+        kernels = [
+            StringKernel(**one.get_params() | {"weighting": powers[id(one)]}) if id(one) in powers else one
+            for one in self.kernels
+        ]
+        return Similarities(kernels, self.n_jobs)
+
     def without_weights(self) -> "Similarities":
         """The same kernels with every n-gram counting alike."""
         kernels = [

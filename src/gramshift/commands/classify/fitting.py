@@ -148,7 +148,7 @@ def _diagnose(classifier: Any, plain: Any, inputs: Inputs, apart: float | None) 
     )
     if shares is not None:
         moved = sum(abs(one["used"] - one["source"]) for one in shares.values()) / 2
-        found = {"shares of classes": {"value": round(moved, 4), "sentence": shares_in_words(shares)}} | found
+        found = {"class shares moved": {"value": round(moved, 4), "sentence": shares_in_words(shares)}} | found
     if sources := getattr(classifier, "sources_", None):
         found = {"sources": {"value": len(sources), "sentence": sources_in_words(sources)}} | found
     return found, warnings
