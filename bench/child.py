@@ -189,7 +189,7 @@ def fit(texts: list[str], n: str, options: str, resume: str, smoke: str) -> dict
 
     source, target = grow(load_reviews(smoke=bool(int(smoke))), int(n), "B-D")
     given: dict[str, Any] = json.loads(options)
-    classifier = gramshift.TransductiveClassifier(n_jobs=2, **given)
+    classifier = gramshift.TransductiveClassifier(n_jobs=2, **{"preset": "paper"} | given)
     if "landmarks" in given:  # documents are made while they are read
         classifier.fit(source, source.labels, target=target, resume=resume or None)
     else:

@@ -59,7 +59,9 @@ def labels_with_gaps(n: int) -> list[Any]:
 
 def make_classifier(n: int, **options: Any) -> gs.TransductiveClassifier:
     """As in the paper; of few documents half of the target is added."""
-    return gs.TransductiveClassifier(ngram_range=NGRAM_RANGE, n_added=min(1000, (n - label_reviews(n)[1]) // 2), **options)
+    return gs.TransductiveClassifier(
+        preset="paper", ngram_range=NGRAM_RANGE, n_added=min(1000, (n - label_reviews(n)[1]) // 2), **options
+    )
 
 
 def fit_labels(classifier: gs.TransductiveClassifier, documents: Any, labels: list[Any]) -> None:

@@ -25,9 +25,9 @@ SETTINGS = (("B", 0), ("E", 1), ("K", 2), ("D", 3))
 GROWING: dict[str, Any] = {"preset": "best", "select": "source shares"}
 CHARACTERS = GROWING | {"kernel": "presence"}
 VARIANTS: dict[str, dict[str, Any]] = {
-    "paper's plain": {"adapt": False, "n_rounds": 1},
-    "paper's tkc": {},
-    "plain, idf 2": {"adapt": False, "n_rounds": 1, "alpha": 1.0, "weighting": "idf"},
+    "paper's plain": {"preset": "paper", "adapt": False, "n_rounds": 1},
+    "paper's tkc": {"preset": "paper"},
+    "plain, idf 2": {"preset": "paper", "adapt": False, "n_rounds": 1, "alpha": 1.0, "weighting": "idf"},
     "growing by source shares, no weights": CHARACTERS | {"weighting": "none"},
     "growing, idf 1": CHARACTERS | {"weighting": {"idf": 1}},
     "growing, idf 2": CHARACTERS | {"weighting": {"idf": 2}},
@@ -42,7 +42,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "best: estimated shares": {"preset": "best"},
 }
 SHARES = {
-    "paper's tkc": {},
+    "paper's tkc": {"preset": "paper"},
     "source shares": {"preset": "best", "select": "source shares"},
     "best: estimated shares": {"preset": "best"},
 }

@@ -115,7 +115,7 @@ def fit_grown(reviews: Reviews, n: int, n_landmarks: int, setting: str, **option
 
 
 def fit_documents(source: Any, labels: Any, target: Any, n_landmarks: int, **options: Any) -> gs.TransductiveClassifier:
-    classifier = gs.TransductiveClassifier(landmarks=n_landmarks, ngram_range=NGRAM_RANGE, **options)
+    classifier = gs.TransductiveClassifier(preset="paper", landmarks=n_landmarks, ngram_range=NGRAM_RANGE, **options)
     return classifier.fit(source, labels, target=target)
 
 

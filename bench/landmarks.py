@@ -37,7 +37,7 @@ class Corpus:
         """As published but for landmarks."""
         rows = [self.documents.rows(letters) for letters in (setting.source, setting.target)]
         source, target = ([self.texts[i] if from_texts else str(i) for i in some] for some in rows)
-        classifier = gs.TransductiveClassifier(kernel="presence" if from_texts else self.kernel, **options)
+        classifier = gs.TransductiveClassifier(kernel="presence" if from_texts else self.kernel, preset="paper", **options)
         return classifier.fit(source, self.documents.codes[rows[0]], target=target)
 
     def accuracy(self, setting: Setting, labels: Any) -> float:

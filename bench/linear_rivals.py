@@ -1,6 +1,7 @@
 """What the preset "best" does, written down with scikit-learn and SciPy: sparse features, conjugate gradients, five rounds.
 
-Only small arrays are left to gramshift: which documents join, the shares of classes, and what scores are as probabilities.
+Only small arrays are left to gramshift: which documents join, the shares of classes, and what scores are as probabilities:
+its own rounds run on what is described and trained here.
 """
 
 from collections.abc import Sequence
@@ -14,15 +15,22 @@ from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 
-from bench.corpus import NGRAM_RANGE, Texts, normalise
-from gramshift.learn.calibrate import agree, fit_offsets, fit_steepness, softmax
-from gramshift.learn.selection import choose_by_shares, choose_classes, estimate_shares, one_versus_all, settle_shares
+from bench.corpus import Texts, normalise
+from gramshift.kernels.weighting import frequency_ratios
+from gramshift.learn.calibrate import softmax
+from gramshift.learn.labelling import Labelling
+from gramshift.learn.ridge import Fitted
+from gramshift.learn.rounds import ESTIMATED_SHARES, Schedule, fit_rounds
+from gramshift.learn.selection import choose_classes
+from gramshift.learn.shares import measure_drift
+from gramshift.model.settings import PRESETS
+from gramshift.runtime.resources import Runtime
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 WORD_PATTERN = r'[^\s.,;:!?()"]+|[!?]'
 WORD_RANGE = (1, 2)
-JOINING = (0.25, 0.5, 0.75, 1.0)
+LENGTHS, JOINING = PRESETS["best"]["ngram_range"], PRESETS["best"]["n_added"]
 ALPHA, WEAK, SMOOTHING = 1.0, 0.2, 1.0
 TOLERANCE = 1e-8  # of the residual, beside the right-hand side
 
@@ -34,10 +42,11 @@ class LinearModel:
     vectorizers: list[Any]
     weights: list[Floats]
     coefficients: list[Floats]
+    intercepts: Floats
 
     def score(self, texts: Texts) -> Floats:
         """Scores of new documents."""
-        normalised, total = normalise(texts), 0.0
+        normalised, total = normalise(texts), self.intercepts
         for vectorizer, weights, coefficients in zip(self.vectorizers, self.weights, self.coefficients, strict=True):
             present = vectorizer.transform(normalised)
             total = total + (present @ coefficients) * _one_over_root(present @ weights)[:, None]
@@ -51,7 +60,7 @@ class LinearModel:
             vectorizers.append(clone(vectorizer).set_params(vocabulary=words, min_df=1))
         kept = [weights > 0 for weights in self.weights]
         parts = [[one[some] for one, some in zip(several, kept, strict=True)] for several in (self.weights, self.coefficients)]
-        return LinearModel(vectorizers, *parts)
+        return LinearModel(vectorizers, *parts, self.intercepts)
 
 
 @dataclass(frozen=True)
@@ -64,7 +73,7 @@ class Found:
     model: LinearModel
 
 
-def make_vectorizers(ngram_range: tuple[int, int] = NGRAM_RANGE) -> list[CountVectorizer]:
+def make_vectorizers(ngram_range: tuple[int, int] = LENGTHS) -> list[CountVectorizer]:
     """Of characters and of words; n-grams of one document weigh nothing, and are left out."""
     common: dict[str, Any] = {"lowercase": False, "binary": True, "min_df": 2, "dtype": np.float64}
     return [
@@ -73,82 +82,82 @@ def make_vectorizers(ngram_range: tuple[int, int] = NGRAM_RANGE) -> list[CountVe
     ]
 
 
-def fit_best(source: Texts, codes: Codes, target: Texts, *, ngram_range: tuple[int, int] = NGRAM_RANGE) -> Found:
+def fit_best(source: Texts, codes: Codes, target: Texts, *, ngram_range: tuple[int, int] = LENGTHS) -> Found:
     """From texts to labels and probabilities."""
     texts, vectorizers = normalise([*source, *target]), make_vectorizers(ngram_range)
     present = [vectorizer.fit_transform(texts) for vectorizer in vectorizers]
-    fit = Rounds(present, len(source), int(codes.max()) + 1)
-    rows = np.arange(len(source))
-    scores, shares = fit.solve(rows, codes, fit.target), fit.find_shares(codes)
-    training, known = rows, codes
-    for share in JOINING:
-        added, their_codes = choose_by_shares(scores, max(1, round(share * len(target))), shares)
-        training, known = np.concatenate([rows, len(source) + added]), np.concatenate([codes, their_codes])
-        scores = fit.solve(training, known, fit.target)
-    last = fit.coefficients()
-    held_out = fit.held_out(training, known)
-    calibrated = scores.copy()
-    calibrated[training[len(source) :] - len(source)] = held_out[len(source) :]
-    steepness = fit_steepness(held_out[: len(source)], codes)
-    chosen = choose_classes(scores)
-    return Found(chosen, scores, agree(softmax(calibrated, steepness), chosen), LinearModel(vectorizers, *last))
+    labelling = Labelling.of_source(np.arange(len(texts)) < len(source), codes, int(codes.max()) + 1)
+    n_added = tuple(max(1, round(share * len(target))) for share in JOINING)
+    describer = SparseDescriber(present)
+    outcome = fit_rounds(describer, labelling, Schedule(1 + len(JOINING), n_added, ESTIMATED_SHARES, True), Runtime(1))
+    last, calibration = outcome.rounds[-1], outcome.calibration
+    assert calibration is not None, "best always has it"
+    probabilities = softmax(calibration.scores, calibration.steepness)
+    model = LinearModel(vectorizers, *describer.coefficients(outcome.labelling, last.fitted), last.fitted.intercepts)
+    return Found(choose_classes(last.scores), last.scores, probabilities, model)
 
 
-class Rounds:
-    """The documents of a fit by their n-grams, source first, and ridge regression on them with weights by class."""
+@dataclass(frozen=True)
+class SparseFeatures:
+    """All documents by the n-grams that weigh something: each part of length 1, both parts averaged."""
 
-    def __init__(self, present: Sequence[Any], n_source: int, n_classes: int) -> None:
-        self.present, self.n_source, self.n_classes = present, n_source, n_classes
-        self.n = present[0].shape[0]
-        self.target = np.arange(n_source, self.n)
+    matrix: Any
+
+    def multiply(self, vectors: Floats, rows: Codes) -> Floats:
+        """The similarities of some documents to all, times vectors."""
+        return np.asarray(self.matrix[rows] @ (self.matrix.T @ vectors))
+
+
+@dataclass(frozen=True)
+class SparseRidge:
+    """Ridge regression by conjugate gradients on the smaller, dual system; of two classes one is the other's negative."""
+
+    features: SparseFeatures
+
+    def solve(self, training: Codes, targets: Floats, near: Any = None) -> Fitted:
+        """Train on some documents."""
+        chosen = self.features.matrix[training]
+        turned, n = chosen.T.tocsr(), len(training)
+        system = LinearOperator((n, n), matvec=lambda vector: chosen @ (turned @ vector) + ALPHA * vector, dtype=np.float64)
+        columns = targets[:, 1:] if targets.shape[1] == 2 else targets
+        found = np.zeros((self.features.matrix.shape[0], columns.shape[1]))
+        found[training] = np.column_stack([cg(system, column, rtol=TOLERANCE, atol=0.0)[0] for column in columns.T])
+        found = np.hstack([-found, found]) if targets.shape[1] == 2 else found
+        return Fitted(found, np.zeros(targets.shape[1]))
+
+
+class SparseDescriber:
+    """The documents of a fit by their n-grams, with weights by class."""
+
+    by_labels = True
+
+    def __init__(self, present: Sequence[Any]) -> None:
+        self.present, self.n = present, present[0].shape[0]
         self.having = [_count(one, np.ones((self.n, 1)))[:, 0] for one in present]
-        self._last: Any = None
 
-    def solve(self, training: Codes, codes: Codes, scored: Codes, *, across: bool = False) -> Floats:
-        """Train on some documents, and score some."""
-        weights = self._weigh(training, codes, across=across)
-        features = self._features(weights)
-        found = ridge(features[training], one_versus_all(codes, self.n_classes))
-        self._last = weights, found
-        return np.asarray(features[scored] @ found)
+    def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> Any:
+        """All documents as this labelling has them."""
+        parts, weights = [], self.weigh(labelling, across=across)
+        for present, one in zip(self.present, weights, strict=True):
+            kept = present[:, one > 0]
+            scale = _one_over_root(len(weights) * (present @ one))
+            data = np.sqrt(one[one > 0])[kept.indices] * np.repeat(scale, np.diff(kept.indptr))
+            parts.append(csr_matrix((data, kept.indices, kept.indptr), shape=kept.shape))
+        return SparseFeatures(hstack(parts, format="csr"))
 
-    def coefficients(self) -> tuple[list[Floats], list[Floats]]:
-        """What the last training has found, for every n-gram."""
-        weights, found = self._last
-        result, start = [], 0
-        for one in weights:
-            kept = one > 0
-            stop = start + int(np.count_nonzero(kept))
-            part = np.zeros((len(one), self.n_classes))
-            part[kept] = found[start:stop] * np.sqrt(one[kept] / len(weights))[:, None]
-            result.append(part)
-            start = stop
-        return weights, result
+    def make_solver(self, features: Any, source: Codes) -> Any:
+        """What trains on documents so described."""
+        return SparseRidge(features)
 
-    def held_out(self, training: Codes, codes: Codes, *, across: bool = False) -> Floats:
-        """The score of each training document by what the other half teaches."""
-        scores, fold = np.zeros((len(training), self.n_classes)), np.empty(len(training), np.intp)
-        is_source = training < self.n_source
-        for code in range(self.n_classes):
-            for rows in (np.flatnonzero(is_source & (codes == code)), np.flatnonzero(~is_source & (codes == code))):
-                fold[rows] = np.arange(len(rows)) % 2
-        for held in (fold == 0, fold == 1):
-            scores[held] = self.solve(training[~held], codes[~held], training[held], across=across)
-        return scores
+    def measure_drift(self, labelling: Labelling) -> float:
+        """The drift of words and pairs of words."""
+        counts = _count(self.present[-1], _by_domain(labelling)).T.astype(np.int64)
+        return measure_drift(*frequency_ratios(counts, np.bincount(~labelling.is_source, minlength=2)))
 
-    def find_shares(self, codes: Codes) -> Floats:
-        """The estimated share of each class in the target."""
-        source = np.arange(self.n_source)
-        shares: Floats = np.bincount(codes, minlength=self.n_classes) / len(codes)
-        scores = self.solve(source, codes, self.target, across=True)
-        offsets = fit_offsets(self.held_out(source, codes, across=True), codes)
-        return settle_shares(estimate_shares(softmax(scores, *offsets), shares), shares)
-
-    def _weigh(self, training: Codes, codes: Codes, *, across: bool) -> list[Floats]:
+    def weigh(self, labelling: Labelling, *, across: bool = False) -> list[Floats]:
         """log(N / df)^2 times the association with classes, and across domains times the smaller over the larger share."""
-        of_class = np.zeros((self.n, self.n_classes))
-        of_class[training, codes] = 1.0
-        of_domain = np.column_stack([np.arange(self.n) < self.n_source, np.arange(self.n) >= self.n_source]).astype(float)
+        of_class, of_domain = np.zeros((self.n, labelling.n_classes)), _by_domain(labelling)
+        of_class[labelling.training, labelling.codes] = 1.0
         result = []
         for present, having in zip(self.present, self.having, strict=True):
             weights = np.log(self.n / having) ** 2 * associate(_count(present, of_class), of_class.sum(axis=0))
@@ -158,15 +167,17 @@ class Rounds:
             result.append(weights)
         return result
 
-    def _features(self, weights: Sequence[Floats]) -> Any:
-        """All documents by the n-grams that weigh something: each part of length 1, both parts averaged."""
-        parts = []
+    def coefficients(self, labelling: Labelling, fitted: Fitted) -> tuple[list[Floats], list[Floats]]:
+        """What n-grams weigh, and what each is worth for every class."""
+        weights, worth = self.weigh(labelling), []
         for present, one in zip(self.present, weights, strict=True):
-            kept = present[:, one > 0]
-            scale = _one_over_root(len(weights) * (present @ one))
-            data = np.sqrt(one[one > 0])[kept.indices] * np.repeat(scale, np.diff(kept.indptr))
-            parts.append(csr_matrix((data, kept.indices, kept.indptr), shape=kept.shape))
-        return hstack(parts, format="csr")
+            scaled = fitted.coefficients * _one_over_root(present @ one)[:, None]
+            worth.append(one[:, None] * np.asarray(present.T @ scaled) / len(weights))
+        return weights, worth
+
+
+def _by_domain(labelling: Labelling) -> Floats:
+    return np.column_stack([labelling.is_source, ~labelling.is_source]).astype(float)
 
 
 def associate(having: Floats, totals: Floats) -> Floats:
@@ -175,19 +186,12 @@ def associate(having: Floats, totals: Floats) -> Floats:
     for code in range(1 if len(totals) == 2 else len(totals)):
         size = totals[code]
         if 0 < size < n:
-            inside, outside = having[:, code] * (n / 2 / size), (everywhere - having[:, code]) * (n / 2 / (n - size))
-            np.maximum(best, np.abs(np.log((inside + SMOOTHING) / (outside + SMOOTHING))), out=best)
+            inside, expected = having[:, code], everywhere * (size / n)
+            ratio = (inside + SMOOTHING) / (expected + SMOOTHING)
+            ratio *= (everywhere - expected + SMOOTHING) / (everywhere - inside + SMOOTHING)
+            np.maximum(best, np.abs(np.log(ratio)), out=best)
     best[best < WEAK] = 0.0
     return best
-
-
-def ridge(features: Any, targets: Floats) -> Floats:
-    """Coefficients by conjugate gradients on the smaller, dual system; of two classes one is the other's negative."""
-    turned, n = features.T.tocsr(), features.shape[0]
-    system = LinearOperator((n, n), matvec=lambda vector: features @ (turned @ vector) + ALPHA * vector, dtype=np.float64)
-    columns = targets[:, 1:] if targets.shape[1] == 2 else targets
-    found = np.column_stack([turned @ cg(system, column, rtol=TOLERANCE, atol=0.0)[0] for column in columns.T])
-    return np.hstack([-found, found]) if targets.shape[1] == 2 else found
 
 
 def _count(present: Any, groups: Floats) -> Floats:

@@ -223,9 +223,9 @@ def stages() -> list[tuple[str, gs.TransductiveClassifier]]:
         "round 1, adapted": {"n_rounds": 1},
         "round 2": {"n_rounds": 2, "n_added": N_ADDED},
     }
+    paper = {"preset": "paper", "ngram_range": (LENGTH, LENGTH)}
     return [
-        (name, gs.TransductiveClassifier(ngram_range=(LENGTH, LENGTH), **one).fit(SOURCE, LABELS, target=TARGET))
-        for name, one in options.items()
+        (name, gs.TransductiveClassifier(**paper, **one).fit(SOURCE, LABELS, target=TARGET)) for name, one in options.items()
     ]
 
 

@@ -230,6 +230,8 @@ class LinearRidge:
             bordered, near = (np.hstack([part, filled(part)]) for part, filled in ((right, _ones), (start, _zeros)))
             tolerance /= 2 + 4 * np.sqrt(1 + self.alpha / len(right))
         largest = float(np.abs(bordered).max(initial=0.0))
+        if largest == 0:  # targets that do not differ
+            return np.zeros(right.shape), np.zeros(right.shape[1])
         allowed = max(2 * np.sqrt(self.alpha) * tolerance * largest, ROUNDING * float(np.linalg.norm(bordered)))
         weights = None if self._is_hard else self._descend(documents, bordered, near, allowed)
         if weights is None or not self._holds(documents, bordered, weights):

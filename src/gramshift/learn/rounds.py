@@ -198,7 +198,10 @@ class _Judge:
             first = np.log(np.maximum(self.plain, TINY)) / steepness
             scores = OWN * last.scores + (1 - OWN) * by_others + FIRST * first
             scores = scores + meet_shares(steepness * scores, self.shares.used) / steepness
+            scores -= scores.mean(axis=1, keepdims=True)
         else:
+            offsets = offsets + np.log(np.maximum(self.shares.used, TINY) / self.shares.source) / steepness
+            offsets -= offsets.mean()
             scores = scores + offsets
         fitted = replace(last.fitted, intercepts=last.fitted.intercepts + offsets)
         changed = int(np.count_nonzero(choose_classes(scores) != rounds[-2].codes)) if len(rounds) > 1 else 0

@@ -1,4 +1,4 @@
-"""The transductive classifier: the paper's method behind scikit-learn's interface."""
+"""The transductive classifier, ours and the paper's, behind scikit-learn's interface."""
 
 import os
 from collections.abc import Callable
@@ -54,9 +54,10 @@ Floats = NDArray[np.float64]
 class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     """Label the documents of a target domain with what was learnt on a source domain, adapting to the target.
 
-    The defaults are the transductive kernel classifier of Ionescu and Butnaru [1]_: documents are described by similarity to
-    all documents, ridge regression is trained on the source, and again with the target documents of which it was surest. The
-    preset "best" is a linear model of weighted n-grams, whose memory grows in line with the documents, not their square.
+    By default documents are a linear model of weighted n-grams, whose memory grows in line with the documents: ridge regression is
+    trained on the source and, in five rounds, on its own answers for more and more of the target. The preset "paper" is the
+    transductive kernel classifier of Ionescu and Butnaru [1]_: documents are described by similarity to all documents, and a
+    second round also learns from the target documents of which the first was surest.
 
     Parameters
     ----------
@@ -65,10 +66,10 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         of words, "precomputed", a StringKernel, or a callable k(A, B). Values are normalised; several kernels are averaged
         after that. With "precomputed", X is the square gram of source and target documents, and gaps in y mark the target. A
         callable gets lists of texts, or arrays where X has rows of numbers.
-    preset : {"paper", "best"}
-        What holds for all parameters that are None: the paper's choices, or the best that we know.
-    ngram_range : tuple of two int
-        The smallest and the largest length of n-grams, for kernels given by name.
+    preset : {"best", "paper"}
+        What holds for all parameters that are None: the best that we know, or the paper's choices.
+    ngram_range : tuple of two int, optional
+        The smallest and the largest length of n-grams, for kernels given by name: 3 to 8, for the paper 5 to 8.
     weighting : {"none", "idf"} or dict, optional
         What n-grams weigh, for the kernels "presence" and "words" given by name: as in :class:`StringKernel`. Domains are
         source and target; classes are those of the documents that a round learns from, so that the kernel changes from round
@@ -83,8 +84,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         them join if there are fewer. A list has a number for each round after the first.
     select : {"surest", "source shares", "estimated shares"} or dict, optional
         Which target documents join. The surest, as in the paper; or of each class its share of them, the surest first, where
-        the shares are those of the source, given by class, or estimated from the target's scores after the first round. The
-        estimate holds if some class seems to differ from its share of the source by more than 0.1.
+        the shares are those of the source, given by class, or estimated from the target's scores. An estimate has a standard
+        error, and moves the source's shares only by what that error leaves of the difference.
     alpha : float, optional
         The regularisation of the ridge regression and of the discriminant analysis.
     class_weight : dict or "balanced", optional
@@ -120,7 +121,15 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     transduction_score_ : array of shape (n_target, n_classes)
         The scores of each target document; the largest decides.
     transduction_proba_ : array of shape (n_target, n_classes)
-        The probabilities of each target document, calibrated on held-out scores of the source.
+        The probabilities of each target document, on average as sure as labels are expected to be right.
+    plain_transduction_ : array of shape (n_target,) or None
+        The label that each target document would have without adapting, by the first round.
+    shares_ : dict or None
+        For each class its share in the source, as estimated for the target, as used, and the interval of that.
+    expected_accuracy_ : dict or None
+        The share of right labels that is to be expected, with the interval of nine of ten fits.
+    sources_ : list of dict or None
+        For each of several sources how far it is from the target, and what its documents count.
     labeled_iter_ : array of int of shape (n_source + n_target,)
         When each document joined the training set, source before target: 0 for a given label, k for round k + 1, -1 for never.
     history_ : list of dict
@@ -137,7 +146,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     Examples
     --------
     >>> import gramshift as gs
-    >>> clf = gs.TransductiveClassifier(ngram_range=(2, 4))
+    >>> clf = gs.TransductiveClassifier()
     >>> source = ["a great, great pan", "this pan broke at once", "great knife", "the knife broke, sadly"]
     >>> target = ["a great film", "the disc broke", "great great fun"]
     >>> clf.fit(source, ["good", "bad", "good", "bad"], target=target).transduction_.tolist()
@@ -308,7 +317,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         return labels
 
     def predict_proba(self, X: Any) -> Floats:
-        """A probability per class, calibrated on held-out scores of the source; the predicted class has the largest."""
+        """A probability per class, calibrated as those of the target are; the predicted class has the largest."""
         return self._judge(self._read(X))[1]
 
     def _judge(self, X: Any) -> tuple[Floats, Floats]:

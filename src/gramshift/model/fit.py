@@ -87,8 +87,8 @@ def fit_exact(
     groups = outcome.labelling.groups() if similarities is not None and similarities.by_weights else {}
     known = [] if similarities is None else given.documents if texts is None else texts.corpus.texts
     reference = Reference(known, groups, describer.self_values)
-    fit = _keep(settings, parameters, classes, outcome, similarities, reference, normalized=normalized)
-    return replace(fit, n_unlabelled=given.n_unlabelled)
+    n_more = given.n_unlabelled
+    return _keep(settings, parameters, classes, outcome, similarities, reference, normalized=normalized, n_unlabelled=n_more)
 
 
 def _fit_linear(
@@ -125,8 +125,8 @@ def _fit_linear(
             describer.weights = weights
         outcome = fit_rounds(describer, labelling, schedule, runtime, calibrate=calibrate, weights=weights)
         reference = Reference(documents.corpus.texts, outcome.labelling.groups() if similarities.by_weights else {})
-        fit = _keep(settings, parameters, classes, outcome, similarities, reference)
-        fit = replace(fit, n_unlabelled=given.n_unlabelled, sources=sources)
+        fit = _keep(settings, parameters, classes, outcome, similarities, reference, n_unlabelled=given.n_unlabelled)
+        fit = replace(fit, sources=sources)
         if not calibrate or not similarities.by_shared_alone:
             return fit
         scales, fitted = [part.scale for part in describer.describe(outcome.labelling).parts], outcome.rounds[-1].fitted
@@ -203,15 +203,17 @@ def _keep(
     reference: Reference,
     *,
     normalized: bool = True,
+    n_unlabelled: int = 0,
 ) -> Fit:
     """What is kept of all rounds."""
     last = outcome.rounds[-1]
     coefficients = np.ascontiguousarray(last.fitted.coefficients)  # sums are the same after loading
     model = Model(similarities, reference, settings.adapt, coefficients, last.fitted.intercepts, normalized)
-    when, history = tell_story(outcome.rounds, outcome.labelling, classes.tolist())
+    wanted = slice(len(last.scores) - n_unlabelled)
+    when, history = tell_story(outcome.rounds, outcome.labelling, classes.tolist(), wanted)
     fit = Fit(settings, parameters, classes, model, outcome.labelling, last.scores, when, history, outcome.calibration)
     plain = None if outcome.plain is None else choose_classes(outcome.plain)
-    return replace(fit, shares=outcome.shares, plain=plain, expected=outcome.expected)
+    return replace(fit, shares=outcome.shares, plain=plain, expected=outcome.expected, n_unlabelled=n_unlabelled)
 
 
 def _make_describer(

@@ -225,8 +225,10 @@ class Fit:
         return [(row, self._places[one]) for row, one in enumerate(map(digest_of, X)) if one in self._places]
 
 
-def tell_story(rounds: list[Round], labelling: Labelling, classes: list[Any]) -> tuple[NDArray[np.intp], list[dict[str, Any]]]:
-    """For each document when it joined the training set, and for each round what it changed."""
+def tell_story(
+    rounds: list[Round], labelling: Labelling, classes: list[Any], wanted: slice = slice(None)
+) -> tuple[NDArray[np.intp], list[dict[str, Any]]]:
+    """For each document when it joined the training set, and for each round what it changed; labels are those wanted."""
     when = np.where(labelling.is_source, 0, -1)
     for number, step in enumerate(rounds[1:], start=1):
         when[labelling.target[step.added]] = number
@@ -234,7 +236,7 @@ def tell_story(rounds: list[Round], labelling: Labelling, classes: list[Any]) ->
     history: list[dict[str, Any]] = [
         {
             "added": {label: int(np.sum(step.added_codes == code)) for code, label in names},
-            "labels": {label: int(np.sum(step.codes == code)) for code, label in names},
+            "labels": {label: int(np.sum(step.codes[wanted] == code)) for code, label in names},
             "changed": step.changed,
             "seconds": step.seconds,
             "shares": None if step.shares is None else {label: float(step.shares.used[code]) for code, label in names},

@@ -195,15 +195,17 @@ def warn_of_input(X: Any, y: Any, target: Any) -> None:
         warnings.warn(words, UserWarning, stacklevel=3)
     if target is not None and not isinstance(target, Target) and _is_searched() and _length(target) == _length(X):
         raise InputError("a grid search has cut the target into folds: give it as target=gs.Target(texts)")
+    for words in find_alike(labels):
+        warnings.warn(words, UserWarning, stacklevel=3)
+
+
+def find_alike(labels: Iterable[Any]) -> list[str]:
+    """In words, the labels that differ only by case or blanks."""
     alike: dict[str, set[str]] = {}
     for label in {label for label in labels if isinstance(label, str)}:
         alike.setdefault(" ".join(label.split()).casefold(), set()).add(label)
-    for several in alike.values():
-        if len(several) > 1:
-            shown = " and ".join(map(repr, sorted(several)))
-            warnings.warn(
-                f"the labels {shown} differ only by case or blanks, and are different classes", UserWarning, stacklevel=3
-            )
+    shown = [" and ".join(map(repr, sorted(several))) for several in alike.values() if len(several) > 1]
+    return [f"the labels {one} differ only by case or blanks, and are different classes" for one in sorted(shown)]
 
 
 def _is_searched() -> bool:

@@ -135,7 +135,7 @@ def gather_contents(
         for i, (row, near) in enumerate(zip(rows, neighbours, strict=True))
     ]
     names = list(map(str, fit.all_labels))
-    is_source = compared.labeled_iter_[landmarks] == 0
+    is_source = compared._fit.labeled_iter[landmarks] == 0  # unlabelled documents too
     shown_names = [names[row] for row in landmarks.tolist()]
     before, after = draw_maps(model, shown_names, is_source, per_kind=per_kind, features=features)
     history = [step | {name: _by_name(step[name]) for name in ("added", "labels")} for step in classifier.history_]
@@ -191,7 +191,8 @@ def _describe_again(
     fit = classifier._fit
     if listed is None or fit.model.ngrams is None or fit.model.similarities is None:
         return None
-    if listed.corpus.texts != [*source.texts, *target.texts]:
+    n_given = len(listed.corpus.texts) - fit.n_unlabelled
+    if listed.corpus.texts[:n_given] != [*source.texts, *target.texts]:
         raise InputError("listed has other documents than the source and the target, in order")
     settings, runtime = fit.settings, Runtime(classifier.n_jobs)
     describer = LinearDescriber(
@@ -272,7 +273,7 @@ def choose_nearest(
 def _find_rows(classifier: TransductiveClassifier, target: TargetDocuments) -> list[int | None]:
     """Find which target document of the fit each text is; None for those that a person labelled and that became source."""
     ids, texts, corrected = target.ids, target.texts, target.corrected
-    fitted = classifier._fit.target_digests
+    fitted = classifier._fit.target_digests[classifier._fit.wanted]
     given = list(map(digest_of, texts))
     if fitted == given:
         return list(range(len(texts)))

@@ -21,7 +21,7 @@ def describe_findings(options: ClassifyOptions, inputs: Inputs, corrections: dic
         "mean_confidence": round(float(fits.confidence.mean()), 4),
         "expected_accuracy": getattr(fits.classifier, "expected_accuracy_", None),
         "shares": _name_all(getattr(fits.classifier, "shares_", None)),
-        "sources": getattr(fits.classifier, "sources_", None),
+        "domains": getattr(fits.classifier, "sources_", None),
         "without_evidence": fits.n_blank,
         "fell_back": options.method == BEST and len(fits.classifier.history_) == 1,
         "history": [

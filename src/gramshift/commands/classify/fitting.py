@@ -22,6 +22,7 @@ from gramshift.runtime.threads import Progress
 from gramshift.text.corpus import Joined
 
 ADVICE = "compare with --method plain, or let fewer documents join (--added)"
+ADVICE_FOR_BEST = "compare with plain_label, or give the shares that you know (--shares)"
 COMPARED, ENOUGH = 1000, 50  # landmarks of each domain that are told apart
 
 
@@ -144,7 +145,13 @@ def _diagnose(classifier: Any, plain: Any, inputs: Inputs, apart: float | None) 
     source = class_shares(list(map(str, inputs.labels)), classes)
     expected, shares = (getattr(classifier, name, None) for name in ("expected_accuracy_", "shares_"))
     found, warnings = diagnose(
-        labels=labels, plain=of_plain, source=source, stages=stages, apart=apart, advice=ADVICE, expected=expected
+        labels=labels,
+        plain=of_plain,
+        source=source,
+        stages=stages,
+        apart=apart,
+        advice=ADVICE if shares is None else ADVICE_FOR_BEST,
+        expected=expected,
     )
     if shares is not None:
         moved = sum(abs(one["used"] - one["source"]) for one in shares.values()) / 2

@@ -13,7 +13,7 @@ from gramshift.data.file_corpus import FileParts, Selected, open_parts
 from gramshift.data.readers import open_table
 from gramshift.data.tables import TableError
 from gramshift.errors import GramshiftError, InputError
-from gramshift.model.inputs import SUSPICIOUS, encode_labels
+from gramshift.model.inputs import SUSPICIOUS, encode_labels, find_alike
 from gramshift.text.corpus import InParts, Joined
 from gramshift.text.terminal import say as to_stderr
 
@@ -103,6 +103,8 @@ def read_inputs(
         ids += [f"{Path(one.table.name).name}: {one.ids[row]}" if len(found) > 1 else one.ids[row] for row in kept]
         files.append((one.table.name, len(kept)))
     _check_labels(labels, found)
+    for words in find_alike(labels):
+        say(f"warning: {words}")
     more = _read_unlabelled(options, progress)
     read = found if options.single_target is None else [*found, target]
     n_characters = sum(one.n_characters for one in read) + sum(map(len, more))

@@ -45,6 +45,7 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
     if options.resume is not None:
         check_folder(options.resume)
     inputs = read_inputs(options, progress=progress, say=say)
+    options.given_parameters(inputs.labels)  # shares of classes that there are not are refused
     corrections = _corrections(options, inputs)
     columns = _columns(options, inputs, say)
     size = measure(options, inputs, corrections)
