@@ -1,12 +1,65 @@
 """String kernels as one would write them on a blackboard; slow, and easy to believe."""
 
+import unicodedata
 from collections import Counter, defaultdict
+from functools import lru_cache
 from itertools import combinations
 from math import exp, log, sqrt
+
+# what the names of characters begin with that are words by themselves, because their scripts put no blanks between words
+WITHOUT_BLANKS = (
+    "THAI ", "LAO ", "MYANMAR ", "KHMER ", "HIRAGANA ", "KATAKANA ", "KATAKANA-HIRAGANA ", "COMBINING KATAKANA-HIRAGANA ",
+    "HALFWIDTH KATAKANA", "CJK ", "IDEOGRAPHIC ",
+)  # fmt: skip
+WITH_BLANKS = (  # of these the rare ones: marks of annotations, and additions for other languages and for old texts
+    *range(0x302A, 0x302E), *range(0x3192, 0x3196), *range(0xA9E0, 0xAA80), *range(0x1AFF0, 0x1B168), *range(0x1D372, 0x1D377),
+)  # fmt: skip
+SAME_MARK = {"¡": "!", "！": "!", "‼": "!", "¿": "?", "？": "?", "؟": "?", "⁇": "?", "\u037e": "?"}
+SAME_MARK |= {"\u2010": "-", "\u2011": "-"}
 
 
 def prepare(text):
     return " ".join(text.lower().split())
+
+
+@lru_cache(1000)
+def place_of(char):
+    """What a character is: part of a word ("in"), a word by itself ("alone"), or what separates words ("between")."""
+    category, name, ascii = unicodedata.category(char), unicodedata.name(char, ""), ord(char) < 128
+    without_blanks = name.startswith(WITHOUT_BLANKS) and ord(char) not in WITH_BLANKS
+    if char in "!?":
+        return "alone"
+    if char.isspace() or char in '.,;:()"' or name in ("ZERO WIDTH SPACE", "VARIATION SELECTOR-15", "VARIATION SELECTOR-16"):
+        return "between"
+    if name.startswith("EMOJI MODIFIER FITZPATRICK"):  # the colour of a skin
+        return "between"
+    if category == "So" or (category[0] in "LMN" and without_blanks):  # symbols; letters, marks, numbers
+        return "alone"
+    return "between" if category[0] == "P" and not ascii and char not in "·׳״" else "in"
+
+
+def words_at(text):
+    """(start, stop, word) of all words, character by character."""
+    found, begun, word = [], 0, ""
+    for at, written in enumerate(f"{text} "):
+        before, after = text[at - 1 : at], text[at + 1 : at + 2]
+        between_letters = all(one.isalnum() or one == "_" for one in (before, after))
+        char = "'" if written == "’" and between_letters else SAME_MARK.get(written, written)
+        place = place_of(char)
+        if place == "in":
+            begun = begun if word else at
+            word += char
+            continue
+        if word:
+            found.append((begun, at, word))
+            word = ""
+        if place == "alone":
+            found.append((at, at + 1, char))
+    return found
+
+
+def words(text):
+    return [word for _, _, word in words_at(text)]
 
 
 def ngrams(text, ngram_range):
@@ -85,6 +138,17 @@ def local_rank(a, b, ngram_range, max_offset, sigma):
     return exp(-distance / (max_offset * n_ngrams) / (2 * sigma**2))
 
 
+def surprise(inside, n_inside, outside, n_outside):
+    """|log| of how much oftener than expected an n-gram is inside of a class over the same outside; one more of each.
+
+    If it were as common in both, each would have its part of all documents that have it.
+    """
+    having, n = inside + outside, n_inside + n_outside
+    often_inside = (inside + 1) / (having * n_inside / n + 1)
+    often_outside = (outside + 1) / (having * n_outside / n + 1)
+    return abs(log(often_inside / often_outside))
+
+
 def ngram_weight(gram, others, powers, domains, classes):
     """``others`` are the sets of n-grams of the documents that give weights."""
     having = [gram in one for one in others]
@@ -100,8 +164,7 @@ def ngram_weight(gram, others, powers, domains, classes):
         for c in {c for _, c in known}:
             inside, outside = [has for has, d in known if d == c], [has for has, d in known if d != c]
             if inside and outside:
-                half = len(known) / 2
-                best = max(best, abs(log((sum(inside) * half / len(inside) + 1) / (sum(outside) * half / len(outside) + 1))))
+                best = max(best, surprise(sum(inside), len(inside), sum(outside), len(outside)))
         result *= best ** powers["classes"] if best >= 0.2 else 0.0
     return result
 

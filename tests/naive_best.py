@@ -1,15 +1,18 @@
-"""The preset "best", line by line, with loops; texts and labels in, labels and scores of the target out."""
+"""The preset "best", line by line, with loops; texts and labels in, labels, scores and shares of the target out.
 
-import re
+Numbers that were chosen on development data are those of the source, as the preset's parameters are.
+"""
+
+from collections import defaultdict
 from math import exp, log, sqrt
 
 import numpy as np
 
-from naive import ngrams, prepare
+from gramshift.learn.rounds import ENOUGH, FIRST, GROWTH, OWN
+from gramshift.learn.shares import BY_INFORMATION, IMAGINED, LEAST, LITTLE, MOST_DRIFT, OF_CLASS, OF_DRIFT
+from naive import ngrams, prepare, surprise, words
 
-
-def words(text):
-    return re.findall(r'[^\s.,;:!?()"]+|[!?]', text)
+TINY = 1e-9  # the least probability whose logarithm is asked for
 
 
 def weight(gram, sets, classes, idf, by_class, n_source=None):
@@ -30,8 +33,7 @@ def weight(gram, sets, classes, idf, by_class, n_source=None):
         for c in {c for _, c in known}:
             inside, outside = [has for has, d in known if d == c], [has for has, d in known if d != c]
             if inside and outside:
-                half = len(known) / 2
-                best = max(best, abs(log((sum(inside) * half / len(inside) + 1) / (sum(outside) * half / len(outside) + 1))))
+                best = max(best, surprise(sum(inside), len(inside), sum(outside), len(outside)))
         result *= best**by_class if best >= 0.2 else 0.0
     return result
 
@@ -44,29 +46,166 @@ def similarity(sets, classes, **powers):
 
 
 def train(views, classes, rows, n_classes, alpha, **powers):
-    """Scores of all documents by ridge regression on ``rows``, which have classes; others have None."""
+    """Scores of all documents by ridge regression on ``rows``, which have classes; others have None.
+
+    What is learnt is +1 and -1 beside the mean of these; a document that is like no other scores the mean.
+    """
     grams = [similarity(sets, classes, **powers) for sets in views]
     k = np.mean(grams, axis=0)
     system = k[np.ix_(rows, rows)] + alpha * np.eye(len(rows))
     targets = np.array([[1.0 if classes[i] == c else -1.0 for c in range(n_classes)] for i in rows])
-    return k[:, rows] @ np.linalg.solve(system, targets)
+    mean = np.array([sum(column) / len(rows) for column in targets.T])
+    return k[:, rows] @ np.linalg.solve(system, targets - mean) + mean
 
 
-def softmax(row, steepness, offsets):
-    parts = [exp(steepness * score + offset) for score, offset in zip(row, offsets, strict=True)]
+def by_halves(views, classes, rows, m, **options):
+    """Scores by what the other half teaches, of ``rows``; all other documents have the mean of what both halves teach.
+
+    The documents of a class are in one half and the other by turns, the m of the source and those of the target each.
+    """
+    seen, fold = defaultdict(int), {}
+    for i in rows:
+        group = classes[i], i < m
+        fold[i] = seen[group] % 2
+        seen[group] += 1
+    result, taught = np.zeros((len(classes), options["n_classes"])), []
+    for number in (0, 1):
+        kept = [i for i in rows if fold[i] != number]
+        if not kept:
+            continue
+        known = [classes[i] if i in kept else None for i in range(len(classes))]
+        scores = train(views, known, kept, **options)
+        taught.append(scores)
+        for i in rows:
+            if fold[i] == number:
+                result[i] = scores[i]
+    for i in range(len(classes)):
+        if i not in fold:
+            result[i] = sum(scores[i] for scores in taught) / len(taught)
+    return result
+
+
+def softmax(logits):
+    parts = [exp(logit - max(logits)) for logit in logits]
     return [part / sum(parts) for part in parts]
 
 
-def em(probabilities, before):
+def probabilities_of(scores, steepness, offsets):
+    return [softmax([steepness * s + o for s, o in zip(row, offsets, strict=True)]) for row in scores]
+
+
+def middle(values):
+    ordered = sorted(values)
+    return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
+
+
+def drift(listed, n_source):
+    """How far frequencies of words and pairs of words have drifted; ``listed`` has the words of each document.
+
+    A word that always stands before the same one is no other n-gram than the pair of both.
+    """
+    counts, longer = defaultdict(lambda: defaultdict(int)), defaultdict(list)
+    for doc, one in enumerate(listed):
+        for n in (1, 2):
+            for i in range(len(one) - n + 1):
+                counts[tuple(one[i : i + n])][doc] += 1
+    for gram, docs in counts.items():
+        longer[gram[:-1]].append(docs)
+    n_target, ratios, variances = len(listed) - n_source, [], []
+    for gram, docs in counts.items():
+        there = sum(doc < n_source for doc in docs)
+        here = len(docs) - there
+        if docs in longer[gram] or there < max(5, 0.005 * n_source) or here < max(5, 0.005 * n_target):
+            continue
+        ratios.append(log((here + 0.5) / (n_target + 1)) - log((there + 0.5) / (n_source + 1)))
+        variances.append(1 / (here + 0.5) + 1 / (there + 0.5))
+    if not ratios:
+        return MOST_DRIFT
+    spread = 1.4826 * middle([abs(ratio - middle(ratios)) for ratio in ratios])
+    return sqrt(max(0.0, spread**2 - middle(variances)))
+
+
+def em(probabilities, before, imagined=IMAGINED):
     shares = list(before)
     for _ in range(3000):
-        weighted = [[(p / b) ** 0.6 * s for p, s, b in zip(row, shares, before, strict=True)] for row in probabilities]
-        counts = [sum(row[c] / sum(row) for row in weighted) for c in range(len(shares))]
-        shares = [(count + 5 * b) / (len(weighted) + 5) for count, b in zip(counts, before, strict=True)]
+        counts = [imagined * b for b in before]
+        for row in probabilities:
+            weighted = [p / b * s for p, b, s in zip(row, before, shares, strict=True)]
+            for c, one in enumerate(weighted):
+                counts[c] += one / sum(weighted)
+        new = [count / (len(probabilities) + imagined) for count in counts]
+        moved = max(abs(a - b) for a, b in zip(new, shares, strict=True))
+        shares = new
+        if moved < 1e-9:
+            break
     return shares
 
 
-def best(source, labels, target, *, ngram_range, alpha, added, idf, by_class, fit_offsets, noticeable=0.1):
+def errors_of(probabilities, counts, drift):
+    """The standard errors of shares: by drift, by the smallest class, and by how little probabilities say.
+
+    ``counts`` are those of the source's classes. An error of one of two equal classes is the size, if nothing is in doubt.
+    """
+    before = [count / sum(counts) for count in counts]
+    unknown = sum(p * (1 - p) for row in probabilities for p in row) / len(probabilities)
+    told = max(LITTLE, 1 - unknown / sum(b * (1 - b) for b in before))
+    size = LEAST + OF_DRIFT * min(drift, MOST_DRIFT) ** 4 + OF_CLASS / min(counts)
+    return [size * sqrt(b * (1 - b)) / sqrt(0.5 * 0.5) / told**BY_INFORMATION for b in before]
+
+
+def settle(shares, before, errors):
+    """Of each difference from the source's share what is left beside its error."""
+    used = []
+    for share, b, error in zip(shares, before, errors, strict=True):
+        kept = 1 - (error / (share - b)) ** 2 if abs(share - b) > error else 0.0
+        used.append(max(0.0, b + kept * (share - b)))
+    return [one / sum(used) for one in used]
+
+
+def estimate_again(shares, first, before):
+    """What was estimated first, half of the way back to the source's shares where later classifiers want to go back."""
+    found = [(s + f) / 2 if abs(s - b) < abs(f - b) else f for s, f, b in zip(shares, first, before, strict=True)]
+    return [one / sum(found) for one in found]
+
+
+def join(logits, n, shares):
+    """(row, class) of n rows, the surest first, until each class has its share."""
+    quota = [int(n * s + 1e-9) for s in shares]
+    for c in sorted(range(len(shares)), key=lambda c: quota[c] - n * shares[c])[: n - sum(quota)]:
+        quota[c] += 1
+    joined = {}
+    for _, i, c in sorted((-logit, i, c) for i, row in enumerate(logits) for c, logit in enumerate(row)):
+        if quota[c] and i not in joined:
+            joined[i] = c
+            quota[c] -= 1
+    return joined
+
+
+def meet(logits, shares):
+    """What to add to logits so that probabilities are on average these shares."""
+    wanted = [max(share, 1e-6) for share in shares]
+    wanted = [one / sum(wanted) for one in wanted]
+    offsets = [0.0] * len(wanted)
+    for _ in range(500):
+        rows = [softmax([logit + offset for logit, offset in zip(row, offsets, strict=True)]) for row in logits]
+        mean = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
+        offsets = [offset + log(w / m) for offset, w, m in zip(offsets, wanted, mean, strict=True)]
+        if max(abs(w - m) for w, m in zip(wanted, mean, strict=True)) < 1e-7:
+            break
+    return np.array([offset - sum(offsets) / len(offsets) for offset in offsets])
+
+
+def slope(scores, by_half):
+    """How much larger scores are than those by half of the documents: at least as large, and twice at most."""
+    across = up = 0.0
+    for column, half in zip(scores.T, by_half.T, strict=True):
+        for score, one in zip(column, half, strict=True):
+            across += (one - half.mean()) ** 2
+            up += (one - half.mean()) * (score - column.mean())
+    return min(2.0, max(1.0, up / across if across else 1.0))
+
+
+def best(source, labels, target, *, ngram_range, alpha, added, idf, by_class, fit_offsets):
     """labels are class numbers; ``added`` has the share of the target that joins after each round."""
     texts = [prepare(text) for text in [*source, *target]]
     views = [
@@ -75,34 +214,45 @@ def best(source, labels, target, *, ngram_range, alpha, added, idf, by_class, fi
     ]
     m, n, n_classes = len(source), len(target), max(labels) + 1
     options = {"n_classes": n_classes, "alpha": alpha, "idf": idf, "by_class": by_class}
-    classes = [*labels, *[None] * n]
-    scores = train(views, classes, list(range(m)), **options)[m:]
-
-    across = train(views, classes, list(range(m)), **options, n_source=m)[m:]
-    fold = [sum(labels[j] == labels[i] for j in range(i)) % 2 for i in range(m)]
-    held_out = np.empty((m, n_classes))
-    for number in (0, 1):
-        kept = [i for i in range(m) if fold[i] != number]
-        known = [labels[i] if i in kept else None for i in range(m)] + [None] * n
-        part = train(views, known, kept, **options, n_source=m)
-        for i in range(m):
-            if fold[i] == number:
-                held_out[i] = part[i]
     before = [labels.count(c) / m for c in range(n_classes)]
-    steepness, offsets = fit_offsets(held_out, np.array(labels))
-    shares = em([softmax(row, steepness, offsets) for row in across], before)
-    if all(abs(share - b) <= noticeable for share, b in zip(shares, before, strict=True)):
-        shares = before
 
-    for share in added:
-        count = max(1, round(share * n))
-        quota = [int(count * s + 1e-9) for s in shares]
-        for c in sorted(range(n_classes), key=lambda c: quota[c] - count * shares[c])[: count - sum(quota)]:
-            quota[c] += 1
-        classes = [*labels, *[None] * n]
-        for _, i, c in sorted((-scores[i][c], i, c) for i in range(n) for c in range(n_classes)):
-            if quota[c] and classes[m + i] is None:
-                classes[m + i] = c
-                quota[c] -= 1
-        scores = train(views, classes, [i for i in range(m + n) if classes[i] is not None], **options)[m:]
+    classes, rows = [*labels, *[None] * n], list(range(m))
+    scores = train(views, classes, rows, **options)[m:]
+    for number, share in enumerate(added, start=1):
+        if number in (1, (len(added) + 2) // 2):
+            halves = by_halves(views, classes, rows, m, **options)
+            steepness, offsets = fit_offsets(halves[:m], np.array(labels))
+            if number == 1:  # by n-grams that both domains have
+                across = train(views, classes, rows, **options, n_source=m)
+                held_out = by_halves(views, classes, rows, m, **options, n_source=m)
+                probabilities = probabilities_of(across[m:], *fit_offsets(held_out[:m], np.array(labels)))
+            else:
+                probabilities = probabilities_of(halves[m:], steepness, offsets)
+            estimated = em(probabilities, before)
+            if number == 1:
+                plain, first = probabilities_of(scores, steepness, offsets), estimated
+                counts = [labels.count(c) for c in range(n_classes)]
+                errors = errors_of(probabilities, counts, drift([words(text) for text in texts], m))
+            else:
+                estimated = estimate_again(estimated, first, before)
+            shares = settle(estimated, before, errors)
+        moved = [o + log(max(s, 1e-300) / b) for o, s, b in zip(offsets, shares, before, strict=True)]
+        logits = [[log(max(p, 1e-300)) for p in row] for row in probabilities_of(scores, steepness, moved)]
+        joined = join(logits, min(max(1, round(share * n)), GROWTH * len(rows)), shares)
+        rows = [*range(m), *(m + i for i in joined)]
+        classes = [*labels, *(joined.get(i) for i in range(n))]
+        scores = train(views, classes, rows, **options)[m:]
+
+    halves = by_halves(views, classes, rows, m, **options)
+    steepness, offsets = fit_offsets(halves[:m], np.array(labels))
+    if not added:
+        scores = scores + offsets / steepness
+        return scores.argmax(axis=1), scores, before
+    others = [i for i in range(n) if i not in joined]
+    larger = slope(scores[others], halves[m:][others]) if len(others) >= ENOUGH else 1.0
+    steepness /= larger
+    unseen = np.array([halves[m + i] * larger if i in joined else scores[i] for i in range(n)])
+    of_first = np.array([[log(max(p, TINY)) for p in row] for row in plain]) / steepness
+    scores = OWN * scores + (1 - OWN) * unseen + FIRST * of_first
+    scores = scores + meet((steepness * scores).tolist(), shares) / steepness
     return scores.argmax(axis=1), scores, shares

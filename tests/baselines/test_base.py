@@ -17,10 +17,10 @@ from sklearn.model_selection import GridSearchCV
 
 import gramshift as gs
 from gramshift.baselines import CLASSES
-from gramshift.data.demo import load_demo
 from gramshift.data.reviews import load_sentiment
 from gramshift.methods import METHODS, SOURCE_ONLY, methods_table
 from gramshift.model.archive import HEAD, ModelFileError
+from small_demo import load_demo
 
 NAMES = [name for name, method in METHODS.items() if not method.is_own]
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")

@@ -12,8 +12,8 @@ from gramshift.baselines.kemeta import fit_stack, out_of_fold, probabilities, sc
 from gramshift.baselines.senses import NEAR
 from gramshift.baselines.word_features import fit_logistic
 from gramshift.baselines.wordnet import load_wordnet
-from gramshift.data.demo import load_demo
 from gramshift.methods import METHODS
+from small_demo import load_demo
 
 CHANCE = np.random.default_rng(0)
 CODES = CHANCE.permutation(np.arange(60) % 3)

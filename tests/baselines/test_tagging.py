@@ -8,8 +8,8 @@ import gramshift as gs
 from gramshift.baselines import checks as extras
 from gramshift.baselines import tagging
 from gramshift.baselines.tagging import split_sentences, tag_sentence, tag_text
-from gramshift.data.demo import load_demo
 from gramshift.methods import METHODS
+from small_demo import load_demo
 
 
 def test_sentences_and_words():

@@ -1,6 +1,6 @@
 import pytest
 
-from gramshift.data.demo import load_demo
+from small_demo import load_demo
 from small_tables import write_csv
 
 

@@ -13,7 +13,19 @@ import pytest
 
 from small_tables import write_csv
 
-RUN = ("classify", "--source", "pans.csv", "--target", "films.csv", "--output", "labels.csv", "--ngrams", "3-5")
+RUN = (
+    "classify",
+    "--source",
+    "pans.csv",
+    "--target",
+    "films.csv",
+    "--output",
+    "labels.csv",
+    "--method",
+    "tkc",
+    "--ngrams",
+    "3-5",
+)
 STAGES = ["reading", "index", "gram", "training", "plain"]
 
 

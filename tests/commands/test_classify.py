@@ -11,19 +11,21 @@ import pytest
 import gramshift as gs
 from gramshift.commands.classify import fitting
 from gramshift.commands.main import repeat_option
-from gramshift.data.demo import load_demo
 from gramshift.learn.ridge import SingularKernelError
 from gramshift.model.classifier import fit_on_gram
 from gramshift.model.settings import PRESETS
+from small_demo import load_demo
 from small_tables import read_csv, write_csv
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
-RUN = ("classify", "--source", "pans.csv", "knives.csv", "--target", "films.csv", "--ngrams", "3-5")
+DEFAULT = ("classify", "--source", "pans.csv", "knives.csv", "--target", "films.csv")
+TKC = ("--method", "tkc", "--ngrams", "3-5")
+RUN = (*DEFAULT, *TKC)
 
 
 @pytest.fixture(scope="module")
 def expected():
-    clf = gs.TransductiveClassifier(ngram_range=(3, 5), n_added=60)
+    clf = gs.TransductiveClassifier(preset="paper", ngram_range=(3, 5), n_added=60)
     return clf.fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
 
 
@@ -87,9 +89,7 @@ def test_json(gramshift, folder):
 @pytest.mark.parametrize("end", ["jsonl", "parquet", "csv.gz", "tsv"])
 def test_the_target_keeps_its_format(gramshift, folder, end, expected):
     gramshift(*RUN, "--output", f"films.{end}")
-    answer = gramshift(
-        "classify", "--source", "pans.csv", "knives.csv", "--target", f"films.{end}", "--ngrams", "3-5", "-o", f"again.{end}"
-    )
+    answer = gramshift("classify", "--source", "pans.csv", "knives.csv", "--target", f"films.{end}", *TKC, "-o", f"again.{end}")
     assert answer.code == 0, answer.err
     assert "films." + end + " has label, confidence, p_negative, p_positive of its own" in answer.err
     if end == "parquet":
@@ -118,7 +118,7 @@ def test_gaps_in_one_file_are_filled(gramshift, folder, expected):
     rows += [(f"f{n}", text, "") for n, text in enumerate(FILMS.texts)]
     mixed = [row for pair in zip(rows[:120], rows[120:], strict=True) for row in pair]
     write_csv(folder / "all.csv", ["id", "text", "label"], mixed)
-    answer = gramshift("classify", "--source", "all.csv", "--ngrams", "3-5", "--output", "filled.csv")
+    answer = gramshift("classify", "--source", "all.csv", *TKC, "--output", "filled.csv")
     assert answer.code == 0, answer.err
     found = read_csv(folder / "filled.csv")
     assert [row["id"] for row in found] == [row[0] for row in mixed]
@@ -135,7 +135,7 @@ def test_folders_in_csv_out(gramshift, folder, expected):
     (folder / "films").mkdir()
     for number, text in enumerate(FILMS.texts):
         (folder / "films" / f"{number:03}.txt").write_text(text)
-    answer = gramshift("classify", "--source", "kitchen", "--target", "films", "--ngrams", "3-5", "-o", "labels.csv")
+    answer = gramshift("classify", "--source", "kitchen", "--target", "films", *TKC, "-o", "labels.csv")
     assert answer.code == 0, answer.err
     rows = read_csv(folder / "labels.csv")
     assert list(rows[0]) == ["id", "label", "confidence", "p_negative", "p_positive"]
@@ -152,8 +152,7 @@ def test_truth_scores_and_never_teaches(gramshift, folder):
         "knives.csv",
         "--target",
         "truth.csv",
-        "--ngrams",
-        "3-5",
+        *TKC,
         "--truth",
         "label",
         "--json",
@@ -187,8 +186,7 @@ def test_words_for_people_tell_the_scores(gramshift, folder):
         "knives.csv",
         "--target",
         "truth.csv",
-        "--ngrams",
-        "3-5",
+        *TKC,
         "--truth",
         "label",
         "-o",
@@ -255,7 +253,7 @@ def test_standard_input_and_output(gramshift, folder, monkeypatch, expected):
 
     stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO((folder / "films.csv").read_bytes())))
     monkeypatch.setattr(sys, "stdin", stdin)
-    answer = gramshift("classify", "--source", "pans.csv", "knives.csv", "--target", "-", "--ngrams", "3-5", "-o", "-")
+    answer = gramshift("classify", "--source", "pans.csv", "knives.csv", "--target", "-", *TKC, "-o", "-")
     assert answer.code == 0, answer.err
     assert answer.out.splitlines()[0] == "id,text,label,confidence,p_negative,p_positive"
     assert answer.out.count("\n") == 121
@@ -274,7 +272,7 @@ def test_a_dry_run_checks_all_and_writes_nothing(gramshift, folder):
 def test_options_come_from_a_file_too_and_the_command_line_goes_before_it(gramshift, folder):
     (folder / "run.toml").write_text(
         'source = ["pans.csv", "knives.csv"]\ntarget = "films.csv"\noutput = "a.csv"\n'
-        'ngrams = "3-5"\nabstain-below = 0.7\nadded = 30\n'
+        'method = "tkc"\nngrams = "3-5"\nabstain-below = 0.7\nadded = 30\n'
     )
     answer = gramshift("classify", "--config", "run.toml", "--output", "b.csv", "--json")
     assert answer.code == 0, answer.err
@@ -290,11 +288,11 @@ def test_numbers_as_labels_stay_as_typed(gramshift, folder):
     write_csv(
         folder / "ones.csv", ["text", "label"], [(row["text"], "01" if row["label"] == "positive" else "0") for row in rows]
     )
-    gramshift("classify", "--source", "ones.csv", "--target", "films.csv", "--ngrams", "3-5", "-o", "labels.csv")
+    gramshift("classify", "--source", "ones.csv", "--target", "films.csv", *TKC, "-o", "labels.csv")
     assert {row["label"] for row in read_csv(folder / "labels.csv")} == {"01", "0"}
     lines = [json.dumps({"text": row["text"], "label": int(row["label"] == "positive")}) for row in rows]
     (folder / "ones.jsonl").write_text("\n".join(lines))
-    gramshift("classify", "--source", "ones.jsonl", "--target", "films.csv", "--ngrams", "3-5", "-o", "labels.jsonl")
+    gramshift("classify", "--source", "ones.jsonl", "--target", "films.csv", *TKC, "-o", "labels.jsonl")
     assert {json.loads(line)["label"] for line in (folder / "labels.jsonl").read_text().splitlines()} == {0, 1}
 
 
@@ -356,18 +354,19 @@ def test_a_method_that_there_is_not(gramshift, folder):
 
 
 def test_the_preset_best_is_a_method(gramshift, folder):
-    """With a page, a model, corrections; --preset best and --method best are the same."""
+    """With a page, a model, corrections; --preset best, --method best and none of them are the same, in Python too."""
     (folder / "right.csv").write_text("id,label\nf0,positive\nf1,negative\n")
-    run = ("classify", "--source", "pans.csv", "knives.csv", "--target", "films.csv")
+    run = DEFAULT
     options = ("--corrections", "right.csv", "--report", "r.html", "--save", "m.gramshift")
     answer = gramshift(*run, *options, "--preset", "best", "--output", "labels.csv", "--json")
     assert answer.code == 0, answer.err
     found = json.loads(answer.out)
     assert found["method"] == "best"
-    assert found["options"].count('method = "best"') == 1
+    assert "method" not in found["options"]  # it is the default
     assert len(found["history"]) == PRESETS["best"]["n_rounds"]
     y = [*KITCHEN.labels, "positive", "negative", *[None] * 118]
-    clf = gs.TransductiveClassifier(preset="best").fit(KITCHEN.texts + FILMS.texts, y)
+    domains = ["pans.csv"] * 70 + ["knives.csv"] * 50 + ["films.csv"] * 2 + [""] * 118  # sources are told apart by their files
+    clf = gs.TransductiveClassifier().fit(KITCHEN.texts + FILMS.texts, y, domains=domains)
     labels = ["positive", "negative", *clf.transduction_.tolist()]
     assert [row["label"] for row in read_csv(folder / "labels.csv")] == labels
     assert gs.load("m.gramshift").predict(FILMS.texts[2:]).tolist() == labels[2:]
@@ -376,9 +375,24 @@ def test_the_preset_best_is_a_method(gramshift, folder):
     section = page[page.index('id="h-ngrams"') : page.index('id="documents"')]
     for ngrams in clf.strongest_ngrams(15, overlapping=False).values():
         assert all(f'<bdi class="gram">{escape(name)}</bdi>' in section for name, _ in ngrams)
-    answer = gramshift(*run, "--corrections", "right.csv", "--method", "best", "--output", "again.csv")
+    for number, method in enumerate((("--method", "best"), ())):
+        answer = gramshift(*run, "--corrections", "right.csv", *method, "--output", f"again{number}.csv")
+        assert answer.code == 0, answer.err
+        assert (folder / f"again{number}.csv").read_bytes() == (folder / "labels.csv").read_bytes()
+
+
+def test_the_preset_paper_is_the_method_tkc(gramshift, folder):
+    """With the lengths of n-grams and the number of documents that the paper has, as in Python."""
+    answer = gramshift(*DEFAULT, "--preset", "paper", "--output", "labels.csv", "--json")
     assert answer.code == 0, answer.err
-    assert (folder / "again.csv").read_bytes() == (folder / "labels.csv").read_bytes()
+    found = json.loads(answer.out)
+    assert (found["method"], found["n_added"], len(found["history"])) == ("tkc", 60, 2)
+    assert found["options"].count('method = "tkc"') == 1
+    clf = gs.TransductiveClassifier(preset="paper").fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
+    assert sum(clf.history_[1]["added"].values()) == 60
+    rows = read_csv(folder / "labels.csv")
+    assert [row["label"] for row in rows] == clf.transduction_.tolist()
+    assert [float(row["p_positive"]) for row in rows] == pytest.approx(clf.transduction_proba_[:, 1].tolist(), abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -399,10 +413,14 @@ def test_what_does_not_go_with_a_preset_is_said(gramshift, folder, options, mess
 
 def test_what_is_typed_wins_over_the_preset_of_a_file(gramshift, folder):
     (folder / "run.toml").write_text('preset = "best"\n')
-    told = json.loads(gramshift(*RUN, "--config", "run.toml", "--dry-run", "--json").out)
+    run = (*DEFAULT, "--output", "labels.csv", "--config", "run.toml", "--dry-run", "--json")
+    told = json.loads(gramshift(*run).out)
     assert told["method"] == "best"
-    told = json.loads(gramshift(*RUN, "--config", "run.toml", "--method", "plain", "--dry-run", "--json").out)
+    told = json.loads(gramshift(*run, "--method", "plain").out)
     assert told["method"] == "plain"
+    (folder / "run.toml").write_text('preset = "paper"\n')
+    assert json.loads(gramshift(*run).out)["method"] == "tkc"
+    assert json.loads(gramshift(*run, "--preset", "best").out)["method"] == "best"
 
 
 def test_labels_do_not_need_plain_beside_them(gramshift, folder, monkeypatch):

@@ -14,7 +14,7 @@ from gramshift.commands import label_files
 from gramshift.commands.label_files import LabelOptions
 from gramshift.commands.outputs import FileJob
 from gramshift.commands.predict import predict
-from gramshift.data.demo import load_demo
+from small_demo import load_demo
 from small_tables import write_csv
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
@@ -23,7 +23,7 @@ KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     path = tmp_path_factory.mktemp("models") / "m.gramshift"
-    clf = gs.TransductiveClassifier(ngram_range=(3, 4), n_added=20).fit(
+    clf = gs.TransductiveClassifier(preset="paper", ngram_range=(3, 4), n_added=20).fit(
         KITCHEN.texts[:60], KITCHEN.labels[:60], target=FILMS.texts[:60]
     )
     clf.save(path)

@@ -19,10 +19,10 @@ from gramshift.commands.classify.labelled import label_columns
 from gramshift.commands.label_files import label_table
 from gramshift.commands.predict import predict
 from gramshift.data.columns import find_columns
-from gramshift.data.demo import load_demo
 from gramshift.data.tables import Part, Style, Table
 from gramshift.errors import MissingPackageError
 from gramshift.runtime.storage import identify, is_still, replaced_file
+from small_demo import load_demo
 from small_tables import die_in_a_fork, write_csv
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
@@ -31,7 +31,7 @@ KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     path = tmp_path_factory.mktemp("models") / "m.gramshift"
-    clf = gs.TransductiveClassifier(ngram_range=(3, 4), n_added=20).fit(
+    clf = gs.TransductiveClassifier(preset="paper", ngram_range=(3, 4), n_added=20).fit(
         KITCHEN.texts[:60], KITCHEN.labels[:60], target=FILMS.texts[:60]
     )
     clf.save(path)
@@ -118,8 +118,11 @@ def test_finished_files_stay_and_missing_ones_are_done(gramshift, model, expecte
         (lambda: os.unlink("labels/.gramshift/a.csv.json") or [], "it is not as this command wrote it"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:fit was given no target")
 def test_what_was_made_of_something_else_is_refused_and_replaced_by_force(gramshift, model, expected, change, words):
-    gs.TransductiveClassifier(ngram_range=(2, 3)).fit(KITCHEN.texts[:60], KITCHEN.labels[:60]).save("other.gramshift")
+    gs.TransductiveClassifier(preset="paper", ngram_range=(2, 3)).fit(KITCHEN.texts[:60], KITCHEN.labels[:60]).save(
+        "other.gramshift"
+    )
     run = ["predict", "--model", model, "--input", "parts", "--output", "labels/"]
     gramshift(*run)
     more = change()

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import gramshift as gs
-from gramshift.data.demo import load_demo
+from small_demo import load_demo
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
-COMMON = ["--ngrams", "3-5", "--landmarks", "60"]
+COMMON = ["--method", "tkc", "--ngrams", "3-5", "--landmarks", "60"]
 SCRIPT = """
 import os, signal, sys
 from gramshift.runtime import pieces
@@ -60,7 +60,7 @@ def read(path):
 
 def test_it_is_the_classifier_with_landmarks(gramshift, files):
     answer = gramshift(*files, "--output", "out.jsonl", "--truth", "truth", "--save", "out.model", "--json")
-    clf = gs.TransductiveClassifier(ngram_range=(3, 5), landmarks=60, n_added=60)
+    clf = gs.TransductiveClassifier(preset="paper", ngram_range=(3, 5), landmarks=60, n_added=60)
     clf.fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
     rows = read("out.jsonl")
     assert [row["label"] for row in rows] == clf.transduction_.tolist()
@@ -80,7 +80,7 @@ def test_gaps_of_one_file_are_filled(gramshift, files):
     Path("gaps.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     gramshift("classify", "--source", "gaps.jsonl", *COMMON, "--output", "out.jsonl")
     found = read("out.jsonl")
-    clf = gs.TransductiveClassifier(ngram_range=(3, 5), landmarks=60, n_added=20)
+    clf = gs.TransductiveClassifier(preset="paper", ngram_range=(3, 5), landmarks=60, n_added=20)
     known = [row for row in rows if row["label"] is not None]
     clf.fit([row["text"] for row in known], [row["label"] for row in known], target=[row["text"] for row in rows[::3]])
     assert [row["label"] for row in found[::3]] == clf.transduction_.tolist()

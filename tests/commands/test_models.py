@@ -11,8 +11,8 @@ import pytest
 
 import gramshift as gs
 from gramshift.commands.predict import MOST_ROWS, predict
-from gramshift.data.demo import load_demo
 from gramshift.model.settings import PRESETS
+from small_demo import load_demo
 from small_tables import read_csv
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
@@ -21,7 +21,9 @@ KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     path = tmp_path_factory.mktemp("models") / "m.gramshift"
-    clf = gs.TransductiveClassifier(ngram_range=(3, 5), n_added=60).fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
+    clf = gs.TransductiveClassifier(preset="paper", ngram_range=(3, 5), n_added=60).fit(
+        KITCHEN.texts, KITCHEN.labels, target=FILMS.texts
+    )
     clf.save(path)
     return path
 

@@ -10,13 +10,13 @@ import pytest
 import gramshift as gs
 from gramshift.commands.classify.options import gather_options
 from gramshift.commands.classify.sampling import classify_any
-from gramshift.data.demo import load_demo
 from gramshift.runtime.checkpoint import Checkpoint
 from gramshift.text.corpus import sample_rows
+from small_demo import load_demo
 from small_tables import die_in_a_fork, read_csv, write_csv
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
-RUN = ["--source", "source.csv", "--ngrams", "3-4", "--sample", "40", "--jobs", "1"]
+RUN = ["--source", "source.csv", "--method", "tkc", "--ngrams", "3-4", "--sample", "40", "--jobs", "1"]
 
 
 @pytest.fixture
@@ -33,7 +33,8 @@ def files(tmp_path, monkeypatch):
 
 def options(**more):
     return gather_options(
-        {"source": ["source.csv"], "target": "target.csv", "ngrams": "3-4", "sample": "40", "jobs": 1} | more, None
+        {"source": ["source.csv"], "target": "target.csv", "method": "tkc", "ngrams": "3-4", "sample": "40", "jobs": 1} | more,
+        None,
     )
 
 
@@ -44,7 +45,7 @@ def quietly(words):
 def test_it_is_the_fit_of_python_with_that_sample(gramshift, files):
     answer = gramshift("classify", *RUN, "--target", "target.csv", "--output", "out.csv", "--save", "m.gramshift", "--json")
     assert answer.code == 0, answer.err
-    clf = gs.TransductiveClassifier(ngram_range=(3, 4), n_added=20)
+    clf = gs.TransductiveClassifier(preset="paper", ngram_range=(3, 4), n_added=20)
     clf.fit(KITCHEN.texts, KITCHEN.labels, target=gs.open_parts("target.csv"), sample=40)
     rows = read_csv(files / "out.csv")
     assert [row["text"] for row in rows] == FILMS.texts

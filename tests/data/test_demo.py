@@ -8,13 +8,13 @@ from gramshift.data.demo import DOMAINS, load_demo
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_half_of_the_reviews_are_positive(domain):
     reviews = load_demo(domain)
-    assert Counter(reviews.labels) == {"positive": 60, "negative": 60}
+    assert Counter(reviews.labels) == {"positive": 210, "negative": 210}
     assert all(text.strip() for text in reviews.texts)
 
 
 def test_no_review_occurs_twice_and_some_are_not_plain_ascii():
     texts = [text for domain in DOMAINS for text in load_demo(domain).texts]
-    assert len(set(texts)) == 240
+    assert len(set(texts)) == len(texts) == 840
     assert sum(not text.isascii() for text in texts) >= 15
 
 

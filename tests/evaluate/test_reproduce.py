@@ -15,7 +15,6 @@ import pytest
 import gramshift as gs
 from gramshift.commands.reproduce import show_tables
 from gramshift.data import reviews as sentiment
-from gramshift.data.demo import load_demo
 from gramshift.evaluate.experiment import PAPER, Documents, Outcome, run_on_texts, run_settings
 from gramshift.evaluate.protocol import Setting, parse_settings
 from gramshift.evaluate.reproduce import reproduce
@@ -24,6 +23,7 @@ from gramshift.methods import METHODS, parse_methods
 from gramshift.model.settings import PRESETS
 from gramshift.report.plots import write_plots
 from naive_algorithm import transductive_kernel_algorithm
+from small_demo import load_demo
 
 N = 20  # reviews per file
 PAPER10 = replace(PAPER, n_added=10)
@@ -66,7 +66,7 @@ def test_scores_are_those_of_the_algorithm_line_by_line(folder, tmp_path):
             _, scores = transductive_kernel_algorithm(gram.tolist(), codes[source].tolist(), 2, 10, 1e-5, n_rounds)
             np.testing.assert_allclose(found.scores, np.array(scores)[:, 1], rtol=0, atol=1e-6)
         plain = next(one for one in by_kernel["presence"] if one.method == "plain")
-        clf = gs.TransductiveClassifier(adapt=False, n_rounds=1)
+        clf = gs.TransductiveClassifier(preset="paper", adapt=False, n_rounds=1)
         clf.fit([texts[i] for i in source], codes[source], target=[texts[i] for i in target])
         np.testing.assert_allclose(plain.scores, clf.transduction_score_[:, 1], rtol=0, atol=1e-7)
 

@@ -182,7 +182,7 @@ def test_a_warning_points_to_the_line_that_called_us():
         lambda: kernel(texts, texts),
         lambda: kernel.fit_transform(texts),
         lambda: kernel.compute(texts, runtime=Runtime(1)),
-        lambda: gs.TransductiveClassifier(n_added=1, **weighted).fit(texts, ["x", "y", "x"], target=["abcd"]),
+        lambda: gs.TransductiveClassifier(preset="paper", n_added=1, **weighted).fit(texts, ["x", "y", "x"], target=["abcd"]),
     ]
     for call in calls:
         with pytest.warns(UserWarning, match="the gram is all zeros") as caught:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 import naive
 from conftest import ALPHABET, examples
 from gramshift import StringKernel
-from gramshift.data.demo import load_demo
 from gramshift.kernels.subsequence import largest_sum
+from small_demo import load_demo
 
 CLOSE = 1e-13  # relative
 AS_THEY_ARE = {"strip": False, "lowercase": False, "collapse_whitespace": False}

@@ -1,19 +1,10 @@
 from math import e, exp
 
 import numpy as np
-import pytest
 
 from gramshift.learn.calibrate import fit_offsets, fit_steepness, softmax
 from gramshift.learn.features import adapted_kernel, exponential, normalize_gram
-from gramshift.learn.selection import (
-    choose_by_shares,
-    choose_classes,
-    estimate_shares,
-    one_versus_all,
-    quotas,
-    settle_shares,
-    surest,
-)
+from gramshift.learn.selection import choose_by_shares, choose_classes, one_versus_all, quotas, surest
 
 RNG = np.random.default_rng(0)
 
@@ -92,31 +83,3 @@ def test_quotas_add_up():
     assert quotas(1, np.array([0.4, 0.6])) == [0, 1]
     for n in range(20):
         assert sum(quotas(n, np.array([0.21, 0.33, 0.46]))) == n
-
-
-@pytest.mark.slow
-def test_shares_are_estimated():
-    certain = np.array([[1.0, 0.0]] * 3 + [[0.0, 1.0]] * 9)
-    seen = [(3 + 2.5) / 17, (9 + 2.5) / 17]  # five imagined documents beside the twelve
-    np.testing.assert_allclose(estimate_shares(certain, np.array([0.5, 0.5])), seen, atol=1e-6)
-    # two kinds of documents, 0.8 and 0.2: with share s of class 0 there are 0.8 s + 0.2 (1 - s) of the first kind
-    mixed = np.array([[0.8, 0.2]] * 65_000 + [[0.2, 0.8]] * 35_000)
-    np.testing.assert_allclose(estimate_shares(mixed, np.array([0.5, 0.5]), trust=1.0), [0.75, 0.25], atol=1e-4)
-    # a classifier that was calibrated with 0.9 of class 0 says 36 / 37 and 0.6923 where one with halves says 0.8 and 0.2
-    odds = np.array([[0.8 * 0.9, 0.2 * 0.1]] * 65_000 + [[0.2 * 0.9, 0.8 * 0.1]] * 35_000)
-    skewed = odds / odds.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(estimate_shares(skewed, np.array([0.9, 0.1]), trust=1.0), [0.75, 0.25], atol=1e-4)
-    # to the power 0.5 the odds 4 : 1 count as 2 : 1, and 0.65 of the first kind are 0.95 * 2 / 3 + 0.05 * 1 / 3
-    np.testing.assert_allclose(estimate_shares(mixed, np.array([0.5, 0.5]), trust=0.5), [0.95, 0.05], atol=1e-3)
-    assert estimate_shares(np.empty((0, 2)), np.array([0.4, 0.6])).tolist() == [0.4, 0.6]
-
-
-def test_shares_stay_where_scores_tell_nothing():
-    alike = np.column_stack([0.5 + 1e-4 * np.ones(200), 0.5 - 1e-4 * np.ones(200)])
-    np.testing.assert_allclose(estimate_shares(alike, np.array([0.5, 0.5])), [0.5, 0.5], atol=0.01)
-
-
-def test_small_differences_of_shares_do_not_count():
-    half = np.array([0.5, 0.5])
-    assert settle_shares(np.array([0.42, 0.58]), half).tolist() == [0.5, 0.5]
-    assert settle_shares(np.array([0.38, 0.62]), half).tolist() == [0.38, 0.62]

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from gramshift import StringKernel
-from gramshift.data.demo import load_demo
 from gramshift.learn.features import GramFeatures
 from gramshift.learn.landmark_ridge import LandmarkRidge
 from gramshift.learn.piecewise import LandmarkFeatures
@@ -10,6 +9,7 @@ from gramshift.learn.ridge import RidgeSolver
 from gramshift.learn.selection import one_versus_all
 from gramshift.runtime.pieces import MemoryStore, StoredPieces
 from gramshift.runtime.resources import Runtime
+from small_demo import load_demo
 
 RNG = np.random.default_rng(0)
 TEXTS = [*(load_demo("kitchen").texts + load_demo("films").texts)[:86], "", "a", "great pan " * 3, "great pan " * 3]

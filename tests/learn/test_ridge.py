@@ -3,7 +3,6 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 
 from gramshift import StringKernel
-from gramshift.data.demo import load_demo
 from gramshift.learn import ridge
 from gramshift.learn.factor import GrowingFactor, NotPositiveError
 from gramshift.learn.features import GramFeatures
@@ -11,6 +10,7 @@ from gramshift.learn.products import ProductsByNeed, SharedProducts
 from gramshift.learn.ridge import RidgeSolver, SingularKernelError
 from gramshift.learn.selection import one_versus_all
 from gramshift.learn.solvers import DiscriminantSolver, MachineSolver
+from small_demo import load_demo
 
 RNG = np.random.default_rng(0)
 DEMO = load_demo("kitchen").texts + load_demo("films").texts

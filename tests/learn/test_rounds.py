@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from gramshift import StringKernel
-from gramshift.data.demo import load_demo
 from gramshift.learn.features import GramFeatures
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.ridge import RidgeSolver
@@ -10,6 +9,7 @@ from gramshift.learn.rounds import Schedule, fit_rounds
 from gramshift.model.describers import GramDescriber
 from gramshift.runtime.resources import Runtime
 from naive_algorithm import transductive_kernel_algorithm
+from small_demo import load_demo
 
 
 def demo_gram(n_source, n_target):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import gramshift as gs
-from gramshift.data.demo import load_demo
 from gramshift.learn.calibrate import agree
 from gramshift.learn.features import GramFeatures
+from small_demo import load_demo
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
 
@@ -16,7 +16,7 @@ def test_documents_that_joined_are_scored_by_what_the_others_teach():
     texts, n = KITCHEN.texts[:30] + FILMS.texts[:20], 30
     gram = gs.StringKernel("presence", ngram_range=(3, 5)).gram(texts)
     labels = [int(label == "positive") for label in KITCHEN.labels[:30]]
-    clf = gs.TransductiveClassifier("precomputed", n_added=8).fit(gram, labels + [None] * 20)
+    clf = gs.TransductiveClassifier("precomputed", preset="paper", n_added=8).fit(gram, labels + [None] * 20)
     kernel = GramFeatures.from_gram(gram, adapt=True).kernel(np.arange(len(texts)))
     added, added_codes = clf._fit.labelling.joined, clf._fit.labelling.joined_codes
     assert len(added) == 8
@@ -31,9 +31,9 @@ def test_documents_that_joined_are_scored_by_what_the_others_teach():
     assert (clf._fit.calibration.scores[never] == clf.transduction_score_[never]).all()
 
 
-@pytest.mark.parametrize("preset", ["paper", "best"])
-def test_probabilities_agree_with_labels_and_are_those_of_predict(preset, tmp_path):
-    clf = gs.TransductiveClassifier(preset=preset, ngram_range=(3, 5))
+@pytest.mark.parametrize(("preset", "n_added"), [("paper", 1000), ("best", (0.25, 0.5, 0.75, 1.0))])
+def test_probabilities_agree_with_labels_and_are_those_of_predict(preset, n_added, tmp_path):
+    clf = gs.TransductiveClassifier(preset=preset, ngram_range=(3, 5), n_added=n_added)
     clf.fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
     sure = clf.transduction_proba_
     assert (clf.classes_[sure.argmax(axis=1)] == clf.transduction_).all()

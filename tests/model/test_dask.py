@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import gramshift as gs
-from gramshift.data.demo import load_demo
 from gramshift.runtime.resources import Runtime
+from small_demo import load_demo
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
 
 
 def fit(source=KITCHEN.texts, target=FILMS.texts, labels=KITCHEN.labels, *, runtime=None, **options):
     """With small pieces, so that there are several."""
-    clf = gs.TransductiveClassifier(**{"ngram_range": (3, 5), "landmarks": 60} | options)
+    clf = gs.TransductiveClassifier(**{"preset": "paper", "ngram_range": (3, 5), "landmarks": 60} | options)
     given = {"piece_size": 64, "engine": clf.engine, "scheduler": clf.scheduler} | (runtime or {})
     return clf._fit_with(source, labels, target, Runtime(**given))
 

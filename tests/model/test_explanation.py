@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 
 import gramshift as gs
 from conftest import ALPHABET, examples
-from gramshift.data.demo import load_demo
 from gramshift.model.explain import find_shares, spread_scores
+from small_demo import load_demo
 
 SOURCE, FILMS = load_demo("kitchen"), load_demo("films")
 NEW = "A  great blender \N{EM DASH} I LOVE it,\n but the lid broke. Great!"
 
 
 def fit(n=60, **options):
-    given = {"ngram_range": (2, 4), "n_added": 20} | options
+    given = {"preset": "paper", "ngram_range": (2, 4), "n_added": 20} | options
     return gs.TransductiveClassifier(**given).fit(SOURCE.texts[:n], SOURCE.labels[:n], target=FILMS.texts[:n])
 
 
@@ -95,7 +95,7 @@ def test_an_empty_document_scores_what_it_says():
 
 def test_many_classes():
     labels = ["abc"[i % 3] for i in range(60)]
-    clf = gs.TransductiveClassifier(ngram_range=(2, 4)).fit(SOURCE.texts[:60], labels, target=FILMS.texts[:10])
+    clf = gs.TransductiveClassifier(preset="paper", ngram_range=(2, 4)).fit(SOURCE.texts[:60], labels, target=FILMS.texts[:10])
     explanation = clf.explain(NEW)
     for column, label in enumerate("abc"):
         total = explanation.empty[label] + sum(span.shares[label] for span in explanation.spans)
@@ -149,16 +149,23 @@ def test_html_is_escaped_and_keeps_every_character():
     assert 'dir="auto"' in clf.explain(HOSTILE).html()
 
 
+@pytest.mark.filterwarnings("ignore:fit was given no target")
 def test_marked_text_is_escaped_too():
     """The tag is what decides here, so it stands within a mark."""
     texts = ["<script>alert(1)</script> good", "<b>bad</b> & worse"]
-    page = gs.TransductiveClassifier(ngram_range=(2, 4)).fit(texts, ["x", "y"]).explain("<script>alert(1)</script>").html()
+    page = (
+        gs.TransductiveClassifier(preset="paper", ngram_range=(2, 4))
+        .fit(texts, ["x", "y"])
+        .explain("<script>alert(1)</script>")
+        .html()
+    )
     assert "<script>" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;</mark>" in page
 
 
+@pytest.mark.filterwarnings("ignore:fit was given no target")
 def test_labels_are_escaped_too():
-    clf = gs.TransductiveClassifier(ngram_range=(2, 4)).fit(["good pan", "bad pan"], ["<b>", '"&'])
+    clf = gs.TransductiveClassifier(preset="paper", ngram_range=(2, 4)).fit(["good pan", "bad pan"], ["<b>", '"&'])
     page = clf.explain("good").html()
     assert "<b>" not in page
     assert "&lt;b&gt;" in page or "&quot;&amp;" in page
@@ -182,11 +189,14 @@ def test_any_text_can_be_explained(text):
 CLASSIFIER = fit(20, kernel=gs.StringKernel("intersection", ngram_range=(1, 3), unicode_form="NFKC"))
 
 
+@pytest.mark.filterwarnings("ignore:fit was given no target")
 def test_what_cannot_be_explained_is_an_error():
     clf = fit()
     with pytest.raises(TypeError, match="one document as a str, not a list"):
         clf.explain([NEW])
-    other = gs.TransductiveClassifier(kernel=gs.StringKernel(ngram_range=(2, 3)).gram).fit(SOURCE.texts, SOURCE.labels)
+    other = gs.TransductiveClassifier(preset="paper", kernel=gs.StringKernel(ngram_range=(2, 3)).gram).fit(
+        SOURCE.texts, SOURCE.labels
+    )
     with pytest.raises(ValueError, match="needs string kernels"):
         other.explain(NEW)
 

@@ -14,15 +14,15 @@ import pytest
 import gramshift as gs
 import naive
 import naive_best
-from gramshift.data.demo import load_demo
 from gramshift.model.archive import ModelFileError
+from small_demo import load_demo
 
 SOURCE, FILMS = load_demo("kitchen"), load_demo("films")
 NEW = ["a great blender, i love it", "broke after a day", "", "\ud800 lone \N{GRINNING FACE}"]
 
 
 def fit(labels=SOURCE.labels, **options):
-    given = {"ngram_range": (3, 5), "n_added": 40} | options
+    given = {"preset": "paper", "ngram_range": (3, 5), "n_added": 40} | options
     return gs.TransductiveClassifier(**given).fit([*SOURCE.texts[:-1], NEW[3]], labels, target=FILMS.texts)
 
 
@@ -80,7 +80,9 @@ def test_another_process_predicts_the_same_bits(path):
 def test_a_precomputed_gram_needs_no_texts(tmp_path):
     kernel = gs.StringKernel(ngram_range=(3, 5), normalize=True)
     texts = SOURCE.texts + FILMS.texts
-    clf = gs.TransductiveClassifier("precomputed", n_added=40).fit(kernel.gram(texts), SOURCE.labels + [None] * 120)
+    clf = gs.TransductiveClassifier("precomputed", preset="paper", n_added=40).fit(
+        kernel.gram(texts), SOURCE.labels + [None] * 120
+    )
     clf.save(tmp_path / "m")
     rows = kernel.gram(NEW, texts)
     assert (gs.load(tmp_path / "m").decision_function(rows) == clf.decision_function(rows)).all()
@@ -565,9 +567,12 @@ def test_settings_that_do_not_go_with_coefficients_of_ngrams_are_refused(small_p
     ):
         assert refusal(small_path, tmp_path, put("settings", **values)), values
     for ngram_range in ([3, 3], [1, 2], [0, 3], [3, 2], [2], [2, 3, 4], "23", None):
+        assert refusal(small_path, tmp_path, put("settings", ngram_range=ngram_range)), ngram_range
+    for ngram_range in ([0, 3], [3, 2], [2], [2, 3, 4], "23"):  # what the user gave must be right by itself
         assert refusal(small_path, tmp_path, put("parameters", ngram_range=ngram_range)), ngram_range
-    for ngram_range in ([2, 10**30], [1, 3], [2, 2**31], [10**30, 10**30]):
-        refusal(small_path, tmp_path, put("parameters", ngram_range=ngram_range))  # refused, or a model that works
+    for where in ("settings", "parameters"):
+        for ngram_range in ([2, 10**30], [1, 3], [2, 2**31], [10**30, 10**30]):
+            refusal(small_path, tmp_path, put(where, ngram_range=ngram_range))  # refused, or a model that works
 
 
 def test_every_changed_byte_of_a_linear_model_is_noticed_or_harmless(linear_path, tmp_path):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import gramshift as gs
-from gramshift.data.demo import load_demo
 from gramshift.learn.landmark_ridge import draw, spread
 from gramshift.runtime.resources import Runtime
 from gramshift.text.corpus import Corpus, Joined, in_lists
+from small_demo import load_demo
 from small_tables import Parts
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
@@ -27,7 +27,9 @@ WAYS = {
 
 
 def fit(**options):
-    return gs.TransductiveClassifier(**{"ngram_range": (3, 5)} | options).fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
+    return gs.TransductiveClassifier(**{"preset": "paper", "ngram_range": (3, 5)} | options).fit(
+        KITCHEN.texts, KITCHEN.labels, target=FILMS.texts
+    )
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -148,7 +150,7 @@ def test_spread_landmarks_are_far_from_each_other():
 @pytest.mark.parametrize("size", [1, 50, 1000])
 def test_documents_may_come_in_parts(size):
     source, target = Parts(KITCHEN.texts, size), Parts(FILMS.texts, size)
-    clf, whole = (gs.TransductiveClassifier(ngram_range=(3, 5), landmarks=70) for _ in range(2))
+    clf, whole = (gs.TransductiveClassifier(preset="paper", ngram_range=(3, 5), landmarks=70) for _ in range(2))
     clf._fit_with(source, KITCHEN.labels, target, Runtime(piece_size=64))
     whole._fit_with(KITCHEN.texts, KITCHEN.labels, FILMS.texts, Runtime(piece_size=64))
     assert clf.transduction_score_.tolist() == whole.transduction_score_.tolist()
@@ -165,7 +167,7 @@ def test_parts_that_change_are_noticed():
             return 120
 
     with pytest.raises(ValueError, match="input 2 had 120 documents at first and 119 now"):
-        gs.TransductiveClassifier(ngram_range=(3, 5), landmarks=20).fit(
+        gs.TransductiveClassifier(preset="paper", ngram_range=(3, 5), landmarks=20).fit(
             KITCHEN.texts, KITCHEN.labels, target=Shrinking(FILMS.texts, 50)
         )
 
@@ -180,7 +182,7 @@ def test_lists_of_equal_size():
 @pytest.mark.parametrize("way", ["tkc"])
 def test_pieces_on_disk_change_nothing_and_leave_nothing(way, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    clf, stores = gs.TransductiveClassifier(**{"ngram_range": (3, 5), "landmarks": 40} | WAYS[way]), set()
+    clf, stores = gs.TransductiveClassifier(**{"preset": "paper", "ngram_range": (3, 5), "landmarks": 40} | WAYS[way]), set()
     watch = Runtime(held=0, progress=lambda *_: stores.update(path.name[:10] for path in tmp_path.iterdir()))
     on_disk = clf._fit_with(KITCHEN.texts, KITCHEN.labels, FILMS.texts, watch)
     assert stores == {"gramshift-"}
@@ -209,15 +211,16 @@ def test_wrong_parameters_are_refused(options, words):
         fit(**options)
 
 
+@pytest.mark.filterwarnings("ignore:fit was given no target")
 def test_rows_of_numbers_are_refused():
-    clf = gs.TransductiveClassifier(kernel=np.dot, landmarks=3)
+    clf = gs.TransductiveClassifier(preset="paper", kernel=np.dot, landmarks=3)
     with pytest.raises(TypeError, match="landmarks are for texts"):
         clf.fit(np.eye(4), [0, 1, 0, 1])
 
 
 def test_an_empty_target_is_refused():
     with pytest.raises(ValueError, match="target is an empty list"):
-        gs.TransductiveClassifier(landmarks=3).fit(["a", "b"], [0, 1], target=[])
+        gs.TransductiveClassifier(preset="paper", landmarks=3).fit(["a", "b"], [0, 1], target=[])
 
 
 def test_with_a_folder_the_gram_goes_to_disk_if_it_must(tmp_path):
@@ -227,7 +230,7 @@ def test_with_a_folder_the_gram_goes_to_disk_if_it_must(tmp_path):
     labels = [text.count("a") > 2 for text in texts[:200]]
 
     def fit_short(resume=None, memory_limit=None):
-        clf = gs.TransductiveClassifier(ngram_range=(3, 5), n_added=100, memory_limit=memory_limit)
+        clf = gs.TransductiveClassifier(preset="paper", ngram_range=(3, 5), n_added=100, memory_limit=memory_limit)
         return clf.fit(texts[:200], labels, target=texts[200:], resume=resume)
 
     exact = fit_short()
@@ -240,7 +243,7 @@ def test_with_a_folder_the_gram_goes_to_disk_if_it_must(tmp_path):
 
 
 def fit_kept(folder, **options):
-    clf = gs.TransductiveClassifier(**{"ngram_range": (3, 5)} | options)
+    clf = gs.TransductiveClassifier(**{"preset": "paper", "ngram_range": (3, 5)} | options)
     return clf.fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts, resume=folder)
 
 
@@ -259,7 +262,7 @@ def test_a_fit_goes_on_with_pieces_and_sums(tmp_path):
         fit_kept(tmp_path / "kept", landmarks=51)
     changed = [*FILMS.texts[:-1], FILMS.texts[-1] + "!"]
     with pytest.raises(ValueError, match="content"):
-        gs.TransductiveClassifier(ngram_range=(3, 5), landmarks=50).fit(
+        gs.TransductiveClassifier(preset="paper", ngram_range=(3, 5), landmarks=50).fit(
             KITCHEN.texts, KITCHEN.labels, target=changed, resume=tmp_path / "kept"
         )
 
@@ -277,7 +280,7 @@ def test_documents_that_change_between_passes_are_noticed():
             self.texts = self.texts[::-1]
 
     with pytest.raises(ValueError, match="the documents are not the same as when they were first read"):
-        gs.TransductiveClassifier(ngram_range=(3, 5), landmarks=20).fit(
+        gs.TransductiveClassifier(preset="paper", ngram_range=(3, 5), landmarks=20).fit(
             KITCHEN.texts, KITCHEN.labels, target=Turned(FILMS.texts, 50)
         )
 

@@ -5,8 +5,8 @@ import pytest
 
 import gramshift as gs
 from conftest import PAIR_KINDS
-from gramshift.data.demo import load_demo
 from naive_algorithm import transductive_kernel_algorithm
+from small_demo import load_demo
 
 SOURCE, FILMS = load_demo("kitchen"), load_demo("films")
 X, Y, TARGET = SOURCE.texts[::3], SOURCE.labels[::3], FILMS.texts[::3]
@@ -19,7 +19,7 @@ KERNELS = {
 
 
 def fit(kernel, **options):
-    return gs.TransductiveClassifier(kernel, ngram_range=(3, 4), n_added=10, **options).fit(X, Y, target=TARGET)
+    return gs.TransductiveClassifier(kernel, preset="paper", ngram_range=(3, 4), n_added=10, **options).fit(X, Y, target=TARGET)
 
 
 @pytest.mark.parametrize("kind", PAIR_KINDS)
@@ -27,7 +27,7 @@ def test_it_is_algorithm_1(kind):
     gram = gs.StringKernel(kind, ngram_range=(3, 4)).gram(X[:20] + TARGET[:12]).tolist()
     codes = [int(label == "positive") for label in Y[:20]]
     labels, scores = transductive_kernel_algorithm(gram, codes, 2, 5, 1e-5)
-    clf = gs.TransductiveClassifier(kind, ngram_range=(3, 4), n_added=5).fit(X[:20], Y[:20], target=TARGET[:12])
+    clf = gs.TransductiveClassifier(kind, preset="paper", ngram_range=(3, 4), n_added=5).fit(X[:20], Y[:20], target=TARGET[:12])
     assert clf.transduction_.tolist() == [["negative", "positive"][label] for label in labels]
     np.testing.assert_allclose(clf.transduction_score_, scores, atol=1e-6 * np.abs(scores).max())
 
@@ -36,7 +36,9 @@ def test_it_is_algorithm_1(kind):
 @pytest.mark.slow
 def test_better_than_chance_on_the_demo_corpus(kind):
     """71 of 120 right would come about by chance once in forty times."""
-    clf = gs.TransductiveClassifier(kind, ngram_range=(3, 4), n_added=40).fit(SOURCE.texts, SOURCE.labels, target=FILMS.texts)
+    clf = gs.TransductiveClassifier(kind, preset="paper", ngram_range=(3, 4), n_added=40).fit(
+        SOURCE.texts, SOURCE.labels, target=FILMS.texts
+    )
     assert np.sum(clf.transduction_ == np.array(FILMS.labels)) > 71
 
 
@@ -58,7 +60,7 @@ def test_everything_survives_saving(tmp_path, kernel):
 def test_by_name_by_gram_and_by_function_it_is_the_same(kind, adapt):
     kernel = gs.StringKernel(kind, ngram_range=(3, 4))
     named, called = fit(kind, adapt=adapt), fit(kernel.gram, adapt=adapt)
-    given = gs.TransductiveClassifier("precomputed", n_added=10, adapt=adapt)
+    given = gs.TransductiveClassifier("precomputed", preset="paper", n_added=10, adapt=adapt)
     given.fit(kernel.gram(X + TARGET), [*Y, *[None] * len(TARGET)])
     for other in (called, given):
         np.testing.assert_allclose(other.transduction_score_, named.transduction_score_, rtol=1e-6, atol=1e-8)
@@ -76,7 +78,7 @@ def test_shares_of_ngrams_are_not_defined(kernel):
 @pytest.mark.parametrize("kind", PAIR_KINDS)
 def test_copies_and_empty_documents(kind):
     texts, labels = ["great pan", "bad pan", "great pan", "", "a"], ["+", "-", "+", "-", "+"]
-    clf = gs.TransductiveClassifier(kind, ngram_range=(2, 3)).fit(
+    clf = gs.TransductiveClassifier(kind, preset="paper", ngram_range=(2, 3)).fit(
         texts, labels, target=["great film", "", "bad disc", "great film"]
     )
     assert clf.transduction_[[0, 2, 3]].tolist() == ["+", "-", "+"]

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import gramshift as gs
-from gramshift.data.demo import load_demo
 from gramshift.model.archive import read_archive, write_archive
 from gramshift.model.inputs import AT_A_TIME
 from gramshift.model.saving import arrays_of
 from gramshift.text.corpus import DRAWN, Reservoir, sample_rows
+from small_demo import load_demo
 from small_tables import Parts
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
@@ -17,7 +17,7 @@ OTHERS = np.setdiff1d(np.arange(120), ROWS)
 
 
 def fit(target=FILMS.texts, source=KITCHEN.texts, labels=KITCHEN.labels, *, sample=None, progress=None, **options):
-    clf = gs.TransductiveClassifier(**{"ngram_range": (3, 5), "n_added": 20, "n_jobs": 1} | options)
+    clf = gs.TransductiveClassifier(**{"preset": "paper", "ngram_range": (3, 5), "n_added": 20, "n_jobs": 1} | options)
     return clf.fit(source, labels, target=target, sample=sample, progress=progress)
 
 
@@ -86,7 +86,7 @@ def test_the_seed_is_random_state(sampled):
     assert np.flatnonzero(other.labeled_iter_ > 0).tolist() != np.flatnonzero(sampled.labeled_iter_ > 0).tolist()
 
 
-@pytest.mark.parametrize("options", [{}, {"landmarks": 50}, {"preset": "best", "n_added": None}])
+@pytest.mark.parametrize("options", [{}, {"landmarks": 50}, {"preset": "best", "n_added": None, "n_rounds": 5}])
 def test_a_target_in_parts_is_read_once_to_draw_and_once_to_label(options):
     target = Parts(FILMS.texts)
     found, expected = fit(target, sample=40, **options), fit(sample=40, **options)

@@ -15,14 +15,15 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import gramshift as gs
-from gramshift.data.demo import load_demo
+from small_demo import load_demo
 
 SOURCE, FILMS = load_demo("kitchen"), load_demo("films")
 X, Y, TARGET = SOURCE.texts, SOURCE.labels, FILMS.texts
+pytestmark = pytest.mark.filterwarnings("ignore:fit was given no target")  # scikit-learn's tools have none
 
 
 def make(**options):
-    return gs.TransductiveClassifier(**{"ngram_range": (3, 5), "n_added": 40} | options)
+    return gs.TransductiveClassifier(**{"preset": "paper", "ngram_range": (3, 5), "n_added": 40} | options)
 
 
 LEFT_OUT = {  # no check fails; one leaves itself out
@@ -81,7 +82,7 @@ def test_grid_search_sees_the_whole_target_in_every_fold():
             sizes.append(len(self.transduction_))
             return self
 
-    search = GridSearchCV(Spy(ngram_range=(3, 5), n_added=40), {"adapt": [True, False]}, cv=2)
+    search = GridSearchCV(Spy(preset="paper", ngram_range=(3, 5), n_added=40), {"adapt": [True, False]}, cv=2)
     search.fit(X, Y, target=gs.Target(TARGET))
     assert sizes == [120] * 5
     assert search.best_estimator_.transduction_.shape == (120,)
@@ -131,7 +132,7 @@ def test_rows_of_numbers_with_a_function_as_kernel():
     rng = np.random.default_rng(0)
     rows, codes = rng.normal(size=(60, 4)), np.arange(60) % 2
     rows[:, 0] += 6 * codes
-    clf = gs.TransductiveClassifier(kernel=rbf_kernel, n_added=10).fit(rows[:40], codes[:40], target=rows[40:])
+    clf = gs.TransductiveClassifier(preset="paper", kernel=rbf_kernel, n_added=10).fit(rows[:40], codes[:40], target=rows[40:])
     assert (clf.transduction_ == codes[40:]).mean() > 0.8
     assert (clf.predict(rows[40:]) == clf.transduction_).all()
     with pytest.raises(ValueError, match="4 features"):

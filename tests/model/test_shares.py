@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 import gramshift as gs
 import naive
 from conftest import KINDS, texts
-from gramshift.data.demo import load_demo
 from gramshift.model import explain as shares
 from gramshift.model.explain import stretches
 from gramshift.model.fitted import Model
 from gramshift.model.ngram_model import at_origins
 from gramshift.model.similarities import Reference, Similarities
 from gramshift.text.steps import TextSteps, align
+from small_demo import load_demo
 
 SOURCE, FILMS = load_demo("kitchen"), load_demo("films")
 
@@ -70,7 +70,7 @@ def test_shares_are_those_of_the_naive_version(documents, new, ngram_range, kind
 @pytest.mark.slow
 def test_many_documents_get_what_explain_gives_each(n_jobs):
     kernels = ["presence", gs.StringKernel("spectrum", ngram_range=(3, 3), unicode_form="NFKC")]
-    clf = gs.TransductiveClassifier(kernels, ngram_range=(2, 4), n_added=20, n_jobs=n_jobs)
+    clf = gs.TransductiveClassifier(kernels, preset="paper", ngram_range=(2, 4), n_added=20, n_jobs=n_jobs)
     clf.fit(SOURCE.texts[:30], SOURCE.labels[:30], target=FILMS.texts[:30])
     new = [*FILMS.texts[:35], "", "  a\n\tGREAT film  ", "\ufb01lm \ud83d\ude00", "x"]
     told = []
@@ -130,7 +130,7 @@ def test_shares_of_words_lie_on_their_characters():
 
 
 def test_what_a_document_shares_with_itself_can_be_left_out():
-    clf = gs.TransductiveClassifier(ngram_range=(2, 4), n_added=20).fit(
+    clf = gs.TransductiveClassifier(preset="paper", ngram_range=(2, 4), n_added=20).fit(
         SOURCE.texts[:15], SOURCE.labels[:15], target=FILMS.texts[:15]
     )
     model = clf._fit.model

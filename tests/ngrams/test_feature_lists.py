@@ -11,7 +11,6 @@ from scipy import sparse
 
 import naive
 from conftest import KINDS, examples, texts
-from gramshift.data.demo import load_demo
 from gramshift.ngrams.feature_lists import (
     IN_CHUNK,
     MOST_CELLS,
@@ -24,6 +23,7 @@ from gramshift.ngrams.feature_lists import (
 from gramshift.ngrams.leaves.nesting import FEW, IN_BLOCK, LONG
 from gramshift.ngrams.sorted_ngrams import sort_ngrams
 from gramshift.text.encode import encode
+from small_demo import load_demo
 
 ranges = st.sampled_from([(1, 1), (1, 4), (2, 3), (3, 12), (5, 8), (1, 30)])
 DEMO = load_demo("kitchen").texts + load_demo("films").texts

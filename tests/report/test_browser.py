@@ -11,10 +11,10 @@ import pytest
 
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.run import classify
-from gramshift.data.demo import load_demo
 from gramshift.report.contents import Neighbour
 from gramshift.report.page import write_page
 from sample_report import HOSTILE, make_contents, make_entry, make_hostile
+from small_demo import load_demo
 from small_tables import read_csv
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

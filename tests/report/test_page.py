@@ -71,7 +71,13 @@ def test_parts_that_are_not_known_are_left_out():
         make_contents(before=None, after=None, shares=[], history=[], diagnostics={}, options={}, documents=[], n_target=0)
     )
     assert not Elements(page).all("svg")
-    for words in ("Before adapting", "Was adapting wise", "Beside the true labels", "What the corrections changed", "Rounds"):
+    for words in (
+        "Before adapting",
+        "Can these labels be used",
+        "Beside the true labels",
+        "What the corrections changed",
+        "Rounds",
+    ):
         assert words not in page
     page = render_page(make_contents(changes=[{"id": "a7", "before": "bad", "after": "good"}], config="ngrams = '5-8'"))
     assert "What the corrections changed" in page

@@ -416,7 +416,7 @@ def test_a_checkpoint_outlives_its_scheduler(scheduler, tmp_path):
     labels = ["even" if i % 2 else "odd" for i in range(60)]
 
     def fit(**resources):
-        clf = gramshift.TransductiveClassifier(ngram_range=(1, 3), landmarks=20)
+        clf = gramshift.TransductiveClassifier(preset="paper", ngram_range=(1, 3), landmarks=20)
         return clf._fit_with(texts[:60], labels, texts[60:], Runtime(piece_size=8, **resources))
 
     def pieces():

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 import gramshift as gs
-from gramshift.data.demo import load_demo
 from gramshift.kernels.registry import KERNELS
 from gramshift.runtime.resources import STAGES, Runtime
+from small_demo import load_demo
 
 SOURCE = Path(gs.__file__).parent
 TELLING = ("progress", "report", "telling", "told", "under")
@@ -45,10 +45,10 @@ def test_what_is_not_in_the_list_is_refused():
     assert runtime.run(abs, [-1]) == [1]
 
 
-@pytest.mark.parametrize("options", [{}, {"landmarks": 40}, {"preset": "best"}, {"kernel": "subsequence"}])
+@pytest.mark.parametrize("options", [{}, {"landmarks": 40}, {"preset": "best", "n_rounds": 5}, {"kernel": "subsequence"}])
 def test_a_fit_reports_stages_of_the_list(options):
     kitchen, films, calls = load_demo("kitchen"), load_demo("films"), []
-    clf = gs.TransductiveClassifier(ngram_range=(3, 4), **options)
+    clf = gs.TransductiveClassifier(**{"preset": "paper", "ngram_range": (3, 4)} | options)
     clf.fit(kitchen.texts[:60], kitchen.labels[:60], target=films.texts[:40], progress=lambda *call: calls.append(call))
     assert clf.predict_proba(films.texts[40:50]).shape == (10, 2)
     assert {stage for stage, _, _ in calls} <= set(STAGES)

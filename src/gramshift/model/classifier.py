@@ -54,8 +54,8 @@ Floats = NDArray[np.float64]
 class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     """Label the documents of a target domain with what was learnt on a source domain, adapting to the target.
 
-    By default documents are a linear model of weighted n-grams, whose memory grows in line with the documents: ridge regression is
-    trained on the source and, in five rounds, on its own answers for more and more of the target. The preset "paper" is the
+    By default documents are a linear model of weighted n-grams, whose memory grows in line with the documents: ridge regression
+    is trained on the source and, in five rounds, on its own answers for more and more of the target. The preset "paper" is the
     transductive kernel classifier of Ionescu and Butnaru [1]_: documents are described by similarity to all documents, and a
     second round also learns from the target documents of which the first was surest.
 
