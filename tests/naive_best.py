@@ -246,7 +246,7 @@ def best(source, labels, target, *, ngram_range, alpha, added, idf, by_class, fi
     halves = by_halves(views, classes, rows, m, **options)
     steepness, offsets = fit_offsets(halves[:m], np.array(labels))
     if not added:
-        scores = scores + offsets / steepness
+        scores = scores + (offsets - offsets.mean()) / steepness
         return scores.argmax(axis=1), scores, before
     others = [i for i in range(n) if i not in joined]
     larger = slope(scores[others], halves[m:][others]) if len(others) >= ENOUGH else 1.0
@@ -255,4 +255,5 @@ def best(source, labels, target, *, ngram_range, alpha, added, idf, by_class, fi
     of_first = np.array([[log(max(p, TINY)) for p in row] for row in plain]) / steepness
     scores = OWN * scores + (1 - OWN) * unseen + FIRST * of_first
     scores = scores + meet((steepness * scores).tolist(), shares) / steepness
+    scores = np.array([[score - sum(row) / n_classes for score in row] for row in scores.tolist()])
     return scores.argmax(axis=1), scores, shares

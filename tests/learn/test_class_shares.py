@@ -1,0 +1,300 @@
+"""The shares of classes in a target: estimated by loops, drawn towards those of the source, and with an error."""
+
+from math import exp, log, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive_best
+from gramshift.kernels.weighting import frequency_ratios
+from gramshift.learn.calibrate import Logits, meet_shares, softmax
+from gramshift.learn.shares import (
+    IMAGINED,
+    LEAST,
+    MOST_DRIFT,
+    OF_CLASS,
+    Shares,
+    estimate_shares,
+    maximize,
+    measure_drift,
+    settle,
+    with_shares,
+)
+
+RNG = np.random.default_rng(0)
+HALF = np.array([0.5, 0.5])
+
+
+def log_likelihood(shares, probabilities, before, imagined):
+    """Of documents, and of imagined ones whose classes are known."""
+    seen = sum(log(sum(p / b * s for p, b, s in zip(row, before, shares, strict=True))) for row in probabilities)
+    return seen + imagined * sum(b * log(s) for b, s in zip(before, shares, strict=True))
+
+
+def draw_probabilities(shares, before, n, clear):
+    """n documents with these shares of classes, by a classifier that is calibrated where classes have those before.
+
+    A document of class c is a point: a random one, moved by ``clear`` along axis c.
+    """
+    codes = RNG.choice(len(shares), n, p=shares)
+    points = RNG.normal(size=(n, len(shares)))
+    points[np.arange(n), codes] += clear
+    weighted = np.exp(clear * points) * before
+    return codes, weighted / weighted.sum(axis=1, keepdims=True)
+
+
+def codes_of(counts):
+    return np.repeat(np.arange(len(counts)), counts)
+
+
+@pytest.mark.parametrize("imagined", [0.0, 7.5, 1000.0])
+@pytest.mark.parametrize("before", [[0.5, 0.5], [0.9, 0.1], [0.2, 0.3, 0.5], [0.1] * 10])
+def test_shares_are_those_of_loops(before, imagined):
+    before = np.array(before)
+    true = before[::-1] * np.arange(1, 1 + len(before))
+    _, probabilities = draw_probabilities(true / true.sum(), before, 60, 1.5)
+    found = maximize(probabilities, before, imagined)
+    np.testing.assert_allclose(found, naive_best.em(probabilities.tolist(), before.tolist(), imagined), rtol=0, atol=1e-9)
+    assert found.sum() == pytest.approx(1)
+    assert (found >= 0).all()
+
+
+@pytest.mark.parametrize("imagined", [0.0, 5.0])
+def test_no_other_shares_make_documents_likelier(imagined):
+    _, probabilities = draw_probabilities([0.7, 0.3], HALF, 50, 1.5)
+    found = maximize(probabilities, HALF, imagined)
+    best = log_likelihood(found, probabilities, HALF, imagined)
+    for share in np.linspace(0.001, 0.999, 999):
+        assert log_likelihood([share, 1 - share], probabilities, HALF, imagined) <= best + 1e-9
+
+
+def test_two_kinds_of_documents_on_paper():
+    """0.8 and 0.2: with share s of class 0 there are 0.8 s + 0.2 (1 - s) of the first kind."""
+    mixed = np.array([[0.8, 0.2]] * 65 + [[0.2, 0.8]] * 35)
+    np.testing.assert_allclose(maximize(mixed, HALF, 0.0), [0.75, 0.25], atol=1e-6)
+    # a classifier that was calibrated with 0.9 of class 0 says 36 / 37 and 0.6923 where one with halves says 0.8 and 0.2
+    odds = np.array([[0.8 * 0.9, 0.2 * 0.1]] * 65 + [[0.2 * 0.9, 0.8 * 0.1]] * 35)
+    skewed = odds / odds.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(maximize(skewed, np.array([0.9, 0.1]), 0.0), [0.75, 0.25], atol=1e-6)
+    certain = np.array([[1.0, 0.0]] * 3 + [[0.0, 1.0]] * 9)
+    np.testing.assert_allclose(maximize(certain, HALF, 5.0), [(3 + 2.5) / 17, (9 + 2.5) / 17], atol=1e-9)
+
+
+@pytest.mark.parametrize("counts", [[50, 50], [180, 20], [10, 30, 60], [7] * 11])
+@pytest.mark.parametrize("drift", [0.0, 0.6, 50.0])
+def test_shares_stay_the_sources_where_probabilities_say_nothing(counts, drift):
+    before = np.array(counts) / sum(counts)
+    found = estimate_shares(np.tile(before, (500, 1)), codes_of(counts), drift)
+    for shares in (found.source, found.estimated, found.used):
+        np.testing.assert_allclose(shares, before, rtol=0, atol=1e-12)
+    assert (found.errors > 0.2 * np.sqrt(before * (1 - before))).all()
+
+
+def test_what_hardly_says_anything_hardly_moves_shares():
+    alike = np.column_stack([0.5 + 1e-4 * np.ones(200), 0.5 - 1e-4 * np.ones(200)])
+    found = estimate_shares(alike, codes_of([100, 100]), 0.0)
+    np.testing.assert_allclose(found.estimated, HALF, atol=0.01)
+    assert found.used.tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("drift", [0.0, 0.3, 0.8, 5.0])
+@pytest.mark.parametrize("counts", [[300, 300], [450, 50], [100, 200, 300], [90] * 11])
+def test_estimates_are_those_of_loops(counts, drift):
+    before = [count / sum(counts) for count in counts]
+    true = np.array(before)[::-1] * np.arange(1, 1 + len(before)) ** 2
+    _, probabilities = draw_probabilities(true / true.sum(), np.array(before), 80, 2.5)
+    found = estimate_shares(probabilities, codes_of(counts), drift)
+    estimated, errors = (
+        naive_best.em(probabilities.tolist(), before),
+        naive_best.errors_of(probabilities.tolist(), counts, drift),
+    )
+    np.testing.assert_allclose(found.source, before)
+    np.testing.assert_allclose(found.estimated, estimated, atol=1e-9)
+    np.testing.assert_allclose(found.errors, errors, atol=1e-9)
+    np.testing.assert_allclose(found.used, naive_best.settle(estimated, before, errors), atol=1e-7)
+    assert found.used.sum() == pytest.approx(1)
+
+
+def test_confident_probabilities_are_believed_where_domains_are_alike():
+    certain, true = np.array([[1.0, 0.0]] * 1600 + [[0.0, 1.0]] * 400), np.array([0.8, 0.2])
+    found = estimate_shares(certain, codes_of([1000, 1000]), 0.0)
+    n = 2000 + IMAGINED
+    np.testing.assert_allclose(found.estimated, [(1600 + IMAGINED / 2) / n, (400 + IMAGINED / 2) / n], atol=1e-9)
+    np.testing.assert_allclose(found.errors, LEAST + OF_CLASS / 1000)
+    assert np.abs(found.used - true).max() < 0.01
+    low, high = found.intervals().T
+    assert ((low < true) & (high > true)).all()
+    _, likely = draw_probabilities(true, HALF, 2000, 2.5)
+    assert np.abs(estimate_shares(likely, codes_of([1000, 1000]), 0.1).used - true).max() < 0.05
+
+
+def test_a_difference_that_its_error_explains_is_none():
+    source, errors = [0.2, 0.3, 0.5], [0.1, 0.04, 0.05]
+    for estimated in ([0.25, 0.28, 0.47], [0.35, 0.3, 0.35], [0.1, 0.1, 0.8], [0.9, 0.05, 0.05]):
+        found = settle(np.array(estimated), np.array(source), np.array(errors))
+        np.testing.assert_allclose(found, naive_best.settle(estimated, source, errors), atol=1e-12)
+    assert settle(np.array([0.25, 0.28, 0.47]), np.array(source), np.array(errors)).tolist() == pytest.approx(source)
+    assert settle(np.array(source), np.array(source), np.zeros(3)).tolist() == pytest.approx(source)
+    told = settle(np.array([0.9, 0.05, 0.05]), np.array(source), np.zeros(3))  # without an error all of it is kept
+    assert told.tolist() == pytest.approx([0.9, 0.05, 0.05])
+
+
+@pytest.mark.parametrize(("one", "other"), [([0.9, 0.1], [0.6, 0.4]), ([0.6, 0.4], [0.9, 0.1]), ([0.1, 0.9], [0.9, 0.1])])
+def test_a_second_estimate_can_draw_shares_back_half_of_the_way(one, other):
+    codes, before = codes_of([300, 500]), np.array([0.375, 0.625])
+    probabilities = [draw_probabilities(shares, before, 400, 2.0)[1] for shares in (one, other)]
+    first, alone = (estimate_shares(drawn, codes, 0.3) for drawn in probabilities)
+    both = estimate_shares(probabilities[1], codes, 0.3, first)
+    expected = []
+    for now, then, source in zip(alone.estimated, first.estimated, before, strict=True):
+        expected.append((now + then) / 2 if abs(now - source) < abs(then - source) else then)
+    np.testing.assert_allclose(both.estimated, [share / sum(expected) for share in expected], atol=1e-12)
+    np.testing.assert_allclose(both.errors, first.errors)
+    np.testing.assert_allclose(both.used, settle(both.estimated, before, first.errors))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_a_class_that_the_target_lacks_gets_nearly_nothing(n_classes):
+    true = np.append(np.full(n_classes - 1, 1 / (n_classes - 1)), 0.0)
+    before = np.full(n_classes, 1 / n_classes)
+    _, probabilities = draw_probabilities(true, before, 2000, 3.0)
+    found = estimate_shares(probabilities, codes_of([1000] * n_classes), 0.0)
+    assert found.estimated[-1] < 0.005
+    assert found.used[-1] < 0.02
+    assert found.intervals()[-1, 0] == 0
+    assert found.intervals()[-1, 1] < 0.1
+
+
+def test_eleven_classes():
+    """Shares that differ by 0.21 in all, or by 0.92: labels by those that are used are no worse than by the source's."""
+    before = np.full(11, 1 / 11)
+    little = before + np.array([0.045, 0.03, 0.03, 0, 0, 0, 0, 0, -0.035, -0.035, -0.035])
+    much = np.array([0.55, *[0.045] * 10])
+    assert [np.abs(true - before).sum() for true in (little, much)] == pytest.approx([0.21, 2 * (0.55 - 1 / 11)])
+    for true, most in ((little, 1.0), (much, 0.5)):
+        codes, probabilities = draw_probabilities(true, before, 3000, 2.8)
+        found = estimate_shares(probabilities, codes_of([300] * 11), 0.2)
+        np.testing.assert_allclose(found.estimated, true, atol=0.03)
+        assert np.abs(found.used - true).sum() <= most * np.abs(before - true).sum() + 1e-9
+        right = np.mean(probabilities.argmax(axis=1) == codes)
+        assert np.mean(with_shares(probabilities, before, found.used).argmax(axis=1) == codes) > right - 0.005
+
+
+def test_what_makes_shares_timid():
+    """Drift, few documents of a class to learn from, and probabilities that say little: each draws them to the source's."""
+    codes, probabilities = draw_probabilities([0.9, 0.1], HALF, 1000, 2.0)
+    enough = codes_of([500, 500])
+    clear = np.where(codes[:, None] == np.arange(2), 0.99, 0.01)
+    by_drift = [estimate_shares(probabilities, enough, drift) for drift in (0.0, 0.5, 1.0, 2.0)]
+    by_source = [estimate_shares(probabilities, codes_of([n, n]), 0.0) for n in (1000, 100, 10, 1)]
+    by_doubt = [estimate_shares(one, enough, 0.0) for one in (clear, probabilities, 0.5 + (probabilities - 0.5) / 3)]
+    for found in (by_drift, by_source):
+        moved = [one.used[0] - 0.5 for one in found]
+        assert moved == sorted(moved, reverse=True)
+        assert moved[0] > 0.3
+        assert moved[-1] == pytest.approx(0)
+    for found in (by_drift, by_source, by_doubt):
+        errors = [one.errors[0] for one in found]
+        assert errors == sorted(errors)
+        assert errors[0] < errors[-1]
+    assert by_drift[-1].used.tolist() == estimate_shares(probabilities, enough, 99.0).used.tolist()  # more is all the same
+
+
+def test_no_documents_have_the_shares_of_the_source():
+    assert estimate_shares(np.empty((0, 2)), codes_of([40, 60]), 0.5).used.tolist() == [0.4, 0.6]
+
+
+def test_intervals_are_of_shares():
+    shares = Shares(HALF, HALF, np.array([0.99, 0.01]), np.array([0.1, 0.1]))
+    np.testing.assert_allclose(shares.intervals(), [[0.99 - 0.196, 1], [0, 0.01 + 0.196]])
+    told = Shares.given(HALF, np.array([0.3, 0.7]))
+    assert told.intervals().tolist() == [[0.3, 0.3], [0.7, 0.7]]
+    assert told.source.tolist() == [0.5, 0.5]
+
+
+@given(st.integers(2, 5), st.integers(0, 10**6))
+def test_probabilities_with_other_shares_are_those_of_loops(n_classes, seed):
+    rng = np.random.default_rng(seed)
+    before, after = rng.dirichlet(np.ones(n_classes), 2)
+    probabilities = rng.dirichlet(np.ones(n_classes), 8)
+    expected = []
+    for row in probabilities:
+        weighted = [p * a / b for p, a, b in zip(row, after, before, strict=True)]
+        expected.append([one / sum(weighted) for one in weighted])
+    found = with_shares(probabilities, before, after)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_allclose(with_shares(found, after, before), probabilities, rtol=1e-9)  # and back
+
+
+def test_logits_by_hand():
+    logits = Logits(2.0, np.array([0.5, -0.5, 0.0]))
+    scores = np.array([[0.1, 0.2, -0.3], [1.0, -1.0, 0.0], [0.0, 0.0, 0.0]])
+    shares = Shares.given(np.array([0.2, 0.3, 0.5]), np.array([0.6, 0.4, 0.0]))
+    for score, plain, moved in zip(scores, logits.probabilities(scores), logits.log_probabilities(scores, shares), strict=True):
+        parts = [exp(2 * s + offset) for s, offset in zip(score, (0.5, -0.5, 0.0), strict=True)]
+        np.testing.assert_allclose(plain, [part / sum(parts) for part in parts])
+        np.testing.assert_allclose(with_shares(plain[None], shares.source, shares.used)[0], np.exp(moved), atol=1e-12)
+    assert np.isfinite(logits.log_probabilities(scores, shares)).all()  # though a class has no share
+
+
+@pytest.mark.parametrize("shares", [[0.5, 0.5], [0.95, 0.05], [0.2, 0.3, 0.5], [0.6, 0.4, 0.0], [1 / 11] * 11])
+@pytest.mark.parametrize("size", [0.0, 0.1, 2.0, 10.0])
+def test_classes_get_shares_on_average(shares, size):
+    """Which documents is left to them: only what is added to all documents of a class is found."""
+    logits = size * RNG.normal(size=(200, len(shares))) + np.arange(len(shares))
+    offsets = meet_shares(logits, np.array(shares))
+    assert offsets.sum() == pytest.approx(0, abs=1e-9)
+    np.testing.assert_allclose(softmax(logits, 1.0, offsets).mean(axis=0), shares, atol=2e-6)
+    np.testing.assert_allclose(offsets, naive_best.meet(logits.tolist(), shares), atol=1e-9)
+
+
+def naive_drift(having, totals):
+    """Of n-grams that both domains have in five documents at least, and in one of 200."""
+    ratios, variances = [], []
+    for first, second in zip(*having, strict=True):
+        if all(n >= 5 and n >= 0.005 * total for n, total in zip((first, second), totals, strict=True)):
+            ratios.append(log((second + 0.5) / (totals[1] + 1)) - log((first + 0.5) / (totals[0] + 1)))
+            variances.append(1 / (first + 0.5) + 1 / (second + 0.5))
+    if not ratios:
+        return 2.0
+    away = [abs(ratio - naive_best.middle(ratios)) for ratio in ratios]
+    return sqrt(max(0.0, (1.4826 * naive_best.middle(away)) ** 2 - naive_best.middle(variances)))
+
+
+@pytest.mark.parametrize("totals", [(100, 100), (30, 2000), (5000, 400)])
+def test_drift_is_that_of_loops(totals):
+    often = RNG.uniform(0, 0.2, 400)
+    having = np.stack(
+        [RNG.binomial(totals[0], often), RNG.binomial(totals[1], np.minimum(1, often * RNG.lognormal(0, 0.7, 400)))]
+    )
+    found = measure_drift(*frequency_ratios(having, np.array(totals)))
+    assert found == pytest.approx(naive_drift(having.tolist(), totals), abs=1e-12)
+
+
+def test_drift_of_frequencies():
+    counts = np.arange(5, 105)
+    equal = frequency_ratios(np.stack([counts, counts]), np.array([200, 200]))
+    assert equal[0].tolist() == [0.0] * 100
+    assert measure_drift(*equal) == 0
+    often = RNG.uniform(0.01, 0.3, 4000)
+    drawn = np.stack([RNG.binomial(2000, often), RNG.binomial(2000, often)])  # the same frequencies, and chance
+    assert measure_drift(*frequency_ratios(drawn, np.array([2000, 2000]))) < 0.1
+    apart = RNG.binomial(2000, np.minimum(1, often * RNG.lognormal(0.0, 0.5, 4000)))
+    assert measure_drift(*frequency_ratios(np.stack([drawn[0], apart]), np.array([2000, 2000]))) == pytest.approx(0.5, abs=0.05)
+    assert measure_drift(np.zeros(0), np.zeros(0)) == MOST_DRIFT  # nothing is known
+
+
+def test_topics_do_not_decide_on_the_drift():
+    often = RNG.uniform(0.05, 0.3, 1000)
+    having = np.stack([RNG.binomial(2000, often), RNG.binomial(2000, often)])
+    having[1, :200] = 30  # these words are of the other topic
+    assert measure_drift(*frequency_ratios(having, np.array([2000, 2000]))) < 0.2
+
+
+def test_rare_ngrams_tell_nothing_of_a_domain():
+    having = np.array([[4, 5, 50, 9, 10], [50, 5, 4, 50, 50]])
+    ratios, variances = frequency_ratios(having, np.array([2000, 800]))  # at least 10 and 5
+    assert ratios.tolist() == pytest.approx([log(50.5 / 801) - log(10.5 / 2001)])
+    assert variances.tolist() == pytest.approx([1 / 10.5 + 1 / 50.5])

@@ -1,0 +1,11 @@
+"""The first reviews of the demo corpus: as many as tests need, whatever is added to it."""
+
+from gramshift.data import demo
+
+N = 120
+
+
+def load_demo(domain):
+    """The first 120 reviews of a domain, half of them "positive", half "negative"."""
+    texts, labels = demo.load_demo(domain)
+    return demo.Reviews(texts[:N], labels[:N])
