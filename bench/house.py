@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 BEFORE = "e701970"  # before the rooms were built
 COMMANDS = ("commands", "cli")
 LONGEST = 400  # lines of a module
-MOST_MODULES = 140
+MOST_MODULES = 142  # 140, and two ideas of their own since: training (learn/training.py) and class shares (learn/shares.py)
 MOST_PATCHES = 24
 
 ALONE = {  # modules that one other imports, and what idea each of them is

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gramshift.learn.calibrate import meet_shares, softmax
-from gramshift.learn.expect import INTERCEPT, WEIGHTS, expect_accuracy, find_temper
+from gramshift.learn.calibrate import INTERCEPT, WEIGHTS, expect_accuracy, find_temper, meet_shares, softmax
 
 
 def draw(n, n_classes, seed, size=2.0):

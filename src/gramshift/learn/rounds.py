@@ -6,8 +6,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.learn.calibrate import Logits, fit_offsets, fit_steepness, meet_shares, softmax
-from gramshift.learn.expect import Expected, expect_accuracy, find_temper
+from gramshift.learn.calibrate import (
+    Expected,
+    Logits,
+    expect_accuracy,
+    find_temper,
+    fit_offsets,
+    fit_steepness,
+    meet_shares,
+    softmax,
+)
 from gramshift.learn.labelling import Codes, Labelling, Rows
 from gramshift.learn.ridge import Fitted
 from gramshift.learn.selection import choose_by_shares, choose_classes, choose_surest
@@ -107,6 +115,8 @@ def fit_rounds(
         if rounds:
             n = _bounded(schedule.n_added[min(number, len(schedule.n_added)) - 1], len(labelling.training), schedule)
             if isinstance(schedule.select, str) and schedule.select == SURE:
+                if number == 1 and schedule.centred:
+                    judge.estimate(labelling, rounds[-1])  # what the first round says takes part in the last decision
                 added, codes = choose_surest(rounds[-1].scores, n)
             else:
                 if number in (1, (n_rounds + 1) // 2):  # classifiers that have adapted know better

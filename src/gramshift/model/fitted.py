@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
-from gramshift.learn.calibrate import agree, softmax
-from gramshift.learn.expect import Expected
+from gramshift.learn.calibrate import Expected, agree, softmax
 from gramshift.learn.features import GramFeatures
 from gramshift.learn.labelling import Codes, Labelling, Rows
 from gramshift.learn.rounds import Calibration, Round

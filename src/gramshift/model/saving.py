@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError, InputTypeError
-from gramshift.learn.expect import Expected
+from gramshift.kernels.weighting import RESCALED
+from gramshift.learn.calibrate import Expected
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.rounds import Calibration
 from gramshift.learn.shares import Shares
@@ -89,7 +90,9 @@ def save_fit(fit: Fit, path: str | os.PathLike[str], *, texts: bool = False) -> 
         "settings": _parameters_to_json(fit.settings.shaped_by_preset()),
         "classes": labels_to_json(fit.classes),
         "saved": now(),
-        "history": [step | {key: list(step[key].values()) for key in COUNTS if step[key] is not None} for step in fit.history],
+        "history": [
+            step | {key: list(step[key].values()) for key in COUNTS if step.get(key) is not None} for step in fit.history
+        ],
         "steepness": fit.calibration.steepness,
         "normalized": fit.model.normalized,
         "sampled": fit.sampled is not None,
@@ -190,6 +193,8 @@ def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str,
     if not LEAST_SETTINGS <= set(held) <= set(PRESETS["paper"]):
         raise ValueError("its settings are not those that it needs")
     Settings.from_parameters(parameters)  # what the user gave must be right by itself, too
+    if "told" not in head and isinstance(held["weighting"], dict) and held["weighting"].get("classes"):
+        held["weighting"] = held["weighting"] | {RESCALED: 1.0}  # as n-grams weighed when the file was written
     settings = Settings.from_parameters(parameters | held)
     check_engine(parameters["engine"], parameters["scheduler"])
     runtime = Runtime(parameters["n_jobs"], parameters["memory_limit"])
@@ -358,13 +363,16 @@ def _labels_of_round(counts: Any, names: list[Any]) -> dict[Any, int] | None:
 
 def read_step(step: dict[str, Any], names: list[Any]) -> dict[str, Any]:
     """One entry of a history, checked."""
-    return {
+    result = {
         "added": dict(zip(names, map(_whole, step["added"]), strict=True)),
         "labels": _labels_of_round(step.get("labels"), names),
         "changed": _whole(step["changed"]),
         "seconds": float(step["seconds"]),
-        "shares": None if step.get("shares") is None else dict(zip(names, map(float, step["shares"]), strict=True)),
     }
+    if "shares" in step:  # early files and baselines have none
+        shares = step["shares"]
+        result["shares"] = None if shares is None else dict(zip(names, map(float, shares), strict=True))
+    return result
 
 
 def _parameters_to_json(parameters: dict[str, Any]) -> dict[str, Any]:
