@@ -23,7 +23,7 @@ from gramshift.learn.ridge import Fitted
 from gramshift.learn.rounds import ESTIMATED_SHARES, Schedule, fit_rounds
 from gramshift.learn.selection import choose_classes
 from gramshift.learn.shares import measure_drift
-from gramshift.model.settings import PRESETS
+from gramshift.model.settings import FEWEST, PRESETS
 from gramshift.runtime.resources import Runtime
 
 Floats = NDArray[np.float64]
@@ -89,7 +89,8 @@ def fit_best(source: Texts, codes: Codes, target: Texts, *, ngram_range: tuple[i
     labelling = Labelling.of_source(np.arange(len(texts)) < len(source), codes, int(codes.max()) + 1)
     n_added = tuple(max(1, round(share * len(target))) for share in JOINING)
     describer = SparseDescriber(present)
-    outcome = fit_rounds(describer, labelling, Schedule(1 + len(JOINING), n_added, ESTIMATED_SHARES, True), Runtime(1))
+    n_rounds = 1 + len(JOINING) if len(target) >= FEWEST else 1
+    outcome = fit_rounds(describer, labelling, Schedule(n_rounds, n_added, ESTIMATED_SHARES, True), Runtime(1))
     last, calibration = outcome.rounds[-1], outcome.calibration
     assert calibration is not None, "best always has it"
     probabilities = softmax(calibration.scores, calibration.steepness)

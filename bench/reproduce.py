@@ -70,7 +70,7 @@ def straightforward(texts: Texts, codes: Any, name: str) -> dict[str, Floats]:
         train, labels = np.arange(n_source), known
         found = fit_predict(kernel, train, labels, n_source)
         if method == "tkc":
-            surest = np.argsort(-np.abs(found), kind="stable")[:N_ADDED]
+            surest = np.argsort(-np.abs(found), kind="stable")[: min(N_ADDED, len(found) // 2)]
             train = np.concatenate([train, n_source + surest])
             labels = np.concatenate([labels, (found[surest] > 0).astype(int)])
             found = fit_predict(kernel, train, labels, n_source)

@@ -82,9 +82,7 @@ def classify_command(
         str | None,
         _option("--shares", help="Shares of classes: positive=0.5,negative=0.5, or source.", panel=METHOD, default="estimated"),
     ] = None,
-    unlabelled: Annotated[
-        str | None, _file("--unlabelled", help="More texts of the target's domain: learnt from, not labelled.")
-    ] = None,
+    unlabelled: Annotated[str | None, _file("--unlabelled", help="More texts of the target's kind, without output.")] = None,
     abstain_below: Annotated[
         float | None, _option("--abstain-below", help="No label below this confidence, for example 0.7.", panel=METHOD)
     ] = None,

@@ -243,3 +243,45 @@ def tell_story(
         for step in rounds
     ]
     return when, history
+
+
+def told_to_json(fit: Fit) -> dict[str, Any]:
+    """What a fit says of itself beside labels and probabilities."""
+    return {
+        "shares": None if fit.shares is None else {name: list(map(float, one)) for name, one in vars(fit.shares).items()},
+        "expected": fit.expected_accuracy,
+        "sources": fit.sources,
+        "unlabelled": fit.n_unlabelled,
+        "blank": fit.n_blank,
+    }
+
+
+def read_told(told: Any, arrays: dict[str, NDArray[Any]], n_classes: int, n_target: int) -> dict[str, Any]:
+    """The same from a file; early ones do not have it."""
+    if told is None:
+        return {}
+    shares, plain, expected, sources = told["shares"], None, told["expected"], told["sources"]
+    n_unlabelled, n_blank = told["unlabelled"], told["blank"]
+    if type(n_unlabelled) is not int or type(n_blank) is not int:
+        raise ValueError("it counts documents that are not whole")
+    if not 0 <= n_unlabelled < max(1, n_target) or not 0 <= n_blank <= n_target:
+        raise ValueError("it counts more documents than it has")
+    if shares is not None:
+        values = {name: np.array(shares[name], float) for name in ("source", "estimated", "used", "errors")}
+        largest = {"errors": np.inf}
+        if any(
+            one.shape != (n_classes,) or not ((one >= 0) & (one <= largest.get(name, 1.0))).all()
+            for name, one in values.items()
+        ):
+            raise ValueError("its shares of classes are not those of its classes")
+        shares, plain = Shares(**values), arrays["plain_codes"]
+        if plain.shape != (n_target,) or ((plain < 0) | (plain >= n_classes)).any():
+            raise ValueError("it names classes that there are not")
+    if expected is not None:
+        expected = Expected(*(float(expected[name]) for name in ("value", "low", "high")))
+        if not 0 <= expected.low <= expected.value <= expected.high <= 1:
+            raise ValueError("the accuracy that it expects is none")
+    if sources is not None:
+        sources = [{str(name): one[name] if name == "domain" else float(one[name]) for name in one} for one in sources]
+    known = {"shares": shares, "plain": plain, "expected": expected, "sources": sources}
+    return known | {"n_unlabelled": n_unlabelled, "n_blank": n_blank}

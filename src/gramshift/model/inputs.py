@@ -193,7 +193,8 @@ def warn_of_input(X: Any, y: Any, target: Any) -> None:
         if -1 in integers and len(integers) > 1:
             words += "; -1 among the labels is a class like any other: mark documents without a label by None"
         warnings.warn(words, UserWarning, stacklevel=3)
-    if target is not None and not isinstance(target, Target) and _is_searched() and _length(target) == _length(X):
+    lengths = {getattr(one, "__len__", int)() for one in (target, X)}
+    if target is not None and not isinstance(target, Target) and len(lengths) == 1 and _is_searched():
         raise InputError("a grid search has cut the target into folds: give it as target=gs.Target(texts)")
     for words in find_alike(labels):
         warnings.warn(words, UserWarning, stacklevel=3)
@@ -216,10 +217,6 @@ def _is_searched() -> bool:
             return True
         frame = frame.f_back  # type: ignore[assignment]
     return False
-
-
-def _length(documents: Any) -> int:
-    return len(documents) if hasattr(documents, "__len__") else -1
 
 
 def encode_labels(labels: list[Any], *, name: str = "y") -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -288,10 +285,8 @@ def weigh_documents(
     weights = np.ones(len(labels))
     if sample_weight is not None:
         given = np.asarray(sample_weight, float)
-        if given.ndim != 1 or len(given) > len(labels):
-            raise InputError(f"sample_weight has shape {given.shape}; give one number for each document of X")
-        if len(given) < len(labels) and not (~is_source[len(given) :]).all():
-            raise InputError(f"sample_weight has {len(given)} numbers; give one for each document of X")
+        if given.ndim != 1 or len(given) > len(labels) or is_source[len(given) :].any():
+            raise InputError(f"sample_weight has {given.size} numbers; give one for each document of X")
         wrong = ~(np.isfinite(given) & (given > 0))
         if wrong.any():
             row = int(np.argmax(wrong))

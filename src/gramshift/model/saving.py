@@ -14,12 +14,10 @@ from numpy.typing import NDArray
 
 from gramshift.errors import InputError, InputTypeError
 from gramshift.kernels.weighting import RESCALED
-from gramshift.learn.calibrate import Expected
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.rounds import Calibration
-from gramshift.learn.shares import Shares
 from gramshift.model.archive import ModelFileError, read_archive, write_archive
-from gramshift.model.fitted import Fit, Model, Sampled
+from gramshift.model.fitted import Fit, Model, Sampled, read_told, told_to_json
 from gramshift.model.ngram_model import NGramModel, NGramPart
 from gramshift.model.settings import PRESETS, Settings
 from gramshift.model.similarities import Reference, similarities_of
@@ -73,10 +71,7 @@ def now() -> str:
 
 
 def save_fit(fit: Fit, path: str | os.PathLike[str], *, texts: bool = False) -> None:
-    """Write what was learnt into one file: parameters and labels as JSON, the rest as arrays.
-
-    A model of n-grams is written without the texts that it learnt from, unless these are asked for.
-    """
+    """Write parameters and labels as JSON, the rest as arrays; a model of n-grams without texts, unless these are asked for."""
     assert fit.calibration is not None, "a fit that users made has it"
     ngrams = fit.model.ngrams
     if texts and ngrams is not None and not len(fit.model.documents):
@@ -96,7 +91,7 @@ def save_fit(fit: Fit, path: str | os.PathLike[str], *, texts: bool = False) -> 
         "steepness": fit.calibration.steepness,
         "normalized": fit.model.normalized,
         "sampled": fit.sampled is not None,
-        "told": _told_to_json(fit),
+        "told": told_to_json(fit),
     }
     if ngrams is not None:
         head |= {"parts": len(ngrams.parts), "texts": texts}
@@ -141,8 +136,7 @@ def _arrays_of_part(part: NGramPart) -> dict[str, NDArray[Any]]:
 def arrays_of(head: dict[str, Any]) -> dict[str, str]:
     """The arrays that a file with this head must have, and their types."""
     sampled = SAMPLE_ARRAYS if head.get("sampled") is True else {}
-    told = head.get("told")
-    if isinstance(told, dict) and told.get("shares") is not None:
+    if isinstance(told := head.get("told"), dict) and told.get("shares") is not None:
         sampled = sampled | {"plain_codes": "<i8"}
     if head["format_version"] != OF_NGRAMS:
         return ARRAYS | (LANDMARK_ARRAYS if head["format_version"] == WITH_LANDMARKS else {}) | sampled
@@ -244,12 +238,8 @@ def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str,
     normalized, intercepts = bool(head["normalized"]), arrays["intercepts"]
     ngrams = None
     if has_ngrams:
-        if (
-            similarities is None
-            or not similarities.by_shared_alone
-            or settings.adapt
-            or len(similarities.kernels) != head["parts"]
-        ):
+        fits = similarities is not None and similarities.by_shared_alone and not settings.adapt
+        if similarities is None or not fits or len(similarities.kernels) != head["parts"]:
             raise ValueError("it has coefficients of n-grams, which its kernels do not go with")
         parts = [_read_part(kernel, number, arrays, n_classes) for number, kernel in enumerate(similarities.kernels)]
         if len({part.coefficients.shape[1] for part in parts}) > 1:
@@ -269,48 +259,8 @@ def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str,
         landmarks,
         arrays.get("digests"),
         _read_sampled(arrays, iteration == 0),
-        **_read_told(head.get("told"), arrays, n_classes, n - len(source)),
+        **read_told(head.get("told"), arrays, n_classes, n - len(source)),
     )
-
-
-def _told_to_json(fit: Fit) -> dict[str, Any]:
-    """What a fit says of itself beside labels and probabilities."""
-    return {
-        "shares": None if fit.shares is None else {name: list(map(float, one)) for name, one in vars(fit.shares).items()},
-        "expected": fit.expected_accuracy,
-        "sources": fit.sources,
-        "unlabelled": fit.n_unlabelled,
-        "blank": fit.n_blank,
-    }
-
-
-def _read_told(told: Any, arrays: dict[str, NDArray[Any]], n_classes: int, n_target: int) -> dict[str, Any]:
-    """The same from a file; early ones do not have it."""
-    if told is None:
-        return {}
-    shares, plain, expected, sources = told["shares"], None, told["expected"], told["sources"]
-    n_unlabelled, n_blank = _whole(told["unlabelled"]), _whole(told["blank"])
-    if not 0 <= n_unlabelled < max(1, n_target) or not 0 <= n_blank <= n_target:
-        raise ValueError("it counts more documents than it has")
-    if shares is not None:
-        values = {name: np.array(shares[name], float) for name in ("source", "estimated", "used", "errors")}
-        largest = {"errors": np.inf}
-        if any(
-            one.shape != (n_classes,) or not ((one >= 0) & (one <= largest.get(name, 1.0))).all()
-            for name, one in values.items()
-        ):
-            raise ValueError("its shares of classes are not those of its classes")
-        shares, plain = Shares(**values), arrays["plain_codes"]
-        if plain.shape != (n_target,) or ((plain < 0) | (plain >= n_classes)).any():
-            raise ValueError("it names classes that there are not")
-    if expected is not None:
-        expected = Expected(*(float(expected[name]) for name in ("value", "low", "high")))
-        if not 0 <= expected.low <= expected.value <= expected.high <= 1:
-            raise ValueError("the accuracy that it expects is none")
-    if sources is not None:
-        sources = [{str(name): one[name] if name == "domain" else float(one[name]) for name in one} for one in sources]
-    known = {"shares": shares, "plain": plain, "expected": expected, "sources": sources}
-    return known | {"n_unlabelled": n_unlabelled, "n_blank": n_blank}
 
 
 def _read_part(kernel: StringKernel, number: int, arrays: dict[str, NDArray[Any]], n_classes: int) -> NGramPart:
@@ -362,17 +312,15 @@ def _labels_of_round(counts: Any, names: list[Any]) -> dict[Any, int] | None:
 
 
 def read_step(step: dict[str, Any], names: list[Any]) -> dict[str, Any]:
-    """One entry of a history, checked."""
-    result = {
+    """One entry of a history, checked; early files and baselines have no shares."""
+    shares = step.get("shares")
+    shares = shares if shares is None else dict(zip(names, map(float, shares), strict=True))
+    return {
         "added": dict(zip(names, map(_whole, step["added"]), strict=True)),
         "labels": _labels_of_round(step.get("labels"), names),
         "changed": _whole(step["changed"]),
         "seconds": float(step["seconds"]),
-    }
-    if "shares" in step:  # early files and baselines have none
-        shares = step["shares"]
-        result["shares"] = None if shares is None else dict(zip(names, map(float, shares), strict=True))
-    return result
+    } | ({"shares": shares} if "shares" in step else {})
 
 
 def _parameters_to_json(parameters: dict[str, Any]) -> dict[str, Any]:
