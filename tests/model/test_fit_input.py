@@ -28,6 +28,7 @@ def test_unlabelled_texts_are_learnt_from_and_get_no_label(alone):
     assert found.transduction_proba_.shape == found.transduction_score_.shape == (60, 2)
     assert found.labeled_iter_.shape == (120 + 60,)
     assert found.plain_transduction_.shape == (60,)
+    assert [sum(step["labels"].values()) for step in found.history_] == [60, 60, 60]
     assert not np.allclose(found.transduction_score_, alone.transduction_score_)
     together = fit(target=FILMS.texts)
     np.testing.assert_array_equal(found.transduction_score_, together.transduction_score_[:60])

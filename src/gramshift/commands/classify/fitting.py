@@ -162,7 +162,10 @@ def _diagnose(classifier: Any, plain: Any, inputs: Inputs, apart: float | None) 
 
 
 def shares_in_words(shares: dict[Any, dict[str, float]]) -> str:
-    """Tell what shares the classes have: as used, with an interval, in the source, and as estimated."""
+    """Tell what shares the classes have: as used, with an interval, in the source, and as estimated if they were."""
+    if all(one["low"] == one["high"] for one in shares.values()):
+        parts = [f"{name} {one['used']:.0%} (source {one['source']:.0%})" for name, one in shares.items()]
+        return "Shares of the classes that were reckoned with, none of them estimated: " + "; ".join(parts) + "."
     parts = [
         f"{name} {one['used']:.0%} ({one['low']:.0%} to {one['high']:.0%}; source {one['source']:.0%},"
         f" estimated {one['estimated']:.0%})"
