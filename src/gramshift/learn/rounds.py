@@ -87,7 +87,6 @@ class RoundsOutcome:
     shares: Shares | None = None
     plain: Floats | None = None
     """The probabilities of target documents by the first round, where classes have the source's shares."""
-    drift: float | None = None
     expected: Expected | None = None
 
 
@@ -146,7 +145,7 @@ class _Judge:
     """What scores say of classes: how steep and from where they are read, and the shares that classes have in the target."""
 
     def __init__(self, trainer: Trainer, source: Labelling, schedule: Schedule) -> None:
-        self._trainer, self._source, self._select, self._n_rounds = trainer, source, schedule.select, schedule.n_rounds
+        self._trainer, self._source, self._select = trainer, source, schedule.select
         before: Floats = np.bincount(source.codes, minlength=source.n_classes) / len(source.codes)
         given = before if isinstance(self._select, str) else self._select
         self.shares = Shares.given(before, given)
@@ -223,9 +222,7 @@ class _Judge:
             self.expected = expect_accuracy(softmax(scores, steepness), self.plain, right)
             steepness *= find_temper(steepness * scores, self.expected.value)
         calibration = Calibration(steepness, scores, of_source)
-        return RoundsOutcome(
-            [*rounds[:-1], decided], labelling, calibration, self.shares, self.plain, self.drift, self.expected
-        )
+        return RoundsOutcome([*rounds[:-1], decided], labelling, calibration, self.shares, self.plain, self.expected)
 
     def _read(self, labelling: Labelling, held_out: Floats, last: Round, *, first: bool) -> Logits:
         """What makes probabilities of scores: fitted on source documents, by classifiers that did not learn from them."""
