@@ -9,7 +9,18 @@ from math import exp, log, sqrt
 import numpy as np
 
 from gramshift.learn.rounds import ENOUGH, FIRST, GROWTH, OWN
-from gramshift.learn.shares import BY_INFORMATION, IMAGINED, LEAST, LITTLE, MOST_DRIFT, OF_CLASS, OF_DRIFT
+from gramshift.learn.shares import (
+    BY_INFORMATION,
+    DECIDING,
+    IMAGINED,
+    JOINING,
+    LEAST,
+    LITTLE,
+    MOST_DRIFT,
+    OF_CLASS,
+    OF_DRIFT,
+    SMALL,
+)
 from naive import ngrams, prepare, surprise, words
 
 TINY = 1e-9  # the least probability whose logarithm is asked for
@@ -153,11 +164,11 @@ def errors_of(probabilities, counts, drift):
     return [size * sqrt(b * (1 - b)) / sqrt(0.5 * 0.5) / told**BY_INFORMATION for b in before]
 
 
-def settle(shares, before, errors):
-    """Of each difference from the source's share what is left beside its error."""
+def settle(shares, before, errors, doubt):
+    """Of each difference from the source's share what is left beside a part of its error."""
     used = []
     for share, b, error in zip(shares, before, errors, strict=True):
-        kept = 1 - (error / (share - b)) ** 2 if abs(share - b) > error else 0.0
+        kept = (share - b) ** 2 / ((share - b) ** 2 + (doubt * error) ** 2 + SMALL**2)
         used.append(max(0.0, b + kept * (share - b)))
     return [one / sum(used) for one in used]
 
@@ -235,7 +246,7 @@ def best(source, labels, target, *, ngram_range, alpha, added, idf, by_class, fi
                 errors = errors_of(probabilities, counts, drift([words(text) for text in texts], m))
             else:
                 estimated = estimate_again(estimated, first, before)
-            shares = settle(estimated, before, errors)
+            shares = settle(estimated, before, errors, JOINING)
         moved = [o + log(max(s, 1e-300) / b) for o, s, b in zip(offsets, shares, before, strict=True)]
         logits = [[log(max(p, 1e-300)) for p in row] for row in probabilities_of(scores, steepness, moved)]
         joined = join(logits, min(max(1, round(share * n)), GROWTH * len(rows)), shares)
@@ -254,6 +265,7 @@ def best(source, labels, target, *, ngram_range, alpha, added, idf, by_class, fi
     unseen = np.array([halves[m + i] * larger if i in joined else scores[i] for i in range(n)])
     of_first = np.array([[log(max(p, TINY)) for p in row] for row in plain]) / steepness
     scores = OWN * scores + (1 - OWN) * unseen + FIRST * of_first
+    shares = settle(estimated, before, errors, DECIDING)
     scores = scores + meet((steepness * scores).tolist(), shares) / steepness
     scores = np.array([[score - sum(row) / n_classes for score in row] for row in scores.tolist()])
     return scores.argmax(axis=1), scores, shares

@@ -64,6 +64,8 @@ def fit_by_gram(options, source, labels, target=None):
     classes, labelling = given_.read_labels(settings)
     describer = _make_describer(settings, similarities, Corpus(given_.documents), None, runtime)
     schedule = settings.make_schedule(len(labelling.target), classes.tolist())
+    words = LinearDescriber(similarities, ListedCorpus(given_.documents), alpha=1.0, bias=False, runtime=runtime)
+    describer.measure_drift = words.measure_drift  # a gram does not tell how far words have drifted
     return fit_rounds(describer, labelling, schedule, runtime)
 
 

@@ -82,8 +82,9 @@ def test_it_is_the_recipe_line_by_line(name):
     if added:
         joined = np.array(list(clf.history_[-1]["added"].values()))
         assert joined.sum() == min(round(added[-1] * len(target)), 2 * (len(source) + sum(clf.history_[-2]["added"].values())))
-        assert np.abs(joined - joined.sum() * np.array(found)).max() <= 1
-        assert list(clf.history_[-1]["shares"].values()) == used
+        by = np.array(list(clf.history_[-1]["shares"].values()))  # more timid than those of the last decision
+        assert np.abs(joined - joined.sum() * by).max() <= 1
+        assert np.abs(by - here).max() <= np.abs(found - here).max() + 1e-9
 
 
 def test_shares_are_told(fitted):
@@ -96,7 +97,8 @@ def test_shares_are_told(fitted):
     for kind in ("source", "estimated", "used"):
         assert sum(one[kind] for one in fitted.shares_.values()) == pytest.approx(1)
     assert fitted.history_[0]["shares"] is None
-    assert list(fitted.history_[-1]["shares"].values()) == [one["used"] for one in fitted.shares_.values()]
+    for label, joined_by in fitted.history_[-1]["shares"].items():
+        assert abs(joined_by - 0.5) <= abs(fitted.shares_[label]["used"] - 0.5) + 1e-9
 
 
 def test_shares_that_a_person_gives_are_used_as_they_are():
@@ -254,8 +256,9 @@ def test_without_a_target_there_is_one_round():
 
 def test_other_kernels_are_left_without_weights():
     gram = gs.StringKernel(ngram_range=(3, 5)).gram(X + TARGET)
-    given = gs.TransductiveClassifier("precomputed", preset="best").fit(gram, Y + [None] * len(TARGET))
-    named = gs.TransductiveClassifier("presence", preset="best", weighting="none", ngram_range=(3, 5)).fit(X, Y, target=TARGET)
+    options = {"preset": "best", "select": "source shares"}  # from a gram nobody could tell how far words have drifted
+    given = gs.TransductiveClassifier("precomputed", **options).fit(gram, Y + [None] * len(TARGET))
+    named = gs.TransductiveClassifier("presence", **options, weighting="none", ngram_range=(3, 5)).fit(X, Y, target=TARGET)
     np.testing.assert_allclose(given.transduction_score_, named.transduction_score_, atol=1e-6)  # one by steps, without a gram
     np.testing.assert_allclose(given.transduction_proba_, named.transduction_proba_, atol=1e-6)
     assert (given.labeled_iter_ == named.labeled_iter_).all()

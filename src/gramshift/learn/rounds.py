@@ -19,7 +19,7 @@ from gramshift.learn.calibrate import (
 from gramshift.learn.labelling import Codes, Labelling, Rows
 from gramshift.learn.ridge import Fitted
 from gramshift.learn.selection import choose_by_shares, choose_classes, choose_surest
-from gramshift.learn.shares import Shares, estimate_shares
+from gramshift.learn.shares import Shares, conclude, estimate_shares
 from gramshift.learn.training import Describer, Trainer
 from gramshift.runtime.resources import Runtime
 
@@ -192,6 +192,8 @@ class _Judge:
         Half of the documents teach smaller scores than all of them: by how much, target documents tell that have not joined.
         """
         last = rounds[-1]
+        if len(labelling.joined) and isinstance(self._select, str) and self._select == ESTIMATED_SHARES:
+            self.shares = conclude(self.shares)
         held_out, others = self._trainer.held_out(labelling, last.fitted)
         logits = self._read(labelling, held_out, last, first=not len(labelling.joined))
         unjoined = np.flatnonzero(~np.isin(labelling.target, labelling.joined))

@@ -1,6 +1,6 @@
 """The share of each class among target documents: estimated, with its standard error, and drawn towards the source's shares."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ OF_CLASS = 6.0  # over the number of source documents of the smallest class
 MOST_DRIFT = 2.0  # where domains have hardly a word in common
 LITTLE = 0.08  # the least information that probabilities are taken to have
 BY_INFORMATION = 0.75  # the power of it that an error is divided by
+# how much of its error a difference from the source's shares has to explain, and a share that is never told from another
+JOINING, DECIDING = 0.8, 0.3  # while documents join, what is wrong grows with every round; the last decision is made once
+SMALL = 0.05
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ def estimate_shares(
 
     Whatever moves all scores of a new domain looks like other shares of classes. The standard error is therefore the larger,
     the less the probabilities say, the further the frequencies of words have drifted, and the fewer documents taught the
-    smallest class. A difference from the source's shares that the error explains is taken for none, a large one hardly changes.
+    smallest class. Of a difference from the source's shares that the error explains little is used, of a large one nearly all.
 
     With an estimate from ``before``, classifiers have adapted to it since. What they say can draw a share back towards the
     source's, half of the way; it cannot move it on, because they have learnt from what they are asked about.
@@ -57,20 +60,25 @@ def estimate_shares(
     if before is not None:
         mean, nearer = (estimated + before.estimated) / 2, np.abs(estimated - source) < np.abs(before.estimated - source)
         estimated, errors = np.where(nearer, mean, before.estimated), before.errors
-        estimated = estimated / estimated.sum()
     else:
         size = LEAST + OF_DRIFT * min(drift, MOST_DRIFT) ** 4 + OF_CLASS / max(1, counts.min())
         errors = size * 2 * np.sqrt(source * (1 - source)) / _information(probabilities, source) ** BY_INFORMATION
-    return Shares(source, estimated, settle(estimated, source, errors), errors)
+    estimated = estimated / estimated.sum()
+    return Shares(source, estimated, settle(estimated, source, errors, JOINING), errors)
 
 
-def settle(estimated: Floats, source: Floats, errors: Floats) -> Floats:
-    """The source's shares, moved by what is left of each difference beside its error (the non-negative garrote)."""
+def settle(estimated: Floats, source: Floats, errors: Floats, doubt: float) -> Floats:
+    """The source's shares, moved by what is left of each difference beside ``doubt`` times its error."""
     moved = estimated - source
-    beside = np.divide(errors, moved, out=np.full(len(moved), np.inf), where=moved != 0)
-    used = np.maximum(source + np.maximum(0.0, 1.0 - beside**2) * moved, 0.0)
+    kept = moved**2 / (moved**2 + (doubt * errors) ** 2 + SMALL**2)
+    used = np.maximum(source + kept * moved, 0.0)
     result: Floats = used / used.sum()
     return result
+
+
+def conclude(shares: Shares) -> Shares:
+    """The shares by which the last round decides: bolder than those by which documents have joined, as nothing follows."""
+    return replace(shares, used=settle(shares.estimated, shares.source, shares.errors, DECIDING))
 
 
 def maximize(probabilities: Floats, before: Floats, imagined: float) -> Floats:
