@@ -54,6 +54,31 @@ def accuracy_by_confidence(right: NDArray[np.bool_], confidence: NDArray[np.floa
     ]
 
 
+def calibration_error(right: NDArray[np.bool_], confidence: NDArray[np.float64]) -> float:
+    """Return the expected calibration error: the distance of confidence and accuracy in tenths, weighted by their documents."""
+    tenth = np.minimum((confidence * BINS + 1e-9).astype(int), BINS - 1)
+    gaps = (abs(float(np.sum(confidence[tenth == k]) - np.sum(right[tenth == k]))) for k in range(BINS))
+    return sum(gaps) / max(1, len(right))
+
+
+def brier(truth: NDArray[np.intp], probabilities: NDArray[np.float64]) -> float:
+    """Return the mean squared distance of probabilities and truth, summed over classes."""
+    known = (truth[:, None] == np.arange(probabilities.shape[1])).astype(float)
+    return float(np.mean(np.sum((probabilities - known) ** 2, axis=1)))
+
+
+def by_class(truth: NDArray[np.intp], found: NDArray[np.intp], n_classes: int) -> list[dict[str, float | int | None]]:
+    """Return precision, recall and number of true documents of each class; None where nothing can be divided by."""
+    rows: list[dict[str, float | int | None]] = []
+    for code in range(n_classes):
+        both = int(np.sum((truth == code) & (found == code)))
+        n_true, n_found = int(np.sum(truth == code)), int(np.sum(found == code))
+        rows.append(
+            {"precision": both / n_found if n_found else None, "recall": both / n_true if n_true else None, "n": n_true}
+        )
+    return rows
+
+
 LEVEL = 0.01  # of significance, as in the paper
 
 

@@ -1,0 +1,65 @@
+"""Draws of documents that cases share, and corrections, against loops."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import examples
+from gramshift.evaluate.resampling import Clustered, correct_by_holm, differs, interval_of
+
+
+def naive_holm(p_values):
+    """Step by step: the smallest times their number, the next times one less, never below the one before."""
+    left, result, before = sorted(p_values), {}, 0.0
+    for rank, p in enumerate(left):
+        before = max(before, min(1.0, p * (len(left) - rank)))
+        result[p] = max(before, result.get(p, 0.0))
+    return [result[p] for p in p_values]
+
+
+@given(st.lists(st.floats(0, 1), max_size=12, unique=True))
+@examples(100)
+def test_holm_is_that_of_loops(p_values):
+    assert correct_by_holm(p_values) == pytest.approx(naive_holm(p_values))
+
+
+def test_holm_by_hand():
+    assert correct_by_holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert correct_by_holm([0.5, 0.9]) == pytest.approx([1.0, 1.0])
+    assert correct_by_holm([]) == []
+
+
+def test_cases_of_one_target_get_the_same_documents():
+    """Two cases with the same answers are no more evidence than one; two with other documents are."""
+    rows, right = np.arange(200), (np.arange(200) % 3 > 0).astype(float)
+    one = Clustered([rows], ["a"]).means([right])
+    twice = Clustered([rows, rows], ["a", "a"]).means([right, right])
+    apart = Clustered([rows, rows], ["a", "b"]).means([right, right])
+    np.testing.assert_allclose(one, twice)
+    assert np.std(apart) == pytest.approx(np.std(one) / np.sqrt(2), rel=0.1)
+    assert np.std(one) == pytest.approx(np.sqrt(2 / 3 * 1 / 3 / 200), rel=0.1)  # of a share of 200 documents
+
+
+def test_draws_are_counted_by_hand():
+    """A document that is drawn twice counts twice, in every case that has it."""
+    rows = [np.array([0, 1, 2]), np.array([2, 4])]
+    clusters = Clustered(rows, ["a", "a"], draws=50, seed=3)
+    counts = np.random.default_rng(3).multinomial(5, np.full(5, 1 / 5), 50)
+    values = [np.array([1.0, 0.0, 1.0]), np.array([0.0, 1.0])]
+    found = clusters.means(values)
+    for draw in range(50):
+        means = []
+        for some, value in zip(rows, values, strict=True):
+            times = [counts[draw][row] for row in some]
+            means.append(sum(t * v for t, v in zip(times, value, strict=True)) / max(1, sum(times)))
+        assert found[draw] == pytest.approx(sum(means) / 2)
+
+
+def test_intervals_and_tests():
+    drawn = np.linspace(0, 1, 1001)
+    assert interval_of(drawn) == pytest.approx((0.025, 0.975))
+    assert differs(drawn + 1) == pytest.approx(2 / 1002)  # never 0: there were only so many draws
+    assert differs(np.zeros(10)) == 1.0
+    assert differs(np.array([-1.0, 1.0, 1.0, 1.0])) == pytest.approx(0.8)
+    assert Clustered([np.arange(5)], ["a"], seed=1).means([np.ones(5)]).tolist() == [1.0] * 2000
