@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from gramshift import baselines
     from gramshift.data.file_corpus import open_parts
     from gramshift.errors import GramshiftError
+    from gramshift.evaluate.comparison import compare
     from gramshift.methods import load
     from gramshift.model.classifier import TransductiveClassifier
     from gramshift.model.inputs import Target
@@ -20,6 +21,7 @@ __all__ = [
     "TransductiveClassifier",
     "__version__",
     "baselines",
+    "compare",
     "load",
     "open_parts",
 ]
@@ -29,6 +31,7 @@ _HOMES = {
     "StringKernel": "gramshift.model.string_kernel",
     "Target": "gramshift.model.inputs",
     "TransductiveClassifier": "gramshift.model.classifier",
+    "compare": "gramshift.evaluate.comparison",
     "load": "gramshift.methods",
     "open_parts": "gramshift.data.file_corpus",
 }

@@ -1,0 +1,271 @@
+"""Methods side by side on documents whose labels are known: how often each is right, how sure, and what is more than chance."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import f1_score
+
+from gramshift.errors import InputError
+from gramshift.evaluate.cases import Answers, Case, Corpus, Domain, answer, every_pair, make_cases
+from gramshift.evaluate.kept import Kept
+from gramshift.evaluate.resampling import DRAWS, Clustered, correct_by_holm, differs, interval_of
+from gramshift.evaluate.scoring import brier, by_class, calibration_error, mcnemar
+from gramshift.methods import BEST, METHODS, parse_methods
+from gramshift.model.inputs import as_labels, encode_labels, is_missing
+from gramshift.text.documents import as_documents, as_list
+
+Progress = Callable[[str, int, int], None]
+Row = dict[str, Any]
+USUAL = ("plain", "tkc", BEST, "tfidf")
+LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
+SOURCE, TARGET = "source", "target"
+
+
+def compare(
+    X: Any,
+    y: Any,
+    *,
+    target: Any = None,
+    target_labels: Any = None,
+    domains: Any = None,
+    methods: str | Sequence[str] = USUAL,
+    reference: str | None = None,
+    repeats: int = 0,
+    random_state: int = 0,
+    folder: str | os.PathLike[str] | None = None,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> "Comparison":
+    """Run methods side by side on documents whose labels are known, and count how often each is right.
+
+    True labels of target documents are used to count, never to learn. Methods run one after the other, so that their time
+    and memory can be compared.
+
+    Parameters
+    ----------
+    X, y : documents and their labels
+        The source, or with ``domains`` the documents of all domains.
+    target, target_labels : documents and their true labels, optional
+        What is to be labelled.
+    domains : sequence of str, optional
+        The domain of each document of X, instead of a target: every domain is the source of every other.
+    methods : str or sequence of str
+        Names from the table of methods, or "own", "rivals" or "all".
+    reference : str, optional
+        The method that all others are tested against; "best" if it is among them, else the first.
+    repeats : int
+        0 for all documents once; else so many random halves of source and target, which show how much a result depends on
+        the documents that were drawn.
+    random_state : int
+        Decides the halves and the draws of the bootstrap.
+    folder : path, optional
+        Where finished results are kept. The same comparison goes on where an earlier one was stopped.
+    n_jobs : int, optional
+        Threads of our own methods; -1 for all cores.
+    progress : callable, optional
+        Called with "methods", how many runs are done, and how many there are.
+
+    Examples
+    --------
+    >>> import gramshift as gs
+    >>> source, labels = ["a great pan", "it broke at once", "great knife", "broke, sadly"], ["good", "bad", "good", "bad"]
+    >>> target, truth = ["a great film", "the disc broke"], ["good", "bad"]
+    >>> found = gs.compare(source, labels, target=target, target_labels=truth, methods=["plain", "tfidf"])
+    >>> [(row["method"], row["accuracy"]) for row in found.summary]
+    [('plain', 1.0), ('tfidf', 1.0)]
+    """
+    names = parse_methods(methods if isinstance(methods, str) else ",".join(methods))
+    for name in names:
+        METHODS[name].check()
+    if reference is None:
+        reference = BEST if BEST in names else names[0]
+    if reference not in names:
+        raise InputError(f"reference {reference!r} is not among the methods: {', '.join(names)}")
+    if isinstance(repeats, bool) or not isinstance(repeats, int | np.integer) or repeats < 0:
+        raise InputError(f"repeats={repeats!r}: give a number of random halves, or 0 for all documents once")
+    corpus, pairs = _gather(X, y, target, target_labels, domains)
+    cases = make_cases(corpus, pairs, repeats=int(repeats), seed=random_state)
+    answers = _run(corpus, cases, names, None if folder is None else Path(folder), n_jobs, progress)
+    return Comparison(corpus, cases, names, reference, answers, random_state)
+
+
+def _gather(X: Any, y: Any, target: Any, target_labels: Any, domains: Any) -> tuple[Corpus, list[tuple[tuple[str, ...], str]]]:
+    """Documents by domain, and which domains are sources of which."""
+    texts = as_documents(X, name="X")
+    labels = as_labels(y, n_documents=len(texts))
+    if (target is None) == (domains is None):
+        raise InputError("give either target= with target_labels=, or domains= with the domain of each document")
+    if domains is None:
+        more = as_documents(target, name="target")
+        if target_labels is None:
+            raise InputError(f"target has {len(more)} documents without labels; a comparison needs target_labels= to count")
+        known = as_labels(target_labels, n_documents=len(more))
+        places = [SOURCE] * len(texts) + [TARGET] * len(more)
+        texts, labels = texts + more, labels + known
+        pairs: list[tuple[tuple[str, ...], str]] = [((SOURCE,), TARGET)]
+    else:
+        places = list(map(str, as_list(domains)))
+        if len(places) != len(texts):
+            raise InputError(f"domains has {len(places)} names for {len(texts)} documents; give one for each document of X")
+        pairs = every_pair(list(dict.fromkeys(places)))
+        if not pairs:
+            raise InputError("all documents are of one domain; a comparison needs two or more")
+    missing = sum(map(is_missing, labels))
+    if missing:
+        raise InputError(f"{missing} documents have no label; a comparison counts right answers, leave these documents out")
+    classes, codes = encode_labels(labels)
+    rows = {name: [i for i, place in enumerate(places) if place == name] for name in dict.fromkeys(places)}
+    empty = [name for name in (SOURCE, TARGET) if domains is None and name not in rows]
+    if empty:
+        raise InputError(f"the {empty[0]} has no documents")
+    found = {name: Domain([texts[i] for i in some], codes[some]) for name, some in rows.items()}
+    return Corpus(found, classes.tolist()), pairs
+
+
+def _run(
+    corpus: Corpus,
+    cases: list[Case],
+    methods: list[str],
+    folder: Path | None,
+    n_jobs: int | None,
+    progress: Progress | None,
+) -> list[list[Answers]]:
+    """The answers of all methods to all cases; what an earlier run has kept is taken from its folder."""
+    kept = None if folder is None else Kept(folder)
+    versions = {name: version(name) for name in LIBRARIES}
+    done, result = 0, []
+    for case in cases:
+        key = {"documents": corpus.fingerprint(case), "versions": versions}
+        several = []
+        for method in methods:
+            name, options = f"{key['documents']}-{method}", {"n_jobs": n_jobs} if METHODS[method].is_own else {}
+            full = key | {"method": method, "options": METHODS[method].options}
+            found = None if kept is None else _unpack(method, kept.load(name, full), len(case.target_rows), corpus)
+            if found is None:
+                found = answer(corpus, case, method, **options)
+                if kept is not None:
+                    kept.save(name, full, _pack(found))
+            several.append(found)
+            done += 1
+            if progress is not None:
+                progress("methods", done, len(cases) * len(methods))
+        result.append(several)
+    return result
+
+
+def _pack(answers: Answers) -> Row:
+    return {
+        "codes": answers.codes.tolist(),
+        "probabilities": answers.probabilities.tolist(),
+        "seconds": answers.seconds,
+        "memory": answers.memory,
+    }
+
+
+def _unpack(method: str, kept: Any, n: int, corpus: Corpus) -> Answers | None:
+    """What was kept, if it has the shape of answers; else None, and it is found again."""
+    try:
+        codes, probabilities = np.array(kept["codes"], np.intp), np.array(kept["probabilities"], np.float64)
+        seconds, memory = float(kept["seconds"]), kept["memory"]
+    except (KeyError, TypeError, ValueError):
+        return None
+    if codes.shape != (n,) or probabilities.shape != (n, len(corpus.classes)):
+        return None
+    return Answers(method, codes, probabilities, seconds, None if memory is None else float(memory))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What ``compare`` has found: ``rows`` for each setting and method, ``summary`` for each method, tests against one."""
+
+    corpus: Corpus = field(repr=False)
+    cases: list[Case] = field(repr=False)
+    methods: list[str]
+    reference: str
+    answers: list[list[Answers]] = field(repr=False)
+    seed: int = 0
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """The figures of each case and method."""
+        rows: list[Row] = []
+        for case, several in zip(self.cases, self.answers, strict=True):
+            truth = self.corpus.truth(case)
+            right = {one.method: one.codes == truth for one in several}
+            for one in several:
+                rows.append(
+                    {"setting": case.setting, "repeat": case.repeat, "method": one.method, "n": len(truth)}
+                    | count(truth, one, self.corpus.classes)
+                    | {"p_value": self._test(right, one.method), "seconds": one.seconds, "memory": one.memory}
+                )
+        tested = [row for row in rows if row["p_value"] is not None]
+        corrected = correct_by_holm([row["p_value"] for row in tested])
+        for row in rows:
+            row["p_holm"] = None
+        for row, p_value in zip(tested, corrected, strict=True):
+            row["p_holm"] = p_value
+        return rows
+
+    def _test(self, right: dict[str, Any], method: str) -> float | None:
+        return None if method == self.reference else mcnemar(right[method], right[self.reference])
+
+    @cached_property
+    def summary(self) -> list[Row]:
+        """The means of each method over all cases, with intervals and the difference from the reference."""
+        clusters = Clustered([case.target_rows for case in self.cases], [case.target for case in self.cases], seed=self.seed)
+        drawn, result = {}, []
+        for place, method in enumerate(self.methods):
+            pairs = zip(self.cases, self.answers, strict=True)
+            drawn[method] = clusters.means([(one[place].codes == self.corpus.truth(case)).astype(float) for case, one in pairs])
+        for method in self.methods:
+            mine = [row for row in self.rows if row["method"] == method]
+            line: Row = {"method": method, "settings": len({row["setting"] for row in mine}), "cases": len(mine)}
+            for name in ("accuracy", "macro_f1", "ece", "brier", "seconds"):
+                line[name] = float(np.mean([row[name] for row in mine]))
+            line["memory"] = None if any(row["memory"] is None for row in mine) else max(row["memory"] for row in mine)
+            line["low"], line["high"] = interval_of(drawn[method])
+            line["spread"] = self._spread(mine)
+            apart = drawn[method] - drawn[self.reference]
+            tested = method != self.reference
+            line["difference"] = line["accuracy"] - self._mean(self.reference) if tested else None
+            line["difference_low"], line["difference_high"] = interval_of(apart) if tested else (None, None)
+            line["p_value"], line["p_holm"] = differs(apart) if tested else None, None
+            result.append(line)
+        tests = [line for line in result if line["p_value"] is not None]
+        for line, p_value in zip(tests, correct_by_holm([line["p_value"] for line in tests]), strict=True):
+            line["p_holm"] = p_value
+        return result
+
+    def _mean(self, method: str) -> float:
+        return float(np.mean([row["accuracy"] for row in self.rows if row["method"] == method]))
+
+    @staticmethod
+    def _spread(rows: list[Row]) -> float | None:
+        """The standard deviation between repeats of the mean over settings."""
+        repeats = sorted({row["repeat"] for row in rows})
+        if len(repeats) < 2:
+            return None
+        return float(np.std([np.mean([row["accuracy"] for row in rows if row["repeat"] == one]) for one in repeats], ddof=1))
+
+    @property
+    def draws(self) -> int:
+        """How many times documents were drawn for an interval."""
+        return DRAWS
+
+
+def count(truth: Any, answers: Answers, classes: list[Any]) -> Row:
+    """Count what is right, and how far probabilities are from the truth; a dictionary by the names of the table."""
+    right, confidence = answers.codes == truth, answers.probabilities.max(axis=1)
+    return {
+        "accuracy": float(np.mean(right)),
+        "macro_f1": float(f1_score(truth, answers.codes, average="macro", zero_division=0.0)),
+        "ece": calibration_error(right, confidence),
+        "brier": brier(truth, answers.probabilities),
+        "classes": {str(name): one for name, one in zip(classes, by_class(truth, answers.codes, len(classes)), strict=True)},
+    }

@@ -1,0 +1,178 @@
+"""A comparison as files: a table to read, rows to count with, every answer, and a picture."""
+
+import csv
+import gzip
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from gramshift.evaluate.comparison import Comparison, Row
+from gramshift.evaluate.scoring import LEVEL
+from gramshift.methods import METHODS
+from gramshift.runtime.memory import human
+from gramshift.runtime.storage import replaced_file
+
+FILES = ("comparison.md", "comparison.csv", "comparison.json", "answers.csv.gz")
+PICTURE = "comparison.png"
+COLUMNS = ("setting", "repeat", "method", "n", "accuracy", "macro_f1", "ece", "brier", "p_value", "p_holm", "seconds", "memory")
+
+
+def write_comparison(found: Comparison, folder: Path, *, plot: bool = True) -> list[str]:
+    """Write all files into a folder, each at once or not at all, and return their names."""
+    folder.mkdir(parents=True, exist_ok=True)
+    contents = {
+        "comparison.md": to_markdown(found),
+        "comparison.csv": to_csv(found),
+        "comparison.json": json.dumps(to_json(found), indent=1, ensure_ascii=False) + "\n",
+    }
+    for name, text in contents.items():
+        with replaced_file(folder / name) as file:
+            file.write(text.encode("utf-8", "backslashreplace"))
+    with replaced_file(folder / "answers.csv.gz") as file:
+        file.write(gzip.compress(answers_to_csv(found).encode("utf-8", "backslashreplace"), compresslevel=1, mtime=0))
+    if not plot:
+        return list(FILES)
+    from gramshift.report.comparison_plot import plot_comparison  # matplotlib is an extra
+
+    with replaced_file(folder / PICTURE) as file:
+        plot_comparison(found).savefig(file, format="png", dpi=150, metadata={"Software": None})
+    return [*FILES, PICTURE]
+
+
+def to_json(found: Comparison) -> dict[str, Any]:
+    """All figures, and how they were obtained."""
+    return {
+        "classes": found.corpus.classes,
+        "reference": found.reference,
+        "random_state": found.seed,
+        "bootstrap_draws": found.draws,
+        "summary": found.summary,
+        "rows": found.rows,
+    }
+
+
+def to_csv(found: Comparison) -> str:
+    """A line per setting, repeat and method; precision and recall of each class in columns of their own."""
+    names = [str(name) for name in found.corpus.classes]
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*COLUMNS, *(f"{what} {name}" for name in names for what in ("precision", "recall"))])
+    for row in found.rows:
+        of_classes = [row["classes"][name][what] for name in names for what in ("precision", "recall")]
+        writer.writerow([*(row[column] for column in COLUMNS), *of_classes])
+    return out.getvalue()
+
+
+def answers_to_csv(found: Comparison) -> str:
+    """A line per target document, case and method, so that anyone can count again; documents by their place in the domain."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["setting", "repeat", "method", "document", "true", "found", "confidence"])
+    names = found.corpus.classes
+    for case, several in zip(found.cases, found.answers, strict=True):
+        truth = found.corpus.truth(case).tolist()
+        for one in several:
+            sure = one.probabilities.max(axis=1).tolist()
+            for row, code, label, confidence in zip(case.target_rows.tolist(), truth, one.codes.tolist(), sure, strict=True):
+                writer.writerow([case.setting, case.repeat, one.method, row, names[code], names[label], f"{confidence:.4f}"])
+    return out.getvalue()
+
+
+def table_of(found: Comparison) -> tuple[list[str], list[list[str]]]:
+    """The summary as a heading and lines of words, for the terminal and for Markdown."""
+    heading = ["method", "accuracy", "95 % interval", "macro F1", "ECE", "Brier", "seconds", "memory"]
+    heading.append(f"than {found.reference}")
+    if any(line["spread"] is not None for line in found.summary):
+        heading.insert(3, "spread")
+    return heading, [_line(found, line) for line in found.summary]
+
+
+def _line(found: Comparison, line: Row) -> list[str]:
+    shown = [
+        METHODS[line["method"]].title,
+        f"{100 * line['accuracy']:.1f}",
+        f"{100 * line['low']:.1f} to {100 * line['high']:.1f}",
+        f"{100 * line['macro_f1']:.1f}",
+        f"{line['ece']:.3f}",
+        f"{line['brier']:.3f}",
+        f"{line['seconds']:.1f}",
+        "-" if line["memory"] is None else human(line["memory"]),
+        _difference(line),
+    ]
+    if any(one["spread"] is not None for one in found.summary):
+        shown.insert(3, f"{100 * line['spread']:.1f}")
+    return shown
+
+
+def _difference(line: Row) -> str:
+    if line["difference"] is None:
+        return ""
+    star = "*" if line["p_holm"] < LEVEL else ""
+    low, high = 100 * line["difference_low"], 100 * line["difference_high"]
+    return f"{100 * line['difference']:+.1f}{star} ({low:+.1f} to {high:+.1f})"
+
+
+def notes_of(found: Comparison) -> list[str]:
+    """What the columns mean."""
+    settings = len({case.setting for case in found.cases})
+    repeats = len({case.repeat for case in found.cases})
+    of = "one setting" if settings == 1 else f"{settings} settings"
+    halves = f", {repeats} random halves of source and target each; spread is their standard deviation" if repeats > 1 else ""
+    return [
+        f"Means over {of}{halves}. Intervals by {found.draws} bootstrap draws of target documents, "
+        "the same documents in all settings that share a target.",
+        f"*: differs from {found.reference}, at {LEVEL} after Holm's correction for all methods of the table. "
+        "ECE, Brier: how far confidence is from the truth, 0 at best. Memory: beyond what the process had before.",
+    ]
+
+
+def to_markdown(found: Comparison) -> str:
+    """The summary, precision and recall of the classes, and where there are several settings a table of these."""
+    lines = _markdown(*table_of(found)) + [""] + [f"{note}\n".replace("*", "\\*") for note in notes_of(found)]
+    lines += ["## Classes", "", *_markdown(*classes_of(found)), ""]
+    settings = list(dict.fromkeys(case.setting for case in found.cases))
+    if len(settings) > 1:
+        lines += ["## Settings", "", *_markdown(*settings_of(found)), ""]
+    return "\n".join(lines)
+
+
+def classes_of(found: Comparison) -> tuple[list[str], list[list[str]]]:
+    """Precision and recall of each class, the mean over all cases that have it."""
+    names = [str(name) for name in found.corpus.classes]
+    lines = []
+    for method in found.methods:
+        mine = [row["classes"] for row in found.rows if row["method"] == method]
+        cells = []
+        for name in names:
+            both = [_mean_of([one[name][what] for one in mine]) for what in ("precision", "recall")]
+            cells.append(" / ".join("-" if value is None else f"{100 * value:.1f}" for value in both))
+        lines.append([METHODS[method].title, *cells])
+    return ["precision / recall", *names], lines
+
+
+def settings_of(found: Comparison) -> tuple[list[str], list[list[str]]]:
+    """The accuracy in each setting, the mean over its repeats; a star where McNemar's test, corrected, tells a difference."""
+    settings = list(dict.fromkeys(case.setting for case in found.cases))
+    lines = []
+    for setting in settings:
+        cells = []
+        for method in found.methods:
+            mine = [row for row in found.rows if row["setting"] == setting and row["method"] == method]
+            star = "*" if len(mine) == 1 and mine[0]["p_holm"] is not None and mine[0]["p_holm"] < LEVEL else ""
+            cells.append(f"{100 * sum(row['accuracy'] for row in mine) / len(mine):.1f}{star}")
+        lines.append([setting, *cells])
+    return ["setting", *(METHODS[name].title for name in found.methods)], lines
+
+
+def _mean_of(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _markdown(heading: list[str], lines: list[list[str]]) -> list[str]:
+    def cells(line: list[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|").replace("*", "\\*") for cell in line) + " |"
+
+    return [cells(heading), "|---" + "|---:" * (len(heading) - 1) + "|", *map(cells, lines)]

@@ -1,0 +1,40 @@
+"""Results that a run has already found, kept one by one, so that a run that was stopped goes on where it was."""
+
+import json
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from gramshift.runtime.storage import replaced_file
+
+
+class Kept:
+    """A folder with a JSON file per result. Each file says what its result depends on, and is whole or not there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def load(self, name: str, key: dict[str, Any]) -> Any:
+        """Return what is kept under a name, if it is whole and depends on the same; else None."""
+        try:
+            content = json.loads((self.folder / f"{name}.json").read_text("utf-8"))
+            body = content["body"]
+            whole = content["checksum"] == _checksum(body) and body["key"] == _as_read(key)
+            return body["result"] if whole else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def save(self, name: str, key: dict[str, Any], result: Any) -> None:
+        """Keep a result in place of what is there under its name."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        body = {"key": _as_read(key), "result": result}
+        with replaced_file(self.folder / f"{name}.json") as file:
+            file.write(json.dumps({"checksum": _checksum(body), "body": body}).encode())
+
+
+def _as_read(key: dict[str, Any]) -> Any:
+    return json.loads(json.dumps(key))  # where there are no tuples
+
+
+def _checksum(body: dict[str, Any]) -> str:
+    return sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
