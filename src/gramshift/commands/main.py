@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperCommand
 
 from gramshift import __version__
-from gramshift.commands import parser
+from gramshift.commands import experiment_parser, parser
 from gramshift.commands.interrupt import CODE, stopping_soon
 from gramshift.errors import GramshiftError
 from gramshift.text.terminal import say
@@ -37,6 +37,12 @@ class SeveralValues(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         return super().parse_args(ctx, repeat_option(args, self.several))
+
+
+class SeveralSources(SeveralValues):
+    """The same for ``compare``, which has one target."""
+
+    several = ("--source",)
 
 
 class SeveralInputs(SeveralValues):
@@ -106,6 +112,9 @@ def _plainly(
 KEPT_TILES = "finished tiles are kept, go on with the same command"
 KEPT = "finished pieces, if there were any, are kept; go on with the same command"
 app.command("classify", cls=SeveralValues)(_plainly(parser.classify_command, "no file is half written", resumable=KEPT))
+app.command("compare", cls=SeveralSources)(
+    _plainly(experiment_parser.compare_command, "finished results are kept, go on with --resume")
+)
 app.command("demo")(_plainly(parser.demo_command, "no file is half written"))
 app.command("explain")(_plainly(parser.explain_command))
 app.command("fetch")(_plainly(parser.fetch_command, "what has arrived is kept and taken up next time"))
@@ -114,7 +123,7 @@ app.command("kernel", cls=Renamed)(_plainly(parser.kernel_command, resumable=KEP
 app.command("predict", cls=SeveralInputs)(
     _plainly(parser.predict_command, "no file is half written, and finished ones are kept")
 )
-app.command("reproduce")(_plainly(parser.reproduce_command, "finished settings are kept, go on with --resume"))
+app.command("reproduce")(_plainly(experiment_parser.reproduce_command, "finished settings are kept, go on with --resume"))
 
 
 def _show_version(wanted: bool) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from gramshift.commands.progress_bar import progress_bar
 from gramshift.errors import InputError
-from gramshift.methods import ENGINES, FORMATS, KERNELS, METHODS, OWN, PRESETS, RIVALS, STAGES
+from gramshift.methods import ENGINES, FORMATS, KERNELS, METHODS, OWN, PRESETS, RIVALS
 from gramshift.text.terminal import print_json, say
 
 METHOD_HELP = f"{', '.join(OWN)}, or a rival: {', '.join(RIVALS)}."
@@ -354,46 +354,3 @@ def predict_command(
         say(f"{result['n']} documents{where}: {found}{rest}; {result['seconds']:.1f} s")
     if fault := describe_bad(result):
         raise InputError(fault)
-
-
-def reproduce_command(
-    data: Annotated[Path, typer.Option("--data", help="Folder of the data set: it, or its parent, holds books, dvd, ...")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for results, tables and plots.")] = Path("results"),
-    settings: Annotated[str, typer.Option(help="all, single, multi, or names such as D-B,DEK-B.")] = "all",
-    methods: Annotated[
-        str, typer.Option(help=f"own ({','.join(STAGES)}), rivals, all, or some of {','.join(METHODS)}.")
-    ] = "own",
-    kernels: Annotated[str, typer.Option(help="Some of presence,intersection,spectrum.")] = "presence,intersection",
-    fields: Annotated[str, typer.Option(help="text, or title+text.")] = "title+text",
-    preset: Annotated[str, typer.Option(help="paper, or best: adds our best recipe to the methods.")] = "paper",
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where an earlier run into this folder was stopped.")] = False,
-    plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw the plots (needs matplotlib).")] = True,
-    jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = -1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON instead of tables.")] = False,
-) -> None:
-    """Run the paper's experiments on the Multi-Domain Sentiment Dataset.
-
-    Example: `gramshift reproduce --data sorted_data_acl --output results`
-    """
-    from gramshift.commands.reproduce import reproduce_tables, show_tables
-
-    with progress_bar() as progress:
-        result = reproduce_tables(
-            data,
-            output,
-            settings=settings,
-            methods=methods,
-            kernels=kernels,
-            fields=fields,
-            preset=preset,
-            resume=resume,
-            plots=plots,
-            n_jobs=jobs,
-            progress=progress,
-            say=say,
-        )
-    if as_json:
-        print_json(result["rows"])
-    else:
-        show_tables(result["rows"], fields)
-    say(f"{len(result['rows'])} results in {result['seconds']:.1f} s; {output} has {', '.join(result['files'])}")

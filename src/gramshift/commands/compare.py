@@ -1,0 +1,161 @@
+"""``gramshift compare``: methods side by side on the user's own files."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table as Shown
+
+from gramshift.commands.outputs import as_option, same_file
+from gramshift.data.columns import Documents, check_column, find_columns, read_documents
+from gramshift.data.readers import open_table
+from gramshift.data.tables import TableError
+from gramshift.errors import InputError
+from gramshift.evaluate.comparison import Comparison, compare
+from gramshift.evaluate.comparison_files import notes_of, table_of, to_json, write_comparison
+from gramshift.methods import parse_methods
+from gramshift.runtime.threads import Progress
+
+Say = Callable[[str], None]
+PARTS, DONE = "parts", "comparison.json"
+
+
+def compare_files(
+    source: list[str] | None,
+    target: str | None,
+    data: str | None,
+    domain: str | None,
+    *,
+    text: str | None,
+    label: str | None,
+    truth: str | None,
+    format: str | None,
+    encoding: str,
+    methods: str,
+    reference: str | None,
+    repeat: int,
+    seed: int,
+    output: Path,
+    resume: bool,
+    force: bool,
+    plot: bool,
+    jobs: int,
+    progress: Progress | None,
+    say: Say,
+) -> tuple[Comparison, dict[str, Any]]:
+    """Read the files, compare the methods, and write what was found into a folder; "files" are those in it."""
+    _check_files(source, target, data, domain, truth)
+    names = parse_methods(methods)
+    if jobs == 0 or jobs < -1:
+        raise InputError(f"--jobs {jobs}: give a number of threads, or -1 for all cores")
+    if repeat < 0 or seed < 0:
+        raise InputError(f"--{'repeat' if repeat < 0 else 'seed'} {repeat if repeat < 0 else seed}: give 0 or more")
+    if reference is not None and reference not in names:
+        raise InputError(f"--reference {reference} is not among --methods: {', '.join(names)}")
+    if output.exists() and not output.is_dir():
+        raise NotADirectoryError(f"{output} is a file; give a folder for the results")
+    if (output / DONE).exists() and not (resume or force):
+        raise FileExistsError(f"{output} has the results of a comparison; --force replaces them, --output names another folder")
+
+    def read(name: str, column: str | None = label) -> Documents:
+        with open_table(name, format=format, encoding=encoding, naming=as_option) as table:
+            found = read_documents(table, find_columns(table, text=text, label=column, need_label=True), progress=progress)
+        _check_gaps(found)
+        return found
+
+    documents = [read(name) for name in source or [str(data)]]
+    texts = [one for several in documents for one in several.texts]
+    labels = [one for several in documents for one in several.labels]
+    given: dict[str, Any]
+    if target is None:
+        given = {"domains": _domains_of(documents[0], str(domain))}
+    else:
+        found = read(target, truth or label)
+        given = {"target": found.texts, "target_labels": found.labels}
+    pairs = "every pair of domains" if data is not None else "one target"
+    say(f"{len(texts) + len(given.get('target', []))} documents, {pairs}: {', '.join(names)}")
+    comparison = compare(
+        texts,
+        labels,
+        **given,
+        methods=names,
+        reference=reference,
+        repeats=repeat,
+        random_state=seed,
+        folder=_parts(output, resume=resume),
+        n_jobs=jobs,
+        progress=progress,
+    )
+    files = _write(comparison, output, say, plot=plot)
+    return comparison, to_json(comparison) | {"files": files}
+
+
+def _check_files(source: list[str] | None, target: str | None, data: str | None, domain: str | None, truth: str | None) -> None:
+    if data is None and (not source or target is None):
+        raise InputError(
+            "name --source and --target, files whose labels are known, or --data with --domain: "
+            "gramshift compare --source books.csv --target kitchen.csv"
+        )
+    if data is not None:
+        if source or target is not None or truth is not None:
+            raise InputError("--data has source and target in one file; leave out --source, --target and --truth")
+        if domain is None:
+            raise InputError(f"--data {data}: name the column that tells the domain, for example --domain category")
+    elif domain is not None:
+        raise InputError(f"--domain {domain} goes with --data, one file of several domains")
+    for place, name in enumerate(source or []):
+        if target is not None and same_file(name, target):
+            raise InputError(f"--target {target} is also a --source; a method would be asked what it was told")
+        if any(same_file(name, other) for other in (source or [])[:place]):
+            raise InputError(f"--source names {name} twice")
+
+
+def _domains_of(documents: Documents, column: str) -> list[str]:
+    cells = documents.column(check_column(documents.table, column, as_option("domain", column)))
+    gaps = cells.count(None)
+    if gaps:
+        raise TableError(f"{documents.table.name}: {gaps} rows have no domain in {column!r}; fill them in, or leave them out")
+    return [str(cell) for cell in cells]
+
+
+def _check_gaps(documents: Documents) -> None:
+    gaps = documents.labels.count(None)
+    if gaps:
+        where = f"{documents.table.name}: {gaps} of {len(documents)} rows have no label in {documents.columns.label!r}"
+        raise TableError(f"{where}; a comparison counts right answers, leave these rows out")
+
+
+def _parts(output: Path, *, resume: bool) -> Path:
+    """The folder of finished results; those of an earlier run are put away unless they are wanted."""
+    parts = output / PARTS
+    if not resume:
+        for path in parts.glob("*.json"):
+            path.unlink()
+    return parts
+
+
+def _write(comparison: Comparison, output: Path, say: Say, *, plot: bool) -> list[str]:
+    try:
+        return write_comparison(comparison, output, plot=plot)
+    except ModuleNotFoundError as error:
+        if error.name != "matplotlib":
+            raise
+        say("no plot: it needs matplotlib, pip install 'gramshift[plot]'")
+        return write_comparison(comparison, output, plot=False)
+
+
+def show_comparison(found: Comparison) -> None:
+    """Print the table and what its columns mean."""
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    heading, lines = table_of(found)
+    shown = Shown()
+    for place, name in enumerate(heading):
+        shown.add_column(name, justify="right" if place else "left", no_wrap=place > 0)
+    for method, line in zip(found.methods, lines, strict=True):
+        bold = "bold" if method == found.reference else ""
+        shown.add_row(*line, style=bold)
+    console.print(shown)
+    for note in notes_of(found):
+        console.print(note, highlight=False)

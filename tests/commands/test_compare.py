@@ -1,0 +1,98 @@
+"""gramshift compare: from files to a folder of results."""
+
+import csv
+import json
+
+import pytest
+
+from small_demo import load_demo
+from small_tables import write_csv
+
+
+@pytest.fixture
+def labelled(folder):
+    """Both domains in one file too."""
+    rows = [
+        (text, label, name)
+        for name in ("kitchen", "films")
+        for text, label in zip(*(p[:50] for p in load_demo(name)), strict=True)
+    ]
+    write_csv(folder / "all.csv", ["text", "label", "kind"], rows)
+    return folder
+
+
+SMALL = ("--methods", "plain,tfidf")
+PAIR = ("compare", "--source", "pans.csv", "knives.csv", "--target", "truth.csv", *SMALL)
+
+
+def test_source_and_target(gramshift, labelled):
+    write_csv(
+        labelled / "knives.csv", ["id", "text", "label"], [("1", "a sharp knife", "positive"), ("2", "blunt", "negative")]
+    )
+    answer = gramshift(*PAIR, "--output", "found")
+    assert answer.code == 0
+    assert "tf-idf + logistic regression" in answer.out
+    assert "than plain" in answer.out
+    assert "bootstrap" in answer.out
+    assert "2 results; found has comparison.md, comparison.csv, comparison.json, answers.csv.gz, comparison.png" in answer.err
+    told = json.loads((labelled / "found" / "comparison.json").read_text())
+    assert [row["n"] for row in told["rows"]] == [120, 120]
+    assert f"{100 * told['summary'][1]['accuracy']:.1f}" in answer.out
+
+
+def test_every_pair_of_a_column_of_domains(gramshift, labelled):
+    answer = gramshift("compare", "--data", "all.csv", "--domain", "kind", *SMALL, "--repeat", "2", "--json", "--no-plot")
+    assert answer.code == 0
+    told = json.loads(answer.out)
+    assert {row["setting"] for row in told["rows"]} == {"kitchen > films", "films > kitchen"}
+    assert {row["repeat"] for row in told["rows"]} == {0, 1}
+    assert not (labelled / "comparison" / "comparison.png").exists()
+    with (labelled / "comparison" / "comparison.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == 8
+
+
+def test_a_folder_of_results_is_not_replaced_unasked(gramshift, labelled):
+    once = ("compare", "--data", "all.csv", "--domain", "kind", *SMALL, "--no-plot")
+    assert gramshift(*once).code == 0
+    before = (labelled / "comparison" / "comparison.json").read_bytes()
+    refused = gramshift(*once)
+    assert refused.code == 2
+    assert "--force replaces them" in refused.err
+    assert (labelled / "comparison" / "comparison.json").read_bytes() == before
+    assert gramshift(*once, "--resume").code == 0
+    resumed = json.loads((labelled / "comparison" / "comparison.json").read_text())
+    assert resumed == json.loads(before)  # seconds too: nothing ran again
+    assert gramshift(*once, "--force").code == 0
+    assert (
+        json.loads((labelled / "comparison" / "comparison.json").read_text())["rows"][0]["seconds"]
+        != resumed["rows"][0]["seconds"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "name --source and --target"),
+        (("--source", "pans.csv"), "name --source and --target"),
+        (("--data", "all.csv"), "name the column that tells the domain"),
+        (("--data", "all.csv", "--domain", "kinds"), "all.csv has no such column"),
+        (("--data", "all.csv", "--domain", "kind", "--target", "truth.csv"), "leave out --source, --target and --truth"),
+        (("--source", "pans.csv", "--target", "truth.csv", "--domain", "kind"), "--domain kind goes with --data"),
+        (("--source", "pans.csv", "--target", "pans.csv"), "--target pans.csv is also a --source"),
+        (("--source", "pans.csv", "pans.csv", "--target", "truth.csv"), "--source names pans.csv twice"),
+        (("--source", "pans.csv", "--target", "films.csv"), "none of them a usual name for labels"),
+        (("--source", "pans.csv", "--target", "truth.csv", "--methods", "bets"), "method 'bets' is not known"),
+        (("--source", "pans.csv", "--target", "truth.csv", "--reference", "sfa"), "--reference sfa is not among --methods"),
+        (("--source", "pans.csv", "--target", "truth.csv", "--repeat", "-1"), "--repeat -1: give 0 or more"),
+        (("--source", "pans.csv", "--target", "truth.csv", "--jobs", "0"), "--jobs 0"),
+        (("--source", "pans.csv", "--target", "truth.csv", "--output", "all.csv"), "all.csv is a file; give a folder"),
+        (("--source", "pans.csv", "--target", "gaps.csv"), "gaps.csv: 1 of 2 rows have no label"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line_before_any_work(gramshift, labelled, arguments, message):
+    write_csv(labelled / "gaps.csv", ["text", "label"], [("good", "positive"), ("bad", "")])
+    answer = gramshift("compare", *arguments)
+    assert answer.code == 2
+    assert message in answer.err
+    assert answer.err.strip().count("\n") == 0
+    assert not (labelled / "comparison").exists()
