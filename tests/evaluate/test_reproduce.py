@@ -16,9 +16,9 @@ import gramshift as gs
 from gramshift.commands.reproduce import show_tables
 from gramshift.data import reviews as sentiment
 from gramshift.evaluate.experiment import PAPER, Documents, Outcome, run_on_texts, run_settings
-from gramshift.evaluate.protocol import Setting, parse_settings
+from gramshift.evaluate.protocol import SINGLE, Setting, parse_settings
 from gramshift.evaluate.reproduce import reproduce
-from gramshift.evaluate.results import Parts, make_rows, make_tables, means, to_csv, to_markdown
+from gramshift.evaluate.results import Parts, make_means, make_rows, make_tables, means, to_csv, to_markdown
 from gramshift.methods import METHODS, parse_methods
 from gramshift.model.settings import PRESETS
 from gramshift.report.plots import write_plots
@@ -301,7 +301,7 @@ def test_rows_stars_and_means():
 
 def test_tables_in_a_terminal(capsys):
     rows = make_rows({"presence": [make_outcome("plain", 60), make_outcome("tkc", 80)]}, np.ones(100, np.intp), fields="text")
-    show_tables(rows, "text")
+    show_tables(rows, [], "text")
     shown = capsys.readouterr().out
     assert "84.9 / 80.0* (-4.9)" in shown
     assert "TR-TrAdaBoost" in shown
@@ -380,3 +380,24 @@ def test_one_setting_of_the_real_data(data_folder, tmp_path, monkeypatch):
     assert rows["tkc"]["n"] == 2000
     keys = {"setting", "method", "kernel", "fields", "accuracy", "published", "n", "correct", "p_value", "seconds"}
     assert keys <= set(rows["tkc"])
+
+
+def test_means_have_intervals_that_know_of_shared_targets():
+    """Three settings with the same answers to one target are one piece of evidence; tests are corrected for their number."""
+    generator = np.random.default_rng(0)
+    codes = {letter: generator.integers(0, 2, 100).astype(np.intp) for letter in "BDEK"}
+    outcomes = {}
+    for setting in SINGLE:
+        truth = 2.0 * codes[setting.target] - 1
+        scores = {"tkc": truth * np.where(np.arange(100) < 80, 1, -1), "plain": truth * np.where(np.arange(100) < 60, 1, -1)}
+        several = [Outcome(setting, name, one, np.array([], np.intp), 0.5) for name, one in scores.items()]
+        outcomes[setting.name] = {"presence": several}
+    tkc, plain = make_means(outcomes, codes)
+    assert (tkc["accuracy"], plain["accuracy"]) == pytest.approx((80, 60))
+    assert plain["against"] == "tkc presence"
+    assert plain["difference"][0] == pytest.approx(-20, abs=0.5)
+    assert plain["p_value"] < 0.01
+    assert tkc["p_value"] is None
+    wide = (tkc["high"] - tkc["low"]) / 2
+    assert wide == pytest.approx(1.96 * 100 * np.sqrt(0.8 * 0.2 / 400), rel=0.1)  # of 400 documents, not of 1200
+    assert make_means({"D-B": outcomes["D-B"]}, codes) == []

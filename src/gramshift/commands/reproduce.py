@@ -60,10 +60,10 @@ def reproduce_tables(
     return result | {"files": [*FILES, *(path.name for path in drawn)]}
 
 
-def show_tables(rows: list[dict[str, Any]], fields: str) -> None:
+def show_tables(rows: list[dict[str, Any]], means: list[dict[str, Any]], fields: str) -> None:
     """Print the tables and their notes on the terminal."""
     console = Console(width=None if sys.stdout.isatty() else 160)
-    for table in make_tables(rows, fields=fields):
+    for table in make_tables(rows, fields=fields, mean_rows=means):
         shown = Table(title=table.title, title_justify="left")
         shown.add_column("")
         for column in table.columns:

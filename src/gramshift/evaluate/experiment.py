@@ -10,6 +10,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
+from gramshift.evaluate.cases import fit_method
 from gramshift.evaluate.protocol import Setting
 from gramshift.learn.features import GramFeatures
 from gramshift.learn.labelling import Labelling
@@ -161,10 +162,6 @@ def run_method(
 ) -> Outcome:
     """One method on one setting; its scores of the positive class."""
     begun = time.perf_counter()
-    clf = METHODS[name].make(**options)
-    if isinstance(clf, TransductiveClassifier):
-        clf._fit_with(source, codes, target, Runtime(clf.n_jobs), calibrate=False)  # probabilities are not asked for
-    else:
-        clf.fit(source, codes, target=target)
+    clf = fit_method(name, source, codes, target, calibrate=False, **options)
     added = np.flatnonzero(clf.labeled_iter_[len(source) :] > 0)
     return Outcome(setting, name, clf.transduction_score_[:, 1], added, time.perf_counter() - begun)

@@ -17,7 +17,7 @@ from gramshift.data.reviews import FIELDS, N_REVIEWS, Sentiment, digest, load_se
 from gramshift.errors import InputError
 from gramshift.evaluate.experiment import PAPER, Documents, Outcome, run_on_texts, run_settings
 from gramshift.evaluate.protocol import LETTERS, Setting
-from gramshift.evaluate.results import Parts, differences, make_rows, make_tables, to_csv, to_markdown
+from gramshift.evaluate.results import Parts, differences, make_means, make_rows, make_tables, to_csv, to_markdown
 from gramshift.learn.features import compact
 from gramshift.methods import BEST, METHODS
 from gramshift.model.settings import PRESETS, Settings
@@ -100,8 +100,10 @@ def reproduce(
     rows = []
     for setting in settings:
         rows += make_rows(outcomes[setting.name], documents.codes[documents.rows(setting.target)], fields=fields)
+    truth = {letter: np.array(sentiment.domains[letter].codes, np.intp) for letter in letters}
     result = {
         "rows": rows,
+        "means": make_means(outcomes, truth),
         "data": digests,
         "parameters": parameters | ({BEST: PRESETS[BEST]} if BEST in others else {}),
         "versions": versions,
@@ -150,7 +152,9 @@ def write_results(output: Path, result: dict[str, Any], outcomes: Outcomes, sent
     files = {
         "results.json": json.dumps(result, indent=1, ensure_ascii=False),
         "results.csv": to_csv(result["rows"]),
-        "tables.md": to_markdown(make_tables(result["rows"], fields=fields), differences(result["rows"])),
+        "tables.md": to_markdown(
+            make_tables(result["rows"], fields=fields, mean_rows=result["means"]), differences(result["rows"])
+        ),
     }
     contents = {name: text.encode() for name, text in files.items()}
     contents["predictions.csv.gz"] = gzip.compress(predictions(outcomes, sentiment, fields).encode(), compresslevel=1, mtime=0)

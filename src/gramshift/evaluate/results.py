@@ -2,10 +2,8 @@
 
 import csv
 import io
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.evaluate.experiment import Outcome
+from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.protocol import MULTI, PUBLISHED, PUBLISHED_RIVALS, SINGLE, Setting
+from gramshift.evaluate.resampling import Clustered, correct_by_holm, differs, interval_of
 from gramshift.evaluate.scoring import LEVEL, interval, mcnemar
 from gramshift.methods import BEST, METHODS
-from gramshift.runtime.storage import replaced_file
 
 COLUMNS = (
     "setting",
@@ -39,12 +38,12 @@ Right = NDArray[np.bool_]
 class Parts:
     """Results of a run that may be stopped: each setting of each kernel is kept as soon as it is there.
 
-    A folder with a file per kernel and setting, methods without a given kernel in one of their own. Each file says
-    what it depends on: ``key`` and the data of its domains.
+    A file per kernel and setting, methods without a given kernel in one of their own; each depends on ``key`` and on the
+    data of its domains.
     """
 
     def __init__(self, folder: Path, key: dict[str, Any], data: dict[str, str]) -> None:
-        self.folder, self.key, self.data = folder, key, data
+        self._kept, self.key, self.data = Kept(folder), key, data
 
     def load(self, kernel: str | None, setting: Setting, methods: list[str]) -> list[Outcome] | None:
         """Return what an earlier run found, if it is whole, has all methods and depends on the same."""
@@ -53,42 +52,30 @@ class Parts:
 
     def save(self, kernel: str | None, setting: Setting, outcomes: list[Outcome]) -> None:
         """Keep outcomes beside what is there of other methods."""
-        self.folder.mkdir(parents=True, exist_ok=True)
         together = self._read(kernel, setting) | {one.method: one for one in outcomes}
         kept = [
             {"method": one.method, "scores": one.scores.tolist(), "added": one.added.tolist(), "seconds": one.seconds}
             for one in together.values()
         ]
-        body = {"key": self._key(setting), "outcomes": kept}
-        with replaced_file(self._path(kernel, setting)) as file:
-            file.write(json.dumps({"checksum": _checksum(body), "body": body}).encode())
+        self._kept.save(self._name(kernel, setting), self._key(setting), kept)
 
     def _read(self, kernel: str | None, setting: Setting) -> dict[str, Outcome]:
+        found = self._kept.load(self._name(kernel, setting), self._key(setting)) or []
         try:
-            content = json.loads(self._path(kernel, setting).read_text())
-            body = content["body"]
-            if content["checksum"] != _checksum(body) or body["key"] != self._key(setting):
-                return {}
             return {
                 one["method"]: Outcome(
                     setting, one["method"], np.array(one["scores"]), np.array(one["added"], np.intp), one["seconds"]
                 )
-                for one in body["outcomes"]
+                for one in found
             }
-        except (OSError, ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError):
             return {}
 
     def _key(self, setting: Setting) -> dict[str, Any]:
-        key = self.key | {"data": {letter: self.data[letter] for letter in setting.letters}}
-        as_read: dict[str, Any] = json.loads(json.dumps(key))  # where there are no tuples
-        return as_read
+        return self.key | {"data": {letter: self.data[letter] for letter in setting.letters}}
 
-    def _path(self, kernel: str | None, setting: Setting) -> Path:
-        return self.folder / f"{self.key['fields'].replace('+', '-')}-{kernel or 'rivals'}-{setting.name}.json"
-
-
-def _checksum(body: dict[str, Any]) -> str:
-    return sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+    def _name(self, kernel: str | None, setting: Setting) -> str:
+        return f"{self.key['fields'].replace('+', '-')}-{kernel or 'rivals'}-{setting.name}"
 
 
 def make_rows(outcomes: dict[str | None, list[Outcome]], codes: NDArray[np.intp], *, fields: str) -> list[dict[str, Any]]:
@@ -160,6 +147,53 @@ def means(rows: list[dict[str, Any]], settings: list[str]) -> dict[tuple[str, st
     return result
 
 
+GROUPS = {"one source": SINGLE, "several sources": MULTI}
+
+
+def make_means(
+    outcomes: dict[str, dict[str | None, list[Outcome]]], codes: dict[str, NDArray[np.intp]]
+) -> list[dict[str, Any]]:
+    """Return the mean of each method and kernel that has all settings of a group, with an interval and a test.
+
+    ``codes`` are the true classes of each target domain. Documents are drawn as often in one setting as in any other of the
+    same target. Methods are tested against tkc with the presence kernel, else against plain; p-values are Holm's.
+    """
+    result = []
+    for name, settings in GROUPS.items():
+        if any(setting.name not in outcomes for setting in settings):
+            continue
+        right: dict[tuple[str, str | None], list[NDArray[np.float64]]] = {}
+        for setting in settings:
+            for kernel, several in outcomes[setting.name].items():
+                for one in several:
+                    answers = (one.scores > 0) == (codes[setting.target] == 1)
+                    right.setdefault((one.method, kernel), []).append(answers.astype(float))
+        whole = {key: values for key, values in right.items() if len(values) == len(settings)}
+        clusters = Clustered([np.arange(len(codes[one.target])) for one in settings], [one.target for one in settings])
+        drawn = {key: clusters.means(values) for key, values in whole.items()}
+        against = next((key for key in (("tkc", "presence"), ("plain", "presence")) if key in whole), None)
+        lines: list[dict[str, Any]] = []
+        for (method, kernel), values in whole.items():
+            low, high = interval_of(drawn[method, kernel])
+            line: dict[str, Any] = {
+                "settings": name,
+                "method": method,
+                "kernel": kernel,
+                "accuracy": 100 * float(np.mean(values)),
+            }
+            line |= {"low": 100 * low, "high": 100 * high, "against": None, "difference": None, "p_value": None}
+            if against is not None and (method, kernel) != against:
+                apart = drawn[method, kernel] - drawn[against]
+                line["against"], line["p_value"] = " ".join(against), differs(apart)
+                line["difference"] = [100 * float(value) for value in (np.mean(apart), *interval_of(apart))]
+            lines.append(line)
+        tested = [line for line in lines if line["p_value"] is not None]
+        for line, p_value in zip(tested, correct_by_holm([line["p_value"] for line in tested]), strict=True):
+            line["p_value"] = p_value
+        result += lines
+    return result
+
+
 SYMBOLS = {"presence": "0/1", "intersection": "∩", "spectrum": "spectrum"}
 
 
@@ -171,12 +205,15 @@ class Cell:
     ours: float | None = None
     star: bool = False
     best: bool = False
+    interval: tuple[float, float] | None = None
 
     def text(self, *, bold: tuple[str, str] = ("", ""), starred: str = "*") -> str:
         if self.ours is None:
             return "-" if self.published is None else f"{self.published:.1f} /  -"
         ours = f"{bold[0]}{self.ours:.1f}{bold[1]}" if self.best else f"{self.ours:.1f}"
         star = starred if self.star else ""
+        if self.interval is not None:
+            star += f" [{self.interval[0]:.1f} to {self.interval[1]:.1f}]"
         if self.published is None:
             return f"- / {ours}{star}"
         return f"{self.published:.1f} / {ours}{star} ({self.ours - self.published:+.1f})"
@@ -189,12 +226,12 @@ class Table:
     rows: list[tuple[str, list[Cell]]]
 
 
-def make_tables(rows: list[dict[str, Any]], *, fields: str) -> list[Table]:
-    """Make the tables: multi-source, single-source in two halves as in the paper, and the means."""
+def make_tables(rows: list[dict[str, Any]], *, fields: str, mean_rows: Sequence[dict[str, Any]] = ()) -> list[Table]:
+    """Make the tables: multi-source, single-source in two halves as in the paper, and the means, with intervals if given."""
     rows = [row for row in rows if row["fields"] == fields]
     halves = (("multi", MULTI), ("single", SINGLE[:6]), ("single", SINGLE[6:]))
     tables = [_table(rows, kind, settings, fields) for kind, settings in halves]
-    return [table for table in tables if table.rows] + _mean_table(rows, fields)
+    return [table for table in tables if table.rows] + _mean_table(rows, fields, mean_rows)
 
 
 def _table(rows: list[dict[str, Any]], kind: str, settings: list[Setting], fields: str) -> Table:
@@ -221,20 +258,20 @@ def _table(rows: list[dict[str, Any]], kind: str, settings: list[Setting], field
     return Table(f"{title}, {fields}: accuracy in %, published / ours (difference)", names, lines)
 
 
-def _mean_table(rows: list[dict[str, Any]], fields: str) -> list[Table]:
-    groups = {"one source": SINGLE, "several sources": MULTI}
-    found = {name: means(rows, [setting.name for setting in settings]) for name, settings in groups.items()}
+def _mean_table(rows: list[dict[str, Any]], fields: str, mean_rows: Sequence[dict[str, Any]]) -> list[Table]:
+    found = {name: means(rows, [setting.name for setting in settings]) for name, settings in GROUPS.items()}
     shown = {name: values for name, values in found.items() if values}
+    reach = {(row["settings"], row["method"], row["kernel"]): (row["low"], row["high"]) for row in mean_rows}
     keys = list(dict.fromkeys(key for values in shown.values() for key in values))
     lines = []
     for method, kernel in keys:
-        cells = [
-            Cell(values[method, kernel][1], values[method, kernel][0])
-            for values in shown.values()
-            if (method, kernel) in values
-        ]
+        cells = []
+        for name, values in shown.items():
+            ours, published = values.get((method, kernel), (None, None))
+            cells.append(Cell(published, ours, interval=reach.get((name, method, kernel)) if ours is not None else None))
         lines.append((_label(method, kernel), cells))
-    return [Table(f"Means, {fields}: published / ours (difference)", list(shown), lines)] if shown else []
+    title = f"Means, {fields}: published / ours{' [95 % interval]' if reach else ''} (difference)"
+    return [Table(title, list(shown), lines)] if shown else []
 
 
 def _label(method: str, kernel: str | None) -> str:
