@@ -53,6 +53,11 @@ class Method:
         """Whether it is one of the paper's three stages, which take any kernel and can share one gram."""
         return self.is_own and self.options["preset"] == "paper"
 
+    @property
+    def is_best(self) -> bool:
+        """Whether it runs the preset best, whole or on a part of its kernels."""
+        return self.is_own and self.options["preset"] == BEST
+
     def check(self) -> None:
         """Raise an error that says what to install if something is missing."""
         require(self.title, self.needs)
@@ -68,18 +73,30 @@ class Method:
 
 
 PAPER = "Ionescu and Butnaru 2018"
+KDA = "Giménez-Pérez, Franco-Salvador and Rosso, EACL 2017"
 OTHER_SPLIT = "1600 source and 400 target documents, five random splits"
 _ROWS = (
     Method("plain", "plain", "TransductiveClassifier", PAPER, {"preset": "paper", "adapt": False, "n_rounds": 1}, adapts=False),
     Method("adapted", "adapted", "TransductiveClassifier", PAPER, {"preset": "paper", "n_rounds": 1}),
     Method("tkc", "tkc", "TransductiveClassifier", PAPER, {"preset": "paper"}),
     Method(BEST, "best", "TransductiveClassifier", "docs/experiments.md", {"preset": BEST}),
+    Method("best-words", "best, words", "TransductiveClassifier", "docs/experiments.md", {"preset": BEST, "kernel": "words"}),
     Method(
-        "kda",
-        "string kernels + KDA",
+        "best-characters",
+        "best, characters",
+        "TransductiveClassifier",
+        "docs/experiments.md",
+        {"preset": BEST, "kernel": "presence"},
+    ),
+    Method("kda", "string kernels + KDA", "KernelDiscriminant", KDA, adapts=False, published="KDA 0/1"),
+    Method(
+        "kda-intersection",
+        "string kernels ∩ + KDA",
         "KernelDiscriminant",
-        "Giménez-Pérez, Franco-Salvador and Rosso, EACL 2017",
+        KDA,
+        {"kernel": "intersection"},
         adapts=False,
+        published="KDA ∩",
     ),
     Method("tfidf", "tf-idf + logistic regression", "TfidfLogistic", "scikit-learn", adapts=False),
     Method("self-training", "self-training", "SelfTraining", "scikit-learn"),

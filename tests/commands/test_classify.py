@@ -381,6 +381,18 @@ def test_the_preset_best_is_a_method(gramshift, folder):
         assert (folder / f"again{number}.csv").read_bytes() == (folder / "labels.csv").read_bytes()
 
 
+@pytest.mark.parametrize(("method", "kernel"), [("best-words", "words"), ("best-characters", "presence")])
+def test_best_on_one_of_its_kernels(gramshift, folder, method, kernel):
+    answer = gramshift(*DEFAULT, "--method", method, "--output", "labels.csv", "--json")
+    assert answer.code == 0, answer.err
+    clf = gs.TransductiveClassifier(preset="best", kernel=kernel).fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
+    rows = read_csv(folder / "labels.csv")
+    assert [row["label"] for row in rows] == clf.transduction_.tolist()
+    assert [row["plain_label"] for row in rows] == clf.plain_transduction_.tolist()
+    refused = gramshift(*DEFAULT, "--method", method, "--kernel", "spectrum", "--output", "labels.csv")
+    assert f"{method} has its own, leave it out" in refused.err
+
+
 def test_the_preset_paper_is_the_method_tkc(gramshift, folder):
     """With the lengths of n-grams and the number of documents that the paper has, as in Python."""
     answer = gramshift(*DEFAULT, "--preset", "paper", "--output", "labels.csv", "--json")

@@ -260,7 +260,7 @@ def test_names_of_methods():
     assert parse_methods("own") == ["plain", "adapted", "tkc"]
     assert parse_methods("sfa, best, TKC") == ["tkc", "best", "sfa"]
     assert set(parse_methods("all")) == set(METHODS)
-    assert set(parse_methods("rivals")) == set(METHODS) - {"plain", "adapted", "tkc", "best"}
+    assert set(parse_methods("rivals")) == set(METHODS) - {"plain", "adapted", "tkc", "best", "best-words", "best-characters"}
     with pytest.raises(ValueError, match="method 'sfo' is not known; there are own, rivals, all, plain"):
         parse_methods("sfo")
     with pytest.raises(ValueError, match="no method is named"):

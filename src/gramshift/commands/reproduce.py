@@ -89,7 +89,7 @@ def _draw(result: dict[str, Any], output: Path, kernel: str, say: Say) -> list[P
 
 def _needs(settings: list[Setting], methods: list[str]) -> str:
     n = 2000 * len({letter for setting in settings for letter in setting.letters})
-    kept = 110_000 * n if BEST in methods else 0  # it keeps the index of all n-grams
+    kept = 110_000 * n if any(METHODS[name].is_best for name in methods) else 0  # it keeps the index of all n-grams
     return f"about {(28 * n * n + kept) / 1e9 + 0.3:.1f} GB of memory"
 
 

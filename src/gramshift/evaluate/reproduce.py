@@ -105,7 +105,7 @@ def reproduce(
         "rows": rows,
         "means": make_means(outcomes, truth),
         "data": digests,
-        "parameters": parameters | ({BEST: PRESETS[BEST]} if BEST in others else {}),
+        "parameters": parameters | ({BEST: PRESETS[BEST]} if any(METHODS[name].is_best for name in others) else {}),
         "versions": versions,
         "notes": sentiment.notes,
         "seconds": round(time.perf_counter() - begun, 2),

@@ -10,7 +10,7 @@ from gramshift.commands.classify.labelled import describe_changes
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Inputs
 from gramshift.evaluate.scoring import score_labels
-from gramshift.methods import BEST
+from gramshift.methods import METHODS
 
 
 def describe_findings(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any], fits: Fits) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def describe_findings(options: ClassifyOptions, inputs: Inputs, corrections: dic
         "shares": _name_all(getattr(fits.classifier, "shares_", None)),
         "domains": getattr(fits.classifier, "sources_", None),
         "without_evidence": fits.n_blank,
-        "fell_back": options.method == BEST and len(fits.classifier.history_) == 1,
+        "fell_back": METHODS[options.method].is_best and len(fits.classifier.history_) == 1,
         "history": [
             step | {key: _name_all(step[key]) for key in ("added", "labels", "shares") if key in step}
             for step in fits.classifier.history_

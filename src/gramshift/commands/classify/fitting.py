@@ -11,7 +11,7 @@ from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Inputs
 from gramshift.evaluate.advice import class_shares, diagnose, separability
 from gramshift.learn.ridge import SingularKernelError
-from gramshift.methods import BEST, METHODS
+from gramshift.methods import METHODS
 from gramshift.model.classifier import fit_on_gram
 from gramshift.model.describers import compare_plainly
 from gramshift.model.fit import make_gram
@@ -93,7 +93,7 @@ def fit_all(
     runtime = Runtime(options.jobs, options.memory, progress=progress)
     where: dict[str, Any] = {"engine": options.engine, "scheduler": options.scheduler, "resume": options.resume}
     gram, elsewhere = None, options.engine != "threads" or options.resume is not None
-    stage = METHODS[options.method].is_stage
+    stage, is_best = METHODS[options.method].is_stage, METHODS[options.method].is_best
     if not kernel.counts or (stage and (options.method != "plain" or elsewhere)):  # what is no sum over n-grams
         gram = make_gram(kernel, texts, replace(runtime, **where), on_disk=on_disk)
 
@@ -103,7 +103,7 @@ def fit_all(
             return chosen.make().fit(texts, labels)
         given = (options.given_parameters(inputs.labels) if method == options.method else options.given_to_plain()) | limits
         classifier, shared = chosen.make(**given | more), gram if chosen.is_stage else None
-        n_more, domains = len(inputs.more_texts), inputs.domains(known) if method == BEST else None
+        n_more, domains = len(inputs.more_texts), inputs.domains(known) if chosen.is_best else None
         fit_on_gram(classifier, documents, labels, shared, runtime, n_unlabelled=n_more, domains=domains, calibrate=calibrate)
         return classifier
 
@@ -112,14 +112,14 @@ def fit_all(
     unknown: list[str] = []
     if options.method != "plain":
         try:
-            less = {"n_rounds": 1} if options.method == BEST else {}  # what there would be without adapting
-            beside = BEST if options.method == BEST else "plain"
+            less = {"n_rounds": 1} if is_best else {}  # what there would be without adapting
+            beside = options.method if is_best else "plain"
             plain = fit(beside, known, runtime.under("plain"), calibrate=False, **less)
         except SingularKernelError as error:  # labels do not need it
             unknown = [f"The labels could not be compared with those of plain: {error}."]
     without = fit(options.method, [None] * len(known), runtime.under("before"), calibrate=False) if corrections else None
     is_source = np.arange(len(texts)) < len(inputs.texts)
-    kernel = classifier._fit.model.similarities.kernels[0] if options.method == BEST else kernel  # with n-grams that are known
+    kernel = classifier._fit.model.similarities.kernels[0] if is_best else kernel  # with n-grams that are known
     compared = gram if gram is not None else partial(compare_plainly, kernel, documents, runtime)
     diagnostics, warnings = _diagnose(classifier, plain, inputs, separability(compared, is_source))
     return Fits(

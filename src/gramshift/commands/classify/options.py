@@ -74,11 +74,11 @@ class ClassifyOptions:
         METHODS[self.method].check()
         if self.kernel not in KERNELS:
             raise InputError(f"--kernel {self.kernel}: there are {', '.join(KERNELS)}{suggest(self.kernel, KERNELS)}")
-        if self.method == BEST and (self.kernel != "presence" or self.added is not None):
+        if METHODS[self.method].is_best and (self.kernel != "presence" or self.added is not None):
             given = "--kernel" if self.added is None else "--added"
-            raise InputError(f"{given} goes with plain, adapted and tkc; {BEST} has its own, leave it out")
+            raise InputError(f"{given} goes with plain, adapted and tkc; {self.method} has its own, leave it out")
         if self.shares is not None:
-            if self.method != BEST:
+            if not METHODS[self.method].is_best:
                 raise InputError(f"--shares goes with {BEST}; {self.method} has no use for shares of classes")
             parse_shares(self.shares)
         if self.unlabelled is not None and (
@@ -113,7 +113,7 @@ class ClassifyOptions:
             raise InputError(f"--landmarks {words}: give a number of documents such as 2000, or {AUTO}")
         if not METHODS[self.method].is_stage:
             stages = ", ".join(name for name, one in METHODS.items() if one.is_stage)
-            why = "is exact without: use --sample" if self.method == BEST else "compares all documents"
+            why = "is exact without: use --sample" if METHODS[self.method].is_best else "compares all documents"
             raise InputError(f"--landmarks goes with {stages}; {self.method} {why}")
         if STANDARD in (*self.source, *self.targets):
             raise InputError("--landmarks reads documents more than once, which standard input cannot; give the name of a file")
@@ -145,7 +145,7 @@ class ClassifyOptions:
     @property
     def ngram_range(self) -> tuple[int, int]:
         """The lengths of n-grams that are given, or those of the preset."""
-        lengths: tuple[int, int] = PRESETS[BEST if self.method == BEST else PAPER]["ngram_range"]
+        lengths: tuple[int, int] = PRESETS[BEST if METHODS[self.method].is_best else PAPER]["ngram_range"]
         return lengths if self.ngrams is None else parse_ngrams(self.ngrams)
 
     def n_added(self, n_target: int) -> int:
@@ -168,7 +168,7 @@ class ClassifyOptions:
     def given_to_plain(self) -> dict[str, Any]:
         """The same for what has no rounds."""
         given: dict[str, Any] = {} if self.ngrams is None else {"ngram_range": parse_ngrams(self.ngrams)}
-        return given | ({} if self.method == BEST else {"kernel": self.kernel})
+        return given | ({} if METHODS[self.method].is_best else {"kernel": self.kernel})
 
     def _parse_added(self) -> int | float | None:
         """The number of target documents that join, or their share; None for that of the preset."""
@@ -258,7 +258,7 @@ def _name_method(values: dict[str, Any]) -> dict[str, Any]:
         return rest
     check_preset(values[PRESET])
     method = values.get("method", BEST if values[PRESET] == BEST else "tkc")
-    if (method == BEST) != (values[PRESET] == BEST):
+    if method in METHODS and METHODS[method].is_best != (values[PRESET] == BEST):
         raise InputError(f"--preset {values[PRESET]} and --method {method} do not go together; give one of them")
     return rest | {"method": method}
 

@@ -17,7 +17,7 @@ from gramshift.data.tables import Table, TableError
 from gramshift.data.writing import open_writer, output_style
 from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS
-from gramshift.methods import BEST, METHODS
+from gramshift.methods import METHODS
 from gramshift.model.settings import MOST_LANDMARKS, WORD_RANGE
 from gramshift.report.contents import ReportContents, ShownAsItIs, SourceDocuments, TargetDocuments
 from gramshift.report.gather import MAX_EXPLAINED, gather_contents
@@ -126,7 +126,7 @@ def _columns(options: ClassifyOptions, inputs: Inputs, say: Say) -> LabelColumns
     """The columns of the output, whose format must fit too."""
     table, classes = inputs.target.table, sorted(set(inputs.labels))
     filled = inputs.target.columns.label if not options.targets else None
-    columns = label_columns(table, classes, filled=filled, plain=options.method == BEST)
+    columns = label_columns(table, classes, filled=filled, plain=METHODS[options.method].is_best)
     if options.output is not None:
         check_columns_fit(options.output, table, columns, classes, say)
     return columns
@@ -157,7 +157,7 @@ class RunSize:
 def measure(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any]) -> RunSize:
     """Measure a run; it is refused if it takes more than there is."""
     n_target, method = len(inputs.rows), METHODS[options.method]
-    (low, high), is_best, kept = options.ngram_range, options.method == BEST, options.resume is not None
+    (low, high), is_best, kept = options.ngram_range, method.is_best, options.resume is not None
     work = Work(
         n_source=len(inputs.labels),
         n_target=n_target + len(inputs.more_texts),
