@@ -99,6 +99,8 @@ _ROWS = (
         published="KDA ∩",
     ),
     Method("tfidf", "tf-idf + logistic regression", "TfidfLogistic", "scikit-learn", adapts=False),
+    Method("tfidf-characters", "tf-idf of characters + SVM", "TfidfCharacters", "scikit-learn", adapts=False),
+    Method("nbsvm", "NB-SVM", "NBSVM", "Wang and Manning, ACL 2012", adapts=False),
     Method("self-training", "self-training", "SelfTraining", "scikit-learn"),
     Method(
         "sfa",

@@ -8,10 +8,11 @@ if TYPE_CHECKING:
     from gramshift.baselines.dci import DCI
     from gramshift.baselines.discriminant import KernelDiscriminant
     from gramshift.baselines.kemeta import KEMeta
+    from gramshift.baselines.naive_bayes import NBSVM
     from gramshift.baselines.scl import SCL
     from gramshift.baselines.sfa import SFA
     from gramshift.baselines.sst import SST
-    from gramshift.baselines.tfidf import SelfTraining, TfidfLogistic
+    from gramshift.baselines.tfidf import SelfTraining, TfidfCharacters, TfidfLogistic
     from gramshift.baselines.tradaboost import TopicTrAdaBoost, TrAdaBoost
     from gramshift.baselines.tsvm import TransductiveSVM
 
@@ -27,18 +28,22 @@ CLASSES = {  # where each class lives
     "TransductiveSVM": "gramshift.baselines.tsvm",
     "KernelDiscriminant": "gramshift.baselines.discriminant",
     "TfidfLogistic": "gramshift.baselines.tfidf",
+    "TfidfCharacters": "gramshift.baselines.tfidf",
+    "NBSVM": "gramshift.baselines.naive_bayes",
     "SelfTraining": "gramshift.baselines.tfidf",
 }
 
 __all__ = [
     "CORAL",
     "DCI",
+    "NBSVM",
     "SCL",
     "SFA",
     "SST",
     "KEMeta",
     "KernelDiscriminant",
     "SelfTraining",
+    "TfidfCharacters",
     "TfidfLogistic",
     "TopicTrAdaBoost",
     "TrAdaBoost",

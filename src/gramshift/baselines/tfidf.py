@@ -1,4 +1,4 @@
-"""What a user of scikit-learn would reach for: weighted words, logistic regression, self-training on top."""
+"""What a user of scikit-learn would reach for: weighted words or characters, a linear classifier, self-training on top."""
 
 from typing import Any
 
@@ -8,7 +8,20 @@ from sklearn.semi_supervised import SelfTrainingClassifier
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.checks import check_flag, check_number
-from gramshift.baselines.word_features import columns, count_words, find_words, fit_logistic, inverse_frequency, score, weigh
+from gramshift.baselines.word_features import (
+    columns,
+    count_characters,
+    count_words,
+    document_frequency,
+    find_characters,
+    find_words,
+    fit_logistic,
+    fit_machine,
+    inverse_frequency,
+    score,
+    weigh,
+)
+from gramshift.kernels.registry import check_ngram_range
 
 
 class TfidfLogistic(Baseline):
@@ -44,6 +57,41 @@ class TfidfLogistic(Baseline):
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         features = weigh(count_words(texts, state["words"]), state["inverse"])
+        return score(features, (state["coefficients"], state["intercepts"]))
+
+
+class TfidfCharacters(Baseline):
+    """Linear support vector machine on weighted character n-grams within words. It looks at no target document.
+
+    Parameters
+    ----------
+    ngram_range : (lo, hi)
+        Lengths of n-grams, with the blanks that stand before and after each word.
+    C : float
+        Inverse of the penalty.
+    """
+
+    needs_target = False
+
+    def __init__(self, *, ngram_range: tuple[int, int] = (3, 6), C: float = 1.0) -> None:
+        self.ngram_range = ngram_range
+        self.C = C
+
+    def _check_parameters(self) -> None:
+        check_ngram_range(self.ngram_range)
+        check_number("C", self.C)
+
+    def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
+        ngrams, counts = find_characters(source, self.ngram_range)
+        shared = document_frequency(counts) > 1
+        if shared.any():  # what one document alone has is most of all n-grams, and tells nothing of others
+            ngrams, counts = [ngrams[i] for i in np.flatnonzero(shared)], counts[:, shared]
+        inverse = inverse_frequency(counts)
+        coefficients, intercepts = fit_machine(weigh(counts, inverse), codes, C=self.C)
+        return {"ngrams": ngrams, "inverse": inverse, "coefficients": coefficients, "intercepts": intercepts}
+
+    def _score_texts(self, state: State, texts: list[str]) -> Floats:
+        features = weigh(count_characters(texts, state["ngrams"], self.ngram_range), state["inverse"])
         return score(features, (state["coefficients"], state["intercepts"]))
 
 

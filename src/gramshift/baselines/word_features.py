@@ -19,7 +19,15 @@ TOKEN = r"(?u)\b\w+\b"  # one letter is a word too
 
 def find_words(texts: list[str], *, longest: int = 2, least: int = 1) -> tuple[list[str], Any]:
     """Find words, and pairs if ``longest`` is 2, of at least so many documents, in order, and count them in each document."""
-    vectorizer = CountVectorizer(token_pattern=TOKEN, ngram_range=(1, longest), dtype=np.float64)
+    return _find(CountVectorizer(token_pattern=TOKEN, ngram_range=(1, longest), dtype=np.float64), texts, least)
+
+
+def find_characters(texts: list[str], ngram_range: tuple[int, int], *, least: int = 1) -> tuple[list[str], Any]:
+    """Find character n-grams within words, a blank before and after each word, as find_words finds words."""
+    return _find(CountVectorizer(analyzer="char_wb", ngram_range=ngram_range, dtype=np.float64), texts, least)
+
+
+def _find(vectorizer: CountVectorizer, texts: list[str], least: int) -> tuple[list[str], Any]:
     try:
         counts = vectorizer.fit_transform(texts)
     except ValueError:  # scikit-learn speaks of stop words here
@@ -35,6 +43,12 @@ def count_words(texts: list[str], words: list[str]) -> Any:
     """How often each text has each of these words, sparse."""
     longest = max((word.count(" ") + 1 for word in words), default=1)
     vectorizer = CountVectorizer(token_pattern=TOKEN, ngram_range=(1, longest), vocabulary=words, dtype=np.float64)
+    return vectorizer.transform(texts)
+
+
+def count_characters(texts: list[str], ngrams: list[str], ngram_range: tuple[int, int]) -> Any:
+    """How often each text has each of these character n-grams within words, sparse."""
+    vectorizer = CountVectorizer(analyzer="char_wb", ngram_range=ngram_range, vocabulary=ngrams, dtype=np.float64)
     return vectorizer.transform(texts)
 
 
