@@ -103,6 +103,9 @@ _ROWS = (
     Method("nbsvm", "NB-SVM", "NBSVM", "Wang and Manning, ACL 2012", adapts=False),
     Method("self-training", "self-training", "SelfTraining", "scikit-learn"),
     Method(
+        "self-training-balanced", "balanced self-training", "BalancedSelfTraining", "after Zou, Yu, Kumar and Wang, ECCV 2018"
+    ),
+    Method(
         "sfa",
         "SFA",
         "SFA",

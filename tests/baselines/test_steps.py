@@ -366,7 +366,7 @@ def test_projected_features_are_gamma_times_as_long_as_the_words():
 
 
 def test_self_training_is_that_of_scikit_learn():
-    features = TfidfVectorizer(token_pattern=words.TOKEN, ngram_range=(1, 2), sublinear_tf=True)
+    features = TfidfVectorizer(token_pattern=words.TOKEN, ngram_range=(1, 2), sublinear_tf=True, min_df=2)
     rows = features.fit_transform(KITCHEN.texts + FILMS.texts)
     codes = [["negative", "positive"].index(label) for label in KITCHEN.labels] + [-1] * len(FILMS.texts)
     theirs = SelfTrainingClassifier(LogisticRegression(C=30.0, max_iter=5000), threshold=0.6).fit(rows, codes)

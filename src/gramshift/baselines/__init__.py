@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gramshift.baselines.scl import SCL
     from gramshift.baselines.sfa import SFA
     from gramshift.baselines.sst import SST
-    from gramshift.baselines.tfidf import SelfTraining, TfidfCharacters, TfidfLogistic
+    from gramshift.baselines.tfidf import BalancedSelfTraining, SelfTraining, TfidfCharacters, TfidfLogistic
     from gramshift.baselines.tradaboost import TopicTrAdaBoost, TrAdaBoost
     from gramshift.baselines.tsvm import TransductiveSVM
 
@@ -31,6 +31,7 @@ CLASSES = {  # where each class lives
     "TfidfCharacters": "gramshift.baselines.tfidf",
     "NBSVM": "gramshift.baselines.naive_bayes",
     "SelfTraining": "gramshift.baselines.tfidf",
+    "BalancedSelfTraining": "gramshift.baselines.tfidf",
 }
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "SCL",
     "SFA",
     "SST",
+    "BalancedSelfTraining",
     "KEMeta",
     "KernelDiscriminant",
     "SelfTraining",

@@ -7,8 +7,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.semi_supervised import SelfTrainingClassifier
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
-from gramshift.baselines.checks import check_flag, check_number
+from gramshift.baselines.checks import check_count, check_flag, check_number
 from gramshift.baselines.word_features import (
+    Linear,
     columns,
     count_characters,
     count_words,
@@ -22,6 +23,10 @@ from gramshift.baselines.word_features import (
     weigh,
 )
 from gramshift.kernels.registry import check_ngram_range
+from gramshift.learn.calibrate import softmax
+from gramshift.learn.selection import choose_by_shares
+
+LEAST = 2  # documents that a word must stand in, for self-training
 
 
 class TfidfLogistic(Baseline):
@@ -98,6 +103,8 @@ class TfidfCharacters(Baseline):
 class SelfTraining(TfidfLogistic):
     """scikit-learn's SelfTrainingClassifier over the above: target documents that it is sure of join the training set.
 
+    Words are those of at least two documents: one that a single document has would take up any label that this one is given.
+
     Parameters
     ----------
     C : float
@@ -110,7 +117,7 @@ class SelfTraining(TfidfLogistic):
 
     needs_target = True
 
-    def __init__(self, *, C: float = 1.0, threshold: float = 0.75, adapt: bool = True) -> None:
+    def __init__(self, *, C: float = 10.0, threshold: float = 0.95, adapt: bool = True) -> None:
         super().__init__(C=C)
         self.threshold = threshold
         self.adapt = adapt
@@ -121,15 +128,54 @@ class SelfTraining(TfidfLogistic):
         check_flag("adapt", self.adapt)
 
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
-        words, counts = find_words(source + target)
+        words, counts = find_words(source + target, least=min(LEAST, len(source)))
         inverse = inverse_frequency(counts)
         features = weigh(counts, inverse)
-        if self.adapt:
-            coefficients, intercepts = self._train_itself(features, np.concatenate([codes, np.full(len(target), -1)]))
-        else:
-            coefficients, intercepts = fit_logistic(features[: len(source)], codes, C=self.C)
+        learn = self._train_itself if self.adapt else self._train_once
+        coefficients, intercepts = learn(features, codes)
         return {"words": words, "inverse": inverse, "coefficients": coefficients, "intercepts": intercepts}
 
-    def _train_itself(self, features: Any, codes: Codes) -> tuple[Floats, Floats]:
+    def _train_once(self, features: Any, codes: Codes) -> Linear:
+        return fit_logistic(features[: len(codes)], codes, C=self.C)
+
+    def _train_itself(self, features: Any, codes: Codes) -> Linear:
+        """Learn from all documents; those of the source, which have codes, stand first."""
         model = SelfTrainingClassifier(LogisticRegression(C=self.C, max_iter=5000), threshold=self.threshold)
-        return columns(model.fit(features, codes).estimator_)
+        unknown = np.full(features.shape[0] - len(codes), -1)
+        return columns(model.fit(features, np.concatenate([codes, unknown])).estimator_)
+
+
+class BalancedSelfTraining(SelfTraining):
+    """Self-training in equal steps: a quarter of the target joins, a half, three quarters, all; with the source's class shares.
+
+    In each step target documents join with the labels that the model before gives them: the surest of each class, as many as
+    its share of the source asks for. In the next step all of them are labelled anew. There is no threshold to choose. Zou, Yu,
+    Kumar and Wang (ECCV 2018) balance classes alike.
+
+    Parameters
+    ----------
+    n_steps : int
+        Steps until all target documents have joined.
+    C : float
+        Inverse of the penalty.
+    adapt : bool
+        False for the logistic regression alone, on the same words.
+    """
+
+    def __init__(self, *, n_steps: int = 4, C: float = 100.0, adapt: bool = True) -> None:
+        super().__init__(C=C, adapt=adapt)
+        self.n_steps = n_steps
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_count("n_steps", self.n_steps)
+
+    def _train_itself(self, features: Any, codes: Codes) -> Linear:
+        n, shares = len(codes), np.bincount(codes) / len(codes)
+        linear = self._train_once(features, codes)
+        for step in range(1, self.n_steps + 1):
+            n_joining = round(step / self.n_steps * (features.shape[0] - n))
+            rows, found = choose_by_shares(softmax(score(features[n:], linear), 1.0), n_joining, shares)
+            learnt = np.concatenate([np.arange(n), n + rows])
+            linear = fit_logistic(features[learnt], np.concatenate([codes, found]), C=self.C)
+        return linear
