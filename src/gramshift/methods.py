@@ -105,6 +105,7 @@ _ROWS = (
     Method(
         "self-training-balanced", "balanced self-training", "BalancedSelfTraining", "after Zou, Yu, Kumar and Wang, ECCV 2018"
     ),
+    Method("nb-em", "naive Bayes + EM", "NaiveBayesEM", "Nigam, McCallum, Thrun and Mitchell, Machine Learning 2000"),
     Method(
         "sfa",
         "SFA",

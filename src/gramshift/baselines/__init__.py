@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from gramshift.baselines.dci import DCI
     from gramshift.baselines.discriminant import KernelDiscriminant
     from gramshift.baselines.kemeta import KEMeta
-    from gramshift.baselines.naive_bayes import NBSVM
+    from gramshift.baselines.naive_bayes import NBSVM, NaiveBayesEM
     from gramshift.baselines.scl import SCL
     from gramshift.baselines.sfa import SFA
     from gramshift.baselines.sst import SST
@@ -30,6 +30,7 @@ CLASSES = {  # where each class lives
     "TfidfLogistic": "gramshift.baselines.tfidf",
     "TfidfCharacters": "gramshift.baselines.tfidf",
     "NBSVM": "gramshift.baselines.naive_bayes",
+    "NaiveBayesEM": "gramshift.baselines.naive_bayes",
     "SelfTraining": "gramshift.baselines.tfidf",
     "BalancedSelfTraining": "gramshift.baselines.tfidf",
 }
@@ -44,6 +45,7 @@ __all__ = [
     "BalancedSelfTraining",
     "KEMeta",
     "KernelDiscriminant",
+    "NaiveBayesEM",
     "SelfTraining",
     "TfidfCharacters",
     "TfidfLogistic",
