@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from gramshift.baselines.dci import DCI
     from gramshift.baselines.discriminant import KernelDiscriminant
     from gramshift.baselines.kemeta import KEMeta
+    from gramshift.baselines.msda import MSDA
     from gramshift.baselines.naive_bayes import NBSVM, NaiveBayesEM
     from gramshift.baselines.scl import SCL
     from gramshift.baselines.sfa import SFA
@@ -31,6 +32,7 @@ CLASSES = {  # where each class lives
     "TfidfCharacters": "gramshift.baselines.tfidf",
     "NBSVM": "gramshift.baselines.naive_bayes",
     "NaiveBayesEM": "gramshift.baselines.naive_bayes",
+    "MSDA": "gramshift.baselines.msda",
     "SelfTraining": "gramshift.baselines.tfidf",
     "BalancedSelfTraining": "gramshift.baselines.tfidf",
 }
@@ -38,6 +40,7 @@ CLASSES = {  # where each class lives
 __all__ = [
     "CORAL",
     "DCI",
+    "MSDA",
     "NBSVM",
     "SCL",
     "SFA",

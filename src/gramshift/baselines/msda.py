@@ -1,0 +1,99 @@
+"""Marginalised denoising: words are put back that random deletion would take away, layer upon layer, with one solution each."""
+
+from typing import Any
+
+import numpy as np
+from scipy import linalg, sparse
+from sklearn.preprocessing import normalize
+
+from gramshift.baselines.base import Baseline, Codes, Floats, State
+from gramshift.baselines.checks import check_count, check_flag, check_number
+from gramshift.baselines.word_features import binary, count_words, document_frequency, find_words, fit_machine, largest, score
+
+LEAST = 2  # documents that a word must stand in
+RIDGE = 1e-5  # added to the diagonal, as published: words that always stand together would leave the solution open
+
+
+class MSDA(Baseline):
+    """Marginalised stacked denoising autoencoders of Chen, Xu, Weinberger and Sha (ICML 2012).
+
+    Each layer is the linear map that best restores documents, of source and target alike, from which words have been deleted
+    at random; the mean over all deletions is taken by formula, so that nothing is drawn. The hyperbolic tangent of what it
+    restores goes into the next layer. A linear support vector machine learns from the words and all layers side by side.
+
+    Parameters
+    ----------
+    n_words : int
+        The most frequent words of both domains, each in two documents at least.
+    n_layers : int
+        Denoising layers, one upon the other.
+    noise : float
+        Probability with which a word is deleted.
+    C : float
+        Inverse of the machine's penalty, for rows of length 1.
+    adapt : bool
+        False for the machine on the words alone.
+    """
+
+    def __init__(
+        self, *, n_words: int = 2000, n_layers: int = 5, noise: float = 0.5, C: float = 0.3, adapt: bool = True
+    ) -> None:
+        self.n_words = n_words
+        self.n_layers = n_layers
+        self.noise = noise
+        self.C = C
+        self.adapt = adapt
+
+    def _check_parameters(self) -> None:
+        check_count("n_words", self.n_words)
+        check_count("n_layers", self.n_layers)
+        check_number("noise", self.noise, most=0.99)
+        check_number("C", self.C)
+        check_flag("adapt", self.adapt)
+
+    def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
+        words, counts = find_words(source + target, longest=1, least=min(LEAST, len(source)))
+        chosen = largest(document_frequency(counts).astype(float), self.n_words)
+        present = binary(counts[:, chosen])
+        state: State = {"words": [words[i] for i in chosen]}
+        n_layers = self.n_layers if self.adapt else 0
+        hidden, parts = present, [present[: len(source)]]
+        for layer in range(n_layers):
+            state[f"layer_{layer}"] = denoise(hidden, self.noise)
+            hidden = restore(hidden, state[f"layer_{layer}"])
+            parts.append(hidden[: len(source)])
+        coefficients, intercepts = fit_machine(side_by_side(parts), codes, C=self.C)
+        return state | {"n_layers": n_layers, "coefficients": coefficients, "intercepts": intercepts}
+
+    def _score_texts(self, state: State, texts: list[str]) -> Floats:
+        parts: list[Any] = [binary(count_words(texts, state["words"]))]
+        for layer in range(state["n_layers"]):
+            parts.append(restore(parts[-1], state[f"layer_{layer}"]))
+        return score(side_by_side(parts), (state["coefficients"], state["intercepts"]))
+
+
+def denoise(rows: Any, noise: float) -> Floats:
+    """The map from rows with deleted values, and a 1 that is never deleted, to whole rows: the best in the mean over deletions.
+
+    The means of products are by formula: two values are both kept with the square of the probability that one is kept.
+    """
+    products, sums = rows.T @ rows, np.asarray(rows.sum(axis=0)).ravel()
+    products = products.toarray() if sparse.issparse(products) else products
+    products = np.block([[products, sums[:, None]], [sums, np.array([rows.shape[0]])]])
+    kept = np.append(np.full(rows.shape[1], 1 - noise), 1.0)
+    noisy = products * np.outer(kept, kept)
+    np.fill_diagonal(noisy, np.diagonal(products) * kept + RIDGE)
+    weights: Floats = linalg.solve(noisy, (products[:-1] * kept).T, assume_a="pos")
+    return weights
+
+
+def restore(rows: Any, weights: Floats) -> Floats:
+    """What a layer makes of rows."""
+    result: Floats = np.tanh(rows @ weights[:-1] + weights[-1])
+    return result
+
+
+def side_by_side(parts: list[Any]) -> Any:
+    """The words and all layers in one row of length 1."""
+    rows = parts[0] if len(parts) == 1 else np.hstack([parts[0].toarray(), *parts[1:]])
+    return normalize(rows)
