@@ -74,6 +74,7 @@ class Method:
 
 PAPER = "Ionescu and Butnaru 2018"
 KDA = "Giménez-Pérez, Franco-Salvador and Rosso, EACL 2017"
+SPREADING = "Zhou, Bousquet, Lal, Weston and Schölkopf, NIPS 2003"
 OTHER_SPLIT = "1600 source and 400 target documents, five random splits"
 _ROWS = (
     Method("plain", "plain", "TransductiveClassifier", PAPER, {"preset": "paper", "adapt": False, "n_rounds": 1}, adapts=False),
@@ -107,6 +108,7 @@ _ROWS = (
     ),
     Method("nb-em", "naive Bayes + EM", "NaiveBayesEM", "Nigam, McCallum, Thrun and Mitchell, Machine Learning 2000"),
     Method("msda", "mSDA", "MSDA", "Chen, Xu, Weinberger and Sha, ICML 2012"),
+    Method("label-spreading", "label spreading 0/1", "StringSpreading", SPREADING),
     Method(
         "sfa",
         "SFA",

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from gramshift.baselines.naive_bayes import NBSVM, NaiveBayesEM
     from gramshift.baselines.scl import SCL
     from gramshift.baselines.sfa import SFA
+    from gramshift.baselines.spreading import StringSpreading
     from gramshift.baselines.sst import SST
     from gramshift.baselines.tfidf import BalancedSelfTraining, SelfTraining, TfidfCharacters, TfidfLogistic
     from gramshift.baselines.tradaboost import TopicTrAdaBoost, TrAdaBoost
@@ -33,6 +34,7 @@ CLASSES = {  # where each class lives
     "NBSVM": "gramshift.baselines.naive_bayes",
     "NaiveBayesEM": "gramshift.baselines.naive_bayes",
     "MSDA": "gramshift.baselines.msda",
+    "StringSpreading": "gramshift.baselines.spreading",
     "SelfTraining": "gramshift.baselines.tfidf",
     "BalancedSelfTraining": "gramshift.baselines.tfidf",
 }
@@ -50,6 +52,7 @@ __all__ = [
     "KernelDiscriminant",
     "NaiveBayesEM",
     "SelfTraining",
+    "StringSpreading",
     "TfidfCharacters",
     "TfidfLogistic",
     "TopicTrAdaBoost",
