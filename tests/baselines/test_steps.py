@@ -10,7 +10,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.semi_supervised import SelfTrainingClassifier
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 
 import gramshift as gs
 from gramshift.baselines import coral, dci, scl, sfa, tradaboost, tsvm
@@ -105,6 +105,17 @@ def test_coral_gives_the_source_the_covariances_of_the_target():
     np.testing.assert_allclose(coral.recolour(source, target, 1.0), expected, rtol=1e-7)
     # by hand: variances 2 and 8, each with 1 added: 3 and 9
     np.testing.assert_allclose(coral.recolour(np.array([[1.0], [3]]), np.array([[2.0], [6]]), 1.0), np.sqrt([[3], [27]]))
+
+
+def test_coral_weighs_words_and_scores_new_texts_as_they_are():
+    clf = gs.baselines.CORAL(n_words=30).fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
+    vocabulary = clf._state["words"]
+    assert len(vocabulary) == 30
+    features = TfidfVectorizer(token_pattern=words.TOKEN, vocabulary=vocabulary, sublinear_tf=True).fit(KITCHEN.texts)
+    source, target = (features.transform(texts).toarray() for texts in (KITCHEN.texts, FILMS.texts))
+    codes = np.array([["negative", "positive"].index(label) for label in KITCHEN.labels])
+    machine = LinearSVC(C=0.1, max_iter=20000, random_state=0).fit(coral.recolour(source, target, 0.01), codes)
+    np.testing.assert_allclose(clf.transduction_score_[:, 1], machine.decision_function(target), atol=1e-6)
 
 
 def test_scl_pivots_are_frequent_in_both_domains():

@@ -4,25 +4,37 @@ import numpy as np
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.checks import check_count, check_flag, check_number
-from gramshift.baselines.word_features import binary, count_words, find_words, fit_machine, largest, mutual_information, score
+from gramshift.baselines.word_features import (
+    binary,
+    count_words,
+    find_words,
+    fit_machine,
+    inverse_frequency,
+    largest,
+    mutual_information,
+    score,
+    weigh,
+)
 
 
 class CORAL(Baseline):
     """Correlation alignment of Sun, Feng and Saenko (AAAI 2016) on the words that tell most of the source's labels.
+
+    Words are weighted by their inverse document frequency in the source; rows have length 1.
 
     Parameters
     ----------
     n_words : int
         Words that tell most of the labels.
     regularization : float
-        Added to the variances of both domains.
+        Added to the variances of both domains, which are a few thousandths here.
     C : float
         Inverse of the linear support vector machine's penalty.
     adapt : bool
         False for the machine on the source's features as they are.
     """
 
-    def __init__(self, *, n_words: int = 400, regularization: float = 1.0, C: float = 1.0, adapt: bool = True) -> None:
+    def __init__(self, *, n_words: int = 400, regularization: float = 0.01, C: float = 0.1, adapt: bool = True) -> None:
         self.n_words = n_words
         self.regularization = regularization
         self.C = C
@@ -38,14 +50,16 @@ class CORAL(Baseline):
         words, counts = find_words(source, longest=1)
         chosen = largest(mutual_information(binary(counts), codes), self.n_words)
         words = [words[i] for i in chosen]
-        features = counts[:, chosen].toarray()
+        inverse = inverse_frequency(counts[:, chosen])
+        features = weigh(counts[:, chosen], inverse).toarray()
         if self.adapt:
-            features = recolour(features, count_words(target, words).toarray(), self.regularization)
+            features = recolour(features, weigh(count_words(target, words), inverse).toarray(), self.regularization)
         coefficients, intercepts = fit_machine(features, codes, C=self.C)
-        return {"words": words, "coefficients": coefficients, "intercepts": intercepts}
+        return {"words": words, "inverse": inverse, "coefficients": coefficients, "intercepts": intercepts}
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
-        return score(count_words(texts, state["words"]), (state["coefficients"], state["intercepts"]))
+        features = weigh(count_words(texts, state["words"]), state["inverse"])
+        return score(features, (state["coefficients"], state["intercepts"]))
 
 
 def recolour(source: Floats, target: Floats, regularization: float) -> Floats:
