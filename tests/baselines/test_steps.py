@@ -191,13 +191,39 @@ def test_dci_profiles_by_hand():
 
 def test_dci_profiles_of_pivots_are_the_mean_of_both_domains():
     clf = gs.baselines.DCI(n_pivots=20).fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
-    parts = [words.binary(words.count_words(texts, clf._state["words"])) for texts in (KITCHEN.texts, FILMS.texts)]
+    vocabulary = words.find_words(KITCHEN.texts + FILMS.texts, longest=1)[0]
+    parts = [dci.without_rare(words.count_words(texts, vocabulary)) for texts in (KITCHEN.texts, FILMS.texts)]
     codes = np.array([clf.classes_.tolist().index(label) for label in KITCHEN.labels])
-    pivots = dci.choose_pivots(*parts, codes, 20, 2)
-    ours, theirs = (dci.describe_words(part, pivots) for part in parts)
-    np.testing.assert_allclose(clf._state["profiles"][pivots], (ours[pivots] + theirs[pivots]) / 2)
-    others = np.setdiff1d(np.arange(len(theirs)), pivots)
-    np.testing.assert_allclose(clf._state["profiles"][others], theirs[others])  # new documents are of the target
+    pivots = dci.choose_pivots(*map(words.binary, parts), codes, 20, 2)
+    ours, theirs = (dci.describe_words(words.weigh(part, words.inverse_frequency(part)), pivots) for part in parts)
+    found = dict(zip(clf._state["words"], clf._state["profiles"], strict=True))
+    common = [word for word, n in zip(vocabulary, words.document_frequency(parts[1]), strict=True) if n >= 3]
+    assert list(found) == common  # new documents are of the target
+    for row, word in enumerate(vocabulary):
+        if word in found:
+            np.testing.assert_allclose(found[word], (ours[row] + theirs[row]) / 2 if row in pivots else theirs[row])
+
+
+def test_dci_profiles_are_cosines_of_weights_by_loops():
+    chance = np.random.default_rng(9)
+    weights = chance.random((12, 6)) * (chance.random((12, 6)) < 0.5)
+    weights[:3] = np.eye(6)[:3] + 0.5  # no word is without documents
+    pivots, profile = np.array([1, 4]), np.zeros((6, 2))
+    for i in range(6):
+        for column, j in enumerate(pivots):
+            dot = sum(row[i] * row[j] for row in weights)
+            lengths = [np.sqrt(sum(row[k] ** 2 for row in weights)) for k in (i, j)]
+            shares = [np.mean([row[k] > 0 for row in weights]) for k in (i, j)]
+            profile[i, column] = dot / (lengths[0] * lengths[1]) - np.sqrt(shares[0] * shares[1])
+    standard = (profile - profile.mean(axis=0)) / profile.std(axis=0)
+    expected = standard / np.linalg.norm(standard, axis=1, keepdims=True)
+    np.testing.assert_allclose(dci.describe_words(sparse.csr_matrix(weights), pivots), expected, atol=1e-12)
+
+
+def test_dci_leaves_out_words_of_few_documents_of_their_domain():
+    counts = matrix([[1, 2, 0], [3, 1, 0], [1, 0, 0]])
+    assert dci.without_rare(counts).toarray().tolist() == [[1, 0, 0], [3, 0, 0], [1, 0, 0]]
+    assert dci.without_rare(counts[:1]).toarray().tolist() == [[1, 2, 0]]  # none has three
 
 
 def test_dci_standardises_new_documents_with_the_target():

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
@@ -25,7 +26,7 @@ from gramshift.baselines.word_features import (
     weigh,
 )
 
-LEAST = 3  # documents that a word must stand in
+LEAST = 3  # documents of its domain that a word must stand in
 PENALTIES = {True: [1e-5, 1e-4, 1e-3, 1e-2], False: [1e-2, 1e-1, 1e0]}
 """The penalties that are tried, for standardised profiles and for words. The authors go on to 10^4, which takes minutes."""
 N_FOLDS = 5
@@ -34,9 +35,9 @@ N_FOLDS = 5
 class DCI(Baseline):
     """Distributional correspondence indexing of Moreo Fernández, Esuli and Sebastiani (JAIR 2016), cosine variant.
 
-    A word's profile says with which pivots it occurs more often than by chance, counted in its own domain. Documents of both
-    domains become sums of their words' profiles. A linear support vector machine learns from them; its penalty is chosen by
-    cross-validation on the source.
+    A word's profile says with which pivots it goes more than by chance: the cosine of their weights, tf-idf, in the documents
+    of its own domain. Documents of both domains become weighted sums of their words' profiles. A linear support vector machine
+    learns from them; its penalty is chosen by cross-validation on the source.
 
     Parameters
     ----------
@@ -59,27 +60,51 @@ class DCI(Baseline):
         check_flag("adapt", self.adapt)
 
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
-        words, counts = find_words(source + target, longest=1, least=min(LEAST, len(source)))
+        words, counts = find_words(source + target, longest=1)
         n = len(source)
-        inverse = inverse_frequency(counts)
-        weighted, present = weigh(counts, inverse), binary(counts)
-        state: State = {"words": words, "inverse": inverse}
-        features: Any = weighted[:n]
-        if self.adapt:
-            pivots = choose_pivots(present[:n], present[n:], codes, self.n_pivots, self.least_in_both)
-            ours, theirs = (describe_words(part, pivots) for part in (present[:n], present[n:]))
-            ours[pivots] = theirs[pivots] = (ours[pivots] + theirs[pivots]) / 2
-            features = standardize(normalize(weighted[:n] @ ours))
-            seen = normalize(weighted[n:] @ theirs)
-            state |= {"profiles": theirs, "means": seen.mean(axis=0), "deviations": seen.std(axis=0)}
-        coefficients, intercepts = _fit_chosen(features, codes, PENALTIES[bool(self.adapt)])
-        return state | {"coefficients": coefficients, "intercepts": intercepts}
+        ours, theirs = (without_rare(part) for part in (counts[:n], counts[n:]))
+        inverse = inverse_frequency(ours)
+        features: Any = weigh(ours, inverse)
+        if not self.adapt:
+            known = document_frequency(ours) > 0
+            return _keep(words, inverse, known) | self._fit(features[:, known], codes)
+        pivots = choose_pivots(binary(ours), binary(theirs), codes, self.n_pivots, self.least_in_both)
+        inverse = inverse_frequency(theirs)
+        seen = weigh(theirs, inverse)
+        profiles, new = (describe_words(part, pivots) for part in (features, seen))
+        profiles[pivots] = new[pivots] = (profiles[pivots] + new[pivots]) / 2
+        features, seen = normalize(features @ profiles), normalize(seen @ new)
+        known = document_frequency(theirs) > 0
+        state = _keep(words, inverse, known) | {
+            "profiles": new[known],
+            "means": seen.mean(axis=0),
+            "deviations": seen.std(axis=0),
+        }
+        return state | self._fit(standardize(features), codes)
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         features: Any = weigh(count_words(texts, state["words"]), state["inverse"])
         if "profiles" in state:
             features = standardize(normalize(features @ state["profiles"]), state["means"], state["deviations"])
         return score(features, (state["coefficients"], state["intercepts"]))
+
+    def _fit(self, features: Any, codes: Codes) -> State:
+        coefficients, intercepts = _fit_chosen(features, codes, PENALTIES[bool(self.adapt)])
+        return {"coefficients": coefficients, "intercepts": intercepts}
+
+
+def _keep(words: list[str], inverse: Floats, known: NDArray[np.bool_]) -> State:
+    """The words that a new document is described by."""
+    return {"words": [words[i] for i in np.flatnonzero(known)], "inverse": inverse[known]}
+
+
+def without_rare(counts: Any) -> Any:
+    """The counts of one domain, emptied for words of too few documents of it; where all are rare the most common ones stay."""
+    frequency = document_frequency(counts)
+    kept = frequency >= min(LEAST, int(frequency.max()))
+    result = (counts @ sparse.diags(kept.astype(float))).tocsr()
+    result.eliminate_zeros()
+    return result
 
 
 def choose_pivots(source: Any, target: Any, codes: Codes, n_pivots: int, least: int) -> Codes:
@@ -92,15 +117,15 @@ def choose_pivots(source: Any, target: Any, codes: Codes, n_pivots: int, least: 
     return largest(worth, min(n_pivots, int(frequent.sum())))
 
 
-def describe_words(present: Any, pivots: Codes) -> Floats:
-    """Return a row per word: the cosine of its documents with each pivot's, less what chance gives.
+def describe_words(weighted: Any, pivots: Codes) -> Floats:
+    """Return a row per word: the cosine of its weights in all documents with each pivot's, less what chance gives.
 
     Columns are standardised, rows have length 1. Words that the domain does not have get zeros.
     """
-    frequency = document_frequency(present).astype(float)
-    together = np.asarray((present.T @ present[:, pivots]).todense())
-    roots = np.sqrt(frequency[:, None] * frequency[pivots])
-    profile = np.divide(together, roots, out=np.zeros_like(together), where=roots > 0) - roots / present.shape[0]
+    frequency = document_frequency(weighted).astype(float)
+    unit = normalize(weighted, axis=0)
+    chance = np.sqrt(np.outer(frequency, frequency[pivots])) / weighted.shape[0]
+    profile = (unit.T @ unit[:, pivots]).toarray() - chance
     known = frequency > 0
     profile[known] = standardize(profile[known])
     profile[~known] = 0
