@@ -21,8 +21,9 @@ BEFORE = "e701970"  # before the rooms were built
 COMMANDS = ("commands", "cli")
 LONGEST = 400  # lines of a module
 # 140, and ideas of their own since: training, class shares, what a fitted classifier is asked, naive Bayes, denoising,
-# label spreading
-MOST_MODULES = 146
+# label spreading; and a comparison: its cases, its figures, its files, its picture, intervals, kept results, the command
+# and the parser of commands that compare
+MOST_MODULES = 154
 MOST_PATCHES = 24
 
 ALONE = {  # modules that one other imports, and what idea each of them is
@@ -42,14 +43,15 @@ ALONE = {  # modules that one other imports, and what idea each of them is
     "baselines.tradaboost": "the methods of TrAdaBoost",
     "baselines.tsvm": "the method of the transductive support-vector machine",
     "commands.classify.sampling": "a target that need not fit into memory: a fit with a sample of it, then all of it",
+    "commands.compare": "the command compare",
     "commands.demo": "the command demo",
+    "commands.experiment_parser": "the options of commands that set methods side by side",
     "commands.explain": "the command explain",
     "commands.info": "the command info",
     "commands.kernel": "the command kernel",
     "commands.main": "the parser, which the entry must be able to wait for with Ctrl-C in hand",
     "commands.parser": "the options of every command, apart from what computes",
     "commands.predict": "the command predict",
-    "commands.progress_bar": "how far the work is, on a terminal",
     "commands.reproduce": "the command reproduce",
     "data.demo": "the corpus that ships with the package",
     "data.fetch": "downloads that are checked and taken up again",
@@ -63,6 +65,7 @@ ALONE = {  # modules that one other imports, and what idea each of them is
     "kernels.weighted": "the kernel presence with a weight for every n-gram",
     "learn.precondition": "the preconditioner of ridge regression",
     "model.predictor": "what a fitted classifier is asked, apart from how it is fitted",
+    "report.comparison_plot": "the picture of a comparison",
     "report.drawings": "pictures of the page, as SVG",
     "report.gather": "what a page tells, from a fit",
     "report.maps": "the map of documents",

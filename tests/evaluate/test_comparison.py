@@ -16,6 +16,7 @@ from gramshift.evaluate.cases import Case, Corpus, Domain, answer, draw_half, ev
 from gramshift.evaluate.comparison_files import answers_to_csv, to_csv, to_json, to_markdown, write_comparison
 from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.scoring import brier, by_class, calibration_error
+from gramshift.report.comparison_plot import write_plot
 from small_demo import load_demo
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
@@ -146,7 +147,7 @@ def test_kept_results_that_do_not_fit_are_found_again(tmp_path, result):
 
 
 def test_files(domains, tmp_path):
-    names = write_comparison(domains, tmp_path / "new")
+    names = [*write_comparison(domains, tmp_path / "new"), write_plot(domains, tmp_path / "new")]
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == sorted(names)
     told = json.loads((tmp_path / "new" / "comparison.json").read_text())
     assert told == json.loads(json.dumps(to_json(domains)))

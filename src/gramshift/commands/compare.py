@@ -137,13 +137,18 @@ def _parts(output: Path, *, resume: bool) -> Path:
 
 
 def _write(comparison: Comparison, output: Path, say: Say, *, plot: bool) -> list[str]:
+    files = write_comparison(comparison, output)
+    if not plot:
+        return files
     try:
-        return write_comparison(comparison, output, plot=plot)
+        from gramshift.report.comparison_plot import write_plot  # matplotlib is an extra
+
+        return [*files, write_plot(comparison, output)]
     except ModuleNotFoundError as error:
         if error.name != "matplotlib":
             raise
         say("no plot: it needs matplotlib, pip install 'gramshift[plot]'")
-        return write_comparison(comparison, output, plot=False)
+        return files
 
 
 def show_comparison(found: Comparison) -> None:

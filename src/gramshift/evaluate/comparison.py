@@ -258,6 +258,12 @@ class Comparison:
         """How many times documents were drawn for an interval."""
         return DRAWS
 
+    def save(self, folder: str | os.PathLike[str]) -> list[str]:
+        """Write tables, rows and all answers into a folder, as the command does, and return the names of the files."""
+        from gramshift.evaluate.comparison_files import write_comparison  # which is about this class
+
+        return write_comparison(self, Path(folder))
+
 
 def count(truth: Any, answers: Answers, classes: list[Any]) -> Row:
     """Count what is right, and how far probabilities are from the truth; a dictionary by the names of the table."""

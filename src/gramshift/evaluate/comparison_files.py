@@ -14,31 +14,22 @@ from gramshift.methods import METHODS
 from gramshift.runtime.memory import human
 from gramshift.runtime.storage import replaced_file
 
-FILES = ("comparison.md", "comparison.csv", "comparison.json", "answers.csv.gz")
-PICTURE = "comparison.png"
 COLUMNS = ("setting", "repeat", "method", "n", "accuracy", "macro_f1", "ece", "brier", "p_value", "p_holm", "seconds", "memory")
 
 
-def write_comparison(found: Comparison, folder: Path, *, plot: bool = True) -> list[str]:
+def write_comparison(found: Comparison, folder: Path) -> list[str]:
     """Write all files into a folder, each at once or not at all, and return their names."""
     folder.mkdir(parents=True, exist_ok=True)
     contents = {
-        "comparison.md": to_markdown(found),
-        "comparison.csv": to_csv(found),
-        "comparison.json": json.dumps(to_json(found), indent=1, ensure_ascii=False) + "\n",
+        "comparison.md": to_markdown(found).encode("utf-8", "backslashreplace"),
+        "comparison.csv": to_csv(found).encode("utf-8", "backslashreplace"),
+        "comparison.json": json.dumps(to_json(found), indent=1).encode() + b"\n",
+        "answers.csv.gz": gzip.compress(answers_to_csv(found).encode("utf-8", "backslashreplace"), compresslevel=1, mtime=0),
     }
-    for name, text in contents.items():
+    for name, data in contents.items():
         with replaced_file(folder / name) as file:
-            file.write(text.encode("utf-8", "backslashreplace"))
-    with replaced_file(folder / "answers.csv.gz") as file:
-        file.write(gzip.compress(answers_to_csv(found).encode("utf-8", "backslashreplace"), compresslevel=1, mtime=0))
-    if not plot:
-        return list(FILES)
-    from gramshift.report.comparison_plot import plot_comparison  # matplotlib is an extra
-
-    with replaced_file(folder / PICTURE) as file:
-        plot_comparison(found).savefig(file, format="png", dpi=150, metadata={"Software": None})
-    return [*FILES, PICTURE]
+            file.write(data)
+    return list(contents)
 
 
 def to_json(found: Comparison) -> dict[str, Any]:

@@ -1,12 +1,15 @@
 """The picture of a comparison: every method's accuracy with its interval, and the settings it is the mean of."""
 
+from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
 
 from gramshift.evaluate.comparison import Comparison
 from gramshift.methods import METHODS
+from gramshift.runtime.storage import replaced_file
 
+PICTURE = "comparison.png"
 DOT, MEAN, REFERENCE = "#b8bdc7", "#2b6cb0", "#b2182b"
 
 
@@ -30,3 +33,10 @@ def plot_comparison(found: Comparison) -> Any:
     axes.grid(axis="x", alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
     return figure
+
+
+def write_plot(found: Comparison, folder: Path) -> str:
+    """Write the picture into a folder, and return its name."""
+    with replaced_file(folder / PICTURE) as file:
+        plot_comparison(found).savefig(file, format="png", dpi=150, metadata={"Software": None})
+    return PICTURE
