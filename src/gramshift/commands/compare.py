@@ -54,8 +54,7 @@ def compare_files(
         raise InputError(f"--{'repeat' if repeat < 0 else 'seed'} {repeat if repeat < 0 else seed}: give 0 or more")
     if reference is not None and reference not in names:
         raise InputError(f"--reference {reference} is not among --methods: {', '.join(names)}")
-    if output.exists() and not output.is_dir():
-        raise NotADirectoryError(f"{output} is a file; give a folder for the results")
+    check_folder(output)
     if (output / DONE).exists() and not (resume or force):
         raise FileExistsError(f"{output} has the results of a comparison; --force replaces them, --output names another folder")
 
@@ -84,11 +83,11 @@ def compare_files(
         reference=reference,
         repeats=repeat,
         random_state=seed,
-        folder=_parts(output, resume=resume),
+        folder=kept_results(output, resume=resume),
         n_jobs=jobs,
         progress=progress,
     )
-    files = _write(comparison, output, say, plot=plot)
+    files = write_all(comparison, output, say, plot=plot)
     return comparison, to_json(comparison) | {"files": files}
 
 
@@ -127,7 +126,13 @@ def _check_gaps(documents: Documents) -> None:
         raise TableError(f"{where}; a comparison counts right answers, leave these rows out")
 
 
-def _parts(output: Path, *, resume: bool) -> Path:
+def check_folder(output: Path) -> None:
+    """Raise an error if results cannot go there."""
+    if output.exists() and not output.is_dir():
+        raise NotADirectoryError(f"{output} is a file; give a folder for the results")
+
+
+def kept_results(output: Path, *, resume: bool) -> Path:
     """The folder of finished results; those of an earlier run are put away unless they are wanted."""
     parts = output / PARTS
     if not resume:
@@ -136,7 +141,8 @@ def _parts(output: Path, *, resume: bool) -> Path:
     return parts
 
 
-def _write(comparison: Comparison, output: Path, say: Say, *, plot: bool) -> list[str]:
+def write_all(comparison: Comparison, output: Path, say: Say, *, plot: bool) -> list[str]:
+    """Write the files of a comparison, and its picture if matplotlib is there."""
     files = write_comparison(comparison, output)
     if not plot:
         return files

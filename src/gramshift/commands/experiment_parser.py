@@ -12,6 +12,7 @@ from gramshift.commands.progress_bar import progress_bar
 from gramshift.methods import METHODS, STAGES
 from gramshift.text.terminal import print_json, say
 
+AMAZON5, AMAZON5_METHODS = "amazon5", "tkc,best"
 METHODS_HELP = f"own ({','.join(STAGES)}), rivals, all, or some of {','.join(METHODS)}."
 
 
@@ -62,6 +63,9 @@ def compare_command(
 
 def reproduce_command(
     data: Annotated[Path, typer.Option("--data", help="Folder of the data set: it, or its parent, holds books, dvd, ...")],
+    benchmark: Annotated[
+        str, typer.Option(help="paper, or amazon5: 20 pairs of five domains (Li and others, AAAI 2018).")
+    ] = "paper",
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for results, tables and plots.")] = Path("results"),
     settings: Annotated[str, typer.Option(help="all, single, multi, or names such as D-B,DEK-B.")] = "all",
     methods: Annotated[str, typer.Option(help=METHODS_HELP)] = "own",
@@ -77,8 +81,29 @@ def reproduce_command(
 
     Example: `gramshift reproduce --data sorted_data_acl --output results`
     """
-    from gramshift.commands.reproduce import reproduce_tables, show_tables
+    from gramshift.commands.reproduce import check_benchmark, reproduce_amazon5, reproduce_tables, show_lines, show_tables
 
+    check_benchmark(benchmark, kernels=kernels, fields=fields)
+    if benchmark == AMAZON5:
+        wanted = AMAZON5_METHODS if methods == "own" else methods
+        with progress_bar() as progress:
+            table, told = reproduce_amazon5(
+                data,
+                output,
+                settings=settings,
+                methods=wanted,
+                resume=resume,
+                plots=plots,
+                n_jobs=jobs,
+                progress=progress,
+                say=say,
+            )
+        if as_json:
+            print_json(told["rows"])
+        else:
+            show_lines(*table)
+        say(f"{len(told['rows'])} results; {output} has {', '.join(told['files'])}")
+        return
     with progress_bar() as progress:
         result = reproduce_tables(
             data,

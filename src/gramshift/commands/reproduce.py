@@ -8,10 +8,15 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from gramshift.commands.compare import check_folder, kept_results, write_all
+from gramshift.errors import InputError
+from gramshift.evaluate.amazon5 import beside_published, parse_pairs, run_amazon5
+from gramshift.evaluate.comparison_files import markdown_lines, to_json
 from gramshift.evaluate.protocol import Setting, parse_settings
 from gramshift.evaluate.reproduce import reproduce
 from gramshift.evaluate.results import NOTE, differences, make_tables
 from gramshift.methods import BEST, METHODS, check_preset, parse_methods
+from gramshift.runtime.storage import replaced_file
 from gramshift.runtime.threads import Progress
 from gramshift.text.terminal import say as to_stderr
 
@@ -39,8 +44,7 @@ def reproduce_tables(
     check_preset(preset)
     names = parse_methods(f"{methods},{BEST}" if preset == BEST else methods)
     kinds = _split(kernels)
-    if output.exists() and not output.is_dir():
-        raise NotADirectoryError(f"{output} is a file; give a folder for the results")
+    check_folder(output)
     n_stages = sum(METHODS[name].is_stage for name in names)
     total = len(chosen) * (len(kinds) * n_stages + len(names) - n_stages)
     say(f"{len(chosen)} settings, {len(kinds)} kernels, {len(names)} methods: {total} results; {_needs(chosen, names)}")
@@ -58,6 +62,55 @@ def reproduce_tables(
     )
     drawn = _draw(result, output, kinds[0], say) if plots and n_stages else []
     return result | {"files": [*FILES, *(path.name for path in drawn)]}
+
+
+BENCHMARKS = ("paper", "amazon5")
+
+
+def check_benchmark(name: str, **of_paper: str) -> None:
+    """Raise an error if there is no such benchmark, or if an option is given that it has no use for."""
+    if name not in BENCHMARKS:
+        raise InputError(f"--benchmark {name}: there are {' and '.join(BENCHMARKS)}")
+    usual = {"kernels": "presence,intersection", "fields": "title+text"}
+    for option, value in of_paper.items():
+        if name != "paper" and value != usual[option]:
+            raise InputError(f"--{option} {value} goes with --benchmark paper; {name} has texts alone, leave it out")
+
+
+def reproduce_amazon5(
+    data: Path,
+    output: Path,
+    *,
+    settings: str,
+    methods: str,
+    resume: bool,
+    plots: bool,
+    n_jobs: int,
+    progress: Progress | None,
+    say: Say,
+) -> tuple[tuple[list[str], list[list[str]]], dict[str, Any]]:
+    """Run the second benchmark, and write what a comparison writes and a table beside the published figures."""
+    pairs, names = parse_pairs(settings), parse_methods(methods)
+    check_folder(output)
+    say(f"{len(pairs)} pairs, {len(names)} methods: {len(pairs) * len(names)} results")
+    found = run_amazon5(
+        data, pairs, names, folder=kept_results(output, resume=resume), n_jobs=n_jobs, progress=progress, say=say
+    )
+    table = beside_published(found)
+    files = write_all(found, output, say, plot=plots)
+    with replaced_file(output / "published.md") as file:
+        file.write("\n".join([*markdown_lines(*table), ""]).encode())
+    return table, to_json(found) | {"files": [*files, "published.md"]}
+
+
+def show_lines(heading: list[str], lines: list[list[str]]) -> None:
+    """Print a table on the terminal."""
+    shown = Table()
+    for place, name in enumerate(heading):
+        shown.add_column(name, justify="right" if place else "left", no_wrap=True)
+    for line in lines:
+        shown.add_row(*line)
+    Console(width=None if sys.stdout.isatty() else 160).print(shown)
 
 
 def show_tables(rows: list[dict[str, Any]], means: list[dict[str, Any]], fields: str) -> None:

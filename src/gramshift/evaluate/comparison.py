@@ -91,7 +91,8 @@ def compare(
         raise InputError(f"repeats={repeats!r}: give a number of random halves, or 0 for all documents once")
     corpus, pairs = _gather(X, y, target, target_labels, domains)
     cases = make_cases(corpus, pairs, repeats=int(repeats), seed=random_state)
-    answers = _run(corpus, cases, names, None if folder is None else Path(folder), n_jobs, progress)
+    kept = None if folder is None else Kept(Path(folder))
+    answers = run_cases(corpus, cases, names, kept=kept, n_jobs=n_jobs, progress=progress)
     return Comparison(corpus, cases, names, reference, answers, random_state)
 
 
@@ -128,16 +129,16 @@ def _gather(X: Any, y: Any, target: Any, target_labels: Any, domains: Any) -> tu
     return Corpus(found, classes.tolist()), pairs
 
 
-def _run(
+def run_cases(
     corpus: Corpus,
     cases: list[Case],
     methods: list[str],
-    folder: Path | None,
-    n_jobs: int | None,
-    progress: Progress | None,
+    *,
+    kept: Kept | None = None,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> list[list[Answers]]:
     """The answers of all methods to all cases; what an earlier run has kept is taken from its folder."""
-    kept = None if folder is None else Kept(folder)
     versions = {name: version(name) for name in LIBRARIES}
     done, result = 0, []
     for case in cases:

@@ -21,7 +21,7 @@ def write_comparison(found: Comparison, folder: Path) -> list[str]:
     """Write all files into a folder, each at once or not at all, and return their names."""
     folder.mkdir(parents=True, exist_ok=True)
     contents = {
-        "comparison.md": to_markdown(found).encode("utf-8", "backslashreplace"),
+        "comparison.md": tomarkdown_lines(found).encode("utf-8", "backslashreplace"),
         "comparison.csv": to_csv(found).encode("utf-8", "backslashreplace"),
         "comparison.json": json.dumps(to_json(found), indent=1).encode() + b"\n",
         "answers.csv.gz": gzip.compress(answers_to_csv(found).encode("utf-8", "backslashreplace"), compresslevel=1, mtime=0),
@@ -119,13 +119,13 @@ def notes_of(found: Comparison) -> list[str]:
     ]
 
 
-def to_markdown(found: Comparison) -> str:
+def tomarkdown_lines(found: Comparison) -> str:
     """The summary, precision and recall of the classes, and where there are several settings a table of these."""
-    lines = _markdown(*table_of(found)) + [""] + [f"{note}\n".replace("*", "\\*") for note in notes_of(found)]
-    lines += ["## Classes", "", *_markdown(*classes_of(found)), ""]
+    lines = markdown_lines(*table_of(found)) + [""] + [f"{note}\n".replace("*", "\\*") for note in notes_of(found)]
+    lines += ["## Classes", "", *markdown_lines(*classes_of(found)), ""]
     settings = list(dict.fromkeys(case.setting for case in found.cases))
     if len(settings) > 1:
-        lines += ["## Settings", "", *_markdown(*settings_of(found)), ""]
+        lines += ["## Settings", "", *markdown_lines(*settings_of(found)), ""]
     return "\n".join(lines)
 
 
@@ -162,7 +162,9 @@ def _mean_of(values: Sequence[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _markdown(heading: list[str], lines: list[list[str]]) -> list[str]:
+def markdown_lines(heading: list[str], lines: list[list[str]]) -> list[str]:
+    """A table as lines of Markdown."""
+
     def cells(line: list[str]) -> str:
         return "| " + " | ".join(cell.replace("|", "\\|").replace("*", "\\*") for cell in line) + " |"
 
