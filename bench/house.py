@@ -43,7 +43,6 @@ ALONE = {  # modules that one other imports, and what idea each of them is
     "baselines.tradaboost": "the methods of TrAdaBoost",
     "baselines.tsvm": "the method of the transductive support-vector machine",
     "commands.classify.sampling": "a target that need not fit into memory: a fit with a sample of it, then all of it",
-    "commands.compare": "the command compare",
     "commands.demo": "the command demo",
     "commands.experiment_parser": "the options of commands that set methods side by side",
     "commands.explain": "the command explain",
