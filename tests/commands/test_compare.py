@@ -32,7 +32,7 @@ def test_source_and_target(gramshift, labelled):
     answer = gramshift(*PAIR, "--output", "found")
     assert answer.code == 0
     assert "tf-idf + logistic regression" in answer.out
-    assert "than plain" in answer.out
+    assert "minus plain" in answer.out
     assert "bootstrap" in answer.out
     assert "2 results; found has comparison.md, comparison.csv, comparison.json, answers.csv.gz, comparison.png" in answer.err
     told = json.loads((labelled / "found" / "comparison.json").read_text())

@@ -21,7 +21,7 @@ def write_comparison(found: Comparison, folder: Path) -> list[str]:
     """Write all files into a folder, each at once or not at all, and return their names."""
     folder.mkdir(parents=True, exist_ok=True)
     contents = {
-        "comparison.md": tomarkdown_lines(found).encode("utf-8", "backslashreplace"),
+        "comparison.md": to_markdown(found).encode("utf-8", "backslashreplace"),
         "comparison.csv": to_csv(found).encode("utf-8", "backslashreplace"),
         "comparison.json": json.dumps(to_json(found), indent=1).encode() + b"\n",
         "answers.csv.gz": gzip.compress(answers_to_csv(found).encode("utf-8", "backslashreplace"), compresslevel=1, mtime=0),
@@ -74,7 +74,7 @@ def answers_to_csv(found: Comparison) -> str:
 def table_of(found: Comparison) -> tuple[list[str], list[list[str]]]:
     """The summary as a heading and lines of words, for the terminal and for Markdown."""
     heading = ["method", "accuracy", "95 % interval", "macro F1", "ECE", "Brier", "seconds", "memory"]
-    heading.append(f"than {found.reference}")
+    heading.append(f"minus {found.reference}")
     if any(line["spread"] is not None for line in found.summary):
         heading.insert(3, "spread")
     return heading, [_line(found, line) for line in found.summary]
@@ -107,19 +107,18 @@ def _difference(line: Row) -> str:
 
 def notes_of(found: Comparison) -> list[str]:
     """What the columns mean."""
-    settings = len({case.setting for case in found.cases})
-    repeats = len({case.repeat for case in found.cases})
-    of = "one setting" if settings == 1 else f"{settings} settings"
+    settings, repeats = (len({getattr(case, name) for case in found.cases}) for name in ("setting", "repeat"))
     halves = f", {repeats} random halves of source and target each; spread is their standard deviation" if repeats > 1 else ""
+    means = f"Means over {settings} settings{halves}. " if settings > 1 or repeats > 1 else ""
+    shared = ", the same documents in all settings that share a target" if settings > 1 else ""
     return [
-        f"Means over {of}{halves}. Intervals by {found.draws} bootstrap draws of target documents, "
-        "the same documents in all settings that share a target.",
+        f"{means}Intervals by {found.draws} bootstrap draws of target documents{shared}.",
         f"*: differs from {found.reference}, at {LEVEL} after Holm's correction for all methods of the table. "
         "ECE, Brier: how far confidence is from the truth, 0 at best. Memory: beyond what the process had before.",
     ]
 
 
-def tomarkdown_lines(found: Comparison) -> str:
+def to_markdown(found: Comparison) -> str:
     """The summary, precision and recall of the classes, and where there are several settings a table of these."""
     lines = markdown_lines(*table_of(found)) + [""] + [f"{note}\n".replace("*", "\\*") for note in notes_of(found)]
     lines += ["## Classes", "", *markdown_lines(*classes_of(found)), ""]

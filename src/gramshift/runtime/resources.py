@@ -34,6 +34,7 @@ STAGES = {
     "labelling": "new documents are labelled",
     "settings": "settings of the paper are run",
     "others": "other methods are run",
+    "methods": "methods are compared",
     "download": "a file is fetched",
 }
 """All that a progress callback can be told of, by name."""
