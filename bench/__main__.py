@@ -19,6 +19,7 @@ BENCHMARKS = {
     "experiments": 'what the preset "best" was chosen by: variants of the classifier on the development data (half an hour)',
     "robust": 'whether the preset "best" does harm: languages, sizes, class shares, beside plain, paper and two rivals (hours)',
     "unbalanced": 'the preset "best" on targets whose classes are not balanced',
+    "ablations": 'the preset "best" without one of its parts, under the protocol of the paper (half an hour)',
     "reproduce": "all results of the paper's tables against the straightforward script on a part of them",
     "scale": "fits with landmarks: time and memory of up to 80,000 documents, accuracy beside the exact fit, a cost model",
     "estimates": "peak memory of fits beside what is told of it beforehand",

@@ -1,4 +1,4 @@
-"""Targets with 20 or 80 % positive documents, cut from the tested domains: looks at tested labels, logged in docs/experiments.md."""
+"""Targets with 20 or 80 % positive documents, cut from the tested domains: a look at tested labels, see docs/experiments.md."""
 
 from typing import Any
 

@@ -31,8 +31,8 @@ from gramshift.text.corpus import InParts
 @pytest.mark.parametrize(
     "name",
     [
-        "kernel", "weighted", "pairs", "classifier", "reproduce", "experiments", "unbalanced", "scale", "estimates",
-        "linear", "classify", "robust",
+        "kernel", "weighted", "pairs", "classifier", "reproduce", "experiments", "unbalanced", "ablations", "scale",
+        "estimates", "linear", "classify", "robust",
     ],
 )  # fmt: skip
 def test_the_benchmark_runs(name):
