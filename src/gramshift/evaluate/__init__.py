@@ -1,1 +1,1 @@
-"""The paper's protocol: its settings run with every method, significance, tables of results."""
+"""Methods side by side on documents whose labels are known, and the protocols of two published benchmarks."""
