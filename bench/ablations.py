@@ -1,4 +1,7 @@
-"""The preset "best" without one of its parts, under the paper's protocol: a look at tested labels, see docs/experiments.md."""
+"""The preset "best" without one of its parts, on the paper's settings with one source: a look at tested labels.
+
+See docs/experiments.md. On words or on characters alone it is a method of its own, and runs with `gramshift reproduce`.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,26 +14,22 @@ from bench.corpus import Texts, find_data
 from bench.machine import describe_machine, describe_versions, say, timed
 from gramshift.data.demo import load_demo
 from gramshift.data.reviews import load_sentiment
-from gramshift.evaluate.protocol import LETTERS, MULTI, SINGLE, Setting
+from gramshift.evaluate.protocol import LETTERS, SINGLE, Setting
 from gramshift.evaluate.resampling import Clustered, interval_of
 from gramshift.learn import shares
 from gramshift.methods import METHODS
 
-BEST, TKC, TEXT_ALONE, RAW = "best", "tkc", "best, text without title", "best, proportions as estimated"
+BEST, TEXT_ALONE, RAW = "best", "best, text without title", "best, proportions as estimated"
 VARIANTS: dict[str, dict[str, Any]] = {
     BEST: {},
-    "best, words alone": METHODS["best-words"].options,
-    "best, characters alone": METHODS["best-characters"].options,
     "best, no weights by class": {"weighting": {"idf": 2}},
     "best, no idf": {"weighting": {"classes": 1}},
     "best, the surest join": {"select": "surest"},
     "best, the source's proportions": {"select": "source shares"},
     RAW: {},
     TEXT_ALONE: {},
-    TKC: METHODS["tkc"].options,
     "tkc, the source's proportions": METHODS["tkc"].options | {"select": "source shares"},
 }
-GROUPS = {"one source": SINGLE, "several sources": MULTI}
 Domains = dict[str, dict[str, tuple[list[str], Any]]]
 """By domain and fields: texts and codes."""
 
@@ -38,31 +37,28 @@ Domains = dict[str, dict[str, tuple[list[str], Any]]]
 def run(texts: Texts, *, smoke: bool, repeat: int) -> dict[str, Any]:
     """Right answers of all variants; ``texts`` are not used."""
     domains = load_small() if smoke else load_domains()
-    groups = {"one source": [Setting("B", "D")]} if smoke else GROUPS
-    rows, proportions = [], {}
-    for group, settings in groups.items():
-        right: dict[str, list[Any]] = {name: [] for name in VARIANTS}
-        for setting in settings:
-            for name, options in VARIANTS.items():
-                seconds, clf = timed(lambda name=name, options=options, one=setting: fit(domains, one, name, options))
-                right[name].append((clf.transduction_ == domains[setting.target]["title+text"][1]).astype(float))
-                say(f"{setting.name}, {name}: {100 * right[name][-1].mean():.1f} ({seconds:.0f} s)")
-                if name == BEST:
-                    proportions[setting.name] = clf.shares_[1]
-        clusters = Clustered([np.arange(len(one)) for one in right[BEST]], [setting.target for setting in settings])
-        drawn = {name: clusters.means(values) for name, values in right.items()}
-        for name, values in right.items():
-            apart = interval_of(drawn[name] - drawn[BEST])
-            rows.append(
-                {
-                    "settings": group,
-                    "variant": name,
-                    "accuracy": 100 * float(np.mean(values)),
-                    "each": [100 * float(one.mean()) for one in values],
-                    "interval": [100 * one for one in interval_of(drawn[name])],
-                    "minus_best": [100 * one for one in apart],
-                }
-            )
+    settings = [Setting("B", "D")] if smoke else SINGLE
+    right: dict[str, list[Any]] = {name: [] for name in VARIANTS}
+    proportions = {}
+    for setting in settings:
+        for name, options in VARIANTS.items():
+            seconds, clf = timed(lambda name=name, options=options, one=setting: fit(domains, one, name, options))
+            right[name].append((clf.transduction_ == domains[setting.target]["title+text"][1]).astype(float))
+            say(f"{setting.name}, {name}: {100 * right[name][-1].mean():.1f} ({seconds:.0f} s)")
+            if name == BEST:
+                proportions[setting.name] = clf.shares_[1]
+    clusters = Clustered([np.arange(len(one)) for one in right[BEST]], [setting.target for setting in settings])
+    drawn = {name: clusters.means(values) for name, values in right.items()}
+    rows = [
+        {
+            "variant": name,
+            "accuracy": 100 * float(np.mean(values)),
+            "each": [100 * float(one.mean()) for one in values],
+            "interval": [100 * one for one in interval_of(drawn[name])],
+            "minus_best": [100 * one for one in interval_of(drawn[name] - drawn[BEST])],
+        }
+        for name, values in right.items()
+    ]
     told = {"benchmark": "ablations", "machine": describe_machine(), "versions": describe_versions()}
     return told | {"rows": rows, "proportions": proportions}
 
@@ -114,11 +110,11 @@ def load_small() -> Domains:
 
 def show(result: dict[str, Any]) -> str:
     """The means with intervals, and the share of positive documents of each setting: as estimated, as used."""
-    lines = ["| variant | settings | accuracy | 95 % interval | minus best |", "|---|---|---|---|---|"]
+    lines = ["| variant | accuracy | 95 % interval | minus best |", "|---|---|---|---|"]
     for row in result["rows"]:
         low, high = row["interval"]
         apart = "" if row["variant"] == BEST else f"{row['minus_best'][0]:+.1f} to {row['minus_best'][1]:+.1f}"
-        lines.append(f"| {row['variant']} | {row['settings']} | {row['accuracy']:.1f} | {low:.1f} to {high:.1f} | {apart} |")
+        lines.append(f"| {row['variant']} | {row['accuracy']:.1f} | {low:.1f} to {high:.1f} | {apart} |")
     lines += ["", "| setting | positive in the source | estimated | used |", "|---|---|---|---|"]
     for name, one in result["proportions"].items():
         lines.append(f"| {name} | {one['source']:.2f} | {one['estimated']:.3f} | {one['used']:.3f} |")

@@ -196,6 +196,14 @@ def test_a_source_of_one_class_is_named():
         gs.compare(X, labels, domains=domains, methods="tfidf")
 
 
+def test_a_method_for_two_classes_is_refused_before_others_have_run():
+    labels = [["a", "b", "c"][i % 3] for i in range(60)]
+    told = []
+    with pytest.raises(gs.GramshiftError, match="tsvm is defined for two classes; source > target has 3"):
+        gs.compare(X, labels, target=TARGET, target_labels=TRUTH, methods="tfidf,tsvm", progress=lambda *one: told.append(one))
+    assert told == []
+
+
 def test_several_sources_are_one_training_set():
     corpus = Corpus({name: Domain(X[i : i + 20], np.arange(20) % 2) for i, name in enumerate("abc")}, ["no", "yes"])
     rows = np.arange(20)

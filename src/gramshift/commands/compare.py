@@ -74,7 +74,8 @@ def compare_files(
         found = read(target, truth or label)
         given = {"target": found.texts, "target_labels": found.labels}
     pairs = "every pair of domains" if data is not None else "one target"
-    say(f"{len(texts) + len(given.get('target', []))} documents, {pairs}: {', '.join(names)}")
+    halves = f", {repeat} random halves each" if repeat else ""
+    say(f"{len(texts) + len(given.get('target', []))} documents, {pairs}{halves}: {', '.join(names)}")
     comparison = compare(
         texts,
         labels,

@@ -105,6 +105,20 @@ def make_cases(corpus: Corpus, pairs: Sequence[tuple[tuple[str, ...], str]], *, 
     ]
 
 
+def check_cases(corpus: Corpus, cases: Sequence[Case], methods: Sequence[str]) -> None:
+    """Raise an error if a method could not learn from a case: before any of them begins."""
+    for case in cases:
+        codes = [corpus.domains[name].codes[rows] for name, rows in zip(case.source, case.source_rows, strict=True)]
+        n_classes = len(np.unique(np.concatenate(codes)))
+        if n_classes < 2:
+            raise InputError(f"{case.setting}: all source documents have one label; there is nothing to learn")
+        for name in methods:
+            if n_classes != 2 and getattr(METHODS[name].make(), "two_classes", False):
+                raise InputError(
+                    f"{name} is defined for two classes; the source of {case.setting} has {n_classes}: leave it out"
+                )
+
+
 def draw_half(codes: Codes, generator: np.random.Generator) -> Codes:
     """Return the rows of a random half of each class, in order; of an odd number the larger half."""
     chosen = []
@@ -126,8 +140,6 @@ def answer(corpus: Corpus, case: Case, method: str, **options: Any) -> Answers:
     codes = np.concatenate([domain.codes[rows] for domain, rows in chosen])
     target = [corpus.domains[case.target].texts[row] for row in case.target_rows.tolist()]
     known = np.unique(codes)
-    if len(known) < 2:
-        raise InputError(f"{case.setting}: all source documents have one label; there is nothing to learn")
     begun = time.perf_counter()
     with peak_memory() as used:
         classifier = fit_method(method, texts, codes, target, **options)

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.metrics import f1_score
 
 from gramshift.errors import InputError
-from gramshift.evaluate.cases import Answers, Case, Corpus, Domain, answer, every_pair, make_cases
+from gramshift.evaluate.cases import Answers, Case, Corpus, Domain, answer, check_cases, every_pair, make_cases
 from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.resampling import DRAWS, Clustered, correct_by_holm, differs, interval_of
 from gramshift.evaluate.scoring import brier, by_class, calibration_error, mcnemar
@@ -91,6 +91,7 @@ def compare(
         raise InputError(f"repeats={repeats!r}: give a number of random halves, or 0 for all documents once")
     corpus, pairs = _gather(X, y, target, target_labels, domains)
     cases = make_cases(corpus, pairs, repeats=int(repeats), seed=random_state)
+    check_cases(corpus, cases, names)
     kept = None if folder is None else Kept(Path(folder))
     answers = run_cases(corpus, cases, names, kept=kept, n_jobs=n_jobs, progress=progress)
     return Comparison(corpus, cases, names, reference, answers, random_state)
