@@ -114,9 +114,7 @@ def check_cases(corpus: Corpus, cases: Sequence[Case], methods: Sequence[str]) -
             raise InputError(f"{case.setting}: all source documents have one label; there is nothing to learn")
         for name in methods:
             if n_classes != 2 and getattr(METHODS[name].make(), "two_classes", False):
-                raise InputError(
-                    f"{name} is defined for two classes; the source of {case.setting} has {n_classes}: leave it out"
-                )
+                raise InputError(f"{name} is defined for two classes; {case.setting} has {n_classes}: leave it out")
 
 
 def draw_half(codes: Codes, generator: np.random.Generator) -> Codes:
