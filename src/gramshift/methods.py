@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gramshift.baselines import CLASSES
-from gramshift.baselines.checks import require
+from gramshift.baselines.checks import BASELINES, require
 from gramshift.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,7 +37,11 @@ class Method:
     adapts: bool = True
     """Whether it looks at target documents; then there is its classifier without them, too."""
     needs: tuple[str, ...] = ()
-    """The packages beyond the usual ones, of the extra ``baselines``."""
+    """The packages beyond the usual ones."""
+    extra: str = BASELINES
+    """The extra of ours that has these packages."""
+    grouped: bool = True
+    """Whether "all" and "rivals" mean it too."""
     published: str | None = None
     """The row of published figures."""
     difference: str = ""
@@ -60,7 +64,7 @@ class Method:
 
     def check(self) -> None:
         """Raise an error that says what to install if something is missing."""
-        require(self.title, self.needs)
+        require(self.title, self.needs, self.extra)
 
     def make(self, **options: Any) -> Any:
         """Make an estimator that is not fitted yet."""
@@ -176,6 +180,16 @@ _ROWS = (
         published="KE-Meta",
         difference="BabelNet where ours has WordNet; how its parts work is not public",
     ),
+    Method(
+        "embeddings",
+        "sentence vectors + logistic regression",
+        "EmbeddingLogistic",
+        "after Reimers and Gurevych, EMNLP 2019",
+        adapts=False,
+        needs=("onnxruntime", "tokenizers"),
+        extra="embeddings",
+        grouped=False,  # it needs a folder that only the user can name: "all" must run without
+    ),
 )
 
 
@@ -189,6 +203,7 @@ def _twin(method: Method) -> Method:
         method.options | {"adapt": False},
         adapts=False,
         needs=method.needs,
+        extra=method.extra,
     )
 
 
@@ -203,6 +218,7 @@ RIVALS = [name for name in METHODS if name not in OWN]
 def parse_methods(value: str) -> list[str]:
     """Read methods: "own", "rivals", "all", or names such as "tkc,sfa"; each once, in the order of the table."""
     groups = {"own": STAGES, "rivals": RIVALS, "all": list(METHODS)}
+    groups = {group: [name for name in names if METHODS[name].grouped] for group, names in groups.items()}
     chosen: set[str] = set()
     for name in filter(None, (part.strip().lower() for part in value.split(","))):
         if name not in groups and name not in METHODS:
@@ -225,7 +241,7 @@ def methods_table() -> str:
     for method in METHODS.values():
         if not method.name.endswith(SOURCE_ONLY):
             options = ", ".join(f"{name}={value!r}" for name, value in method.options.items())
-            needs = "`gramshift[baselines]`" if method.needs else ""
+            needs = f"`gramshift[{method.extra}]`" if method.needs else ""
             adapts = "yes" if method.adapts else "no"
             made = f"`{method.class_name}({options})`"
             lines.append(f"| `{method.name}` | {method.title} | {made} | {adapts} | {method.reference} | {needs} |")

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from gramshift.baselines.coral import CORAL
     from gramshift.baselines.dci import DCI
     from gramshift.baselines.discriminant import KernelDiscriminant
+    from gramshift.baselines.embeddings import EmbeddingLogistic
     from gramshift.baselines.kemeta import KEMeta
     from gramshift.baselines.msda import MSDA
     from gramshift.baselines.naive_bayes import NBSVM, NaiveBayesEM
@@ -37,6 +38,7 @@ CLASSES = {  # where each class lives
     "StringSpreading": "gramshift.baselines.spreading",
     "SelfTraining": "gramshift.baselines.tfidf",
     "BalancedSelfTraining": "gramshift.baselines.tfidf",
+    "EmbeddingLogistic": "gramshift.baselines.embeddings",
 }
 
 __all__ = [
@@ -48,6 +50,7 @@ __all__ = [
     "SFA",
     "SST",
     "BalancedSelfTraining",
+    "EmbeddingLogistic",
     "KEMeta",
     "KernelDiscriminant",
     "NaiveBayesEM",

@@ -43,6 +43,8 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
     two_classes: ClassVar[bool] = False
     """Whether the method is defined for two classes only."""
     needs_target: ClassVar[bool] = True
+    local: ClassVar[tuple[str, ...]] = ()
+    """Parameters that name files of this machine: they are not saved, and a model file that has one is refused."""
 
     @abstractmethod
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
@@ -51,6 +53,10 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         """Return the scores of the texts, a column per class."""
+
+    def _try(self, state: State) -> Floats:
+        """Return the scores of two texts, under a state that comes from a file."""
+        return self._score_texts(state, ["a trial of what it holds", ""])
 
     def _check_parameters(self) -> None:
         """Raise an error if a parameter is wrong."""
@@ -158,7 +164,7 @@ def save_baseline(baseline: Baseline, path: str | os.PathLike[str]) -> None:
     """Write parameters, labels, words and numbers as JSON, the rest as arrays; probabilities are calibrated first."""
     arrays = {name: value for name, value in baseline._state.items() if isinstance(value, np.ndarray)}
     arrays = {name: np.asarray(value, "<f8" if value.dtype.kind == "f" else "<i8") for name, value in arrays.items()}
-    parameters = baseline._parameters
+    parameters = {name: value for name, value in baseline._parameters.items() if name not in baseline.local}
     if "kernel" in parameters:
         parameters = parameters | {"kernel": files.kernel_to_json(parameters["kernel"])}
     head = {
@@ -192,7 +198,10 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Baseline:
     parameters = {name: tuple(value) if name == "ngram_range" else value for name, value in head["parameters"].items()}
     if "kernel" in parameters:
         parameters["kernel"] = files.kernel_from_json(parameters["kernel"])
-    baseline: Baseline = getattr(import_module(CLASSES[head["class"]]), head["class"])(**parameters)
+    made: type[Baseline] = getattr(import_module(CLASSES[head["class"]]), head["class"])
+    if set(parameters) & set(made.local):
+        raise ValueError(f"it names files by {', '.join(made.local)}, which is up to whoever loads it")
+    baseline = made(**parameters)
     baseline._check_parameters()
     scores, iteration = (arrays.pop(name) for name in OWN)
     classes, steepness = files.labels_from_json(head["classes"]), float(head["steepness"])
@@ -201,7 +210,7 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Baseline:
     if scores.shape != (int(np.sum(iteration != 0)), len(classes)) or not np.isin(iteration, (0, -1)).all():
         raise ValueError(f"its scores have shape {scores.shape} for {len(classes)} classes")
     baseline._state = head["state"] | arrays
-    trial = baseline._score_texts(baseline._state, ["a trial of what it holds", ""])
+    trial = baseline._try(baseline._state)
     if trial.shape != (2, len(classes)) or not np.isfinite(trial).all():
         raise ValueError("it does not score texts")
     baseline._parameters, baseline._training, baseline._steepness = baseline.get_params(deep=False), None, steepness
