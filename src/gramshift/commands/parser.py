@@ -10,10 +10,10 @@ import typer
 
 from gramshift.commands.progress_bar import progress_bar
 from gramshift.errors import InputError
-from gramshift.methods import ENGINES, FORMATS, KERNELS, METHODS, OWN, PRESETS, RIVALS
+from gramshift.methods import ENGINES, FORMATS, KERNELS, LABELLING, OWN, PRESETS
 from gramshift.text.terminal import print_json, say
 
-METHOD_HELP = f"{', '.join(OWN)}, or a rival: {', '.join(RIVALS)}."
+METHOD_HELP = f"{', '.join(OWN)}, or a rival: {', '.join(name for name in LABELLING if name not in OWN)}."
 FILES, COLUMNS, METHOD, RUN = "Files", "Columns", "Method", "Run"
 DATA_SETS = ("sentiment",)
 
@@ -55,7 +55,7 @@ def classify_command(
         str | None, _option("--encoding", help="Encoding of the inputs.", panel=COLUMNS, default="utf-8")
     ] = None,
     method: Annotated[
-        str | None, _option("--method", help=METHOD_HELP, panel=METHOD, default="best", values=tuple(METHODS))
+        str | None, _option("--method", help=METHOD_HELP, panel=METHOD, default="best", values=tuple(LABELLING))
     ] = None,
     preset: Annotated[
         str | None,

@@ -1,4 +1,7 @@
-"""Cases of a comparison: labelled source documents, a target, and what a method answers; true labels are for counting only."""
+"""Cases of a comparison: labelled source documents, a target, and what a method answers.
+
+True labels are for counting only, but for methods whose row of the table says which share of them they are told.
+"""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,7 +60,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Answers:
-    """What a method says of the target documents of a case, and what that took."""
+    """What a method says of the target documents of a case, and what that took; :func:`scored` says which of them count."""
 
     method: str
     codes: Codes
@@ -131,8 +134,30 @@ def every_pair(names: Sequence[str]) -> list[tuple[tuple[str, ...], str]]:
     return [((source,), target) for source, target in permutations(names, 2)]
 
 
+def scored(method: str, truth: Codes) -> NDArray[np.bool_]:
+    """Which target documents a method is judged by: all but those whose true labels it is told, the same ones at any time.
+
+    It is told its share of every class, at least one document, and never the last one of a class.
+    """
+    result = np.ones(len(truth), bool)
+    if METHODS[method].told:
+        generator = np.random.default_rng(0)
+        for code in np.unique(truth).tolist():
+            of_class = np.flatnonzero(truth == code)
+            n_told = min(max(1, round(METHODS[method].told * len(of_class))), len(of_class) - 1)
+            result[generator.choice(of_class, n_told, replace=False)] = False
+    return result
+
+
+def tell(method: str, truth: Codes) -> list[int | None] | None:
+    """The true classes that a method is told, with gaps for the documents that it is judged by; None for nearly all methods."""
+    if not METHODS[method].told:
+        return None
+    return [None if judged else code for judged, code in zip(scored(method, truth).tolist(), truth.tolist(), strict=True)]
+
+
 def answer(corpus: Corpus, case: Case, method: str, **options: Any) -> Answers:
-    """Let a method label the target of a case; the true labels of the target are not handed to it."""
+    """Let a method label the target of a case; no true label is handed to it but those that its row of the table tells of."""
     chosen = [(corpus.domains[name], rows) for name, rows in zip(case.source, case.source_rows, strict=True)]
     texts = [domain.texts[row] for domain, rows in chosen for row in rows.tolist()]
     codes = np.concatenate([domain.codes[rows] for domain, rows in chosen])
@@ -140,7 +165,7 @@ def answer(corpus: Corpus, case: Case, method: str, **options: Any) -> Answers:
     known = np.unique(codes)
     begun = time.perf_counter()
     with peak_memory() as used:
-        classifier = fit_method(method, texts, codes, target, **options)
+        classifier = fit_method(method, texts, codes, target, told=tell(method, corpus.truth(case)), **options)
         found, given = np.asarray(classifier.transduction_, np.intp), classifier.transduction_proba_
     probabilities = np.zeros((len(target), len(corpus.classes)))
     probabilities[:, known] = np.round(given, DIGITS)
@@ -148,13 +173,23 @@ def answer(corpus: Corpus, case: Case, method: str, **options: Any) -> Answers:
 
 
 def fit_method(
-    method: str, texts: list[str], codes: Codes, target: list[str], *, calibrate: bool = True, **options: Any
+    method: str,
+    texts: list[str],
+    codes: Codes,
+    target: list[str],
+    *,
+    calibrate: bool = True,
+    told: list[int | None] | None = None,
+    **options: Any,
 ) -> Any:
-    """Fit a method on labelled texts and target texts without labels; ``calibrate``: probabilities will be asked for."""
+    """Fit a method on labelled texts and target texts without labels, or with those that it is told.
+
+    ``calibrate``: probabilities will be asked for.
+    """
     classifier = METHODS[method].make(**options)
     if METHODS[method].is_own and not calibrate:
         return classifier._fit_with(texts, codes, target, Runtime(classifier.n_jobs), calibrate=False)
-    return classifier.fit(texts, codes, target=target)
+    return classifier.fit(texts, codes, target=target, **({} if told is None else {"target_labels": told}))
 
 
 CLEAR, STATUS = Path("/proc/self/clear_refs"), Path("/proc/self/status")

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.metrics import f1_score
 
 from gramshift.errors import InputError
-from gramshift.evaluate.cases import Answers, Case, Corpus, Domain, answer, check_cases, every_pair, make_cases
+from gramshift.evaluate.cases import Answers, Case, Corpus, Domain, answer, check_cases, every_pair, make_cases, scored
 from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.resampling import DRAWS, Clustered, correct_by_holm, differs, interval_of
 from gramshift.evaluate.scoring import brier, by_class, calibration_error, mcnemar
@@ -44,8 +44,9 @@ def compare(
 ) -> "Comparison":
     """Run methods side by side on documents whose labels are known, and count how often each is right.
 
-    True labels of target documents are used to count, never to learn. Methods run one after the other, so that their time
-    and memory can be compared.
+    True labels of target documents are used to count, never to learn, except by methods that are told a tenth of them: these
+    documents do not count there, so that such a method is not tested against others. Methods run one after the other, so
+    that their time and memory can be compared.
 
     Parameters
     ----------
@@ -84,7 +85,7 @@ def compare(
     for name in names:
         METHODS[name].check()
     if reference is None:
-        reference = BEST if BEST in names else names[0]
+        reference = BEST if BEST in names else next((name for name in names if not METHODS[name].told), names[0])
     if reference not in names:
         raise InputError(f"reference {reference!r} is not among the methods: {', '.join(names)}")
     if isinstance(repeats, bool) or not isinstance(repeats, int | np.integer) or repeats < 0:
@@ -147,7 +148,8 @@ def run_cases(
         several = []
         for method in methods:
             name, options = f"{key['documents']}-{method}", {"n_jobs": n_jobs} if METHODS[method].is_own else {}
-            full = key | {"method": method, "options": METHODS[method].options}
+            full: Row = key | {"method": method, "options": METHODS[method].options}
+            full |= {"told": METHODS[method].told} if METHODS[method].told else {}
             found = None if kept is None else _unpack(method, kept.load(name, full), len(case.target_rows), corpus)
             if found is None:
                 found = answer(corpus, case, method, **options)
@@ -201,9 +203,11 @@ class Comparison:
             truth = self.corpus.truth(case)
             right = {one.method: one.codes == truth for one in several}
             for one in several:
+                judged = scored(one.method, truth)
+                kept = replace(one, codes=one.codes[judged], probabilities=one.probabilities[judged])
                 rows.append(
-                    {"setting": case.setting, "repeat": case.repeat, "method": one.method, "n": len(truth)}
-                    | count(truth, one, self.corpus.classes)
+                    {"setting": case.setting, "repeat": case.repeat, "method": one.method, "n": int(judged.sum())}
+                    | count(truth[judged], kept, self.corpus.classes)
                     | {"p_value": self._test(right, one.method), "seconds": one.seconds, "memory": one.memory}
                 )
         tested = [row for row in rows if row["p_value"] is not None]
@@ -215,16 +219,28 @@ class Comparison:
         return rows
 
     def _test(self, right: dict[str, Any], method: str) -> float | None:
-        return None if method == self.reference else mcnemar(right[method], right[self.reference])
+        return mcnemar(right[method], right[self.reference]) if self._is_tested(method) else None
+
+    def _is_tested(self, method: str) -> bool:
+        """Whether it is another than the reference, and both are judged by the same documents: by all."""
+        return method != self.reference and not METHODS[method].told and not METHODS[self.reference].told
 
     @cached_property
     def summary(self) -> list[Row]:
         """The means of each method over all cases, with intervals and the difference from the reference."""
-        clusters = Clustered([case.target_rows for case in self.cases], [case.target for case in self.cases], seed=self.seed)
-        drawn, result = {}, []
+        drawn: dict[str, Any] = {}
+        result: list[Row] = []
+        everything = Clustered([case.target_rows for case in self.cases], [case.target for case in self.cases], seed=self.seed)
         for place, method in enumerate(self.methods):
-            pairs = zip(self.cases, self.answers, strict=True)
-            drawn[method] = clusters.means([(one[place].codes == self.corpus.truth(case)).astype(float) for case, one in pairs])
+            rows, right = [], []
+            for case, one in zip(self.cases, self.answers, strict=True):
+                truth = self.corpus.truth(case)
+                judged = scored(method, truth)
+                rows.append(case.target_rows[judged])
+                right.append((one[place].codes == truth)[judged].astype(float))
+            targets = [case.target for case in self.cases]
+            clusters = Clustered(rows, targets, seed=self.seed) if METHODS[method].told else everything
+            drawn[method] = clusters.means(right)
         for method in self.methods:
             mine = [row for row in self.rows if row["method"] == method]
             line: Row = {"method": method, "settings": len({row["setting"] for row in mine}), "cases": len(mine)}
@@ -234,7 +250,7 @@ class Comparison:
             line["low"], line["high"] = interval_of(drawn[method])
             line["spread"] = self._spread(mine)
             apart = drawn[method] - drawn[self.reference]
-            tested = method != self.reference
+            tested = self._is_tested(method)
             line["difference"] = line["accuracy"] - self._mean(self.reference) if tested else None
             line["difference_low"], line["difference_high"] = interval_of(apart) if tested else (None, None)
             line["p_value"], line["p_holm"] = differs(apart) if tested else None, None

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gramshift.evaluate.cases import scored
 from gramshift.evaluate.comparison import Comparison, Row
 from gramshift.evaluate.scoring import LEVEL
-from gramshift.methods import METHODS
+from gramshift.methods import METHODS, TOLD
 from gramshift.runtime.memory import human
 from gramshift.runtime.storage import replaced_file
 
@@ -66,7 +67,11 @@ def answers_to_csv(found: Comparison) -> str:
         truth = found.corpus.truth(case).tolist()
         for one in several:
             sure = one.probabilities.max(axis=1).tolist()
-            for row, code, label, confidence in zip(case.target_rows.tolist(), truth, one.codes.tolist(), sure, strict=True):
+            judged = scored(one.method, found.corpus.truth(case)).tolist()
+            answers = zip(case.target_rows.tolist(), truth, one.codes.tolist(), sure, judged, strict=True)
+            for row, code, label, confidence, counts in answers:
+                if not counts:  # its true label was told
+                    continue
                 writer.writerow([case.setting, case.repeat, one.method, row, names[code], names[label], f"{confidence:.4f}"])
     return out.getvalue()
 
@@ -111,10 +116,12 @@ def notes_of(found: Comparison) -> list[str]:
     halves = f", {repeats} random halves of source and target each; spread is their standard deviation" if repeats > 1 else ""
     means = f"Means over {settings} settings{halves}. " if settings > 1 or repeats > 1 else ""
     shared = ", the same documents in all settings that share a target" if settings > 1 else ""
+    told = [METHODS[name].title for name in found.methods if METHODS[name].told]
     return [
         f"{means}Intervals by {found.draws} bootstrap draws of target documents{shared}.",
         f"*: differs from {found.reference}, at {LEVEL} after Holm's correction for all methods of the table. "
         "ECE, Brier: how far confidence is from the truth, 0 at best. Memory: beyond what the process had before.",
+        *(f"{title}: {TOLD}." for title in told),
     ]
 
 

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.evaluate.cases import scored
 from gramshift.evaluate.experiment import Outcome
 from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.protocol import MULTI, PUBLISHED, PUBLISHED_RIVALS, SINGLE, Setting
 from gramshift.evaluate.resampling import Clustered, correct_by_holm, differs, interval_of
 from gramshift.evaluate.scoring import LEVEL, interval, mcnemar
-from gramshift.methods import BEST, METHODS
+from gramshift.methods import BEST, METHODS, TOLD
 
 COLUMNS = (
     "setting",
@@ -90,11 +91,12 @@ def make_rows(outcomes: dict[str | None, list[Outcome]], codes: NDArray[np.intp]
     rows = []
     for kernel, several in outcomes.items():
         for one in several:
-            answers = right[kernel, one.method]
+            told = METHODS[one.method].told > 0
+            answers = right[kernel, one.method][scored(one.method, codes)]
             n, correct = len(answers), int(answers.sum())
             low, high = interval(correct, n)
             rival = ("presence", "tkc") if one.method == BEST and ("presence", "tkc") in right else (best or "", "plain")
-            tested = rival in right and (kernel, one.method) != rival
+            tested = rival in right and (kernel, one.method) != rival and not told
             p_value = mcnemar(answers, right[rival]) if tested else None
             better = tested and correct > int(right[rival].sum())
             rows.append(
@@ -166,11 +168,16 @@ def make_means(
         for setting in settings:
             for kernel, several in outcomes[setting.name].items():
                 for one in several:
-                    answers = (one.scores > 0) == (codes[setting.target] == 1)
+                    truth = codes[setting.target]
+                    answers = ((one.scores > 0) == (truth == 1))[scored(one.method, truth)]
                     right.setdefault((one.method, kernel), []).append(answers.astype(float))
         whole = {key: values for key, values in right.items() if len(values) == len(settings)}
         clusters = Clustered([np.arange(len(codes[one.target])) for one in settings], [one.target for one in settings])
-        drawn = {key: clusters.means(values) for key, values in whole.items()}
+        drawn = {}
+        for key, values in whole.items():
+            judged = [np.flatnonzero(scored(key[0], codes[one.target])) for one in settings]
+            own = Clustered(judged, [one.target for one in settings]) if METHODS[key[0]].told else clusters
+            drawn[key] = own.means(values)
         against = next((key for key in (("tkc", "presence"), ("plain", "presence")) if key in whole), None)
         lines: list[dict[str, Any]] = []
         for (method, kernel), values in whole.items():
@@ -179,10 +186,10 @@ def make_means(
                 "settings": name,
                 "method": method,
                 "kernel": kernel,
-                "accuracy": 100 * float(np.mean(values)),
+                "accuracy": 100 * float(np.mean([np.mean(one) for one in values])),
             }
             line |= {"low": 100 * low, "high": 100 * high, "against": None, "difference": None, "p_value": None}
-            if against is not None and (method, kernel) != against:
+            if against is not None and (method, kernel) != against and not METHODS[method].told:
                 apart = drawn[method, kernel] - drawn[against]
                 line["against"], line["p_value"] = " ".join(against), differs(apart)
                 line["difference"] = [100 * float(value) for value in (np.mean(apart), *interval_of(apart))]
@@ -237,7 +244,8 @@ def make_tables(rows: list[dict[str, Any]], *, fields: str, mean_rows: Sequence[
 def _table(rows: list[dict[str, Any]], kind: str, settings: list[Setting], fields: str) -> Table:
     names = [setting.name for setting in settings if any(row["setting"] == setting.name for row in rows)]
     found = {(row["method"], row["kernel"], row["setting"]): row for row in rows}
-    best = {name: max((row["accuracy"] for row in rows if row["setting"] == name), default=None) for name in names}
+    alike = [row for row in rows if not METHODS[row["method"]].told]  # judged by the same documents
+    best = {name: max((row["accuracy"] for row in alike if row["setting"] == name), default=None) for name in names}
     lines = []
     if names:
         run = {published_as(row["method"]) for row in rows if row["kernel"] is None}
@@ -251,7 +259,7 @@ def _table(rows: list[dict[str, Any]], kind: str, settings: list[Setting], field
                 cells.append(Cell(PUBLISHED.get((published_as(method), kernel, name))))
             else:
                 accuracy = row["accuracy"]
-                cells.append(Cell(row["published"], accuracy, row["significant"], accuracy == best[name]))
+                cells.append(Cell(row["published"], accuracy, row["significant"], row in alike and accuracy == best[name]))
         if names:
             lines.append((_label(method, kernel), cells))
     title = {"multi": "Several sources", "single": "One source"}[kind]
@@ -285,7 +293,8 @@ def differences(rows: list[dict[str, Any]]) -> list[str]:
     """Tell what the mark means, for each method that has one."""
     names = dict.fromkeys(row["method"] for row in rows)
     marked = [METHODS[name] for name in names if METHODS[name].difference]
-    return [f"{MARK} {one.title}: published with {one.difference}." for one in marked]
+    told = [METHODS[name].title for name in names if METHODS[name].told]
+    return [f"{MARK} {one.title}: published with {one.difference}." for one in marked] + [f"{one}: {TOLD}." for one in told]
 
 
 def _in_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
