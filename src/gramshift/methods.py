@@ -41,7 +41,7 @@ class Method:
     extra: str = BASELINES
     """The extra of ours that has these packages."""
     grouped: bool = True
-    """Whether "all" and "rivals" mean it too."""
+    """Whether "all" and "rivals" mean it too; not if it needs files that only the user can name."""
     told: float = 0.0
     """Share of the target whose true labels it is given, in comparisons only; these documents are not scored."""
     published: str | None = None
@@ -65,12 +65,15 @@ class Method:
         return self.is_own and self.options["preset"] == BEST
 
     def check(self) -> None:
-        """Raise an error that says what to install if something is missing."""
-        require(self.title, self.needs, self.extra)
+        """Raise an error that says what to install, or which files to name, if something is missing."""
+        if self.grouped:
+            require(self.title, self.needs, self.extra)
+        else:
+            self.make().check_files()
 
     def make(self, **options: Any) -> Any:
         """Make an estimator that is not fitted yet."""
-        self.check()
+        require(self.title, self.needs, self.extra)
         if self.is_own:
             from gramshift.model.classifier import TransductiveClassifier  # late: --help needs the names of methods alone
 

@@ -227,6 +227,19 @@ def test_copies_open_the_model_for_themselves(folder):
     assert str(folder) in repr(vectors)
 
 
+def test_a_comparison_says_at_once_that_no_folder_is_named(monkeypatch):
+    monkeypatch.delenv("GRAMSHIFT_EMBEDDINGS", raising=False)
+    with pytest.raises(gs.GramshiftError, match="no folder of a sentence model is named"):
+        gs.compare(KITCHEN.texts, KITCHEN.labels, target=None, methods="tfidf,embeddings")
+
+
+def test_it_runs_beside_others(folder, monkeypatch):
+    monkeypatch.setenv("GRAMSHIFT_EMBEDDINGS", str(folder))
+    given = {"target": FILMS.texts, "target_labels": FILMS.labels}
+    found = gs.compare(KITCHEN.texts, KITCHEN.labels, methods="tfidf,embeddings", **given)
+    assert [line["method"] for line in found.summary] == ["tfidf", "embeddings"]
+
+
 def test_it_runs_when_it_is_named_only():
     assert "embeddings" not in parse_methods("all")
     assert "embeddings" not in parse_methods("rivals")

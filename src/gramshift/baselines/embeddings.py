@@ -224,6 +224,10 @@ class EmbeddingLogistic(Baseline):
 
     def _check_task(self, n_classes: int, n_target: int) -> None:
         super()._check_task(n_classes, n_target)
+        self.check_files()
+
+    def check_files(self) -> None:
+        """Raise an error if a package, the folder or a file in it is missing."""
         require("EmbeddingLogistic", PACKAGES, EXTRA)
         find_files(find_folder(self.model))
 
