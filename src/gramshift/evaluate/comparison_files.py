@@ -116,12 +116,11 @@ def notes_of(found: Comparison) -> list[str]:
     halves = f", {repeats} random halves of source and target each; spread is their standard deviation" if repeats > 1 else ""
     means = f"Means over {settings} settings{halves}. " if settings > 1 or repeats > 1 else ""
     shared = ", the same documents in all settings that share a target" if settings > 1 else ""
-    told = [METHODS[name].title for name in found.methods if METHODS[name].told]
     return [
         f"{means}Intervals by {found.draws} bootstrap draws of target documents{shared}.",
         f"*: differs from {found.reference}, at {LEVEL} after Holm's correction for all methods of the table. "
         "ECE, Brier: how far confidence is from the truth, 0 at best. Memory: beyond what the process had before.",
-        *(f"{title}: {TOLD}." for title in told),
+        *(f"{METHODS[name].title}: {TOLD}." for name in found.methods if METHODS[name].told),
     ]
 
 
