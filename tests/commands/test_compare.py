@@ -33,7 +33,7 @@ def test_source_and_target(gramshift, labelled):
     assert answer.code == 0
     assert "tf-idf + logistic regression" in answer.out
     assert "minus plain" in answer.out
-    assert "bootstrap" in answer.out
+    assert "Wilson" in answer.out
     assert "2 results; found has comparison.md, comparison.csv, comparison.json, answers.csv.gz, comparison.png" in answer.err
     told = json.loads((labelled / "found" / "comparison.json").read_text())
     assert [row["n"] for row in told["rows"]] == [120, 120]
@@ -61,12 +61,29 @@ def test_a_folder_of_results_is_not_replaced_unasked(gramshift, labelled):
     assert (labelled / "comparison" / "comparison.json").read_bytes() == before
     assert gramshift(*once, "--resume").code == 0
     resumed = json.loads((labelled / "comparison" / "comparison.json").read_text())
-    assert resumed == json.loads(before)  # seconds too: nothing ran again
+    assert resumed == json.loads(before) | {"reused": 4}  # seconds too: nothing ran again
     assert gramshift(*once, "--force").code == 0
     assert (
         json.loads((labelled / "comparison" / "comparison.json").read_text())["rows"][0]["seconds"]
         != resumed["rows"][0]["seconds"]
     )
+
+
+def test_a_refused_command_loses_nothing(gramshift, labelled):
+    once = ("compare", "--data", "all.csv", "--domain", "kind", *SMALL, "--no-plot")
+    assert gramshift(*once).code == 0
+    kept = sorted((labelled / "comparison" / "compared").iterdir())
+    assert len(kept) == 4
+    wrong = gramshift("compare", "--data", "all.csv", "--domain", "kind", "--reference", "best", *SMALL, "--force")
+    assert wrong.code == 2
+    other = gramshift("compare", "--source", "pans.csv", "--target", "truth.csv", *SMALL, "--resume")
+    assert other.code == 2
+    assert "results of a comparison of other documents" in other.err
+    (labelled / "comparison" / "comparison.json").unlink()  # as if it had been stopped
+    stopped = gramshift(*once)
+    assert stopped.code == 2
+    assert "--resume goes on with them" in stopped.err
+    assert sorted((labelled / "comparison" / "compared").iterdir()) == kept
 
 
 @pytest.mark.parametrize(
@@ -86,6 +103,7 @@ def test_a_folder_of_results_is_not_replaced_unasked(gramshift, labelled):
         (("--source", "pans.csv", "--target", "truth.csv", "--repeat", "-1"), "--repeat -1: give 0 or more"),
         (("--source", "pans.csv", "--target", "truth.csv", "--jobs", "0"), "--jobs 0"),
         (("--source", "pans.csv", "--target", "truth.csv", "--output", "all.csv"), "all.csv is a file; give a folder"),
+        (("--source", "pans.csv", "--target", "truth.csv", "--output", "all.csv/x"), "all.csv is a file; give a folder"),
         (("--source", "pans.csv", "--target", "gaps.csv"), "gaps.csv: 1 of 2 rows have no label"),
     ],
 )

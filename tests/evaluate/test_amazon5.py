@@ -7,6 +7,7 @@ import pytest
 
 import gramshift as gs
 from gramshift.evaluate.amazon5 import DOMAINS, PAIRS, PUBLISHED, beside_published, load_amazon5, parse_pairs, run_amazon5
+from gramshift.evaluate.kept import Kept
 from small_demo import load_demo
 
 
@@ -51,7 +52,7 @@ def test_reviews_are_lines(data):
 
 
 def test_what_stands_beside_the_published_figures(data, tmp_path):
-    found = run_amazon5(data, [("B", "D"), ("K", "V")], ["tfidf", "nb-em"], folder=tmp_path / "parts")
+    found = run_amazon5(data, [("B", "D"), ("K", "V")], ["tfidf", "nb-em"], kept=Kept(tmp_path / "parts"))
     corpus = load_amazon5(data, "BD", lambda words: None)
     source, target = corpus.domains["B"], corpus.domains["D"]
     clf = gs.baselines.TfidfLogistic().fit(source.texts, source.codes, target=target.texts)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import gramshift as gs
 from conftest import examples
 from gramshift.evaluate.cases import Case, Corpus, Domain, answer, draw_half, every_pair, make_cases, scored, tell
-from gramshift.evaluate.comparison_files import answers_to_csv, to_csv, to_json, to_markdown, write_comparison
+from gramshift.evaluate.comparison_files import answers_to_csv, settings_of, to_csv, to_json, to_markdown, write_comparison
 from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.scoring import brier, by_class, calibration_error
 from gramshift.report.comparison_plot import write_plot
@@ -127,11 +127,11 @@ def test_a_told_method_learns_from_a_tenth_and_is_judged_by_the_rest(tmp_path):
 
 def test_a_told_method_sees_no_label_of_a_document_that_it_is_judged_by():
     truth = np.array([label == "positive" for label in TRUTH], np.intp)
-    told = tell("tradaboost-told", truth)
+    told = tell("tradaboost-told", truth, np.arange(2))
     judged = scored("tradaboost-told", truth)
     assert [one is None for one in told] == judged.tolist()
     assert [one for one in told if one is not None] == truth[~judged].tolist()
-    assert tell("tradaboost", truth) is None
+    assert tell("tradaboost", truth, np.arange(2)) is None
     only = gs.compare(X, Y, target=TARGET, target_labels=TRUTH, methods="tradaboost-told")
     assert only.reference == "tradaboost-told"
 
@@ -151,7 +151,8 @@ def test_some_of_every_class_are_told_and_some_are_judged(codes):
 
 def test_a_class_that_no_source_has_is_missed():
     truth = ["unclear", *TRUTH[1:]]
-    found = gs.compare(X, Y, target=TARGET, target_labels=truth, methods="tfidf")
+    with pytest.warns(UserWarning, match=r"1 target documents have labels that the source lacks \(unclear\)"):
+        found = gs.compare(X, Y, target=TARGET, target_labels=truth, methods="tfidf")
     row = found.rows[0]
     assert list(row["classes"]) == ["negative", "positive", "unclear"]
     assert row["classes"]["unclear"] == {"precision": None, "recall": 0.0, "n": 1}
@@ -203,17 +204,17 @@ def test_files(domains, tmp_path):
     assert [float(line["accuracy"]) for line in lines] == [row["accuracy"] for row in domains.rows]
     answers = list(csv.DictReader(io.StringIO(gzip.decompress((tmp_path / "new" / "answers.csv.gz").read_bytes()).decode())))
     assert len(answers) == 24 * HALF
-    mine = [one["true"] == one["found"] for one in answers if (one["setting"], one["repeat"], one["method"]) == NAMED]
-    row = next(row for row in domains.rows if (row["setting"], str(row["repeat"]), row["method"]) == NAMED)
+    mine = [one["true"] == one["found"] for one in answers if tuple(one[name] for name in KEYS) == NAMED]
+    row = next(row for row in domains.rows if tuple(str(row[name]) for name in KEYS) == NAMED)
     assert sum(mine) / HALF == row["accuracy"]
     assert answers_to_csv(domains).count("\n") == 1 + 24 * HALF
     page = to_markdown(domains)
-    assert "Means over 6 settings, 2 random halves" in page
+    assert "Means over 2 random halves of source and target of 6 settings" in page
     assert "| films > more |" in page
     assert (tmp_path / "new" / "comparison.png").read_bytes().startswith(b"\x89PNG")
 
 
-NAMED = ("films > more", "1", "tfidf")
+KEYS, NAMED = ("source", "target", "repeat", "method"), ("films", "more", "1", "tfidf")
 
 
 @pytest.mark.parametrize(
@@ -230,6 +231,8 @@ NAMED = ("films > more", "1", "tfidf")
         ({"target": TARGET, "target_labels": TRUTH, "reference": "sfa"}, "reference 'sfa' is not among the methods"),
         ({"target": TARGET, "target_labels": TRUTH, "repeats": -1}, "repeats=-1: give a number of random halves"),
         ({"target": [], "target_labels": []}, "the target has no documents"),
+        ({"target": TARGET, "target_labels": TRUTH, "random_state": -1}, "random_state=-1: give a whole number"),
+        ({"domains": [None, *["a", "b"] * 29, "a"]}, "1 documents have no domain"),
     ],
 )
 def test_wrong_arguments(options, message):
@@ -280,3 +283,43 @@ def test_calibration_is_that_of_loops(drawn):
         assert one["n"] == list(truth).count(code)
         assert one["recall"] == (both / one["n"] if one["n"] else None)
         assert one["precision"] == (both / list(found).count(code) if code in found else None)
+
+
+def test_few_documents_are_no_proof():
+    """All right against all wrong, of three documents: the exact test and Wilson's interval know how few these are."""
+    source, labels = ["good pan", "bad pan", "good knife", "bad knife"] * 5, ["good", "bad"] * 10
+    target, truth = ["good film", "good disc", "good music"], ["good"] * 3
+    found = gs.compare(source, labels, target=target, target_labels=truth, methods=["tfidf", "nbsvm"], reference="tfidf")
+    for line in found.summary:
+        assert line["low"] < line["accuracy"] or line["accuracy"] == 0
+        assert line["p_value"] is None or line["p_value"] >= 0.25
+
+
+def test_settings_whose_names_look_alike_are_kept_apart():
+    names = ["A", "B > C", "A > B", "C"]
+    domains = [names[i % 4] for i in range(60)]
+    found = gs.compare(X, Y, domains=domains, methods="tfidf")
+    assert found.summary[0]["settings"] == 12
+    assert len(settings_of(found)[1]) == 12
+
+
+def test_copies_and_labels_that_look_alike_are_named():
+    with pytest.warns(UserWarning, match="50 of 60 target documents stand in the source too, word for word"):
+        gs.compare(X[:50], Y[:50], target=X, target_labels=Y, methods="tfidf")
+    with pytest.raises(gs.GramshiftError, match="no label of the target is one"), pytest.warns(UserWarning, match="case"):
+        gs.compare(X, Y, target=TARGET, target_labels=[label.title() for label in TRUTH], methods="tfidf")
+
+
+def test_told_methods_are_told_of_classes_that_the_source_has():
+    truth = ["unclear", "unclear", "unclear", *TRUTH[3:]]
+    with pytest.warns(UserWarning, match="labels that the source lacks"):
+        found = gs.compare(X, Y, target=TARGET, target_labels=truth, methods="tradaboost-told")
+    assert 40 <= found.rows[0]["n"] < 50
+
+
+def test_results_of_other_code_are_not_taken(tmp_path, monkeypatch):
+    options = {"target": TARGET, "target_labels": TRUTH, "methods": "tfidf", "folder": tmp_path}
+    assert gs.compare(X, Y, **options).n_reused == 0
+    assert gs.compare(X, Y, **options).n_reused == 1
+    monkeypatch.setattr("gramshift.evaluate.comparison.digest_source", lambda: "other")
+    assert gs.compare(X, Y, **options).n_reused == 0

@@ -332,7 +332,7 @@ def test_told_methods_run_with_what_they_are_told():
     codes = np.array([label == "positive" for label in kitchen.labels + films.labels], np.intp)
     documents, setting = Documents("BD", codes), Setting("B", "D")
     (found,) = run_on_texts(kitchen.texts + films.texts, documents, [("tradaboost-told", setting)], n_jobs=1)
-    labels = tell("tradaboost-told", codes[120:])
+    labels = tell("tradaboost-told", codes[120:], codes[:120])
     clf = METHODS["tradaboost"].make().fit(kitchen.texts, codes[:120], target=films.texts, target_labels=labels)
     assert sum(label is not None for label in labels) == 12
     np.testing.assert_array_equal(found.scores, clf.transduction_score_[:, 1])

@@ -45,15 +45,17 @@ def test_draws_are_counted_by_hand():
     """A document that is drawn twice counts twice, in every case that has it."""
     rows = [np.array([0, 1, 2]), np.array([2, 4])]
     clusters = Clustered(rows, ["a", "a"], draws=50, seed=3)
-    counts = np.random.default_rng(3).multinomial(5, np.full(5, 1 / 5), 50)
+    generator = np.random.default_rng(3)
+    counts = [generator.integers(0, 5, 5).tolist() for _ in range(50)]
     values = [np.array([1.0, 0.0, 1.0]), np.array([0.0, 1.0])]
     found = clusters.means(values)
     for draw in range(50):
         means = []
         for some, value in zip(rows, values, strict=True):
-            times = [counts[draw][row] for row in some]
-            means.append(sum(t * v for t, v in zip(times, value, strict=True)) / max(1, sum(times)))
-        assert found[draw] == pytest.approx(sum(means) / 2)
+            times = [counts[draw].count(row) for row in some]
+            if sum(times):
+                means.append(sum(t * v for t, v in zip(times, value, strict=True)) / sum(times))
+        assert found[draw] == pytest.approx(sum(means) / len(means))
 
 
 def test_intervals_and_tests():
@@ -64,3 +66,14 @@ def test_intervals_and_tests():
     for mean, p_value in ((0.0, 1.0), (1.96, 0.05), (-1.96, 0.05), (2.576, 0.01)):
         assert differs(mean + np.array([-1.0, 1.0] * 50)) == pytest.approx(p_value, abs=1e-4)
     assert Clustered([np.arange(5)], ["a"], seed=1).means([np.ones(5)]).tolist() == [1.0] * 2000
+
+
+def test_documents_without_a_value_do_not_count():
+    rows, values = [np.arange(6)], [np.array([1.0, np.nan, 0.0, 1.0, np.nan, 1.0])]
+    found = Clustered(rows, ["a"], draws=120, seed=1)
+    generator = np.random.default_rng(1)
+    for one, other in found.means_of([values, [np.ones(6)]]).T:
+        drawn = generator.integers(0, 6, 6)
+        kept = [values[0][row] for row in drawn if row not in (1, 4)]
+        assert (np.isnan(one) and not kept) or one == pytest.approx(np.mean(kept))
+        assert other == 1

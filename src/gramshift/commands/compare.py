@@ -1,5 +1,6 @@
 """``gramshift compare``: methods side by side on the user's own files."""
 
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,13 +14,14 @@ from gramshift.data.columns import Documents, check_column, find_columns, read_d
 from gramshift.data.readers import open_table
 from gramshift.data.tables import TableError
 from gramshift.errors import InputError
-from gramshift.evaluate.comparison import Comparison, compare
+from gramshift.evaluate.comparison import Comparison, plan_comparison
 from gramshift.evaluate.comparison_files import notes_of, table_of, to_json, write_comparison
+from gramshift.evaluate.kept import Kept
 from gramshift.methods import parse_methods
 from gramshift.runtime.threads import Progress
 
 Say = Callable[[str], None]
-PARTS, DONE = "parts", "comparison.json"
+PARTS, DONE = "compared", "comparison.json"
 
 
 def compare_files(
@@ -55,8 +57,6 @@ def compare_files(
     if reference is not None and reference not in names:
         raise InputError(f"--reference {reference} is not among --methods: {', '.join(names)}")
     check_folder(output)
-    if (output / DONE).exists() and not (resume or force):
-        raise FileExistsError(f"{output} has the results of a comparison; --force replaces them, --output names another folder")
 
     def read(name: str, column: str | None = label) -> Documents:
         with open_table(name, format=format, encoding=encoding, naming=as_option) as table:
@@ -76,18 +76,13 @@ def compare_files(
     pairs = "every pair of domains" if data is not None else "one target"
     halves = f", {repeat} random halves each" if repeat else ""
     say(f"{len(texts) + len(given.get('target', []))} documents, {pairs}{halves}: {', '.join(names)}")
-    comparison = compare(
-        texts,
-        labels,
-        **given,
-        methods=names,
-        reference=reference,
-        repeats=repeat,
-        random_state=seed,
-        folder=kept_results(output, resume=resume),
-        n_jobs=jobs,
-        progress=progress,
-    )
+    plan = plan_comparison(texts, labels, **given, methods=names, reference=reference, repeats=repeat, random_state=seed)
+    kept = Kept(output / PARTS)
+    if not force:
+        _check_results(output, plan.fingerprint, kept, resume=resume)
+    if not resume:
+        kept.clear()
+    comparison = plan.run(kept=kept, n_jobs=jobs, progress=progress)
     files = write_all(comparison, output, say, plot=plot)
     return comparison, to_json(comparison) | {"files": files}
 
@@ -129,17 +124,25 @@ def _check_gaps(documents: Documents) -> None:
 
 def check_folder(output: Path) -> None:
     """Raise an error if results cannot go there."""
-    if output.exists() and not output.is_dir():
-        raise NotADirectoryError(f"{output} is a file; give a folder for the results")
+    there = next(path for path in (output, *output.absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise NotADirectoryError(f"{there} is a file; give a folder for the results")
 
 
-def kept_results(output: Path, *, resume: bool) -> Path:
-    """The folder of finished results; those of an earlier run are put away unless they are wanted."""
-    parts = output / PARTS
-    if not resume:
-        for path in parts.glob("*.json"):
-            path.unlink()
-    return parts
+def _check_results(output: Path, documents: str, kept: Kept, *, resume: bool) -> None:
+    """Raise an error rather than replace the results of another comparison, or lose those of a run that was stopped."""
+    advice = "--force replaces them, --output names another folder"
+    if (output / DONE).exists():
+        if not resume:
+            raise FileExistsError(f"{output} has the results of a comparison; {advice}")
+        try:
+            same = json.loads((output / DONE).read_bytes())["documents"] == documents
+        except (ValueError, KeyError, TypeError):
+            same = False
+        if not same:
+            raise FileExistsError(f"{output} has the results of a comparison of other documents; {advice}")
+    elif kept.names() and not resume:
+        raise FileExistsError(f"{output} has results of a comparison that was stopped; --resume goes on with them, {advice}")
 
 
 def write_all(comparison: Comparison, output: Path, say: Say, *, plot: bool) -> list[str]:

@@ -8,10 +8,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from gramshift.commands.compare import check_folder, kept_results, write_all
+from gramshift.commands.compare import PARTS, check_folder, write_all
 from gramshift.errors import InputError
 from gramshift.evaluate.amazon5 import beside_published, parse_pairs, run_amazon5
 from gramshift.evaluate.comparison_files import markdown_lines, to_json
+from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.protocol import Setting, parse_settings
 from gramshift.evaluate.reproduce import reproduce
 from gramshift.evaluate.results import NOTE, differences, make_tables
@@ -93,9 +94,10 @@ def reproduce_amazon5(
     pairs, names = parse_pairs(settings), parse_methods(methods)
     check_folder(output)
     say(f"{len(pairs)} pairs, {len(names)} methods: {len(pairs) * len(names)} results")
-    found = run_amazon5(
-        data, pairs, names, folder=kept_results(output, resume=resume), n_jobs=n_jobs, progress=progress, say=say
-    )
+    kept = Kept(output / PARTS)
+    if not resume:
+        kept.clear()
+    found = run_amazon5(data, pairs, names, kept=kept, n_jobs=n_jobs, progress=progress, say=say)
     table = beside_published(found)
     files = write_all(found, output, say, plot=plots)
     with replaced_file(output / "published.md") as file:

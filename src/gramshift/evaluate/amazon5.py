@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from gramshift.errors import InputError
-from gramshift.evaluate.cases import Corpus, Domain, make_cases
-from gramshift.evaluate.comparison import Comparison, Progress, run_cases
+from gramshift.evaluate.cases import Corpus, Domain, check_cases, make_cases
+from gramshift.evaluate.comparison import Comparison, Plan, Progress
 from gramshift.evaluate.kept import Kept
 from gramshift.methods import BEST, METHODS
 
@@ -65,7 +65,7 @@ def run_amazon5(
     pairs: list[tuple[str, str]],
     methods: list[str],
     *,
-    folder: Path,
+    kept: Kept,
     n_jobs: int | None = -1,
     progress: Progress | None = None,
     say: Callable[[str], None] = lambda words: None,
@@ -76,9 +76,9 @@ def run_amazon5(
     letters = "".join(letter for letter in DOMAINS if any(letter in pair for pair in pairs))
     corpus = load_amazon5(data, letters, say)
     cases = make_cases(corpus, [((source,), target) for source, target in pairs], repeats=0, seed=0)
-    reference = BEST if BEST in methods else methods[0]
-    answers = run_cases(corpus, cases, methods, kept=Kept(folder), n_jobs=n_jobs, progress=progress)
-    return Comparison(corpus, cases, methods, reference, answers)
+    check_cases(corpus, cases, methods)
+    reference = BEST if BEST in methods else next((name for name in methods if not METHODS[name].told), methods[0])
+    return Plan(corpus, cases, methods, reference).run(kept=kept, n_jobs=n_jobs, progress=progress)
 
 
 def beside_published(found: Comparison) -> tuple[list[str], list[list[str]]]:

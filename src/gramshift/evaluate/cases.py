@@ -5,7 +5,7 @@ True labels are for counting only, but for methods whose row of the table says w
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import permutations
@@ -16,7 +16,7 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
-from gramshift.errors import InputError
+from gramshift.errors import GramshiftError, InputError
 from gramshift.methods import METHODS
 from gramshift.runtime.memory import give_back
 from gramshift.runtime.resources import Runtime
@@ -55,7 +55,12 @@ class Case:
     @property
     def setting(self) -> str:
         """The name that it shares with its repeats."""
-        return f"{'+'.join(self.source)} > {self.target}"
+        return f"{' + '.join(self.source)} > {self.target}"
+
+    @property
+    def pair(self) -> tuple[tuple[str, ...], str]:
+        """What tells its setting from all others, whatever the names of domains are."""
+        return self.source, self.target
 
 
 @dataclass(frozen=True)
@@ -120,6 +125,38 @@ def check_cases(corpus: Corpus, cases: Sequence[Case], methods: Sequence[str]) -
                 raise InputError(f"{name} is defined for two classes; {case.setting} has {n_classes}: leave it out")
 
 
+def find_faults(corpus: Corpus, cases: Sequence[Case]) -> list[str]:
+    """Tell what is likely a mistake in the documents: labels that the source lacks, texts that stand in both domains."""
+    faults = []
+    for case in cases:
+        if case.repeat:
+            continue
+        parts = [(corpus.domains[name], rows) for name, rows in zip(case.source, case.source_rows, strict=True)]
+        known = {code for domain, rows in parts for code in domain.codes[rows].tolist()}
+        truth = corpus.truth(case).tolist()
+        if not known & set(truth):
+            have = [", ".join(sorted({str(corpus.classes[code]) for code in codes})[:5]) for codes in (known, truth)]
+            raise InputError(f"{case.setting}: no label of the target is one of the source; {have[1]} there, {have[0]} here")
+        missed = [code for code in truth if code not in known]
+        if missed:
+            names = ", ".join(sorted({str(corpus.classes[code]) for code in missed})[:5])
+            lacks = f"{len(missed)} target documents have labels that the source lacks ({names})"
+            faults.append(f"{case.setting}: {lacks}; all methods miss them")
+        texts = {domain.texts[row] for domain, rows in parts for row in rows.tolist()}
+        copies = sum(corpus.domains[case.target].texts[row] in texts for row in case.target_rows.tolist())
+        if copies:
+            faults.append(f"{case.setting}: {copies} of {len(truth)} target documents stand in the source too, word for word")
+    return faults
+
+
+def warm_up(methods: Sequence[str]) -> None:
+    """Let each method label a few texts, so that none pays in its first case for what is imported and compiled once."""
+    texts, codes = ["a good pan", "a bad pan", "good knives", "bad knives"] * 6, np.arange(24, dtype=np.intp) % 2
+    for method in methods:
+        with suppress(GramshiftError, ValueError):  # so few texts need not be enough
+            _ = fit_method(method, texts, codes, texts[:8]).transduction_proba_
+
+
 def draw_half(codes: Codes, generator: np.random.Generator) -> Codes:
     """Return the rows of a random half of each class, in order; of an odd number the larger half."""
     chosen = []
@@ -149,11 +186,13 @@ def scored(method: str, truth: Codes) -> NDArray[np.bool_]:
     return result
 
 
-def tell(method: str, truth: Codes) -> list[int | None] | None:
+def tell(method: str, truth: Codes, codes: Codes) -> list[int | None] | None:
     """The true classes that a method is told, with gaps for the documents that it is judged by; None for nearly all methods."""
     if not METHODS[method].told:
         return None
-    return [None if judged else code for judged, code in zip(scored(method, truth).tolist(), truth.tolist(), strict=True)]
+    known = set(codes.tolist())  # a class that the source lacks cannot be learnt from
+    pairs = zip(scored(method, truth).tolist(), truth.tolist(), strict=True)
+    return [None if judged or code not in known else code for judged, code in pairs]
 
 
 def answer(corpus: Corpus, case: Case, method: str, **options: Any) -> Answers:
@@ -165,7 +204,7 @@ def answer(corpus: Corpus, case: Case, method: str, **options: Any) -> Answers:
     known = np.unique(codes)
     begun = time.perf_counter()
     with peak_memory() as used:
-        classifier = fit_method(method, texts, codes, target, told=tell(method, corpus.truth(case)), **options)
+        classifier = fit_method(method, texts, codes, target, told=tell(method, corpus.truth(case), codes), **options)
         found, given = np.asarray(classifier.transduction_, np.intp), classifier.transduction_proba_
     probabilities = np.zeros((len(target), len(corpus.classes)))
     probabilities[:, known] = np.round(given, DIGITS)

@@ -1,9 +1,11 @@
 """Methods side by side on documents whose labels are known: how often each is right, how sure, and what is more than chance."""
 
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -12,12 +14,24 @@ import numpy as np
 from sklearn.metrics import f1_score
 
 from gramshift.errors import InputError
-from gramshift.evaluate.cases import Answers, Case, Corpus, Domain, answer, check_cases, every_pair, make_cases, scored
-from gramshift.evaluate.kept import Kept
+from gramshift.evaluate.cases import (
+    Answers,
+    Case,
+    Corpus,
+    Domain,
+    answer,
+    check_cases,
+    every_pair,
+    find_faults,
+    make_cases,
+    scored,
+    warm_up,
+)
+from gramshift.evaluate.kept import Kept, digest_source
 from gramshift.evaluate.resampling import DRAWS, Clustered, correct_by_holm, differs, interval_of
-from gramshift.evaluate.scoring import brier, by_class, calibration_error, mcnemar
+from gramshift.evaluate.scoring import brier, by_class, calibration_error, interval, mcnemar
 from gramshift.methods import BEST, METHODS, parse_methods
-from gramshift.model.inputs import as_labels, encode_labels, is_missing
+from gramshift.model.inputs import as_labels, encode_labels, find_alike, is_missing
 from gramshift.text.documents import as_documents, as_list
 
 Progress = Callable[[str, int, int], None]
@@ -81,6 +95,33 @@ def compare(
     >>> [(row["method"], row["accuracy"]) for row in found.summary]
     [('plain', 1.0), ('tfidf', 1.0)]
     """
+    plan = plan_comparison(
+        X,
+        y,
+        target=target,
+        target_labels=target_labels,
+        domains=domains,
+        methods=methods,
+        reference=reference,
+        repeats=repeats,
+        random_state=random_state,
+    )
+    return plan.run(kept=None if folder is None else Kept(Path(folder)), n_jobs=n_jobs, progress=progress)
+
+
+def plan_comparison(
+    X: Any,
+    y: Any,
+    *,
+    target: Any = None,
+    target_labels: Any = None,
+    domains: Any = None,
+    methods: str | Sequence[str] = USUAL,
+    reference: str | None = None,
+    repeats: int = 0,
+    random_state: int = 0,
+) -> "Plan":
+    """Check the arguments of ``compare``, warn of what is odd, and return what can be run."""
     names = parse_methods(methods if isinstance(methods, str) else ",".join(methods))
     for name in names:
         METHODS[name].check()
@@ -90,12 +131,37 @@ def compare(
         raise InputError(f"reference {reference!r} is not among the methods: {', '.join(names)}")
     if isinstance(repeats, bool) or not isinstance(repeats, int | np.integer) or repeats < 0:
         raise InputError(f"repeats={repeats!r}: give a number of random halves, or 0 for all documents once")
+    if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer) or random_state < 0:
+        raise InputError(f"random_state={random_state!r}: give a whole number from 0 on")
     corpus, pairs = _gather(X, y, target, target_labels, domains)
-    cases = make_cases(corpus, pairs, repeats=int(repeats), seed=random_state)
+    cases = make_cases(corpus, pairs, repeats=int(repeats), seed=int(random_state))
     check_cases(corpus, cases, names)
-    kept = None if folder is None else Kept(Path(folder))
-    answers = run_cases(corpus, cases, names, kept=kept, n_jobs=n_jobs, progress=progress)
-    return Comparison(corpus, cases, names, reference, answers, random_state)
+    for words in find_faults(corpus, cases):
+        warnings.warn(words, stacklevel=3)
+    return Plan(corpus, cases, names, reference, int(repeats), int(random_state))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A comparison that has been checked and not been run."""
+
+    corpus: Corpus
+    cases: list[Case]
+    methods: list[str]
+    reference: str
+    repeats: int = 0
+    seed: int = 0
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A name for all documents, labels and halves of it."""
+        return sha256("".join(self.corpus.fingerprint(case) for case in self.cases).encode()).hexdigest()[:16]
+
+    def run(self, *, kept: Kept | None = None, n_jobs: int | None = None, progress: Progress | None = None) -> "Comparison":
+        """Run all methods on all cases; what an earlier run has kept is taken from its folder."""
+        warm_up([name for name in self.methods if not METHODS[name].told])
+        answers, n_reused = run_cases(self.corpus, self.cases, self.methods, kept=kept, n_jobs=n_jobs, progress=progress)
+        return Comparison(self, answers, n_reused)
 
 
 def _gather(X: Any, y: Any, target: Any, target_labels: Any, domains: Any) -> tuple[Corpus, list[tuple[tuple[str, ...], str]]]:
@@ -113,7 +179,10 @@ def _gather(X: Any, y: Any, target: Any, target_labels: Any, domains: Any) -> tu
         texts, labels = texts + more, labels + known
         pairs: list[tuple[tuple[str, ...], str]] = [((SOURCE,), TARGET)]
     else:
-        places = list(map(str, as_list(domains)))
+        named = as_list(domains)
+        if any(map(is_missing, named)):
+            raise InputError(f"{sum(map(is_missing, named))} documents have no domain; name it, or leave these documents out")
+        places = list(map(str, named))
         if len(places) != len(texts):
             raise InputError(f"domains has {len(places)} names for {len(texts)} documents; give one for each document of X")
         pairs = every_pair(list(dict.fromkeys(places)))
@@ -122,6 +191,8 @@ def _gather(X: Any, y: Any, target: Any, target_labels: Any, domains: Any) -> tu
     missing = sum(map(is_missing, labels))
     if missing:
         raise InputError(f"{missing} documents have no label; a comparison counts right answers, leave these documents out")
+    for words in find_alike(labels):
+        warnings.warn(words, stacklevel=4)
     classes, codes = encode_labels(labels)
     rows = {name: [i for i, place in enumerate(places) if place == name] for name in dict.fromkeys(places)}
     empty = [name for name in (SOURCE, TARGET) if domains is None and name not in rows]
@@ -139,28 +210,29 @@ def run_cases(
     kept: Kept | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
-) -> list[list[Answers]]:
-    """The answers of all methods to all cases; what an earlier run has kept is taken from its folder."""
-    versions = {name: version(name) for name in LIBRARIES}
-    done, result = 0, []
+) -> tuple[list[list[Answers]], int]:
+    """The answers of all methods to all cases, and how many of them an earlier run had kept."""
+    code = {"versions": {name: version(name) for name in LIBRARIES}, "source": digest_source()}
+    done, n_reused, result = 0, 0, []
     for case in cases:
-        key = {"documents": corpus.fingerprint(case), "versions": versions}
+        documents = corpus.fingerprint(case)
         several = []
         for method in methods:
-            name, options = f"{key['documents']}-{method}", {"n_jobs": n_jobs} if METHODS[method].is_own else {}
-            full: Row = key | {"method": method, "options": METHODS[method].options}
-            full |= {"told": METHODS[method].told} if METHODS[method].told else {}
-            found = None if kept is None else _unpack(method, kept.load(name, full), len(case.target_rows), corpus)
+            row, name = METHODS[method], f"{documents}-{method}"
+            key: Row = code | {"documents": documents, "method": method, "options": row.options, "told": row.told}
+            store = kept if row.grouped else None  # what depends on a folder of the user's is found anew
+            found = None if store is None else _unpack(method, store.load(name, key), len(case.target_rows), corpus)
+            n_reused += found is not None
             if found is None:
-                found = answer(corpus, case, method, **options)
-                if kept is not None:
-                    kept.save(name, full, _pack(found))
+                found = answer(corpus, case, method, **({"n_jobs": n_jobs} if row.is_own else {}))
+                if store is not None:
+                    store.save(name, key, _pack(found))
             several.append(found)
             done += 1
             if progress is not None:
                 progress("methods", done, len(cases) * len(methods))
         result.append(several)
-    return result
+    return result, n_reused
 
 
 def _pack(answers: Answers) -> Row:
@@ -188,12 +260,30 @@ def _unpack(method: str, kept: Any, n: int, corpus: Corpus) -> Answers | None:
 class Comparison:
     """What ``compare`` has found: ``rows`` for each setting and method, ``summary`` for each method, tests against one."""
 
-    corpus: Corpus = field(repr=False)
-    cases: list[Case] = field(repr=False)
-    methods: list[str]
-    reference: str
+    plan: Plan = field(repr=False)
     answers: list[list[Answers]] = field(repr=False)
-    seed: int = 0
+    n_reused: int = 0
+    """Answers that an earlier run had kept; seconds and memory are those of then."""
+
+    @property
+    def corpus(self) -> Corpus:
+        """Documents by domain."""
+        return self.plan.corpus
+
+    @property
+    def cases(self) -> list[Case]:
+        """Sources and targets, one after the other."""
+        return self.plan.cases
+
+    @property
+    def methods(self) -> list[str]:
+        """The names of the methods."""
+        return self.plan.methods
+
+    @property
+    def reference(self) -> str:
+        """The method that others are tested against."""
+        return self.plan.reference
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -206,7 +296,8 @@ class Comparison:
                 judged = scored(one.method, truth)
                 kept = replace(one, codes=one.codes[judged], probabilities=one.probabilities[judged])
                 rows.append(
-                    {"setting": case.setting, "repeat": case.repeat, "method": one.method, "n": int(judged.sum())}
+                    {"source": " + ".join(case.source), "target": case.target, "setting": case.setting}
+                    | {"repeat": case.repeat, "method": one.method, "n": int(judged.sum())}
                     | count(truth[judged], kept, self.corpus.classes)
                     | {"p_value": self._test(right, one.method), "seconds": one.seconds, "memory": one.memory}
                 )
@@ -228,32 +319,36 @@ class Comparison:
     @cached_property
     def summary(self) -> list[Row]:
         """The means of each method over all cases, with intervals and the difference from the reference."""
-        drawn: dict[str, Any] = {}
+        clusters = Clustered(
+            [case.target_rows for case in self.cases], [case.target for case in self.cases], seed=self.plan.seed
+        )
+        right: list[list[Any]] = [[] for _ in self.methods]
+        for case, several in zip(self.cases, self.answers, strict=True):
+            truth = self.corpus.truth(case)
+            for mine_too, one in zip(right, several, strict=True):
+                mine_too.append(np.where(scored(one.method, truth), one.codes == truth, np.nan))
+        drawn = dict(zip(self.methods, clusters.means_of(right), strict=True))
+        pooled = {name: np.concatenate(values) for name, values in zip(self.methods, right, strict=True)}
         result: list[Row] = []
-        everything = Clustered([case.target_rows for case in self.cases], [case.target for case in self.cases], seed=self.seed)
-        for place, method in enumerate(self.methods):
-            rows, right = [], []
-            for case, one in zip(self.cases, self.answers, strict=True):
-                truth = self.corpus.truth(case)
-                judged = scored(method, truth)
-                rows.append(case.target_rows[judged])
-                right.append((one[place].codes == truth)[judged].astype(float))
-            targets = [case.target for case in self.cases]
-            clusters = Clustered(rows, targets, seed=self.seed) if METHODS[method].told else everything
-            drawn[method] = clusters.means(right)
         for method in self.methods:
             mine = [row for row in self.rows if row["method"] == method]
-            line: Row = {"method": method, "settings": len({row["setting"] for row in mine}), "cases": len(mine)}
+            line: Row = {"method": method, "settings": len({case.pair for case in self.cases}), "cases": len(mine)}
             for name in ("accuracy", "macro_f1", "ece", "brier", "seconds"):
                 line[name] = float(np.mean([row[name] for row in mine]))
             line["memory"] = None if any(row["memory"] is None for row in mine) else max(row["memory"] for row in mine)
             line["low"], line["high"] = interval_of(drawn[method])
+            if len(mine) == 1:  # a bootstrap of few documents that are all right would leave no doubt
+                known = pooled[method][~np.isnan(pooled[method])]
+                line["low"], line["high"] = (bound / 100 for bound in interval(int(known.sum()), len(known)))
             line["spread"] = self._spread(mine)
             apart = drawn[method] - drawn[self.reference]
             tested = self._is_tested(method)
             line["difference"] = line["accuracy"] - self._mean(self.reference) if tested else None
             line["difference_low"], line["difference_high"] = interval_of(apart) if tested else (None, None)
-            line["p_value"], line["p_holm"] = differs(apart) if tested else None, None
+            line["p_value"], line["p_holm"] = None, None
+            if tested:  # the exact test keeps few documents from looking like proof
+                exact = mcnemar(pooled[method] == 1, pooled[self.reference] == 1)
+                line["p_value"] = exact if len(mine) == 1 else max(exact, differs(apart))
             result.append(line)
         tests = [line for line in result if line["p_value"] is not None]
         for line, p_value in zip(tests, correct_by_holm([line["p_value"] for line in tests]), strict=True):

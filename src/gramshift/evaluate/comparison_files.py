@@ -5,17 +5,19 @@ import gzip
 import io
 import json
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from gramshift.evaluate.cases import scored
-from gramshift.evaluate.comparison import Comparison, Row
+from gramshift.evaluate.comparison import LIBRARIES, Comparison, Row
 from gramshift.evaluate.scoring import LEVEL
 from gramshift.methods import METHODS, TOLD
 from gramshift.runtime.memory import human
 from gramshift.runtime.storage import replaced_file
 
-COLUMNS = ("setting", "repeat", "method", "n", "accuracy", "macro_f1", "ece", "brier", "p_value", "p_holm", "seconds", "memory")
+FIGURES = ("accuracy", "macro_f1", "ece", "brier", "p_value", "p_holm", "seconds", "memory")
+COLUMNS = ("source", "target", "repeat", "method", "n", *FIGURES)
 
 
 def write_comparison(found: Comparison, folder: Path) -> list[str]:
@@ -36,9 +38,13 @@ def write_comparison(found: Comparison, folder: Path) -> list[str]:
 def to_json(found: Comparison) -> dict[str, Any]:
     """All figures, and how they were obtained."""
     return {
-        "classes": found.corpus.classes,
+        "classes": [str(name) for name in found.corpus.classes],
         "reference": found.reference,
-        "random_state": found.seed,
+        "documents": found.plan.fingerprint,
+        "repeats": found.plan.repeats,
+        "random_state": found.plan.seed,
+        "reused": found.n_reused,
+        "versions": {name: version(name) for name in LIBRARIES},
         "bootstrap_draws": found.draws,
         "summary": found.summary,
         "rows": found.rows,
@@ -61,10 +67,10 @@ def answers_to_csv(found: Comparison) -> str:
     """A line per target document, case and method, so that anyone can count again; documents by their place in the domain."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["setting", "repeat", "method", "document", "true", "found", "confidence"])
+    writer.writerow(["source", "target", "repeat", "method", "document", "true", "found", "confidence"])
     names = found.corpus.classes
     for case, several in zip(found.cases, found.answers, strict=True):
-        truth = found.corpus.truth(case).tolist()
+        truth, ends = found.corpus.truth(case).tolist(), (" + ".join(case.source), case.target)
         for one in several:
             sure = one.probabilities.max(axis=1).tolist()
             judged = scored(one.method, found.corpus.truth(case)).tolist()
@@ -72,7 +78,7 @@ def answers_to_csv(found: Comparison) -> str:
             for row, code, label, confidence, counts in answers:
                 if not counts:  # its true label was told
                     continue
-                writer.writerow([case.setting, case.repeat, one.method, row, names[code], names[label], f"{confidence:.4f}"])
+                writer.writerow([*ends, case.repeat, one.method, row, names[code], names[label], f"{confidence:.4f}"])
     return out.getvalue()
 
 
@@ -112,12 +118,15 @@ def _difference(line: Row) -> str:
 
 def notes_of(found: Comparison) -> list[str]:
     """What the columns mean."""
-    settings, repeats = (len({getattr(case, name) for case in found.cases}) for name in ("setting", "repeat"))
-    halves = f", {repeats} random halves of source and target each; spread is their standard deviation" if repeats > 1 else ""
-    means = f"Means over {settings} settings{halves}. " if settings > 1 or repeats > 1 else ""
+    settings, repeats = len({case.pair for case in found.cases}), found.plan.repeats
+    halves = f"{repeats} random halves of source and target" if repeats else ""
+    of = " of ".join(filter(None, [halves, f"{settings} settings" if settings > 1 else ""]))
+    means = f"Means over {of}{'; spread is the standard deviation between halves' if repeats > 1 else ''}. " if of else ""
     shared = ", the same documents in all settings that share a target" if settings > 1 else ""
+    drawn = "Intervals by Wilson's formula" if len(found.cases) == 1 else f"Intervals by {found.draws} bootstrap draws"
+    reused = f" {found.n_reused} results, with their seconds and memory, are of an earlier run." if found.n_reused else ""
     return [
-        f"{means}Intervals by {found.draws} bootstrap draws of target documents{shared}.",
+        f"{means}{drawn} of target documents{shared}.{reused}",
         f"*: differs from {found.reference}, at {LEVEL} after Holm's correction for all methods of the table. "
         "ECE, Brier: how far confidence is from the truth, 0 at best. Memory: beyond what the process had before.",
         *(f"{METHODS[name].title}: {TOLD}." for name in found.methods if METHODS[name].told),
@@ -128,8 +137,7 @@ def to_markdown(found: Comparison) -> str:
     """The summary, precision and recall of the classes, and where there are several settings a table of these."""
     lines = markdown_lines(*table_of(found)) + [""] + [f"{note}\n".replace("*", "\\*") for note in notes_of(found)]
     lines += ["## Classes", "", *markdown_lines(*classes_of(found)), ""]
-    settings = list(dict.fromkeys(case.setting for case in found.cases))
-    if len(settings) > 1:
+    if len({case.pair for case in found.cases}) > 1:
         lines += ["## Settings", "", *markdown_lines(*settings_of(found)), ""]
     return "\n".join(lines)
 
@@ -150,15 +158,18 @@ def classes_of(found: Comparison) -> tuple[list[str], list[list[str]]]:
 
 def settings_of(found: Comparison) -> tuple[list[str], list[list[str]]]:
     """The accuracy in each setting, the mean over its repeats; a star where McNemar's test, corrected, tells a difference."""
-    settings = list(dict.fromkeys(case.setting for case in found.cases))
-    lines = []
-    for setting in settings:
-        cells = []
+    rows = iter(found.rows)
+    by_pair: dict[Any, dict[str, list[Row]]] = {}
+    for case in found.cases:
         for method in found.methods:
-            mine = [row for row in found.rows if row["setting"] == setting and row["method"] == method]
+            by_pair.setdefault(case.pair, {}).setdefault(method, []).append(next(rows))
+    lines = []
+    for by_method in by_pair.values():
+        cells = []
+        for mine in by_method.values():
             star = "*" if len(mine) == 1 and mine[0]["p_holm"] is not None and mine[0]["p_holm"] < LEVEL else ""
             cells.append(f"{100 * sum(row['accuracy'] for row in mine) / len(mine):.1f}{star}")
-        lines.append([setting, *cells])
+        lines.append([by_method[found.methods[0]][0]["setting"], *cells])
     return ["setting", *(METHODS[name].title for name in found.methods)], lines
 
 
@@ -171,6 +182,6 @@ def markdown_lines(heading: list[str], lines: list[list[str]]) -> list[str]:
     """A table as lines of Markdown."""
 
     def cells(line: list[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|").replace("*", "\\*") for cell in line) + " |"
+        return "| " + " | ".join(" ".join(cell.replace("|", "\\|").replace("*", "\\*").split()) for cell in line) + " |"
 
     return [cells(heading), "|---" + "|---:" * (len(heading) - 1) + "|", *map(cells, lines)]

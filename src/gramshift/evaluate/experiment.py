@@ -144,7 +144,7 @@ def run_on_texts(texts: list[str], documents: Documents, tasks: list[Task], *, n
 
     def arguments(name: str, setting: Setting) -> tuple[Any, ...]:
         source, target = documents.rows(setting.source), documents.rows(setting.target)
-        told = tell(name, documents.codes[target])
+        told = tell(name, documents.codes[target], documents.codes[source])
         return name, setting, [texts[i] for i in source], documents.codes[source], [texts[i] for i in target], told
 
     own = [task for task in tasks if METHODS[task[0]].is_own]

@@ -1,6 +1,7 @@
 """Results that a run has already found, kept one by one, so that a run that was stopped goes on where it was."""
 
 import json
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,24 @@ class Kept:
         body = {"key": _as_read(key), "result": result}
         with replaced_file(self.folder / f"{name}.json") as file:
             file.write(json.dumps({"checksum": _checksum(body), "body": body}).encode())
+
+    def clear(self) -> None:
+        """Put away what is kept, of this run or another."""
+        for path in self.names():
+            path.unlink()
+
+    def names(self) -> list[Path]:
+        """The files of results that are there."""
+        return sorted(self.folder.glob("*.json"))
+
+
+@cache
+def digest_source() -> str:
+    """A name for the code of this package: results of other code are not taken for its own."""
+    told = sha256()
+    for path in sorted(Path(__file__).parents[1].rglob("*.py")):
+        told.update(path.read_bytes())
+    return told.hexdigest()[:16]
 
 
 def _as_read(key: dict[str, Any]) -> Any:

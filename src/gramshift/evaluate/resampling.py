@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 Floats = NDArray[np.float64]
-DRAWS = 2000
+DRAWS, BLOCK = 2000, 50
 LOW, HIGH = 2.5, 97.5  # percentiles of an interval that holds in 95 of 100 cases
 
 
@@ -19,27 +19,44 @@ class Clustered:
     """
 
     def __init__(self, rows: Sequence[NDArray[np.intp]], targets: Sequence[str], *, draws: int = DRAWS, seed: int = 0) -> None:
-        generator = np.random.default_rng(seed)
-        sizes: dict[str, int] = {}
-        for some, target in zip(rows, targets, strict=True):
-            sizes[target] = max(sizes.get(target, 0), 1 + int(some.max(initial=-1)))
-        counts = {
-            target: generator.multinomial(size, np.full(size, 1 / size), draws).astype(np.float64)
-            for target, size in sizes.items()
-        }
-        self._times = [counts[target][:, some] for some, target in zip(rows, targets, strict=True)]
-        self._totals = [np.maximum(times.sum(axis=1), 1.0) for times in self._times]
+        self._cases = list(zip(rows, targets, strict=True))
+        self._draws, self._seed = draws, seed
+        self._sizes: dict[str, int] = {}
+        for some, target in self._cases:
+            self._sizes[target] = max(self._sizes.get(target, 0), 1 + int(some.max(initial=-1)))
 
     def means(self, values: Sequence[Floats]) -> Floats:
         """For each draw the mean over all cases of the mean of a value per document, such as 1 where a label is right."""
-        each = [times @ one / total for times, total, one in zip(self._times, self._totals, values, strict=True)]
-        result: Floats = np.mean(each, axis=0)
+        result: Floats = self.means_of([values])[0]
+        return result
+
+    def means_of(self, several: Sequence[Sequence[Floats]]) -> Floats:
+        """The same for several methods at once: a row each, in which every draw has the same documents.
+
+        A document without a value (NaN) does not count. A draw that has no document of any case is NaN.
+        """
+        generator, result = np.random.default_rng(self._seed), np.empty((len(several), self._draws))
+        for start in range(0, self._draws, BLOCK):  # all draws at once would not fit into memory
+            size = min(BLOCK, self._draws - start)
+            counts = {target: np.empty((size, n)) for target, n in self._sizes.items()}
+            for draw in range(size):
+                for target, n in self._sizes.items():
+                    counts[target][draw] = np.bincount(generator.integers(0, n, n), minlength=n)
+            sums, cases = np.zeros((size, len(several))), np.zeros((size, len(several)))
+            for place, (some, target) in enumerate(self._cases):
+                found = np.stack([values[place] for values in several], axis=1)
+                times, there = counts[target][:, some], ~np.isnan(found)
+                total = times @ there
+                sums += np.divide(times @ np.nan_to_num(found), total, out=np.zeros_like(total), where=total > 0)
+                cases += total > 0
+            mean = np.divide(sums, cases, out=np.full_like(sums, np.nan), where=cases > 0)
+            result[:, start : start + size] = mean.T
         return result
 
 
 def interval_of(drawn: Floats) -> tuple[float, float]:
     """Where 95 of 100 draws lie."""
-    low, high = np.percentile(drawn, [LOW, HIGH])
+    low, high = np.nanpercentile(drawn, [LOW, HIGH])
     return float(low), float(high)
 
 
@@ -48,7 +65,7 @@ def differs(drawn: Floats) -> float:
 
     Counting draws on the other side of 0 could not tell p-values below one in their number, which no correction would survive.
     """
-    mean, deviation = float(np.mean(drawn)), float(np.std(drawn))
+    mean, deviation = float(np.nanmean(drawn)), float(np.nanstd(drawn))
     if deviation == 0:
         return 1.0 if mean == 0 else 0.0
     return float(2 * stats.norm.sf(abs(mean) / deviation))

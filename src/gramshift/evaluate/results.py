@@ -169,15 +169,11 @@ def make_means(
             for kernel, several in outcomes[setting.name].items():
                 for one in several:
                     truth = codes[setting.target]
-                    answers = ((one.scores > 0) == (truth == 1))[scored(one.method, truth)]
-                    right.setdefault((one.method, kernel), []).append(answers.astype(float))
+                    answers = np.where(scored(one.method, truth), (one.scores > 0) == (truth == 1), np.nan)
+                    right.setdefault((one.method, kernel), []).append(answers)
         whole = {key: values for key, values in right.items() if len(values) == len(settings)}
         clusters = Clustered([np.arange(len(codes[one.target])) for one in settings], [one.target for one in settings])
-        drawn = {}
-        for key, values in whole.items():
-            judged = [np.flatnonzero(scored(key[0], codes[one.target])) for one in settings]
-            own = Clustered(judged, [one.target for one in settings]) if METHODS[key[0]].told else clusters
-            drawn[key] = own.means(values)
+        drawn = dict(zip(whole, clusters.means_of(list(whole.values())), strict=True))
         against = next((key for key in (("tkc", "presence"), ("plain", "presence")) if key in whole), None)
         lines: list[dict[str, Any]] = []
         for (method, kernel), values in whole.items():
@@ -186,7 +182,7 @@ def make_means(
                 "settings": name,
                 "method": method,
                 "kernel": kernel,
-                "accuracy": 100 * float(np.mean([np.mean(one) for one in values])),
+                "accuracy": 100 * float(np.mean([np.nanmean(one) for one in values])),
             }
             line |= {"low": 100 * low, "high": 100 * high, "against": None, "difference": None, "p_value": None}
             if against is not None and (method, kernel) != against and not METHODS[method].told:
