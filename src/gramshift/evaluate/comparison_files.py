@@ -123,10 +123,14 @@ def notes_of(found: Comparison) -> list[str]:
     of = " of ".join(filter(None, [halves, f"{settings} settings" if settings > 1 else ""]))
     means = f"Means over {of}{'; spread is the standard deviation between halves' if repeats > 1 else ''}. " if of else ""
     shared = ", the same documents in all settings that share a target" if settings > 1 else ""
-    drawn = "Intervals by Wilson's formula" if len(found.cases) == 1 else f"Intervals by {found.draws} bootstrap draws"
+    drawn = (
+        "Intervals by Wilson's formula"
+        if len(found.cases) == 1
+        else f"Intervals by {found.draws} bootstrap draws of target documents"
+    )
     reused = f" {found.n_reused} results, with their seconds and memory, are of an earlier run." if found.n_reused else ""
     return [
-        f"{means}{drawn} of target documents{shared}.{reused}",
+        f"{means}{drawn}{shared}.{reused}",
         f"*: differs from {found.reference}, at {LEVEL} after Holm's correction for all methods of the table. "
         "ECE, Brier: how far confidence is from the truth, 0 at best. Memory: beyond what the process had before.",
         *(f"{METHODS[name].title}: {TOLD}." for name in found.methods if METHODS[name].told),
