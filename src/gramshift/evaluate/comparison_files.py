@@ -123,11 +123,9 @@ def notes_of(found: Comparison) -> list[str]:
     of = " of ".join(filter(None, [halves, f"{settings} settings" if settings > 1 else ""]))
     means = f"Means over {of}{'; spread is the standard deviation between halves' if repeats > 1 else ''}. " if of else ""
     shared = ", the same documents in all settings that share a target" if settings > 1 else ""
-    drawn = (
-        "Intervals by Wilson's formula"
-        if len(found.cases) == 1
-        else f"Intervals by {found.draws} bootstrap draws of target documents"
-    )
+    drawn = f"Intervals by {found.draws} bootstrap draws of target documents"
+    if len(found.cases) == 1:
+        drawn = "Intervals by Wilson's formula"
     reused = f" {found.n_reused} results, with their seconds and memory, are of an earlier run." if found.n_reused else ""
     return [
         f"{means}{drawn}{shared}.{reused}",
