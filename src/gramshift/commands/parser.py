@@ -144,7 +144,7 @@ def demo_command(
     ),
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
-    """Learn from 120 reviews of kitchen tools, label 120 reviews of films, and the other way round; ends with a page to open.
+    """Learn from 420 reviews of kitchen tools, label 420 reviews of films, and the other way round; ends with a page to open.
 
     Example: `gramshift demo`
     """
