@@ -10,7 +10,7 @@ from bench.linear_goals import Goal, at_least, at_most
 from bench.robust_answers import BEST, EXPECTED, NAMES, OWN_LABELS, Answers
 from bench.robust_cells import Cell
 from bench.robust_rivals import RIVALS
-from gramshift.evaluate.scoring import LEVEL, accuracy_by_confidence, mcnemar
+from gramshift.evaluate.scoring import LEVEL, calibration_error, mcnemar
 
 Row = dict[str, Any]
 Found = Mapping[str, Answers]
@@ -57,14 +57,6 @@ def measure_told(best: Answers, p: Row) -> Row:
         row[FIRST_ROUND] = 100 * float(np.mean(first))
         p[FIRST_ROUND] = mcnemar(best.right, first)
     return row
-
-
-def calibration_error(right: Any, confidence: Any) -> float:
-    """Over the tenths of the confidence, how far its mean is from the accuracy, by their documents."""
-    bins = accuracy_by_confidence(right, confidence)
-    tenth = np.minimum((confidence * 10 + 1e-9).astype(int), 9)
-    means = [confidence[tenth == k].mean() for k in np.unique(tenth)]
-    return float(sum(one["n"] * abs(one["accuracy"] - mean) for one, mean in zip(bins, means, strict=True)) / len(right))
 
 
 def area(right: Any, confidence: Any) -> float | None:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import gramshift as gs
 from conftest import examples
-from gramshift.evaluate.cases import Case, Corpus, Domain, answer, draw_half, every_pair, make_cases, scored, tell
+from gramshift.evaluate.cases import Answers, Case, Corpus, Domain, answer, draw_half, every_pair, make_cases, scored, tell
+from gramshift.evaluate.comparison import Comparison, Plan
 from gramshift.evaluate.comparison_files import answers_to_csv, settings_of, to_csv, to_json, to_markdown, write_comparison
 from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.scoring import brier, by_class, calibration_error
@@ -287,12 +288,25 @@ def test_calibration_is_that_of_loops(drawn):
 
 def test_few_documents_are_no_proof():
     """All right against all wrong, of three documents: the exact test and Wilson's interval know how few these are."""
-    source, labels = ["good pan", "bad pan", "good knife", "bad knife"] * 5, ["good", "bad"] * 10
-    target, truth = ["good film", "good disc", "good music"], ["good"] * 3
-    found = gs.compare(source, labels, target=target, target_labels=truth, methods=["tfidf", "nbsvm"], reference="tfidf")
-    for line in found.summary:
-        assert line["low"] < line["accuracy"] or line["accuracy"] == 0
-        assert line["p_value"] is None or line["p_value"] >= 0.25
+    rows = np.arange(3)
+    corpus = Corpus({name: Domain(X[:3], np.array([0, 1, 0])) for name in ("source", "target")}, ["no", "yes"])
+    codes = {"tfidf": np.array([0, 1, 0]), "nbsvm": np.array([1, 0, 1])}
+    answers = [Answers(name, found, np.eye(2)[found], 0.1, None) for name, found in codes.items()]
+    plan = Plan(corpus, [Case(("source",), "target", (rows,), rows)], list(codes), "tfidf")
+    right, wrong = Comparison(plan, [answers]).summary
+    assert (right["accuracy"], wrong["accuracy"]) == (1, 0)
+    assert right["low"] < 0.5
+    assert wrong["high"] > 0.5
+    assert wrong["p_value"] == pytest.approx(0.25)
+
+
+def test_a_kept_result_that_was_changed_is_not_taken(tmp_path):
+    Kept(tmp_path).save("one", {"a": 1}, [1, 2])
+    assert Kept(tmp_path).load("one", {"a": 1}) == [1, 2]
+    assert Kept(tmp_path).load("one", {"a": 2}) is None
+    path = tmp_path / "one.json"
+    path.write_text(path.read_text().replace("[1, 2]", "[1, 3]"))
+    assert Kept(tmp_path).load("one", {"a": 1}) is None
 
 
 def test_settings_whose_names_look_alike_are_kept_apart():

@@ -47,16 +47,20 @@ def macro_f1(truth: list[str], labels: list[str]) -> float:
 
 def accuracy_by_confidence(right: NDArray[np.bool_], confidence: NDArray[np.float64]) -> list[dict[str, Any]]:
     """Count documents in the tenths of the confidence that have documents; the last one takes 1.0 too."""
-    tenth = np.minimum((confidence * BINS + 1e-9).astype(int), BINS - 1)
+    tenth = _tenths(confidence)
     return [
         {"low": k / BINS, "high": (k + 1) / BINS, "n": int(np.sum(tenth == k)), "accuracy": float(right[tenth == k].mean())}
         for k in np.unique(tenth).tolist()
     ]
 
 
+def _tenths(confidence: NDArray[np.float64]) -> NDArray[np.intp]:
+    return np.minimum((confidence * BINS + 1e-9).astype(np.intp), BINS - 1)
+
+
 def calibration_error(right: NDArray[np.bool_], confidence: NDArray[np.float64]) -> float:
     """Return the expected calibration error: the distance of confidence and accuracy in tenths, weighted by their documents."""
-    tenth = np.minimum((confidence * BINS + 1e-9).astype(int), BINS - 1)
+    tenth = _tenths(confidence)
     gaps = (abs(float(np.sum(confidence[tenth == k]) - np.sum(right[tenth == k]))) for k in range(BINS))
     return sum(gaps) / max(1, len(right))
 
