@@ -1,4 +1,4 @@
-"""The one table of methods, ours and the rivals, by the names that users type; and loading what any of them has saved.
+"""The one table of methods, ours and the baselines, by the names that users type; and loading what any of them has saved.
 
 Other names that users type stand beside them, as --help needs them without waiting; a test compares them with what they name.
 """
@@ -41,7 +41,7 @@ class Method:
     extra: str = BASELINES
     """The extra of ours that has these packages."""
     grouped: bool = True
-    """Whether "all" and "rivals" mean it too; not if it needs files that only the user can name."""
+    """Whether "all" and "baselines" mean it too; not if it needs files that only the user can name."""
     told: float = 0.0
     """Share of the target whose true labels it is given, in comparisons only; these documents are not scored."""
     published: str | None = None
@@ -233,11 +233,12 @@ LABELLING = [name for name in METHODS if not METHODS[name].told]  # what can lab
 
 
 def parse_methods(value: str) -> list[str]:
-    """Read methods: "own", "rivals", "all", or names such as "tkc,sfa"; each once, in the order of the table."""
-    groups = {"own": STAGES, "rivals": RIVALS, "all": list(METHODS)}
+    """Read methods: "own", "baselines", "all", or names such as "tkc,sfa"; each once, in the order of the table."""
+    groups = {"own": STAGES, "baselines": RIVALS, "all": list(METHODS)}
     groups = {group: [name for name in names if METHODS[name].grouped] for group, names in groups.items()}
     chosen: set[str] = set()
-    for name in filter(None, (part.strip().lower() for part in value.split(","))):
+    for given in filter(None, (part.strip().lower() for part in value.split(","))):
+        name = "baselines" if given == "rivals" else given  # its name before 1.0
         if name not in groups and name not in METHODS:
             raise InputError(f"method {name!r} is not known; there are {', '.join([*groups, *METHODS])}")
         chosen |= set(groups.get(name, [name]))

@@ -85,7 +85,7 @@ def test_plans_for_pairs_keep_tiles_short_except_for_one_long_pair():
 
 def test_when_the_result_does_not_fit_the_error_has_both_numbers():
     with pytest.raises(
-        MemoryError, match=r"a gram of 45 x 45 documents needs 15.8 KiB, but the memory limit is 1000 bytes: .*out="
+        MemoryError, match=r"a kernel matrix of 45 x 45 documents needs 15.8 KiB, but the memory limit is 1000 bytes: .*out="
     ):
         compute(memory_limit=1000)
 
@@ -142,7 +142,7 @@ def test_one_line_is_logged_and_nothing_by_default(caplog, capfd):
     assert capfd.readouterr() == ("", "")
     with caplog.at_level(logging.INFO, logger="gramshift"):
         compute()
-    assert [record.getMessage().split(":")[0] for record in caplog.records] == ["a gram of 45 x 45 documents presence"]
+    assert [record.getMessage().split(":")[0] for record in caplog.records] == ["a kernel matrix of 45 x 45 documents presence"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -165,7 +165,7 @@ def test_degenerate_inputs_of_kernels_that_look_at_pairs(kind):
         assert empty.shape == shape
         assert empty.dtype == np.float64
     for texts in (["", "ab"], ["", ""], ["a"]):
-        with pytest.warns(UserWarning, match="the gram is all zeros"):
+        with pytest.warns(UserWarning, match="the kernel matrix is all zeros"):
             assert not compute(texts, kind=kind, ngram_range=(3, 5), normalize=True).any()
     for normalize in (False, True):
         gram = compute(["", "abc", "a", "abc"], kind=kind, ngram_range=(2, 2), normalize=normalize)
@@ -185,7 +185,7 @@ def test_a_warning_points_to_the_line_that_called_us():
         lambda: gs.TransductiveClassifier(preset="paper", n_added=1, **weighted).fit(texts, ["x", "y", "x"], target=["abcd"]),
     ]
     for call in calls:
-        with pytest.warns(UserWarning, match="the gram is all zeros") as caught:
+        with pytest.warns(UserWarning, match="the kernel matrix is all zeros") as caught:
             call()
         assert {warning.filename for warning in caught if "all zeros" in str(warning.message)} == {__file__}
 
@@ -196,7 +196,9 @@ def test_what_takes_long_is_said_beforehand(caplog):
     assert caplog.messages == []
     told_first = {"progress": lambda *_: caplog.messages or pytest.fail("too late")}
     compute(["x" * 30], kind="subsequence", n_jobs=2, announced_from=0, **told_first)
-    assert caplog.messages == ["gramshift: a gram of 1 x 1 documents by subsequence will take roughly 0 seconds on 2 threads"]
+    assert caplog.messages == [
+        "gramshift: a kernel matrix of 1 x 1 documents by subsequence will take roughly 0 seconds on 2 threads"
+    ]
     assert [roughly(seconds) for seconds in (100, 5000, 50000)] == ["100 seconds", "83 minutes", "14 hours"]
 
 

@@ -56,7 +56,7 @@ def test_the_gram_is_the_naive_one(texts, others, ngram_range, max_offset):
 def test_too_many_places_are_refused():
     ngrams = sort_ngrams(encode(["a" * 40]), (1, 3))
     with pytest.raises(
-        ValueError, match=r"ngram_range=\(1, 3\): the documents have 120 places for n-grams; one gram can hold 100"
+        ValueError, match=r"ngram_range=\(1, 3\): the documents have 120 places for n-grams; one kernel matrix can hold 100"
     ):
         find_occurrences(ngrams, most=100)
 

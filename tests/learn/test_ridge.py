@@ -1,6 +1,9 @@
+import threading
+
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
+from threadpoolctl import ThreadpoolController, threadpool_info
 
 from gramshift import StringKernel
 from gramshift.learn import ridge
@@ -206,3 +209,53 @@ def test_the_factor_grows_panel_by_panel(size):
 def test_a_factor_that_is_not_there_is_an_error():
     with pytest.raises(NotPositiveError):
         GrowingFactor().grow(lambda start, stop: -np.eye(3, dtype=np.float32), 3)
+
+
+class Paused(GrowingFactor):
+    """A factor that solves when it is told to go on."""
+
+    def __init__(self, go_on):
+        super().__init__()
+        self.begun, self.go_on = threading.Event(), go_on
+
+    def _panels(self):
+        self.begun.set()
+        assert self.go_on.wait(60)
+        return super()._panels()
+
+
+def set_blas(number):
+    """Set it, whichever thread did so last; return what there is now."""
+    for one in ThreadpoolController().select(user_api="blas").lib_controllers:
+        for step in (release, lambda library: library.set_num_threads(number), release):
+            step(one)
+    return count_blas()
+
+
+def release(library):
+    """New versions of threadpoolctl let one thread set the number until it lets go of it."""
+    getattr(library, "clear_controlling_thread", lambda force: None)(force=True)
+
+
+def count_blas():
+    return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+
+def test_solving_side_by_side_leaves_blas_as_many_threads_as_it_had():
+    """The one who comes second must not take the number that the first has set for the usual one."""
+    second = Paused(threading.Event())
+    first = Paused(second.begun)
+    before = count_blas()
+    try:
+        assert set_blas(2) == {2}
+        threads = [threading.Thread(target=one.solve, args=(np.ones((0, 1)),)) for one in (first, second)]
+        threads[0].start()
+        assert first.begun.wait(60)
+        threads[1].start()
+        threads[0].join(60)
+        assert count_blas() == {1}
+        second.go_on.set()
+        threads[1].join(60)
+        assert count_blas() == {2}
+    finally:
+        set_blas(max(before))

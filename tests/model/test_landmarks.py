@@ -269,7 +269,7 @@ def test_a_fit_goes_on_with_pieces_and_sums(tmp_path):
 
 @pytest.mark.parametrize("options", [{"kernel": ["presence", "spectrum"]}])
 def test_exact_fits_of_several_kernels_cannot_be_resumed(tmp_path, options):
-    with pytest.raises(ValueError, match="resume keeps the gram of one kernel"):
+    with pytest.raises(ValueError, match="resume keeps the kernel matrix of one kernel"):
         fit_kept(tmp_path / "kept", **options)
 
 

@@ -21,12 +21,13 @@ from gramshift.learn.rounds import fit_rounds
 from gramshift.model.describers import LinearDescriber, ListedCorpus
 from gramshift.model.fit import _make_describer, describe_work
 from gramshift.model.inputs import gather
-from gramshift.model.ngram_model import _Listed
+from gramshift.model.ngram_model import ListedNGram
 from gramshift.model.settings import PRESETS
 from gramshift.ngrams.feature_lists import WORTH_THREADS
 from gramshift.runtime.resources import Runtime
 from gramshift.text.corpus import Corpus
 from gramshift.text.documents import as_documents
+from gramshift.text.steps import TextSteps
 from gramshift.text.words import split_words
 from small_demo import load_demo
 
@@ -351,7 +352,7 @@ def test_ngrams_for_people_do_not_overlap(n_classes):
     for code, (label, found) in enumerate(clf.strongest_ngrams(40, overlapping=False).items()):
         kept = []
         named = [(replace(clf._fit.model.ngrams, parts=[part]), part.vocabulary is not None) for part in parts]
-        every = [(text, worth / 2, words) for one, words in named for text, worth in one.strongest(10_000)[code]]
+        every = [(each.text, each.worth / 2, words) for one, words in named for each in one.strongest(10_000)[code]]
         for text, worth, words in sorted(every, key=lambda one: -one[1]):
             if not any(naive_overlap((text, words), other[::2]) for other in kept):
                 kept.append((text, worth, words))
@@ -377,7 +378,7 @@ def test_ngrams_for_people_do_not_overlap(n_classes):
     ],
 )
 def test_what_overlaps(first, second, overlap):
-    a, b = (_Listed(text, 1.0, words) for text, words in (first, second))
+    a, b = (ListedNGram(text, 1.0, words, TextSteps()) for text, words in (first, second))
     assert a.overlaps(b) is b.overlaps(a) is overlap
 
 

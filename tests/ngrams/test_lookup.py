@@ -53,7 +53,9 @@ def test_the_tree_holds_every_ngram_once_with_all_who_have_it(texts, ngram_range
     for doc, text in enumerate(texts):
         for gram in naive.ngrams(text, ngram_range):
             expected.setdefault(gram, set()).add(doc)
-    assert read_tree(look_up(texts, kind=kind, ngram_range=ngram_range)) == expected
+    lookup = look_up(texts, kind=kind, ngram_range=ngram_range)
+    assert read_tree(lookup) == expected
+    assert (lookup.nodes[:, tree.FIRST_EDGE] < len(lookup.edges)).all()  # where walks look ahead
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 
 import gramshift
 from conftest import texts
+from gramshift.errors import InputError
 from gramshift.runtime import checkpoint as module
 from gramshift.runtime.checkpoint import Checkpoint, check_folder, digest
-from gramshift.runtime.storage import replaced_file
+from gramshift.runtime.lock import hold
+from gramshift.runtime.replacing import replaced_file
+from gramshift.runtime.schema import Array
 
 KEY = {"what": "test", "ngram_range": (5, 8), "documents": 3}
 ARRAYS = {
@@ -43,7 +46,9 @@ def elsewhere(folder, then="pass"):
     """Open the folder in another process; what it prints."""
     script = f"""
 import os, signal, sys
+from gramshift.errors import InputError
 from gramshift.runtime.checkpoint import Checkpoint
+from gramshift.runtime.schema import Array
 try:
     checkpoint = Checkpoint.open(sys.argv[1], {KEY!r})
     print("open", checkpoint.n_done, flush=True)
@@ -118,6 +123,14 @@ def test_a_damaged_piece_is_found_and_removed(folder, damage, caplog):
     assert f"{path} is damaged" in record.getMessage()
 
 
+def test_a_piece_larger_than_its_arrays_can_be_is_not_read(folder, caplog):
+    fill(folder, a=1)
+    os.truncate(folder / "a.piece", 1 << 40)  # a terabyte of zeros, none of which is on the disk
+    with Checkpoint.open(folder, KEY) as checkpoint:
+        assert checkpoint.load("a", {"value": Array("<i8", (3,))}) is None
+    assert "it has 1099511627776 bytes where 2072 are the most" in caplog.text
+
+
 def test_every_single_byte_counts(folder):
     fill(folder, a=1)
     path = folder / "a.piece"
@@ -183,10 +196,10 @@ def test_a_head_that_cannot_be_read_is_refused(folder, content):
 
 def test_an_empty_folder_will_do_and_so_will_what_a_killed_process_left(folder):
     folder.mkdir()
-    (folder / ".run.json.123-456.partial").write_text("{")
+    (folder / ".gramshift-run-456.partial").write_text("{")
     (folder / "lock").write_text("process 1 on moon\n")
     fill(folder, a=1)
-    (folder / ".a.piece.123-456.partial").write_bytes(b"half")
+    (folder / ".gramshift-a-456.partial").write_bytes(b"half")
     fill(folder)
     assert sorted(os.listdir(folder)) == ["a.piece", "lock", "run.json"]
 
@@ -265,7 +278,9 @@ def test_a_fork_that_outlives_the_process_does_not_keep_the_lock(folder):
     """The child tells its parent that it is there, and lives on until the test closes its standard input."""
     script = f"""
 import os, signal, sys
+from gramshift.errors import InputError
 from gramshift.runtime.checkpoint import Checkpoint
+from gramshift.runtime.schema import Array
 checkpoint = Checkpoint.open(sys.argv[1], {KEY!r})
 reading, writing = os.pipe()
 if os.fork() == 0:
@@ -285,13 +300,11 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_where_locks_are_unknown_it_works_without(folder, monkeypatch):
-    import gramshift.runtime.lock
-
-    monkeypatch.setattr(gramshift.runtime.lock, "_lock", refuse(errno.ENOLCK))
+    monkeypatch.setattr("fcntl.flock", refuse(errno.ENOLCK))
     fill(folder, a=1)
-    (folder / ".b.piece.123-456.partial").write_bytes(b"whose?")
+    (folder / ".gramshift-b-456.partial").write_bytes(b"whose?")
     fill(folder)
-    assert (folder / ".b.piece.123-456.partial").exists()
+    assert (folder / ".gramshift-b-456.partial").exists()
     with Checkpoint.open(folder, KEY) as checkpoint:
         assert checkpoint.load("a") is not None
 
@@ -320,3 +333,35 @@ def test_the_head_is_never_half_written(folder, monkeypatch):
     monkeypatch.undo()
     assert os.listdir(folder) == ["lock"]
     fill(folder, a=1)
+
+
+@pytest.mark.parametrize("what", ["link", "dangling", "fifo", "folder", "file"])
+def test_a_lock_that_is_none_of_ours_is_neither_emptied_nor_followed(folder, tmp_path, what):
+    victim, lock = tmp_path / "victim.txt", folder / "lock"
+    folder.mkdir()
+    victim.write_text("precious\n")
+    made = {
+        "link": lambda: lock.symlink_to("../victim.txt"),
+        "dangling": lambda: lock.symlink_to("../new.txt"),
+        "fifo": lambda: os.mkfifo(lock),
+        "folder": lock.mkdir,
+        "file": lambda: os.link(victim, lock),
+    }
+    made[what]()
+    with pytest.raises(InputError, match=r"lock is (a link|no ordinary file|no lock of Gramshift's)"):
+        Checkpoint.open(folder, KEY)
+    with pytest.raises(InputError, match="lock is no lock of Gramshift's, though it has the name of one"):
+        hold(lock)
+    assert (victim.read_text(), (tmp_path / "new.txt").exists()) == ("precious\n", False)
+    assert os.listdir(folder) == ["lock"]
+
+
+@pytest.mark.parametrize("name", ["a.piece", "run.json", "model.gramshift"])
+def test_a_folder_with_links_in_it_is_refused_before_anything_is_written(folder, tmp_path, name):
+    fill(folder, b=1)
+    (folder / name).unlink(missing_ok=True)
+    (tmp_path / "victim.txt").write_text("precious\n")
+    (folder / name).symlink_to("../victim.txt")
+    with pytest.raises(InputError, match=f"{name} is a link, which no folder of finished pieces holds; .*: rm -r "):
+        Checkpoint.open(folder, KEY)
+    assert (tmp_path / "victim.txt").read_text() == "precious\n"

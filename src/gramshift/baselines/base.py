@@ -1,6 +1,5 @@
 """What all baselines share: the interface of our own classifier, and model files."""
 
-import os
 import time
 from abc import ABC, abstractmethod
 from importlib import import_module
@@ -17,8 +16,23 @@ from gramshift.errors import InputError
 from gramshift.learn.calibrate import fit_steepness, softmax
 from gramshift.learn.selection import choose_classes
 from gramshift.model import saving as files
-from gramshift.model.archive import ModelFileError, write_archive
-from gramshift.model.inputs import encode_labels, gather, is_missing
+from gramshift.model.archive import ModelFileError, Writable, write_archive
+from gramshift.model.inputs import gather
+from gramshift.model.labels import encode_labels, is_missing
+from gramshift.model.model_schema import ARRAYS, BY_CLASS, LABELS, STARTS, STEP, VERSIONS
+from gramshift.runtime.schema import (
+    Anything,
+    Array,
+    Listed,
+    Member,
+    Members,
+    Record,
+    Size,
+    Sizes,
+    Sum,
+    Text,
+    check_members,
+)
 from gramshift.text.documents import as_documents
 
 Floats = NDArray[np.float64]
@@ -27,12 +41,22 @@ State = dict[str, Any]
 N_FOLDS = 3  # for probabilities
 FORMAT = "gramshift-baseline"
 FORMAT_VERSION = 1
-DTYPES = ("<f8", "<i8")
-OWN = {"scores": "<f8", "labeled_iter": "<i8"}  # arrays that every baseline has
+OWN = {"labeled_iter": ARRAYS["labeled_iter"], "scores": BY_CLASS}  # arrays that every baseline has
+HEAD = Record(
+    STARTS
+    | {
+        "class": Text(100),
+        "history": Listed(Record(STEP | LABELS, others=Anything())),
+        "state": Record({}, others=Anything()),
+        "arrays": Record({}, others=Text(10)),
+    },
+    VERSIONS,
+    others=Anything(),
+)
 
 
 class Baseline(ClassifierMixin, BaseEstimator, ABC):
-    """A rival with the interface of our classifier: ``fit(X, y, target=...)``, then ``transduction_``, ``predict``, ``save``.
+    """A baseline with our classifier's interface: ``fit(X, y, target=...)``, then ``transduction_``, ``predict``, ``save``.
 
     A baseline says what it learns (``_learn``: arrays, numbers and strings by name, nothing else, so that it can be saved) and
     how that scores texts (``_score_texts``).
@@ -49,6 +73,10 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
         """Return all that scoring needs; ``codes`` are the classes of the source documents."""
+
+    @abstractmethod
+    def _members(self) -> Members:
+        """Declare what ``_learn`` returns with these parameters: strings first, then arrays in terms of how many there are."""
 
     @abstractmethod
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
@@ -104,8 +132,8 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
         self._check_fitted()
         return softmax(self.transduction_score_, self._calibrate())
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted baseline into one file, for :func:`gramshift.load`."""
+    def save(self, path: Writable) -> None:
+        """Write the fitted baseline into one file, for :func:`gramshift.load`: a name, or a file open for writing bytes."""
         self._check_fitted()
         save_baseline(self, path)
 
@@ -160,8 +188,15 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
         return tags
 
 
-def save_baseline(baseline: Baseline, path: str | os.PathLike[str]) -> None:
+def _check_comparing(baseline: Baseline) -> None:
+    """Refuse kernels and lengths of n-grams that a file may not have."""
+    kernel = getattr(baseline, "kernel", None)
+    files.check_kernels([baseline, *(kernel if isinstance(kernel, (list, tuple)) else [kernel])])
+
+
+def save_baseline(baseline: Baseline, path: Writable) -> None:
     """Write parameters, labels, words and numbers as JSON, the rest as arrays; probabilities are calibrated first."""
+    _check_comparing(baseline)
     arrays = {name: value for name, value in baseline._state.items() if isinstance(value, np.ndarray)}
     arrays = {name: np.asarray(value, "<f8" if value.dtype.kind == "f" else "<i8") for name, value in arrays.items()}
     parameters = {name: value for name, value in baseline._parameters.items() if name not in baseline.local}
@@ -181,20 +216,19 @@ def save_baseline(baseline: Baseline, path: str | os.PathLike[str]) -> None:
         "arrays": {name: value.dtype.str for name, value in arrays.items()},
     }
     own = {"scores": baseline.transduction_score_, "labeled_iter": baseline.labeled_iter_}
-    write_archive(path, head, arrays | {name: np.asarray(value, OWN[name]) for name, value in own.items()})
+    write_archive(path, head, arrays | {name: np.asarray(value, str(OWN[name].dtype)) for name, value in own.items()})
 
 
-def _arrays_of(head: dict[str, Any]) -> dict[str, str]:
-    arrays = head.get("arrays")
-    if not isinstance(arrays, dict) or not all(dtype in DTYPES for dtype in arrays.values()) or set(arrays) & set(OWN):
-        raise ModelFileError("its arrays are not those of a baseline")
-    return arrays | OWN
+def linear_members(*rows: Size) -> dict[str, Member]:
+    """Coefficients of so many features together, a column per class, and intercepts."""
+    together = Sum(rows) if len(rows) > 1 else rows[0]
+    return {"coefficients": Array("<f8", (together, "classes")), "intercepts": Array("<f8", ("classes",))}
 
 
-def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Baseline:
-    """Make the baseline again and let it score two texts as a trial: what does not fit together shows there."""
+def _make(head: dict[str, Any]) -> Baseline:
+    """The baseline that a head names, with its parameters, not fitted."""
     if head["class"] not in CLASSES:
-        raise ValueError(f"there is no baseline {str(head['class'])[:20]!r}")
+        raise ValueError(f"there is no baseline {head['class'][:20]!r}")
     parameters = {name: tuple(value) if name == "ngram_range" else value for name, value in head["parameters"].items()}
     if "kernel" in parameters:
         parameters["kernel"] = files.kernel_from_json(parameters["kernel"])
@@ -203,12 +237,36 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Baseline:
         raise ValueError(f"it names files by {', '.join(made.local)}, which is up to whoever loads it")
     baseline = made(**parameters)
     baseline._check_parameters()
-    scores, iteration = (arrays.pop(name) for name in OWN)
+    _check_comparing(baseline)
+    return baseline
+
+
+def _declare(head: dict[str, Any], sizes: Sizes) -> dict[str, Array]:
+    """The arrays that a file must have, if its head is that of a baseline and the rest of its state is as declared."""
+    HEAD.check("model.json", head, sizes)
+    try:
+        baseline = _make(head)
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever its parameters lead to
+        raise ModelFileError(str(error)) from error
+    members = baseline._members()
+    if type(baseline).two_classes and sizes["classes"] != 2:
+        raise ModelFileError(f"{head['class']} is defined for two classes, and it has {sizes['classes']}")
+    check_members({name: one for name, one in members.items() if not isinstance(one, Array)}, head["state"], sizes)
+    arrays = {name: one for name, one in members.items() if isinstance(one, Array)}
+    if head["arrays"] != {name: one.dtype for name, one in arrays.items()}:
+        raise ModelFileError("its arrays are not those of a baseline like this")
+    return OWN | arrays
+
+
+def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Baseline:
+    """Make the baseline again and let it score two texts as a trial: all that it holds was checked before."""
+    baseline = _make(head)
+    iteration, scores = (arrays.pop(name) for name in OWN)
     classes, steepness = files.labels_from_json(head["classes"]), float(head["steepness"])
-    if not all(np.isfinite(array).all() for array in (scores, *arrays.values())) or not 0 < steepness < np.inf:
-        raise ValueError("it has numbers that are not finite")
-    if scores.shape != (int(np.sum(iteration != 0)), len(classes)) or not np.isin(iteration, (0, -1)).all():
-        raise ValueError(f"its scores have shape {scores.shape} for {len(classes)} classes")
+    if np.count_nonzero(iteration == 0) < len(classes) or iteration.max(initial=0) > 0:
+        raise ValueError("it has classes without any document, or rounds that there are not")
     baseline._state = head["state"] | arrays
     trial = baseline._try(baseline._state)
     if trial.shape != (2, len(classes)) or not np.isfinite(trial).all():
@@ -220,4 +278,4 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Baseline:
     return baseline
 
 
-BASELINES = files.Kind(FORMAT, (FORMAT_VERSION,), _arrays_of, _rebuild)
+BASELINES = files.Kind(FORMAT, (FORMAT_VERSION,), _declare, _rebuild)

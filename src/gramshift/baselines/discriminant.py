@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from gramshift.baselines.base import Baseline, Codes, Floats, State
+from gramshift.baselines.base import Baseline, Codes, Floats, State, linear_members
 from gramshift.errors import InputError
 from gramshift.model.classifier import TransductiveClassifier, fit_on_gram
 from gramshift.model.fitted import Model
 from gramshift.model.similarities import Reference, make_similarities
 from gramshift.runtime.resources import Runtime
+from gramshift.runtime.schema import Members, Strings
 
 
 class KernelDiscriminant(Baseline):
@@ -33,7 +34,9 @@ class KernelDiscriminant(Baseline):
 
     def _check_parameters(self) -> None:
         if self.kernel == "precomputed":
-            raise InputError("kernel='precomputed': give texts and a string kernel; TransductiveClassifier takes grams")
+            raise InputError(
+                "kernel='precomputed': give texts and a string kernel; TransductiveClassifier takes kernel matrices"
+            )
         self._classifier()._check_parameters(Runtime())
 
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
@@ -41,6 +44,9 @@ class KernelDiscriminant(Baseline):
         fit_on_gram(classifier, source, codes.tolist(), None, Runtime(), calibrate=False)
         model = classifier._fit.model
         return {"texts": source, "coefficients": model.coefficients, "intercepts": model.intercepts}
+
+    def _members(self) -> Members:
+        return {"texts": Strings("texts", unique=False)} | linear_members("texts")
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         similarities = make_similarities(self.kernel, self.ngram_range)

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from gramshift.baselines.base import Baseline, Codes, Floats, State
+from gramshift.baselines.base import Baseline, Codes, Floats, State, linear_members
 from gramshift.baselines.checks import check_count, check_number, require
 from gramshift.baselines.word_features import fit_logistic, score
 from gramshift.errors import InputError, InputTypeError
+from gramshift.runtime.schema import Members, Text
 from gramshift.runtime.threads import count_threads
 
 VARIABLE = "GRAMSHIFT_EMBEDDINGS"
@@ -24,6 +25,7 @@ IDS, MASK, TYPES = "input_ids", "attention_mask", "token_type_ids"
 POOLED, OF_TOKENS = "sentence_embedding", ("last_hidden_state", "token_embeddings")
 INTEGERS = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 MOST_TOKENS = 256
+LONGEST = 10**6  # that can be asked for
 BATCH = 32  # texts that the model sees at once
 REMEMBERED = 50_000  # texts
 
@@ -45,7 +47,7 @@ class SentenceVectors:
     def __init__(
         self, model: str | os.PathLike[str] | None = None, *, max_tokens: int = MOST_TOKENS, remembered: int = REMEMBERED
     ) -> None:
-        check_count("max_tokens", max_tokens)
+        check_count("max_tokens", max_tokens, most=LONGEST)
         check_count("remembered", remembered, least=0)
         self.model, self.max_tokens, self.remembered = find_folder(model), int(max_tokens), int(remembered)
         self._files = find_files(self.model)
@@ -220,7 +222,7 @@ class EmbeddingLogistic(Baseline):
 
     def _check_parameters(self) -> None:
         check_number("C", self.C)
-        check_count("max_tokens", self.max_tokens)
+        check_count("max_tokens", self.max_tokens, most=LONGEST)
 
     def _check_task(self, n_classes: int, n_target: int) -> None:
         super()._check_task(n_classes, n_target)
@@ -236,18 +238,23 @@ class EmbeddingLogistic(Baseline):
         coefficients, intercepts = fit_logistic(vectors.vectors(source), codes, C=self.C)
         return {"digest": vectors.digest, "coefficients": coefficients, "intercepts": intercepts}
 
+    def _members(self) -> Members:
+        return {"digest": Text(64), **linear_members("dimensions")}
+
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         vectors = self._open()
         if vectors.digest != state["digest"]:
             raise InputError(
                 f"{vectors.model} is not the sentence model of the fit: its files differ; name the folder of that one"
             )
-        return score(vectors.vectors(texts), (state["coefficients"], state["intercepts"]))
+        found, coefficients = vectors.vectors(texts), state["coefficients"]
+        if found.shape[1] != len(coefficients):
+            words = f"{found.shape[1]} numbers for a text, and there are coefficients for {len(coefficients)}"
+            raise InputError(f"{vectors.model} gives {words}; it is not the sentence model of the fit")
+        return score(found, (coefficients, state["intercepts"]))
 
     def _try(self, state: State) -> Floats:
         """Try the numbers alone: no file is opened because a model file is."""
-        if not isinstance(state["digest"], str):
-            raise ValueError("it does not say which sentence model it was trained with")
         return score(np.zeros((2, len(state["coefficients"]))), (state["coefficients"], state["intercepts"]))
 
     def _open(self) -> SentenceVectors:

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from gramshift.baselines.base import Baseline, Codes, Floats, State
+from gramshift.baselines.base import Baseline, Codes, Floats, State, linear_members
 from gramshift.baselines.checks import check_count, check_flag, check_number
 from gramshift.baselines.word_features import Linear, binary, count_words, find_words, fit_machine, score
+from gramshift.runtime.schema import Members, Strings
 
 LEAST = 2  # documents that a word must stand in, for the EM algorithm
 ENOUGH = 1e-7  # of the logarithm of the likelihood: a step that gains less is the last
@@ -54,6 +55,9 @@ class NBSVM(Baseline):
             each = [self._fit_one(present, codes == code) for code in range(n_classes)]
             coefficients, intercepts = np.column_stack([own for own, _ in each]), np.array([at for _, at in each])
         return {"words": words, "coefficients": coefficients, "intercepts": intercepts}
+
+    def _members(self) -> Members:
+        return {"words": Strings("words", most_words=2)} | linear_members("words")
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         return score(binary(count_words(texts, state["words"])), (state["coefficients"], state["intercepts"]))
@@ -115,6 +119,9 @@ class NaiveBayesEM(Baseline):
         linear = expect(present, codes, n_classes, weight=self.weight, smoothing=self.smoothing, n_steps=n_steps)
         coefficients, intercepts = (part - part.mean(axis=-1, keepdims=True) for part in linear)  # 0 lies between two classes
         return {"words": words, "coefficients": coefficients, "intercepts": intercepts}
+
+    def _members(self) -> Members:
+        return {"words": Strings("words", most_words=2)} | linear_members("words")
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         return score(binary(count_words(texts, state["words"])), (state["coefficients"], state["intercepts"]))

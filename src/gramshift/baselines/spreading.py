@@ -11,6 +11,7 @@ from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS, check_ngram_range
 from gramshift.model.similarities import make_similarities
 from gramshift.model.string_kernel import StringKernel
+from gramshift.runtime.schema import EPSILON, Array, Members, Strings
 
 
 class StringSpreading(Baseline):
@@ -68,6 +69,14 @@ class StringSpreading(Baseline):
         known[np.arange(len(codes)), codes] = 1
         amounts = spread_labels(links, degrees, known, self.spread)
         return {"texts": texts, "least": least, "degrees": degrees, "amounts": amounts}
+
+    def _members(self) -> Members:
+        return {
+            "texts": Strings("texts", unique=False),
+            "least": Array("<f8", ("texts",), low=np.finfo(float).tiny),
+            "degrees": Array("<f8", ("texts",), low=0),
+            "amounts": Array("<f8", ("texts", "classes"), low=-EPSILON),
+        }
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         similarity = self._compare(texts, state["texts"])

@@ -9,9 +9,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
-from threadpoolctl import threadpool_limits
 
 from gramshift.errors import InputError
+from gramshift.runtime.threads import ONE_BLAS_THREAD
 
 Floats = NDArray[np.float64]
 TOKEN = r"(?u)\b\w+\b"  # one letter is a word too
@@ -112,7 +112,7 @@ def fit_logistic(X: Any, codes: Codes, *, C: float, weights: Floats | None = Non
 
     On one thread: its steps on vectors are so short that waiting threads of BLAS take several times the time of the work.
     """
-    with threadpool_limits(1, user_api="blas"):
+    with ONE_BLAS_THREAD:
         return columns(LogisticRegression(C=C, max_iter=5000).fit(X, codes, sample_weight=weights))
 
 

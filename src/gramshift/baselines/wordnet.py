@@ -36,7 +36,9 @@ class WordNet:
 
     def senses(self, lemma: str, part: str) -> list[str]:
         """Keys of a word's senses, the most frequent first."""
-        line = self._index.get(part, {}).get(lemma.encode())
+        line = self._index.get(part, {}).get(
+            lemma.encode("utf-8", "surrogatepass")
+        )  # half characters are no word, and no error
         if line is None:
             return []
         fields = line.split()

@@ -6,7 +6,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from gramshift.runtime.storage import replaced_file
+from gramshift.runtime.door import MEGABYTE, read_json
+from gramshift.runtime.replacing import clear_leftovers, replaced_file
+
+LARGEST = 1000 * MEGABYTE  # probabilities of a million documents in fifty classes
 
 
 class Kept:
@@ -14,11 +17,12 @@ class Kept:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        clear_leftovers(folder)
 
     def load(self, name: str, key: dict[str, Any]) -> Any:
         """Return what is kept under a name, if it is whole and depends on the same; else None."""
         try:
-            content = json.loads((self.folder / f"{name}.json").read_text("utf-8"))
+            content = read_json(self.folder / f"{name}.json", most=LARGEST)
             body = content["body"]
             whole = content["checksum"] == _checksum(body) and body["key"] == _as_read(key)
             return body["result"] if whole else None
@@ -29,7 +33,7 @@ class Kept:
         """Keep a result in place of what is there under its name."""
         self.folder.mkdir(parents=True, exist_ok=True)
         body = {"key": _as_read(key), "result": result}
-        with replaced_file(self.folder / f"{name}.json") as file:
+        with replaced_file(self.folder / f"{name}.json", follow=False) as file:
             file.write(json.dumps({"checksum": _checksum(body), "body": body}).encode())
 
     def clear(self) -> None:

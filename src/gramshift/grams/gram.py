@@ -24,8 +24,9 @@ from gramshift.ngrams.index import MAX_CHARS
 from gramshift.runtime.budget import roughly
 from gramshift.runtime.checkpoint import Checkpoint
 from gramshift.runtime.memory import give_back, human
+from gramshift.runtime.replacing import npy_file, remove_leftovers
 from gramshift.runtime.resources import Runtime
-from gramshift.runtime.storage import npy_file, remove_leftovers
+from gramshift.runtime.schema import EPSILON
 from gramshift.text.encode import Encoded, encode
 
 log = logging.getLogger("gramshift")
@@ -53,7 +54,7 @@ def compute_gram(
     """
     begun, runtime = time.perf_counter(), runtime.pinned()
     shape = len(texts), len(texts if others is None else others)
-    what = f"a gram of {shape[0]} x {shape[1]} documents"
+    what = f"a kernel matrix of {shape[0]} x {shape[1]} documents"
     advice = "raise the limit, or compare fewer documents at a time"
     if out is None:
         advice = "raise memory_limit, write it to disk with out='gram.npy', or compare with fewer documents: gram(docs, others)"
@@ -64,6 +65,9 @@ def compute_gram(
         return _empty_gram(shape, dtype, out)
     encoded = encode([*others, *texts] if others is not None else texts)
     ngram_range = clip_range(encoded, kind, ngram_range)
+    largest = 1 + EPSILON if normalize else sys.float_info.max
+    if dtype == np.int64:
+        largest = most_shared(int(encoded.lengths.max(initial=0)), kind, ngram_range)
     estimated = KERNELS[kind].estimate(encoded, ngram_range)
     runtime.require(f"{what}, with its index (estimated),", in_memory + estimated, advice)
 
@@ -94,7 +98,8 @@ def compute_gram(
     target: AbstractContextManager[NDArray[Any]]
     target = npy_file(out, shape, dtype) if out is not None else nullcontext(np.empty(shape, dtype))
     with target as gram:
-        n_tiles = fill_gram(kernel, np.asarray(gram), plan, runtime=runtime, normalize=normalize, checkpoint=checkpoint)
+        options: dict[str, Any] = {"normalize": normalize, "checkpoint": checkpoint, "largest": largest}
+        n_tiles = fill_gram(kernel, np.asarray(gram), plan, runtime=runtime, **options)
     log.info("%s %s: %s in %d tiles, %.2f s", what, kind, human(8 * shape[0] * shape[1]), n_tiles, time.perf_counter() - begun)
     return gram if out is None else np.load(out, mmap_mode="r")
 
@@ -121,14 +126,18 @@ def fill_gram(
     runtime: Runtime,
     normalize: bool = False,
     checkpoint: Checkpoint | None = None,
+    largest: float = sys.float_info.max,
 ) -> int:
-    """Every tile once, on threads or on the workers of a cluster, or from the checkpoint; return how many there are."""
+    """Every tile once, on threads or on the workers of a cluster, or from the checkpoint; return how many there are.
+
+    Tiles of the checkpoint with values above the ``largest`` that can be are filled again.
+    """
     work: list[Any] = list(cut(kernel, plan))
     n_tiles = len(work)
     fill: Callable[[Any], None] = partial(_fill_tile, kernel, gram, normalize)
     keep = None
     if checkpoint is not None:
-        kept = KeptTiles(checkpoint, gram, work, plan.together)
+        kept = KeptTiles(checkpoint, gram, work, plan.together, largest=largest)
         work = kept.read(partial(mirror, kernel, gram), runtime, n_threads=plan.n_threads)
         fill, keep = partial(kept.fill, fill), kept.fill
         log.info("%d of %d tiles were there already", n_tiles - len(work), n_tiles)
@@ -146,18 +155,22 @@ def _fill_tile(kernel: Kernel, gram: NDArray[Any], normalize: bool, tile: Tile) 
     mirror(kernel, gram, tile)
 
 
+def most_shared(longest: int, kind: str, ngram_range: tuple[int, int]) -> int:
+    """A bound of what two documents of so many characters can count."""
+    return (longest**2 if kind == "spectrum" else longest) * (ngram_range[1] - ngram_range[0] + 1)
+
+
 def clip_range(encoded: Encoded, kind: str, ngram_range: tuple[int, int]) -> tuple[int, int]:
     """No n-gram is longer than the longest document; also refuse what would not fit into the counters."""
     if encoded.codes.size > MAX_CHARS:
-        raise InputError(f"the documents have {encoded.codes.size} characters; one gram can hold {MAX_CHARS} at most")
+        raise InputError(f"the documents have {encoded.codes.size} characters; one kernel matrix can hold {MAX_CHARS} at most")
     lo, hi = ngram_range
     longest = int(encoded.lengths.max(initial=0))
-    if (longest**2 if kind == "spectrum" else longest) * (min(hi, longest) - lo + 1) >= 2**63:
+    if most_shared(longest, kind, (lo, min(hi, longest))) >= 2**63:
         raise InputError(f"a document of {longest} characters has too many n-grams for exact 64-bit counts; cut it up")
     if encoded.n_docs and longest < lo:
-        message = (
-            f"ngram_range={ngram_range}: no document has {lo} characters (the longest has {longest}), the gram is all zeros"
-        )
+        message = f"ngram_range={ngram_range}: no document has {lo} characters (the longest has {longest})"
+        message += ", the kernel matrix is all zeros"
         warnings.warn(message, UserWarning, stacklevel=_depth_of_the_user())
         return lo, lo
     return lo, max(lo, min(hi, longest))

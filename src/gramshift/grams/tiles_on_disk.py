@@ -17,6 +17,7 @@ from gramshift.kernels.weighting import Weighting
 from gramshift.runtime.checkpoint import Checkpoint, digest
 from gramshift.runtime.memory import human
 from gramshift.runtime.resources import Runtime
+from gramshift.runtime.schema import Array
 
 
 def describe_gram(
@@ -42,10 +43,15 @@ def describe_gram(
 
 
 class KeptTiles:
-    """The tiles of a gram that a checkpoint has or will have; ``together`` of them are one piece."""
+    """The tiles of a gram that a checkpoint has or will have; ``together`` of them are one piece.
 
-    def __init__(self, checkpoint: Checkpoint, gram: NDArray[Any], tiles: Sequence[Tile], together: int) -> None:
-        self._checkpoint, self._gram = checkpoint, gram
+    No value of the gram is below 0, or above ``largest``.
+    """
+
+    def __init__(
+        self, checkpoint: Checkpoint, gram: NDArray[Any], tiles: Sequence[Tile], together: int, *, largest: float
+    ) -> None:
+        self._checkpoint, self._gram, self._largest = checkpoint, gram, largest
         self._pieces = [list(tiles[start : start + together]) for start in range(0, len(tiles), together)]
         self._left = [len(piece) for piece in self._pieces]
         self._guard = threading.Lock()
@@ -72,13 +78,18 @@ class KeptTiles:
             self._checkpoint.save(_name(number), **{_area(one): self._gram[one] for one in self._pieces[number]})
 
     def _read(self, use: Callable[[Tile], None], number: int) -> bool:
-        arrays, piece = self._checkpoint.load(_name(number)), self._pieces[number]
-        if arrays is None or list(arrays) != [_area(tile) for tile in piece]:
+        piece = self._pieces[number]
+        expected = {_area(tile): self._declare(tile) for tile in piece}
+        arrays = self._checkpoint.load(_name(number), expected)
+        if arrays is None:
             return False
         for tile in piece:
             self._gram[tile] = arrays[_area(tile)]
             use(tile)
         return True
+
+    def _declare(self, tile: Tile) -> Array:
+        return Array(self._gram.dtype.str, self._gram[tile].shape, low=0, most=self._largest)
 
     def _require_space(self, needed: int) -> None:
         free = shutil.disk_usage(self._checkpoint.folder).free

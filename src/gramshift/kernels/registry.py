@@ -15,6 +15,7 @@ from gramshift.text.encode import Encoded
 
 SMALLEST_DECAY = 1e-6
 LARGEST_OFFSET = 2**31 - 1
+LONGEST = 2**31 - 1  # characters of an n-gram: no document has more
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,10 @@ def check_ngram_range(value: Any) -> tuple[int, int]:
         raise InputError(f"ngram_range={value!r}: {rule}; did you mean ({hi}, {lo})?")
     if lo < 1:
         raise InputError(f"ngram_range={value!r}: {rule}")
+    if hi > LONGEST:
+        raise InputError(
+            f"ngram_range={value!r}: n-grams have at most {LONGEST} characters; give ({min(lo, LONGEST)}, {LONGEST})"
+        )
     return int(lo), int(hi)
 
 

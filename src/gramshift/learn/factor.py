@@ -1,11 +1,11 @@
 """A Cholesky factor in single precision that can grow: rows are added at its end, in panels."""
 
 from collections.abc import Callable, Iterator
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
+
+from gramshift.runtime.threads import ONE_BLAS_THREAD
 
 Singles = NDArray[np.float32]
 MakePanel = Callable[[int, int], Singles]
@@ -58,7 +58,7 @@ class GrowingFactor:
         On one thread: those of BLAS would go on spinning and slow down ours, which follow at once.
         """
         x = right.astype(np.float32)
-        with find_blas().limit(limits=1, user_api="blas"):
+        with ONE_BLAS_THREAD:
             for rows, left, stop in self._panels():
                 x[left:stop] = rows[:, left:] @ (x[left:stop] - rows[:, :left] @ x[:left])
             for rows, left, stop in reversed(list(self._panels())):
@@ -85,12 +85,6 @@ class GrowingFactor:
         """Each panel with the first and the last column of its square."""
         for rows in self.panels:
             yield rows, rows.shape[1] - rows.shape[0], rows.shape[1]
-
-
-@cache
-def find_blas() -> ThreadpoolController:
-    """Looking for the libraries takes some milliseconds, so it is done once."""
-    return ThreadpoolController()
 
 
 def _invert(square: Singles) -> Singles:

@@ -91,6 +91,8 @@ class GramFeatures:
 
     def multiply(self, vectors: Floats, rows: Rows | None = None) -> Floats:
         """The descriptions of ``rows``, by default of all documents, times vectors of shape (documents, k)."""
+        if len(vectors) != self.gram.shape[1]:  # the leaf would read beyond them
+            raise ValueError(f"vectors of {len(vectors)} numbers for descriptions of {self.gram.shape[1]}")
         rows = np.arange(len(self)) if rows is None else rows
         turned = np.ascontiguousarray(vectors.T)
         out = np.empty((len(rows), vectors.shape[1]))

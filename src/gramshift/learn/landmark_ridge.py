@@ -1,6 +1,7 @@
 """Ridge regression on similarities to landmarks: how these are drawn, sums over documents, one factor, refined passes."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from math import e
@@ -9,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from gramshift.learn.factor import find_blas
 from gramshift.learn.features import ALMOST_ONE
 from gramshift.learn.labelling import Rows
 from gramshift.learn.piecewise import LandmarkFeatures
 from gramshift.learn.ridge import Fitted, SingularKernelError, is_mirrored
+from gramshift.runtime.threads import ONE_BLAS_THREAD
 
 Floats = NDArray[np.float64]
 CHOICES = ("uniform", "spread")
@@ -247,7 +248,7 @@ def _factor_of(system: Floats) -> Floats:
     On one thread where that is quick: if another program has one of the cores, those of BLAS wait for each other for seconds.
     """
     try:
-        with find_blas().limit(limits=1 if len(system) <= QUICK else None, user_api="blas"):
+        with ONE_BLAS_THREAD if len(system) <= QUICK else nullcontext():
             factor: Floats = linalg.cholesky(system, lower=True, overwrite_a=True, check_finite=False)
     except linalg.LinAlgError:
         raise SingularKernelError(

@@ -13,6 +13,7 @@ from scipy.linalg import blas
 from gramshift.learn.features import GramFeatures, exponential
 from gramshift.learn.labelling import Rows
 from gramshift.runtime.pieces import Arrays, Pieces, Store
+from gramshift.runtime.schema import EPSILON, Array
 
 Floats = NDArray[np.float64]
 BLOCK = 512  # documents whose cells are written out in double precision at a time
@@ -113,7 +114,9 @@ class LandmarkFeatures:
             few: Floats = blas.dsyrk(1.0, self.cells(rows).T, lower=True)
             return few
         name = f"half_sums-{sha256(rows.tobytes()).hexdigest()[:16]}-{self.adapt:d}"
-        kept = None if self._store is None else self._store.load(name)
+        side, most = self.n_landmarks, len(rows) * (1 + EPSILON)  # no description has a value above 1
+        sums = Array("<f8", (side, side), low=0, most=most)
+        kept = None if self._store is None else self._store.load(name, {"sums": sums})
         if kept is not None:
             return np.array(kept["sums"], order="F")
         total = np.zeros((self.n_landmarks, self.n_landmarks), order="F")  # as results are: others take longer to be added

@@ -9,82 +9,94 @@ import json
 import os
 import zipfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from hashlib import sha256
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from gramshift.errors import InputError
-from gramshift.runtime.storage import replaced_file
+from gramshift.errors import InputError, MemoryLimitError
+from gramshift.runtime.door import open_regular, parse_json, size_of
+from gramshift.runtime.memory import free_memory, human
+from gramshift.runtime.replacing import replaced_file
+from gramshift.runtime.schema import Array, SchemaError, Sizes, check_names
 
 HEAD = "model.json"
+MOST_MEMBERS = 1000  # 64 kernels have 8 arrays each, and there are 20 others
+DTYPES = ("<f8", "<i8", "<i4", "<u4", "|u1")
 
 
 class ModelFileError(InputError):
     """The file is not a model that can be read."""
 
 
-def write_archive(path: str | os.PathLike[str], head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+Writable = str | os.PathLike[str] | BinaryIO
+"""Where a model is written: under a name, at once or not at all, or into a file that is open."""
+
+
+def write_archive(path: Writable, head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
     """``head`` must be fit for JSON; the checksums of the arrays are added to it."""
     members = {f"{name}.npy": _to_bytes(array) for name, array in arrays.items()}
     checksums = {name: sha256(data).hexdigest() for name, data in members.items()}
     text = json.dumps(head | {"checksums": checksums}, ensure_ascii=True, allow_nan=False, indent=1, default=_plain).encode()
-    with replaced_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+    opened = replaced_file(path) if isinstance(path, (str, os.PathLike)) else nullcontext(path)
+    with opened as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, data in {HEAD: text, **members}.items():
             archive.writestr(zipfile.ZipInfo(name), data)
         archive.comment = sha256(text).hexdigest().encode()
 
 
-Names = Callable[[dict[str, Any]], dict[str, str]]
+Declare = Callable[[dict[str, Any], Sizes], dict[str, Array]]
+"""The arrays that a file with this head must have; an error if the head itself is not what it should be."""
 
 
-def read_archive(path: str | os.PathLike[str], names: Names) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The head and the arrays; ``names`` says for a head which arrays there must be and of which dtype."""
-    path = Path(path)
-    with path.open("rb") as file:
+def read_archive(path: str | os.PathLike[str], declare: Declare) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The head and the arrays, if all of them are what they are declared to be."""
+    with open_regular(path, follow=True) as file:
+        size = size_of(file)
+        if size > (free := free_memory()):
+            raise MemoryLimitError(f"{path} has {human(size)}, and {human(free)} of memory are free; it is read as a whole")
         try:
             with zipfile.ZipFile(file) as archive:
-                return _read(archive, names, file_size=path.stat().st_size)
-        except ModelFileError as error:
+                return _read(archive, declare, file_size=size)
+        except (ModelFileError, SchemaError) as error:
             raise ModelFileError(f"{path} is not a Gramshift model that can be trusted: {error}") from None
+        except MemoryError:
+            raise
         except Exception as error:  # whatever a cut or made-up file leads to, it is the file's fault
             raise ModelFileError(f"{path} is not a whole Gramshift model ({error}); save it again") from None
 
 
-def _read(archive: zipfile.ZipFile, names_for: Names, *, file_size: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _read(archive: zipfile.ZipFile, declare: Declare, *, file_size: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     infos = archive.infolist()
-    found = [info.filename for info in infos]
-    if found.count(HEAD) != 1:
-        raise ModelFileError(f"it lacks {HEAD!r}")
     _check_members(infos, file_size)
+    if HEAD not in archive.NameToInfo:
+        raise ModelFileError(f"it lacks {HEAD!r}")
     text = archive.read(HEAD)
     if sha256(text).hexdigest().encode() != archive.comment:
         raise ModelFileError(f"the checksum of {HEAD} is wrong: it was altered")
-    head = json.loads(text)
+    head = parse_json(text)
     if not isinstance(head, dict) or not isinstance(head.get("checksums"), dict):
         raise ModelFileError(f"{HEAD} is not what a model has")
-    names = names_for(head)
-    expected = [HEAD, *(f"{name}.npy" for name in names)]
-    if sorted(found) != sorted(expected):
-        strange = [name for name in found if name not in expected or found.count(name) > 1]
-        missing = [name for name in expected if name not in found]
-        faults = [
-            f"{words} {', '.join(map(repr, names[:3]))}" for words, names in (("lacks", missing), ("holds", strange)) if names
-        ]
-        raise ModelFileError(f"it {' and '.join(faults)}")
-    arrays = {}
-    for name, dtype in names.items():
+    sizes: Sizes = {}
+    declared, arrays = declare(head, sizes), {}
+    check_names([f"{name}.npy" for name in declared] + [HEAD], [info.filename for info in infos])
+    for name, member in declared.items():
         data = archive.read(f"{name}.npy")
         if sha256(data).hexdigest() != head["checksums"].get(f"{name}.npy"):
             raise ModelFileError(f"the checksum of {name}.npy is wrong: it was altered")
-        arrays[name] = _from_bytes(data, name, np.dtype(dtype))
+        arrays[name] = _from_bytes(data, name)
+        member.check(name, arrays[name], sizes)
     return head, arrays
 
 
 def _check_members(infos: list[zipfile.ZipInfo], file_size: int) -> None:
+    if len(infos) > MOST_MEMBERS:
+        raise ModelFileError(f"it has {len(infos)} members, and a model at most {MOST_MEMBERS}")
+    if len({info.filename for info in infos}) < len(infos):
+        raise ModelFileError("it holds a member twice")
     if any(info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1 for info in infos):
         raise ModelFileError("its members are compressed or encrypted, which a model's never are")
     if sum(info.file_size for info in infos) > file_size:
@@ -104,7 +116,7 @@ def _to_bytes(array: NDArray[Any]) -> bytes:
     return buffer.getvalue()
 
 
-def _from_bytes(data: bytes, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
+def _from_bytes(data: bytes, name: str) -> NDArray[Any]:
     """The array, if its header says just what its bytes can hold."""
     buffer = io.BytesIO(data)
     try:
@@ -113,11 +125,11 @@ def _from_bytes(data: bytes, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
         shape, fortran, found = npy.read_array_header_1_0(buffer, max_header_size=1000)
     except Exception:  # the header is a Python literal, which can be wrong in many ways
         raise ModelFileError(f"{name}.npy is not an array") from None
-    if found != dtype or fortran:
-        raise ModelFileError(f"{name}.npy has values of type {found}, but should have {dtype}")
+    if found.str not in DTYPES or fortran:
+        raise ModelFileError(f"{name}.npy has values of type {found}, or in another order, which a model's never have")
     n_cells = 1
     for side in shape:
         n_cells *= int(side)
-    if n_cells * dtype.itemsize != len(data) - buffer.tell() or any(type(side) is not int or side < 0 for side in shape):
+    if n_cells * found.itemsize != len(data) - buffer.tell() or any(type(side) is not int or side < 0 for side in shape):
         raise ModelFileError(f"{name}.npy says that it has shape {shape}, which is not what it holds")
-    return np.frombuffer(data, dtype, offset=buffer.tell()).reshape(shape).copy()
+    return np.frombuffer(data, found, offset=buffer.tell()).reshape(shape).copy()

@@ -104,18 +104,18 @@ class NGramModel:
                 result[row] += at_origins(self._for_all_classes(mine), origin, len(texts[row]))
         return result
 
-    def strongest(self, n: int, *, overlapping: bool = True) -> list[list[tuple[str, float]]]:
-        """For every class the n n-grams that speak most for it and what each is worth; of those that stand in the same
-        documents the longest, and without ``overlapping`` none that has much in common with a stronger one."""
+    def strongest(self, n: int, *, overlapping: bool = True) -> "list[list[ListedNGram]]":
+        """For every class the n n-grams that speak most for it; of those that stand in the same documents the longest, and
+        without ``overlapping`` none that has much in common with a stronger one."""
         nodes = [_longest_nodes(part.table) for part in self.parts]
         values = [self._for_all_classes(part.values[:, 1:]) / len(self.parts) for part in self.parts]
         found = []
         for code in range(len(self.intercepts)):
             both = zip(self.parts, nodes, values, strict=True)
             lists = [_descending(part, longest, worth[:, code]) for part, longest, worth in both]
-            ordered: Iterable[_Listed] = merge(*lists, key=lambda one: -one.worth)
+            ordered: Iterable[ListedNGram] = merge(*lists, key=lambda one: -one.worth)
             ordered = ordered if overlapping else _leave_apart(ordered)
-            found.append([(one.text, one.worth) for one in islice(ordered, n)])
+            found.append(list(islice(ordered, n)))
         return found
 
     def _for_all_classes(self, columns: Floats) -> Floats:
@@ -123,19 +123,20 @@ class NGramModel:
 
 
 @dataclass(frozen=True)
-class _Listed:
+class ListedNGram:
     """An n-gram, of words or of characters, and what it is worth."""
 
     text: str
     worth: float
     of_words: bool
+    steps: TextSteps
 
     @cached_property
     def words(self) -> str:
         """The words that it has, each between blanks."""
         return f" {' '.join(split_words(self.text))} "
 
-    def overlaps(self, other: "_Listed") -> bool:
+    def overlaps(self, other: "ListedNGram") -> bool:
         """Whether one contains the other, or half of the shorter one; words hold nothing but whole words of each other."""
         if self.of_words and other.of_words:
             return self.words in other.words or other.words in self.words
@@ -145,6 +146,19 @@ class _Listed:
         return _has_half_of(*sorted((self.text, other.text), key=lambda text: len(text.strip())))
 
 
+def find_documents(ngrams: Iterable[ListedNGram], texts: Sequence[str]) -> Iterator[NDArray[np.bool_]]:
+    """For each n-gram which of the texts have it."""
+    corpus = Corpus(list(texts))
+    as_words: dict[TextSteps, list[str]] = {}
+    for one in ngrams:
+        prepared, wanted = corpus.form(one.steps), one.text
+        if one.of_words:
+            if one.steps not in as_words:
+                as_words[one.steps] = [f" {' '.join(split_words(text))} " for text in prepared]
+            prepared, wanted = as_words[one.steps], f" {one.text} "
+        yield np.array([wanted in text for text in prepared], bool)
+
+
 def _has_half_of(short: str, long: str) -> bool:
     """Whether half of a text, of its characters in a row, stands in another; blanks at its ends do not count."""
     kept = short.strip() or short
@@ -152,9 +166,9 @@ def _has_half_of(short: str, long: str) -> bool:
     return any(kept[start : start + half] in long for start in range(len(kept) - half + 1))
 
 
-def _leave_apart(ordered: Iterable[_Listed]) -> Iterator[_Listed]:
+def _leave_apart(ordered: Iterable[ListedNGram]) -> Iterator[ListedNGram]:
     """Those that overlap with none that came before and was kept."""
-    kept: list[_Listed] = []
+    kept: list[ListedNGram] = []
     for one in ordered:
         if not any(map(one.overlaps, kept)):
             kept.append(one)
@@ -169,12 +183,12 @@ def _longest_nodes(table: NGramTable) -> NDArray[np.int64]:
     return nodes
 
 
-def _descending(part: NGramPart, nodes: NDArray[np.int64], values: Floats) -> Iterator[_Listed]:
+def _descending(part: NGramPart, nodes: NDArray[np.int64], values: Floats) -> Iterator[ListedNGram]:
     """The n-grams that are worth something, dearest first; only those that are asked for get a name."""
     for feature in np.argsort(-values, kind="stable"):
         if values[feature] <= 0:
             return
-        yield _Listed(part.name(int(nodes[feature])), float(values[feature]), part.vocabulary is not None)
+        yield ListedNGram(part.name(int(nodes[feature])), float(values[feature]), part.vocabulary is not None, part.steps)
 
 
 def make_ngram_model(

@@ -16,50 +16,36 @@ from gramshift.errors import InputError, InputTypeError
 from gramshift.kernels.weighting import RESCALED
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.rounds import Calibration
-from gramshift.model.archive import ModelFileError, read_archive, write_archive
+from gramshift.model.archive import Declare, ModelFileError, Writable, read_archive, write_archive
 from gramshift.model.fitted import Fit, Model, Sampled, read_told, told_to_json
+from gramshift.model.model_schema import (
+    FORMAT,
+    FORMAT_VERSION,
+    LONGEST_NGRAM,
+    MOST_CLASSES,
+    MOST_PARTS,
+    OF_NGRAMS,
+    OF_ROWS,
+    OF_THE_MACHINE,
+    WITH_LANDMARKS,
+    arrays_of,
+    of_part,
+)
 from gramshift.model.ngram_model import NGramModel, NGramPart
 from gramshift.model.settings import PRESETS, Settings
-from gramshift.model.similarities import Reference, similarities_of
+from gramshift.model.similarities import Reference, refer_to_rows, similarities_of
 from gramshift.model.string_kernel import StringKernel
 from gramshift.ngrams.table import NGramTable
-from gramshift.runtime.memory import parse_bytes
-from gramshift.runtime.resources import Runtime, check_engine
-from gramshift.runtime.threads import count_threads
+from gramshift.runtime.resources import Runtime
 from gramshift.text.corpus import DIGEST
 from gramshift.text.words import Vocabulary
 
-FORMAT = "gramshift-model"
-FORMAT_VERSION, WITH_LANDMARKS, OF_NGRAMS = 2, 3, 4
 LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
 COUNTS = ("added", "labels", "shares")  # of the history, by class
 NUMBERS = {f"<{kind}{size}" for kind in "iuf" for size in (2, 4, 8)} | {"|i1", "|u1", "|b1"}
-ARRAYS = {
-    "text_bytes": "<u1",
-    "text_ends": "<i8",
-    "coefficients": "<f8",
-    "intercepts": "<f8",
-    "scores": "<f8",
-    "held_out_scores": "<f8",
-    "labeled_iter": "<i8",
-    "source_codes": "<i8",
-    "known_codes": "<i8",
-}
-LANDMARK_ARRAYS = {"landmarks": "<i8", "digests": "<u1"}
-TEXT_ARRAYS = ("text_bytes", "text_ends", "coefficients")  # what a model of n-grams does without
-PART_ARRAYS = {
-    "parents": "<u4",
-    "characters": "<u4",
-    "features": "<i4",
-    "alphabet": "<u4",
-    "weights": "<f8",
-    "worth": "<f8",
-    "word_bytes": "<u1",
-    "word_ends": "<i8",
-}
-MOST_PARTS = 64
+SWITCHES = ("normalize", "strip", "lowercase", "collapse_whitespace")  # of a kernel
 LEAST_SETTINGS = {*PRESETS["paper"]} - {"ngram_range", "bias"}  # that early files have among their parameters alone
-SAMPLE_ARRAYS = {"sampled_rows": "<i8", "all_scores": "<f8", "all_probabilities": "<f8"}
+LABEL_CHARACTERS = 2**26  # of all classes, each as long as the longest: NumPy's arrays of strings take four bytes for each
 
 
 def library_versions() -> dict[str, str]:
@@ -70,16 +56,17 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def save_fit(fit: Fit, path: str | os.PathLike[str], *, texts: bool = False) -> None:
+def save_fit(fit: Fit, path: Writable, *, texts: bool = False) -> None:
     """Write parameters and labels as JSON, the rest as arrays; a model of n-grams without texts, unless these are asked for."""
     assert fit.calibration is not None, "a fit that users made has it"
     ngrams = fit.model.ngrams
     if texts and ngrams is not None and not len(fit.model.documents):
         raise InputError("texts=True: this model was loaded from a file without texts, so that it has none to save")
+    check_kernels([] if fit.model.similarities is None else fit.model.similarities.kernels)
     version = WITH_LANDMARKS if fit.landmarks is not None else FORMAT_VERSION if ngrams is None else OF_NGRAMS
     head = {
         "format": FORMAT,
-        "format_version": version,
+        "format_version": OF_ROWS if fit.is_of_rows else version,
         "versions": library_versions(),
         "parameters": _parameters_to_json(fit.parameters),
         "settings": _parameters_to_json(fit.settings.shaped_by_preset()),
@@ -91,7 +78,7 @@ def save_fit(fit: Fit, path: str | os.PathLike[str], *, texts: bool = False) -> 
         "steepness": fit.calibration.steepness,
         "normalized": fit.model.normalized,
         "sampled": fit.sampled is not None,
-        "told": told_to_json(fit),
+        "told": told_to_json(fit, texts=ngrams is None or texts),
     }
     if ngrams is not None:
         head |= {"parts": len(ngrams.parts), "texts": texts}
@@ -105,18 +92,19 @@ def save_fit(fit: Fit, path: str | os.PathLike[str], *, texts: bool = False) -> 
         "landmarks": fit.landmarks,
         "digests": fit.digests,
         "plain_codes": fit.plain,
+        "rows": fit.model.documents,
     }
     if ngrams is not None:
         arrays["digests"] = np.frombuffer(b"".join(fit.target_digests), np.uint8).reshape(-1, DIGEST)
         for number, part in enumerate(ngrams.parts):
             arrays |= {f"{name}_{number}": array for name, array in _arrays_of_part(part).items()}
     if ngrams is None or texts:
-        arrays["text_bytes"], arrays["text_ends"] = _as_bytes(fit.model.documents)
+        arrays["text_bytes"], arrays["text_ends"] = _as_bytes([] if fit.is_of_rows else fit.model.documents)
         arrays["coefficients"] = fit.model.coefficients
     if fit.sampled is not None:
         whole = (fit.sampled.rows, fit.sampled.scores, fit.sampled.probabilities)
-        arrays |= dict(zip(SAMPLE_ARRAYS, whole, strict=True))
-    write_archive(path, head, {name: np.asarray(arrays[name], dtype) for name, dtype in arrays_of(head).items()})
+        arrays |= dict(zip(("sampled_rows", "all_scores", "all_probabilities"), whole, strict=True))
+    write_archive(path, head, {name: np.asarray(arrays[name], str(one.dtype)) for name, one in arrays_of(head).items()})
 
 
 def _as_bytes(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
@@ -133,28 +121,13 @@ def _arrays_of_part(part: NGramPart) -> dict[str, NDArray[Any]]:
     return nodes | {"weights": part.weights, "worth": part.coefficients, "word_bytes": word_bytes, "word_ends": word_ends}
 
 
-def arrays_of(head: dict[str, Any]) -> dict[str, str]:
-    """The arrays that a file with this head must have, and their types."""
-    sampled = SAMPLE_ARRAYS if head.get("sampled") is True else {}
-    if isinstance(told := head.get("told"), dict) and told.get("shares") is not None:
-        sampled = sampled | {"plain_codes": "<i8"}
-    if head["format_version"] != OF_NGRAMS:
-        return ARRAYS | (LANDMARK_ARRAYS if head["format_version"] == WITH_LANDMARKS else {}) | sampled
-    n_parts, texts = head.get("parts"), head.get("texts")
-    if type(n_parts) is not int or not 0 < n_parts <= MOST_PARTS or not isinstance(texts, bool):
-        raise ModelFileError("it does not say how many kernels it has, or whether it holds texts")
-    result = {name: dtype for name, dtype in ARRAYS.items() if texts or name not in TEXT_ARRAYS} | sampled
-    result["digests"] = LANDMARK_ARRAYS["digests"]
-    return result | {f"{name}_{number}": dtype for number in range(n_parts) for name, dtype in PART_ARRAYS.items()}
-
-
 @dataclass(frozen=True)
 class Kind:
     """A kind of model file: how it calls itself, which arrays its head promises, what becomes of them."""
 
     format: str
     versions: tuple[int, ...]
-    arrays: Callable[[dict[str, Any]], dict[str, str]]
+    arrays: Declare
     rebuild: Callable[[dict[str, Any], dict[str, NDArray[Any]]], Any]
 
 
@@ -172,7 +145,7 @@ def load_as(path: str | os.PathLike[str], *kinds: Kind) -> tuple[Any, dict[str, 
             raise ModelFileError(f"it has format {found}, made by gramshift {made_by}; this one reads {reads}")
         return kind
 
-    head, arrays = read_archive(path, lambda head: kind_of(head).arrays(head))
+    head, arrays = read_archive(path, lambda head, sizes: kind_of(head).arrays(head, sizes))
     try:
         return kind_of(head).rebuild(head, arrays), head
     except MemoryError:
@@ -187,54 +160,28 @@ def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str,
     if not LEAST_SETTINGS <= set(held) <= set(PRESETS["paper"]):
         raise ValueError("its settings are not those that it needs")
     Settings.from_parameters(parameters)  # what the user gave must be right by itself, too
+    if len({one.get("kernel") == "precomputed" for one in (parameters, held)}) > 1:
+        raise ValueError("its parameters and its settings do not agree on whether kernels are given")
     if "told" not in head and isinstance(held["weighting"], dict) and held["weighting"].get("classes"):
         held["weighting"] = held["weighting"] | {RESCALED: 1.0}  # as n-grams weighed when the file was written
     settings = Settings.from_parameters(parameters | held)
-    check_engine(parameters["engine"], parameters["scheduler"])
-    runtime = Runtime(parameters["n_jobs"], parameters["memory_limit"])
-    count_threads(runtime.n_jobs)
-    if runtime.memory_limit is not None:
-        parse_bytes(runtime.memory_limit)
+    runtime = Runtime()  # never what a file says: whoever loads it decides
     similarities = similarities_of(settings, runtime)
+    check_kernels([] if similarities is None else similarities.kernels)
     classes = labels_from_json(head["classes"])
     iteration, codes = arrays["labeled_iter"], arrays["source_codes"]
-    n, n_classes = len(iteration), len(classes)
-    source = np.flatnonzero(iteration == 0)
+    n, n_classes, source = len(iteration), len(classes), np.flatnonzero(iteration == 0)
+    if not np.bincount(codes, minlength=n_classes).all():
+        raise ValueError("it has classes without any document")
     landmarks = arrays.get("landmarks")
-    if landmarks is not None and not (np.diff(np.concatenate([[-1], landmarks, [n]])) > 0).all():
-        raise ValueError("its landmarks are not documents of the fit, in order")
-    n_compared = n if landmarks is None else len(landmarks)
     has_ngrams, has_texts = head["format_version"] == OF_NGRAMS, "text_bytes" in arrays
-    shapes: dict[str, tuple[int, ...]] = {
-        "labeled_iter": (n,),
-        "intercepts": (n_classes,),
-        "scores": (n - len(source), n_classes),
-        "held_out_scores": (n - len(source), n_classes),
-        "source_codes": (len(source),),
-        "known_codes": (n,),
-    }
-    if landmarks is not None or has_ngrams:
-        shapes["digests"] = (n - len(source), DIGEST)
-    if has_texts:
-        shapes["text_bytes"] = (arrays["text_bytes"].size,)
-        shapes["text_ends"] = (n_compared if similarities is not None else 0,)
-        shapes["coefficients"] = (n_compared, n_classes)
-    for name, shape in shapes.items():
-        if arrays[name].shape != shape:
-            raise ValueError(f"{name} has shape {arrays[name].shape} where {shape} fits the rest")
     known = arrays["known_codes"]
-    if ((codes < 0) | (codes >= n_classes)).any() or (iteration < -1).any() or ((known < -1) | (known >= n_classes)).any():
-        raise ValueError("it names classes or rounds that there are not")
-    if not all(np.isfinite(array).all() for array in arrays.values() if array.dtype.kind == "f"):
-        raise ValueError("it has numbers that are not finite")
-    steepness = float(head["steepness"])
-    if not 0 < steepness < np.inf or not isinstance(head["normalized"], bool):
-        raise ValueError("its calibration is not a number above 0")
     joined = np.flatnonzero((known >= 0) & (iteration != 0))
     labelling = Labelling.of_source(iteration == 0, codes, n_classes).join(joined, known[joined])
     groups = labelling.groups(landmarks) if similarities is not None and similarities.by_weights else {}
     texts = _texts(arrays["text_bytes"], arrays["text_ends"]) if has_texts else []
-    reference = Reference(texts, groups if has_texts else {})
+    of_rows = refer_to_rows(similarities, arrays.get("rows"), n)
+    reference = of_rows or Reference(texts, groups if has_texts else {})
     normalized, intercepts = bool(head["normalized"]), arrays["intercepts"]
     ngrams = None
     if has_ngrams:
@@ -242,10 +189,8 @@ def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str,
         if similarities is None or not fits or len(similarities.kernels) != head["parts"]:
             raise ValueError("it has coefficients of n-grams, which its kernels do not go with")
         parts = [_read_part(kernel, number, arrays, n_classes) for number, kernel in enumerate(similarities.kernels)]
-        if len({part.coefficients.shape[1] for part in parts}) > 1:
-            raise ValueError("its kernels do not have the same classes")
         ngrams = NGramModel(parts, intercepts, runtime.n_jobs)
-    coefficients = arrays["coefficients"] if has_texts else np.zeros((0, n_classes))
+    coefficients = arrays.get("coefficients", np.zeros((0, n_classes)))
     return Fit(
         settings,
         parameters,
@@ -255,23 +200,20 @@ def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str,
         arrays["scores"],
         iteration,
         [read_step(step, classes.tolist()) for step in head["history"]],
-        Calibration(steepness, arrays["held_out_scores"]),
+        Calibration(float(head["steepness"]), arrays["held_out_scores"]),
         landmarks,
         arrays.get("digests"),
         _read_sampled(arrays, iteration == 0),
-        **read_told(head.get("told"), arrays, n_classes, n - len(source)),
+        **read_told(head.get("told"), arrays, n - len(source)),
     )
 
 
 def _read_part(kernel: StringKernel, number: int, arrays: dict[str, NDArray[Any]], n_classes: int) -> NGramPart:
     """The n-grams of one kernel, checked before anything is looked up in them."""
-    mine = {name: arrays[f"{name}_{number}"] for name in PART_ARRAYS}
+    mine = {name.removesuffix(f"_{number}"): arrays[name] for name in of_part(number)}
     weights, worth, (ngram_range, steps) = mine["weights"], mine["worth"], kernel.check_parameters()
-    columns = (1, n_classes) if n_classes == 2 else (n_classes,)
-    if weights.ndim != 1 or worth.ndim != 2 or worth.shape[0] != weights.size or worth.shape[1] not in columns:
-        raise ValueError(f"weights and coefficients of n-grams have shapes {weights.shape} and {worth.shape}")
-    if not (weights > 0).all():
-        raise ValueError("it has n-grams that weigh nothing, or less")
+    if worth.shape[1] not in ((1, n_classes) if n_classes == 2 else (n_classes,)):
+        raise ValueError(f"coefficients of n-grams have shape {worth.shape} for {n_classes} classes")
     nodes = {name: mine[name] for name in ("parents", "characters", "features", "alphabet")}
     table = NGramTable.from_arrays(**nodes, ngram_range=ngram_range, n_features=weights.size)
     found = np.zeros(table.n_features, np.bool_)
@@ -282,49 +224,34 @@ def _read_part(kernel: StringKernel, number: int, arrays: dict[str, NDArray[Any]
     if kernel.unit != "word" and words:
         raise ValueError("it has words for n-grams of characters")
     vocabulary = Vocabulary.from_words(words, table.alphabet) if kernel.unit == "word" else None
-    part = NGramPart(steps, table, weights, worth, vocabulary)
-    if not np.isfinite(np.abs(part.values).sum()):
-        raise ValueError("its n-grams weigh so much that sums of them are not finite")
-    return part
+    return NGramPart(steps, table, weights, worth, vocabulary)
 
 
 def _read_sampled(arrays: dict[str, NDArray[Any]], is_source: NDArray[np.bool_]) -> Sampled | None:
     """The whole target of a fit that learnt from a sample of it; what it has of the sample must be what the fit has."""
     if "sampled_rows" not in arrays:
         return None
-    rows, scores, probabilities = (arrays[name] for name in SAMPLE_ARRAYS)
+    rows, scores, probabilities = (arrays[name] for name in ("sampled_rows", "all_scores", "all_probabilities"))
     n = int(is_source.sum()) + len(scores)
-    if rows.shape != is_source.shape or not (np.diff(np.concatenate([[-1], rows, [n]])) > 0).all():
-        raise ValueError("its sample is not of its documents, in order")
-    if scores.shape != probabilities.shape or scores.shape[1:] != arrays["scores"].shape[1:]:
-        raise ValueError(f"all_scores has shape {scores.shape}, all_probabilities {probabilities.shape}")
     place = np.cumsum(~np.isin(np.arange(n), rows[is_source])) - 1  # among target documents
-    if not np.isfinite(scores).all() or (scores[place[rows[~is_source]]] != arrays["scores"]).any():
+    if (scores[place[rows[~is_source]]] != arrays["scores"]).any():
         raise ValueError("its scores of all documents are not those of its sample")
-    if not ((probabilities >= 0) & (probabilities <= 1)).all():
-        raise ValueError("it has probabilities that are none")
     return Sampled(rows, scores, probabilities)
 
 
-def _labels_of_round(counts: Any, names: list[Any]) -> dict[Any, int] | None:
-    """None in files of early versions, which did not keep them."""
-    return None if counts is None else dict(zip(names, map(_whole, counts), strict=True))
-
-
 def read_step(step: dict[str, Any], names: list[Any]) -> dict[str, Any]:
-    """One entry of a history, checked; early files and baselines have no shares."""
-    shares = step.get("shares")
-    shares = shares if shares is None else dict(zip(names, map(float, shares), strict=True))
-    return {
-        "added": dict(zip(names, map(_whole, step["added"]), strict=True)),
-        "labels": _labels_of_round(step.get("labels"), names),
-        "changed": _whole(step["changed"]),
-        "seconds": float(step["seconds"]),
-    } | ({"shares": shares} if "shares" in step else {})
+    """One entry of a history; early files have no labels, early files and baselines no shares."""
+    by_class = {key: step.get(key) and dict(zip(names, step[key], strict=True)) for key in COUNTS}
+    kept = {key: by_class[key] for key in COUNTS if key != "shares" or key in step}
+    return kept | {"changed": step["changed"], "seconds": float(step["seconds"])}
+
+
+def _without_machine(parameters: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in parameters.items() if name not in OF_THE_MACHINE}
 
 
 def _parameters_to_json(parameters: dict[str, Any]) -> dict[str, Any]:
-    result = dict(parameters)
+    result = _without_machine(parameters)
     if "kernel" in result:
         result["kernel"] = kernel_to_json(result["kernel"])
     if isinstance(result["select"], dict):  # keys of JSON are strings, labels need not be
@@ -333,7 +260,8 @@ def _parameters_to_json(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def parameters_from_json(parameters: dict[str, Any]) -> dict[str, Any]:
-    result = dict(parameters)
+    """The parameters of a classifier; what is up to the machine that loads it is left out."""
+    result = _without_machine(parameters)
     if "kernel" in result:
         result["kernel"] = kernel_from_json(result["kernel"])
     if result.get("ngram_range") is not None:
@@ -345,17 +273,8 @@ def parameters_from_json(parameters: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _whole(value: Any) -> int:
-    if type(value) is not int:
-        raise ValueError(f"its history has {value!r} where a number is due")
-    return value
-
-
 def _texts(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> list[str]:
-    bounds = [0, *ends.tolist()]
-    if bounds[-1] != len(data) or any(a > b for a, b in pairwise(bounds)):
-        raise ValueError("its texts do not end where it says")
-    whole = data.tobytes()
+    bounds, whole = [0, *ends.tolist()], data.tobytes()
     return [whole[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]
 
 
@@ -363,16 +282,31 @@ def kernel_to_json(kernel: Any) -> Any:
     if kernel is None or isinstance(kernel, str):
         return kernel
     if isinstance(kernel, StringKernel):
-        return kernel.get_params()
+        return _without_machine(kernel.get_params())
     if isinstance(kernel, (list, tuple)):
         return [kernel_to_json(one) for one in kernel]
-    raise InputTypeError(f"kernel={kernel!r} is a function and cannot be saved; use a StringKernel, or save the labels instead")
+    advice = "use a StringKernel or kernel='rows', or save the labels instead"
+    raise InputTypeError(f"kernel={kernel!r} is a function and cannot be saved; {advice}")
 
 
 def kernel_from_json(kernel: Any) -> Any:
     if isinstance(kernel, dict):
-        return StringKernel(**kernel | {"ngram_range": tuple(kernel["ngram_range"])})
+        if not all(kernel.get(name, True) in (True, False) for name in SWITCHES):
+            raise ValueError(f"{', '.join(SWITCHES)} of its kernel are not true or false")
+        return StringKernel(**_without_machine(kernel) | {"ngram_range": tuple(kernel["ngram_range"])})
+    if isinstance(kernel, list) and len(kernel) > MOST_PARTS:
+        raise ValueError(f"it has {len(kernel)} kernels; {MOST_PARTS} at most can be saved")
     return [kernel_from_json(one) for one in kernel] if isinstance(kernel, list) else kernel
+
+
+def check_kernels(kernels: Sequence[Any]) -> None:
+    """Refuse more kernels than a file may have, and n-grams so long that comparing a text by them would not end."""
+    if len(kernels) > MOST_PARTS:
+        raise InputError(f"there are {len(kernels)} kernels; a file has {MOST_PARTS} at most")
+    for kernel in kernels:
+        lengths = getattr(kernel, "ngram_range", (1, 1))
+        if lengths[1] > LONGEST_NGRAM:
+            raise InputError(f"ngram_range={lengths}: n-grams of a file have at most {LONGEST_NGRAM} characters")
 
 
 def labels_to_json(classes: NDArray[Any]) -> dict[str, Any]:
@@ -380,6 +314,9 @@ def labels_to_json(classes: NDArray[Any]) -> dict[str, Any]:
         raise InputTypeError(
             f"labels of type {classes.dtype} cannot be saved; fit with labels that are str, int, float or bool"
         )
+    if len(classes) > MOST_CLASSES:
+        advice = f"a file holds a model of at most {MOST_CLASSES}; save the labels instead"
+        raise InputError(f"there are {len(classes)} classes, and {advice}")
     return {"dtype": classes.dtype.str, "values": classes.tolist()}
 
 
@@ -392,6 +329,8 @@ def labels_from_json(labels: dict[str, Any]) -> NDArray[Any]:
         raise ValueError(f"its labels are not of type {dtype[:20]}")
     if kind != "U" and dtype not in NUMBERS:
         raise ValueError(f"its labels cannot have type {dtype[:20]}")
+    if kind == "U" and len(values) * max(map(len, values), default=0) > LABEL_CHARACTERS:
+        raise ValueError("its labels are too long")
     classes = np.array(values) if kind == "U" else np.array(values, np.dtype(dtype))
     if classes.tolist() != values or np.unique(classes).tolist() != values or len(values) < 2:
         raise ValueError("its labels are not in order, or not different")

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.errors import InputError
+from gramshift.errors import InputError, InputTypeError
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import Powers
 from gramshift.learn.features import GramFeatures, compact, normalize_gram
 from gramshift.model.inputs import check_gram, check_rows
-from gramshift.model.settings import WORD_RANGE, WORDS, Settings, check_kernel, kernel_is_precomputed
+from gramshift.model.settings import WORD_RANGE, WORDS, Settings, check_kernel, kernel_is_precomputed, kernel_is_rows
 from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import count_threads
@@ -20,6 +20,23 @@ from gramshift.text.corpus import Corpus
 from gramshift.text.documents import as_list
 
 Floats = NDArray[np.float64]
+
+
+class RowsKernel:
+    """The cosine of rows of numbers, such as embeddings of documents; a row of zeros is like no other."""
+
+    def __call__(self, rows: Any, others: Any) -> Floats:
+        if not isinstance(rows, np.ndarray):
+            raise InputTypeError("kernel='rows' takes rows of numbers, such as embeddings of the documents, and not texts")
+        return self._units(rows) @ self._units(others).T
+
+    @staticmethod
+    def _units(rows: Floats) -> Floats:
+        largest = np.abs(rows).max(axis=1, keepdims=True, initial=0)
+        scaled = rows / np.where(largest > 0, largest, 1)  # else squares of very large or small numbers are lost
+        lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
+        units: Floats = scaled / np.where(lengths > 0, lengths, 1)
+        return units
 
 
 @dataclass(frozen=True)
@@ -106,6 +123,11 @@ class Similarities:
         ranges = [one.ngram_range for one in self.kernels if isinstance(one, StringKernel)]
         return max(1, sum(1 + high - low for low, high in ranges))
 
+    @property
+    def by_rows(self) -> bool:
+        """Whether documents are rows of numbers, compared by their cosine."""
+        return len(self.kernels) == 1 and isinstance(self.kernels[0], RowsKernel)
+
     def takes_rows(self, X: Any) -> bool:
         """Whether X is to be read as rows of numbers: for functions of the user's, unless it holds texts."""
         if any(isinstance(kernel, StringKernel) for kernel in self.kernels):
@@ -127,7 +149,7 @@ class Similarities:
         similarity, self_values = self.average(documents, groups, runtime)
         return GramFeatures(similarity, ones, ones, adapt, runtime.n_threads), self_values
 
-    def refer_to(self, documents: Sequence[Any], groups: Mapping[str, Any]) -> Reference:
+    def refer_to(self, documents: Any, groups: Mapping[str, Any]) -> Reference:
         """The reference to these documents, where they have not been compared with each other."""
         functions = [(place, kernel) for place, kernel in enumerate(self.kernels) if not isinstance(kernel, StringKernel)]
         return Reference(documents, groups, {place: _self_values(kernel, documents) for place, kernel in functions})
@@ -159,7 +181,7 @@ class Similarities:
                 values = kernel.compute(documents, runtime=within(kernel, runtime), normalize=True, **groups)
             else:
                 gram = check_gram(_call(kernel, given, given), name="kernel", n_threads=runtime.n_threads)
-                self_values[place] = np.diagonal(gram).astype(float)
+                self_values[place] = np.diagonal(gram).astype(float) if not self.by_rows else _self_values(kernel, given)
                 values = normalize_gram(gram)
             total = total + values if place else values
         total /= len(self.kernels)
@@ -187,6 +209,17 @@ def similarities_of(settings: Settings, runtime: Runtime) -> Similarities | None
     return make_similarities(settings.kernel, settings.ngram_range, settings.weighting, **options)
 
 
+def refer_to_rows(similarities: Similarities | None, rows: NDArray[Any] | None, n: int) -> Reference | None:
+    """The reference to n rows of numbers that a file holds; None if its kernel takes none, an error if they do not fit."""
+    if similarities is None or not similarities.by_rows:
+        if rows is not None:
+            raise ValueError("it has rows of numbers, which its kernel does not take")
+        return None
+    if rows is None or rows.ndim != 2 or len(rows) != n or not rows.shape[1]:
+        raise ValueError(f"it has no rows of numbers for its {n} documents")
+    return similarities.refer_to(rows, {})
+
+
 def _make(kernel: Any, options: dict[str, Any]) -> Any:
     """A kernel of our own: what the caller does to theirs later does not matter."""
     if isinstance(kernel, str) and kernel in (*KERNELS, WORDS):
@@ -196,11 +229,16 @@ def _make(kernel: Any, options: dict[str, Any]) -> Any:
         return made
     if kernel_is_precomputed(kernel):
         raise InputError("kernel='precomputed' has no documents to compare; give texts and another kernel")
+    if kernel_is_rows(kernel):
+        return RowsKernel()
     return StringKernel(**kernel.get_params()) if isinstance(kernel, StringKernel) else kernel
 
 
 def _self_values(kernel: Any, documents: Sequence[Any]) -> Floats:
     """k(x, x) of each document."""
+    if isinstance(kernel, RowsKernel):  # known, without rounding
+        known: Floats = np.any(np.asarray(documents) != 0, axis=1).astype(float)
+        return known
     return np.array([_call(kernel, documents[i : i + 1], documents[i : i + 1])[0, 0] for i in range(len(documents))], float)
 
 

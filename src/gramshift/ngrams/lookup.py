@@ -23,6 +23,7 @@ class Lookup(HoldsArrays):
     """A tree of the n-grams of landmarks and, for every node, which landmarks have it; see :mod:`gramshift.ngrams.leaves.tree`.
 
     ``top_keys`` and ``top_targets`` find the n-grams of ``root`` characters by these characters in ``n_bits`` bits each.
+    ``edges`` has one more than there are, where a node without any says that its own begin: walks look ahead there.
     ``codes`` are the landmarks' characters with a 0 after each landmark, ``docs`` says whose they are.
     """
 
@@ -172,7 +173,7 @@ def _join(
         top_keys=top_keys,
         top_targets=top_targets,
         nodes=nodes,
-        edges=join("edges", np.empty((0, 2), np.uint32)),
+        edges=np.concatenate([join("edges", np.empty((0, 2), np.uint32)), np.zeros((1, 2), np.uint32)]),
         codes=spaced,
         docs=docs,
         items=items,

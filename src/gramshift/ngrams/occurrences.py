@@ -49,7 +49,7 @@ def find_occurrences(
     n_numbers = int(np.maximum(texts.lengths - lo + 1, 0).sum()) * (hi - lo + 1)
     if n_numbers > most:
         raise InputError(
-            f"ngram_range={ngrams.ngram_range}: the documents have {n_numbers} places for n-grams; one gram can hold "
+            f"ngram_range={ngrams.ngram_range}: the documents have {n_numbers} places for n-grams; one kernel matrix can hold "
             f"{most}: use fewer lengths, or compare fewer documents at a time"
         )
     keys = np.empty(int(bounds[-1]), np.uint64)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from shlex import quote
 from typing import Any, Self
 
 import numpy as np
@@ -20,13 +21,19 @@ from numpy.typing import NDArray
 
 from gramshift import __version__
 from gramshift.errors import InputError
+from gramshift.runtime.door import open_regular, parse_json, read_json
 from gramshift.runtime.lock import hold, let_go
-from gramshift.runtime.storage import UNDER_WAY, replaced_file
+from gramshift.runtime.replacing import PARTIAL, clear_leftovers, replaced_file
+from gramshift.runtime.schema import Anything, Array, Listed, Number, Record, Sizes, Text, check_members
 
 log = logging.getLogger("gramshift")
 FORMAT = 1
-HEAD, LOCK, PIECE, PARTIAL = "run.json", "lock", ".piece", ".partial"
+HEAD, LOCK, PIECE = "run.json", "lock", ".piece"
 ALIGNED = 64  # bytes; arrays begin at multiples of it
+KINDS = "biufcSU"  # of values that a piece holds: numbers, booleans, strings of a fixed size
+PIECE_HEAD = Listed(Listed(Anything(), most=3), most=10**6)
+PIECE_ENTRY = Record({"key": Text(200), "dtype": Text(20), "shape": Listed(Number(0, 2**62, whole=True), most=32)})
+ARRAY_ENTRY = 1024  # bytes that naming and aligning an array takes at most
 CHECKSUM = 4  # bytes at the end of a piece: zlib.crc32, 4 GB/s where blake2b has 0.8
 SHOWN = 3  # entries of a key that are told if they differ
 
@@ -64,11 +71,9 @@ class Checkpoint:
                 if (path / HEAD).exists():
                     _compare(folder, _read_head(folder), run)
                 else:
-                    with replaced_file(path / HEAD) as file:
+                    with replaced_file(path / HEAD, follow=False) as file:
                         file.write(json.dumps(run, indent=1).encode() + b"\n")
-                for partial in path.glob(f".*{PARTIAL}") if locked else ():
-                    if partial not in UNDER_WAY:
-                        partial.unlink(missing_ok=True)
+                clear_leftovers(path)
                 return cls(path, run, locked=locked)
             except BaseException:
                 if locked:
@@ -94,11 +99,19 @@ class Checkpoint:
         """Pieces that are there."""
         return len(self._names)
 
-    def load(self, name: str) -> dict[str, NDArray[Any]] | None:
-        """The arrays of a piece; None if it is missing, or damaged: then it is removed with a warning."""
+    def load(self, name: str, expected: Mapping[str, Array] | None = None) -> dict[str, NDArray[Any]] | None:
+        """The arrays of a piece; None if it is missing, or damaged: then it is removed with a warning.
+
+        One that has other arrays than ``expected``, or values that these cannot have, is damaged, whatever its checksum.
+        """
         path = self._path(name)
         try:
-            arrays = _unpack(np.fromfile(path, np.uint8), self._start(name))
+            with open_regular(path) as file:
+                if expected is not None:
+                    _check_size(os.fstat(file.fileno()).st_size, expected)
+                arrays = _unpack(np.fromfile(file, np.uint8), self._start(name))
+            if expected is not None:
+                check_members(expected, arrays, {})
         except FileNotFoundError:
             return None
         except (ValueError, OSError) as error:
@@ -118,13 +131,14 @@ class Checkpoint:
         """Keep arrays of numbers or fixed-size strings under this name."""
         path, checksum = self._path(name), self._start(name)
         for key, array in arrays.items():
-            if array.dtype.kind not in "biufcSU":
+            if array.dtype.kind not in KINDS:
                 raise TypeError(
                     f"{key} holds {array.dtype} values; a piece holds numbers, booleans and strings of a fixed size"
                 )
         head = json.dumps([[key, array.dtype.str, array.shape] for key, array in arrays.items()]).encode()
         size = np.array([len(head)], "<u8")
-        with _advising(path, "what is finished is kept; start again once this is mended"), replaced_file(path) as file:
+        advice = "what is finished is kept; start again once this is mended"
+        with _advising(path, advice), replaced_file(path, follow=False) as file:
             for part in (size, np.frombuffer(head, np.uint8), *arrays.values()):
                 data = np.ascontiguousarray(part).reshape(-1).view(np.uint8)
                 for each in (data.data, bytes(_missing(data.size))):
@@ -170,16 +184,32 @@ def check_folder(folder: str | os.PathLike[str]) -> None:
         return
     if not path.is_dir():
         raise NotADirectoryError(f"{folder} is a file; give a folder, or a name for a new one")
-    with _advising(folder, "finished pieces are to be kept here; give another folder"):
-        names = os.listdir(path)
+    with _advising(folder, "finished pieces are to be kept here; give another folder"), os.scandir(path) as entries:
+        names = [entry.name for entry in entries if _is_ours(entry)]
     strange = sorted(name for name in names if name != LOCK and not name.endswith(PARTIAL))
     if HEAD not in names and strange:
         raise InputError(f"{folder} holds other things, such as {strange[0]}; give an empty folder, or a name for a new one")
 
 
+def _is_ours(entry: os.DirEntry[str]) -> bool:
+    """True, or an error: what is read, written or emptied here must lead nowhere else."""
+    if entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False):
+        return True
+    what = "a link" if entry.is_symlink() else "no ordinary file"
+    folder = os.path.dirname(entry.path)
+    raise InputError(f"{entry.path} is {what}, which no folder of finished pieces holds; {_advice(folder)}")
+
+
 def count_pieces(folder: str | os.PathLike[str]) -> int:
     """Count the pieces that are in a folder, of whatever run."""
     return sum(1 for _ in Path(folder).glob(f"*{PIECE}"))
+
+
+def _check_size(size: int, expected: Mapping[str, Array]) -> None:
+    """Refuse a piece that is larger than its arrays can be, before it is read into memory."""
+    most = sum(one.most_bytes() + ARRAY_ENTRY for one in expected.values()) + ARRAY_ENTRY
+    if size > most:
+        raise ValueError(f"it has {size} bytes where {most} are the most")
 
 
 def _unpack(data: NDArray[np.uint8], start: int) -> dict[str, NDArray[Any]]:
@@ -189,10 +219,17 @@ def _unpack(data: NDArray[np.uint8], start: int) -> dict[str, NDArray[Any]]:
     if zlib.crc32(body.data, start) != int.from_bytes(end.tobytes(), "little"):
         raise ValueError("its checksum is wrong")
     place = ALIGNED + int(body[:8].view("<u8")[0])
-    head, arrays = json.loads(body[ALIGNED:place].tobytes()), {}
-    for key, dtype, shape in head:
+    head, arrays, sizes = parse_json(body[ALIGNED:place].tobytes()), {}, Sizes()
+    PIECE_HEAD.check("its list of arrays", head, sizes)
+    for entry in head:
+        PIECE_ENTRY.check("its list of arrays", dict(zip(PIECE_ENTRY.members, entry, strict=True)), sizes)
+        key, dtype, shape = entry
+        if not re.fullmatch(rf"[<>|][{KINDS}]\d{{1,9}}", dtype):
+            raise ValueError(f"it has values of type {dtype!r}")
         place += _missing(place)
         size = np.dtype(dtype).itemsize * math.prod(shape)
+        if place + size > len(body):
+            raise ValueError(f"{key} ends after it")
         arrays[key] = body[place : place + size].view(dtype).reshape(shape)
         place += size
     return arrays
@@ -205,8 +242,8 @@ def _missing(size: int) -> int:
 
 def _read_head(folder: str | os.PathLike[str]) -> dict[str, Any]:
     try:
-        head = json.loads((Path(folder) / HEAD).read_bytes())
-    except ValueError:
+        head = read_json(Path(folder) / HEAD)
+    except InputError:  # of which some are no JSON
         head = None
     if not isinstance(head, dict):
         raise InputError(f"{Path(folder) / HEAD} cannot be read, so nobody knows what this folder holds; {_advice(folder)}")
@@ -222,7 +259,8 @@ def _compare(folder: str | os.PathLike[str], found: Mapping[str, Any], run: Mapp
 
 
 def _advice(folder: str | os.PathLike[str]) -> str:
-    return f"give another folder, or delete this one: rm -r {os.fspath(folder)}"
+    name = os.fspath(folder)
+    return f"give another folder, or delete this one: rm -r {quote(f'./{name}' if name.startswith('-') else name)}"
 
 
 def _show(values: Mapping[str, Any], name: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from gramshift.runtime.resources import Runtime
+from gramshift.runtime.schema import Array
 from gramshift.runtime.threads import iterate_threads
 
 T = TypeVar("T")
@@ -16,7 +17,8 @@ Arrays = dict[str, Any]
 class Store(Protocol):
     """Arrays by name."""
 
-    def load(self, name: str) -> Arrays | None: ...
+    def load(self, name: str, expected: Mapping[str, Array] | None = None) -> Arrays | None:
+        """None if they are not there, or not what is expected."""
 
     def save(self, name: str, /, **arrays: Any) -> None: ...
 
@@ -27,7 +29,7 @@ class Store(Protocol):
 class MemoryStore(dict[str, Arrays]):
     """A store that is gone when nobody refers to it any more."""
 
-    def load(self, name: str) -> Arrays | None:
+    def load(self, name: str, expected: Mapping[str, Array] | None = None) -> Arrays | None:
         return self.get(name)
 
     def save(self, name: str, /, **arrays: Any) -> None:
@@ -72,9 +74,18 @@ class Pieces(Protocol):
 class StoredPieces:
     """Pieces of a store, worked on by threads; each is loaded when it is needed and not held."""
 
-    def __init__(self, store: Store, name: str, runtime: Runtime, *, one_at_a_time: bool = False) -> None:
-        """Pieces are made ``one_at_a_time`` if what makes them uses threads itself."""
+    def __init__(
+        self,
+        store: Store,
+        name: str,
+        runtime: Runtime,
+        *,
+        one_at_a_time: bool = False,
+        expect: Callable[[int], Mapping[str, Array]] | None = None,
+    ) -> None:
+        """Pieces are made ``one_at_a_time`` if what makes them uses threads itself; ``expect`` says what each must be."""
         self._store, self._name, self._runtime, self._n = store, name, runtime, 0
+        self._expect: Callable[[int], Mapping[str, Array] | None] = expect or (lambda number: None)
         self._n_makers = 1 if one_at_a_time else runtime.n_threads
 
     def fill(self, make: Callable[[Any], Arrays], items: Iterable[Any], total: int, *, stage: str = "") -> None:
@@ -92,7 +103,7 @@ class StoredPieces:
 
     def has(self, number: int) -> bool:
         """Whether the piece is there, whole."""
-        return self._store.load(self._called(number)) is not None
+        return self._store.load(self._called(number), self._expect(number)) is not None
 
     def put(self, number: int, arrays: Arrays) -> None:
         """Keep a piece."""
@@ -115,7 +126,7 @@ class StoredPieces:
         """receive(number, function(piece, shared, argument)), in the order of the pieces for any number of threads."""
 
         def work(number: int) -> T:
-            piece = self._store.load(self._called(number))
+            piece = self._store.load(self._called(number), self._expect(number))
             if piece is None:
                 raise OSError(f"{self._called(number)} was there and is gone or damaged; start again")
             return function(piece, shared, arguments[number])

@@ -1,0 +1,486 @@
+"""The door for model files: whatever is changed within a file whose checksums fit is refused, or is a model that works."""
+
+import io
+import json
+import os
+import random
+import shutil
+import socket
+import struct
+import warnings
+import zipfile
+from hashlib import sha256
+
+import numpy as np
+import pytest
+
+import gramshift as gs
+from gramshift.baselines import CLASSES
+from gramshift.commands.info import describe_model
+from gramshift.errors import InputError, MemoryLimitError
+from gramshift.learn.features import GramFeatures
+from gramshift.methods import METHODS
+from gramshift.model.archive import HEAD, ModelFileError
+from gramshift.model.model_schema import LONGEST_NGRAM, MOST_CLASSES
+from small_demo import load_demo
+
+KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
+SOURCE, LABELS, TARGET = KITCHEN.texts[:12] + KITCHEN.texts[-12:], KITCHEN.labels[:12] + KITCHEN.labels[-12:], FILMS.texts[:9]
+NEW = ["a great blender, i love it", "", "\ud800 lone \N{GRINNING FACE}", *SOURCE[:2], TARGET[0]]
+SHORT = {"ngram_range": (2, 3)}
+
+
+def own(**options):
+    """A classifier of ours on three classes, so that no array has a shape that would do for another; on two if asked for."""
+    labels = LABELS if options.pop("two", False) else [place % 3 for place in range(len(SOURCE))]
+    given = {"sample": options.pop("sample")} if "sample" in options else {}
+    clf = gs.TransductiveClassifier(**{"preset": "paper", "n_added": 4} | SHORT | options)
+    return clf.fit(SOURCE, labels, target=TARGET, **given)
+
+
+def given_gram():
+    gram = gs.StringKernel(normalize=True, **SHORT).gram(SOURCE + TARGET)
+    return gs.TransductiveClassifier("precomputed", preset="paper", n_added=4).fit(gram, LABELS + [None] * len(TARGET))
+
+
+BEST = {"preset": "best", "n_added": None, "n_rounds": 2}
+OURS = {
+    "texts": own,
+    "two classes": lambda: own(two=True),
+    "several kernels": lambda: own(kernel=["intersection", gs.StringKernel("spectrum", **SHORT)], bias=True),
+    "weights": lambda: own(weighting="idf", adapt=False),
+    "pairs": lambda: own(kernel=gs.StringKernel("local_rank", **SHORT)),
+    "words": lambda: own(kernel="words"),
+    "landmarks": lambda: own(landmarks=7),
+    "ngrams": lambda: own(**BEST),
+    "two classes of ngrams": lambda: own(two=True, **BEST),
+    "ngrams and texts": lambda: own(**BEST),
+    "sampled": lambda: own(sample=6, **BEST),
+    "sampled landmarks": lambda: own(sample=6, landmarks=7),
+    "precomputed": given_gram,
+}
+THEIRS = (  # every class, and again where a class that does not adapt saves something else
+    "kda", "tfidf", "tfidf-characters", "nbsvm", "self-training", "self-training-balanced", "nb-em", "msda", "msda-source",
+    "label-spreading", "sfa", "sfa-source", "coral", "tradaboost", "tradaboost-source", "tr-tradaboost", "scl", "dci",
+    "dci-source", "tsvm", "tsvm-source", "tsvm-strings", "sst", "sst-source", "ke-meta", "embeddings",
+)  # fmt: skip
+MOST_HEADS = int(os.environ.get("GRAMSHIFT_HEADS", "150"))  # that are tried of each model; there are some 1000
+MODELS = [*OURS, *THEIRS]
+SMALL = {"msda": {"n_words": 12, "n_layers": 2}, "tr-tradaboost": {"n_topics": 3, "n_rounds": 3}, "tradaboost": {"n_rounds": 3}}
+
+
+def make(name):
+    if name in OURS:
+        return OURS[name]()
+    options = SMALL.get(name.removesuffix("-source"), {})
+    return METHODS[name].make(**options).fit(SOURCE, LABELS, target=TARGET)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory, sentence_model):
+    """A file of every kind of model, made when it is asked for: its path, head and arrays."""
+    folder, found = tmp_path_factory.mktemp("models"), {}
+
+    def get(name):
+        if name not in found:
+            path = folder / f"{name}.gramshift"
+            make(name).save(path, **({"texts": True} if name == "ngrams and texts" else {}))
+            found[name] = path, *parse(path)
+        return found[name]
+
+    return get
+
+
+def parse(path):
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    head = json.loads(members.pop(HEAD))
+    return head, {name.removesuffix(".npy"): np.load(io.BytesIO(data)) for name, data in members.items()}
+
+
+def build(path, head, arrays):
+    """A file whose checksums fit, whatever it holds."""
+    members = {}
+    for name, array in arrays.items():
+        buffer = io.BytesIO()
+        np.lib.format.write_array(buffer, np.ascontiguousarray(array), version=(1, 0), allow_pickle=False)
+        members[f"{name}.npy"] = buffer.getvalue()
+    text = json.dumps(head | {"checksums": {name: sha256(data).hexdigest() for name, data in members.items()}}).encode()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for name, data in {HEAD: text, **members}.items():
+            archive.writestr(zipfile.ZipInfo(name), data)
+        archive.comment = sha256(text).hexdigest().encode()
+    return path
+
+
+def other_shapes(array):
+    yield from (array[:-1], array[:0], array[None], array[..., None], np.concatenate([array, array]))
+    if array.ndim == 2:
+        yield from (array.T, array[:, :-1], array[:, :1], array.ravel())
+
+
+def other_types(array):
+    for dtype in ("<f8", "<i8", "<u4", "|u1", "<f4", ">f8", "<U3"):
+        if np.dtype(dtype) != array.dtype:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                yield array.astype(dtype)
+
+
+def other_values(array):
+    if not array.size:
+        return
+    if array.dtype.kind == "f":
+        values = [np.nan, np.inf, -1.0, 0.0, 1e308, 5e-324, 1e59, -1e59, 1e-59]
+    else:
+        least, largest = np.iinfo(array.dtype).min, np.iinfo(array.dtype).max
+        values = [one for one in (least, -2, -1, 0, 1, 255, largest // 2, largest) if least <= one <= largest]
+    for value in values:
+        yield np.full_like(array, value)
+        changed = array.copy()
+        changed.reshape(-1)[array.size // 2] = value
+        yield changed
+    yield array.reshape(-1)[::-1].reshape(array.shape)
+
+
+VALUES = [
+    None, True, 0, -1, 3, 1.5, 1e59, float("nan"), 2**63, 10**30, "a", "a" + " a" * 10**4, "\x1b[2J\ud800", "words",
+    "precomputed", [], {}, [[]], [1, 10**9], ["a", "a"], {"idf": 1e308},
+]  # fmt: skip
+
+
+def changed_heads(value, deep=0):
+    """The head with one value at a time changed, left out, or added; of lists the first and the last one."""
+    if isinstance(value, dict):
+        for key in value:
+            if key not in ("checksums", "versions"):
+                yield {one: value[one] for one in value if one != key}
+                yield from ({**value, key: other} for other in changed_heads(value[key], deep + 1))
+        yield {**value, "evil": 1}
+    elif isinstance(value, list):
+        for place in sorted({0, len(value) - 1}) if value else ():
+            yield value[:place] + value[place + 1 :]
+            yield value[: place + 1] + value[place:]
+            if deep < 4:
+                yield from ([*value[:place], other, *value[place + 1 :]] for other in changed_heads(value[place], deep + 1))
+        yield value[::-1]
+    if deep:
+        yield from (other for other in VALUES if (other, type(other)) != (value, type(value)))
+
+
+def works(clf):
+    """Whether a model that was taken answers as one should: whole, finite, and without a warning."""
+    n, k = len(NEW), len(clf.classes_)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "ngram_range=.*: no document has")  # of a range that is changed, in our own words
+        fit = clf._fit if isinstance(clf, gs.TransductiveClassifier) else None
+        new = NEW if fit is None or fit.model.similarities is not None else np.full((n, len(fit.model.coefficients)), 0.5)
+        probabilities = clf.predict_proba(new)
+        assert probabilities.shape == (n, k)
+        assert np.isfinite(probabilities).all()
+        np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+        scores = clf.decision_function(new)
+        assert scores.shape == ((n,) if k == 2 else (n, k))
+        assert np.isfinite(scores).all()
+        assert set(clf.predict(new)) <= set(clf.classes_)
+        assert np.isfinite(clf.transduction_proba_).all()
+        if fit is not None and isinstance(new, list) and fit.model.similarities.by_counts:
+            assert clf.explain(NEW[0]).given == NEW[0]
+    return True
+
+
+def judge(path, *, again=False):
+    """Whether a file is refused; one that is not must work, be told of, and be saved again if that is asked for."""
+    clf, message = None, ""
+    try:
+        clf = gs.load(path)
+    except ModelFileError as error:
+        message = str(error)
+    if clf is None:
+        assert str(path) in message
+        assert "\n" not in message
+        return True
+    assert works(clf)
+    json.dumps(describe_model(str(path)), default=str, allow_nan=False)
+    if again:
+        clf.save(path)
+        assert works(gs.load(path))
+    return False
+
+
+def test_every_saved_class_is_walked_over():
+    assert {METHODS[name].class_name for name in THEIRS} == set(CLASSES)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.slow
+def test_arrays_of_any_other_shape_or_type_are_refused(files, name, tmp_path):
+    _, head, arrays = files(name)
+    assert not judge(build(tmp_path / "as it was", head, arrays), again=True)
+    for member, array in arrays.items():
+        for other in (*other_shapes(array), *other_types(array)):
+            if (other.shape, other.dtype) == (array.shape, array.dtype):
+                continue
+            told = {**head.get("arrays", {}), member: other.dtype.str}  # the head of a baseline says it, too
+            hostile = {**head, "arrays": told} if member in head.get("arrays", {}) else head
+            same = other.ndim == array.ndim and other.shape[1:] == array.shape[1:] and other.dtype == array.dtype
+            if name == "embeddings" and member == "coefficients" and same:  # how long vectors are the sentence model knows
+                with pytest.raises(InputError, match="it is not the sentence model of the fit"):
+                    gs.load(build(tmp_path / "hostile", hostile, arrays | {member: other})).predict(NEW)
+                continue
+            assert judge(build(tmp_path / "hostile", hostile, arrays | {member: other})), (member, other.shape, other.dtype)
+    for member in arrays:
+        assert judge(build(tmp_path / "hostile", head, {one: arrays[one] for one in arrays if one != member}))
+        assert judge(build(tmp_path / "hostile", head, arrays | {f"{member}_9": arrays[member]}))
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.slow
+def test_arrays_of_other_values_are_refused_or_harmless(files, name, tmp_path):
+    _, head, arrays = files(name)
+    refused = tried = 0
+    for member, array in arrays.items():
+        for other in other_values(array):
+            wrong = judge(build(tmp_path / "hostile", head, arrays | {member: other}), again=tried % 20 == 0)
+            tried, refused = tried + 1, refused + wrong
+            assert wrong or array.dtype.kind != "f" or np.isfinite(other).all(), member
+    assert 0 < refused < tried
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.slow
+def test_heads_with_other_values_are_refused_or_harmless(files, name, tmp_path):
+    _, head, arrays = files(name)
+    every = list(changed_heads(head))
+    chosen = random.Random(name).sample(every, min(MOST_HEADS, len(every)))
+    refused = sum(judge(build(tmp_path / "hostile", other, arrays), again=n % 20 == 0) for n, other in enumerate(chosen))
+    assert len(chosen) / 4 < refused < len(chosen)
+
+
+def refuse(path, message):
+    with pytest.raises(ModelFileError, match=message):
+        gs.load(path)
+
+
+@pytest.mark.parametrize("rows", [0, 23, 25, 10_000])
+def test_coefficients_that_are_not_one_per_text_are_refused(files, tmp_path, rows):
+    """Issue 19, A1: compiled code read beyond them, and showed other memory of the process, in gramshift info already."""
+    _, head, arrays = files("kda")
+    path = build(tmp_path / "hostile", head, arrays | {"coefficients": np.zeros((rows, 2))})
+    refuse(path, rf"coefficients has shape \({rows}, 2\) where \(24, 2\) fits the rest")
+
+
+@pytest.mark.parametrize("member", ["words", "entries"])
+def test_a_word_twice_is_refused(files, tmp_path, member):
+    """Issue 19, A2: columns beyond the shape of a sparse matrix made scipy read elsewhere."""
+    _, head, arrays = files("sst")
+    head = {**head, "state": {**head["state"], member: head["state"][member] + ["bad"] * 1000}}
+    arrays = dict(arrays)
+    for name, more in {"coefficients": 1000, "share_ends": 1000 if member == "entries" else 0}.items():
+        arrays[name] = np.concatenate([arrays[name], np.repeat(arrays[name][-1:], more, axis=0)])
+    refuse(build(tmp_path / "hostile", head, arrays), f"{member} has a string twice")
+
+
+def test_a_product_with_too_few_vectors_is_an_error():
+    """The leaf believes that there are enough (A1)."""
+    features = GramFeatures(np.ones((3, 50)), np.ones(3), np.ones(50), True)
+    with pytest.raises(ValueError, match="vectors of 20 numbers for descriptions of 50"):
+        features.multiply(np.ones((20, 2)))
+
+
+def write_many(path, n):
+    """A model file with one member so many times in its directory, which stays small (B8)."""
+    data = path.read_bytes()
+    archive = zipfile.ZipFile(io.BytesIO(data))
+    start, name = archive.start_dir, b"scores.npy"
+    one = b"PK\x01\x02" + struct.pack("<HHHHHHIIIHHHHHII", 20, 20, 0, 0, 0, 0, 0, 0, 0, len(name), 0, 0, 0, 0, 0, 0) + name
+    listed = data[start : data.rindex(b"PK\x05\x06")] + one * n
+    total = len(archive.infolist()) + n
+    ends = b"PK\x06\x06" + struct.pack("<QHHIIQQQQ", 44, 45, 45, 0, 0, total, total, len(listed), start)
+    ends += b"PK\x06\x07" + struct.pack("<IQI", 0, start + len(listed), 1)
+    ends += b"PK\x05\x06" + struct.pack("<HHHHIIH", 0, 0, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, len(archive.comment))
+    path.write_bytes(data[:start] + listed + ends + archive.comment)
+
+
+def test_a_member_many_times_is_refused_at_once(files, tmp_path):
+    """It took minutes with 100,000: each was looked for among all others."""
+    path = tmp_path / "many"
+    shutil.copy(files("texts")[0], path)
+    write_many(path, 100_000)
+    refuse(path, "it has 100010 members, and a model at most 1000")
+    shutil.copy(files("texts")[0], path)
+    write_many(path, 1)
+    refuse(path, "it holds a member twice")
+
+
+def test_a_word_of_very_many_words_is_refused(files, tmp_path):
+    """B9: new texts were cut into n-grams of as many words."""
+    _, head, arrays = files("tfidf")
+    words = ["a" + " a" * 10**5, *head["state"]["words"][1:]]
+    refuse(build(tmp_path / "hostile", {**head, "state": {**head["state"], "words": words}}, arrays), "of more than 2 words")
+
+
+def test_columns_that_a_thesaurus_never_has_are_refused(files, tmp_path):
+    """B10: 256 texts asked for 38 GiB."""
+    _, head, arrays = files("sst")
+    state = {**head["state"], "n_columns": 2 * 10**7}
+    refuse(
+        build(tmp_path / "hostile", {**head, "state": state}, arrays), "n_columns has 20000000 where a whole number from 0 to"
+    )
+
+
+@pytest.mark.parametrize("name", ["texts", "kda", "tfidf-characters", "tsvm-strings", "label-spreading"])
+def test_ngrams_of_any_length_are_refused(files, tmp_path, name):
+    """B11: a repetitive text had no end."""
+    _, head, arrays = files(name)
+    changed = {**head, "parameters": {**head["parameters"], "ngram_range": [1, 10**6]}}
+    changed |= {"settings": {**head["settings"], "ngram_range": [1, 10**6]}} if "settings" in head else {}
+    refuse(build(tmp_path / "hostile", changed, arrays), f"n-grams of a file have at most {LONGEST_NGRAM} characters")
+
+
+def test_classes_without_documents_are_refused(files, tmp_path):
+    """B12: 300,000 of them and no documents, in 5 MB, asked for 9 GiB to score 4096 texts."""
+    _, head, arrays = files("texts")
+    none = np.zeros(0, np.int64)
+    for n, message in ((3, "classes without any document"), (MOST_CLASSES + 1, "values is not a list of at most 5000 values")):
+        changed = {**head, "classes": {"dtype": "<i8", "values": list(range(n))}, "history": []}
+        empty = dict.fromkeys(("labeled_iter", "source_codes", "known_codes", "text_ends"), none)
+        empty |= {name: np.zeros((0, n)) for name in ("coefficients", "scores", "held_out_scores")}
+        told = {**head["told"], "shares": None}
+        hostile = arrays | empty | {"text_bytes": none.astype("u1"), "intercepts": np.zeros(n)}
+        refuse(build(tmp_path / "hostile", changed | {"told": told}, hostile), message)
+
+
+def test_more_classes_than_a_file_may_have_are_not_saved(tmp_path):
+    texts = [f"word{place} and more" for place in range(MOST_CLASSES + 1)]
+    clf = gs.baselines.NaiveBayesEM(adapt=False, n_steps=1).fit(texts[:4], [0, 1, 2, 3], target=texts[:2])
+    clf.classes_ = np.arange(MOST_CLASSES + 1)
+    with pytest.raises(InputError, match="there are 5001 classes, and a file holds a model of at most 5000; save the labels"):
+        clf.save(tmp_path / "m")
+
+
+@pytest.mark.parametrize("made", [gs.TransductiveClassifier, gs.baselines.KernelDiscriminant])
+def test_what_could_not_be_loaded_again_is_not_saved(made, tmp_path):
+    clf = made(ngram_range=(3, LONGEST_NGRAM + 1)).fit(["a good pan", "a bad pan"], ["good", "bad"], target=["good film"])
+    with pytest.raises(InputError, match=r"ngram_range=\(3, 1001\): n-grams of a file have at most 1000 characters"):
+        clf.save(tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_kernel_that_is_given_only_by_half_is_refused(files, tmp_path):
+    """Found by fuzzing: such a file was loaded, and could not predict anything."""
+    _, head, arrays = files("precomputed")
+    changed = {**head, "parameters": {**head["parameters"], "kernel": "presence"}}
+    refuse(build(tmp_path / "hostile", changed, arrays), "its parameters and its settings do not agree on whether kernels")
+
+
+def test_labels_that_would_fill_the_memory_as_an_array_are_refused(files, tmp_path):
+    _, head, arrays = files("texts")
+    values = ["a", "b" * 10**8, "c"]
+    refuse(
+        build(tmp_path / "hostile", {**head, "classes": {"dtype": "<U1", "values": values}}, arrays), "its labels are too long"
+    )
+
+
+def test_engine_scheduler_threads_and_memory_never_come_from_a_file(files, tmp_path):
+    """E1: a later fit connected to the scheduler that a file named."""
+    clf = own(kernel=gs.StringKernel(n_jobs=1, memory_limit="1 GiB", **SHORT), n_jobs=1, memory_limit="2 GiB")
+    clf.save(tmp_path / "m")
+    head, arrays = parse(tmp_path / "m")
+    local = {"engine", "scheduler", "n_jobs", "memory_limit"}
+    assert not local & {*head["parameters"], *head["settings"], *head["parameters"]["kernel"], *head["settings"]["kernel"]}
+    hostile = {"engine": "dask", "scheduler": "tcp://127.0.0.1:1", "n_jobs": 5000, "memory_limit": "1 KB"}
+    for where in ("parameters", "settings"):
+        kernel = {**head[where]["kernel"], "n_jobs": 5000, "memory_limit": "1 KB"}
+        head[where] = {**head[where], "kernel": kernel} | (hostile if where == "parameters" else {})
+    loaded = gs.load(build(tmp_path / "hostile", head, arrays))
+    assert (loaded.engine, loaded.scheduler, loaded.n_jobs, loaded.memory_limit) == ("threads", None, -1, None)
+    assert (loaded.kernel.n_jobs, loaded.kernel.memory_limit) == (-1, None)
+    assert not local & set(describe_model(str(tmp_path / "hostile"))["parameters"])
+    assert loaded.fit(SOURCE, LABELS, target=TARGET).predict(NEW[:1]).size == 1
+
+
+@pytest.mark.parametrize(("member", "value"), [("coefficients", 1e308), ("intercepts", -1e308), ("scores", 1e200)])
+def test_numbers_beyond_reason_are_refused(files, tmp_path, member, value):
+    """E2: probabilities were NaN."""
+    _, head, arrays = files("texts")
+    hostile = arrays | {member: np.full_like(arrays[member], value)}
+    refuse(build(tmp_path / "hostile", head, hostile), f"{member} has values from .* they must be from -1e.60 to 1e.60")
+    refuse(build(tmp_path / "hostile", {**head, "steepness": 1e308}, arrays), "steepness has 1e.308 where a number")
+
+
+def test_landmarks_that_wrap_around_are_refused(files, tmp_path):
+    """E3: differences of 64 bits looked as if they were in order."""
+    _, head, arrays = files("landmarks")
+    ends = arrays["text_ends"][:3]
+    hostile = {
+        "landmarks": np.array([2**62, -(2**63), -(2**62)]),
+        "text_ends": ends,
+        "text_bytes": arrays["text_bytes"][: ends[-1]],
+    }
+    refuse(
+        build(tmp_path / "hostile", head, arrays | hostile | {"coefficients": arrays["coefficients"][:3]}),
+        "landmarks has values",
+    )
+
+
+@pytest.mark.parametrize("versions", [1, [], "x", {"gramshift": 1}, {"gramshift": "1" * 1000}, {"a": {}}])
+def test_versions_are_names(files, tmp_path, versions):
+    """D13: gramshift info ended with \"'int' object is not iterable\"."""
+    _, head, arrays = files("texts")
+    refuse(build(tmp_path / "hostile", {**head, "versions": versions}, arrays), "versions")
+
+
+@pytest.mark.parametrize("name", ["texts", "tfidf"])
+def test_a_history_that_could_not_be_saved_again_is_refused(files, tmp_path, name):
+    """D13."""
+    _, head, arrays = files(name)
+    for change in ({"seconds": float("nan")}, {"seconds": None}, {"labels": [None] * 3}, {"changed": 1.5}, {"added": None}):
+        step = {**head["history"][0], **change}
+        refuse(build(tmp_path / "hostile", {**head, "history": [step]}, arrays), f"{next(iter(change))} (has|is)")
+
+
+def write_head(path, source, text):
+    with zipfile.ZipFile(source) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()} | {HEAD: text}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(zipfile.ZipInfo(name), data)
+        archive.comment = sha256(text).hexdigest().encode()
+    return path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"[" * 10**6, b'{"a":' * 10**5, b'{"a":' * 30 + b"1" + b"}" * 30, b'{"a": ' + b"1" * 10**5 + b"}", b"\xff\xfe{\0}\0"],
+)
+def test_a_head_that_is_deep_or_no_json_is_refused(files, tmp_path, text):
+    refuse(write_head(tmp_path / "hostile", files("texts")[0], text), "nested|not JSON|not what a model has")
+
+
+def test_only_regular_files_are_models(files, tmp_path):
+    """B15: /dev/zero was read until memory ended; a pipe waited for somebody to write."""
+    (tmp_path / "link").symlink_to(files("texts")[0])
+    assert gs.load(tmp_path / "link").classes_.size == 3  # a user may name a link
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "to zero").symlink_to("/dev/zero")
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind(str(tmp_path / "s"))
+        for path, kind in {
+            "/dev/zero": "device",
+            tmp_path / "pipe": "pipe",
+            tmp_path / "to zero": "device",
+            tmp_path / "s": "socket",
+        }.items():
+            with pytest.raises(InputError, match=f"{path} is a {kind}; it should be a regular file"):
+                gs.load(path)
+    with pytest.raises(IsADirectoryError):
+        gs.load(tmp_path)
+
+
+def test_a_file_larger_than_the_memory_is_refused(tmp_path):
+    with open(tmp_path / "large", "wb") as file:
+        file.truncate(2**43)
+    with pytest.raises(MemoryLimitError, match=r"large has 8\.0 TiB, and .* of memory are free; it is read as a whole"):
+        gs.load(tmp_path / "large")
