@@ -127,15 +127,15 @@ def test_killed_in_the_middle_it_goes_on(folder, tmp_path, computed, kind, optio
     assert computed == []
 
 
-@pytest.mark.parametrize("call", ["fsync", "replace"])
-def test_killed_while_it_writes_a_piece_it_goes_on(folder, computed, call):
+@pytest.mark.parametrize(("call", "number"), [("fsync", 7), ("replace", 4)])
+def test_killed_while_it_writes_a_piece_it_goes_on(folder, computed, call, number):
     expected = compute()
     computed.clear()
     fault = f"""
 real, calls = os.{call}, []
 def fatal(*arguments):
     calls.append(arguments)
-    if len(calls) == 4:  # the first one is the head
+    if len(calls) == {number}:  # the first one is of the head; the folder is synced too
         kill()
     return real(*arguments)
 os.{call} = fatal"""
@@ -267,7 +267,7 @@ def test_a_full_disk_is_an_error_with_the_path(folder, monkeypatch, tmp_path):
 
     def full(file):
         calls.append(file)
-        if len(calls) == 3:
+        if len(calls) == 5:  # file and folder of the head, of a piece, and now of the next
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         real(file)
 

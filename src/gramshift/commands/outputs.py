@@ -1,19 +1,25 @@
 """Files to be written: checked before any work, whole or not there at all; and what options are called in errors."""
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import IO
 
 from gramshift.data.readers import find_files, format_of
 from gramshift.errors import InputError
-from gramshift.runtime.storage import is_url, locate, reaching, replaced_file
+from gramshift.runtime.replacing import BEGIN, PARTIAL, Replacing, remove_leftovers, replaced_file
+from gramshift.runtime.storage import is_url, locate, reaching
+from gramshift.text.terminal import require_stdout
 
 STANDARD = "-"
 RECORDS = ".gramshift"  # the folder of records, within one of labels
+LONGEST_RECORDED = 255 - len(".json")  # bytes of a name that its record can have
+BESIDE = f"{BEGIN}{'0' * 33}{PARTIAL}"  # as long as a name under which a file is written
 
 
 def as_option(name: str, value: object = None) -> str:
@@ -21,18 +27,26 @@ def as_option(name: str, value: object = None) -> str:
     return f"--{name}" if value is None else f"--{name} {value}"
 
 
-def check_outputs(outputs: dict[str, str | None], inputs: list[str], *, force: bool) -> None:
-    """Refuse now what would fail later; ``outputs`` are file names by their option."""
+def check_outputs(
+    outputs: dict[str, str | None], inputs: list[str], *, force: bool, resume: str | os.PathLike[str] | None = None
+) -> None:
+    """Refuse now what would fail later, and remove what runs that were killed have left of these files.
+
+    ``outputs`` are file names by their option; none of them may be in the folder ``resume``.
+    """
     named = {option: name for option, name in outputs.items() if name is not None}
     for option, name in named.items():
         if name == STANDARD:
+            require_stdout(f"{option} - writes there; give the name of a file")
             continue
-        path = Path(name)
+        check_length(name, option)
         twin = next((other for other in named if other != option and same_file(named[other], name)), None)
         if twin is not None:
             raise InputError(f"{option} and {twin} are both {name}; give them different names")
         if any(same_file(one, name) for one in inputs):
             raise InputError(f"{option} {name} is also an input, which would be lost; choose another name")
+        if resume is not None and is_within(name, os.fspath(resume)):
+            raise InputError(f"{option} {name} is in the folder of --resume, which holds files of its own; choose another name")
         if is_url(name):
             system, place = locate(name)
             with reaching(name):
@@ -40,27 +54,61 @@ def check_outputs(outputs: dict[str, str | None], inputs: list[str], *, force: b
             if there and not force:
                 raise FileExistsError(f"{name} exists; choose another {option} or replace it with --force")
             continue
-        if path.is_dir():
-            raise IsADirectoryError(f"{option} {name} is a folder; give the name of a file in it")
-        if path.exists() and not path.is_file():
-            raise InputError(f"{option} {name} is no ordinary file; for standard output give -")
-        if path.exists() and not force:
-            raise FileExistsError(f"{name} exists; choose another {option} or replace it with --force")
-        folder = path.absolute().parent
-        if not folder.is_dir():
-            raise FileNotFoundError(f"{option} {name}: there is no folder {folder}; make it first")
-        if not os.access(folder, os.W_OK | os.X_OK):
-            raise PermissionError(f"{option} {name}: you may not write into {folder}; choose another folder")
+        _check_on_disk(name, option, force=force)
+    remove_leftovers(*(name for name in named.values() if name != STANDARD and not is_url(name)))
+
+
+def _check_on_disk(name: str, option: str, *, force: bool) -> None:
+    """Refuse what cannot be written; a link stands for the file that it leads to, and is there even if that is not."""
+    path = Path(os.path.realpath(name))
+    if path.is_symlink():
+        raise InputError(f"{option} {name} is a link that leads back to itself; choose another name")
+    if path.is_dir():
+        raise IsADirectoryError(f"{option} {name} is a folder; give the name of a file in it")
+    if path.exists() and not path.is_file():
+        raise InputError(f"{option} {name} is no ordinary file; for standard output give -")
+    if os.path.lexists(name) and not force:
+        leads = "" if path.exists() else f" (it is a link to {path}, which does not exist)"
+        raise FileExistsError(f"{name} exists{leads}; choose another {option} or replace it with --force")
+    folder = path.parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{option} {name}: there is no folder {folder}; make it first")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(f"{option} {name}: you may not write into {folder}; choose another folder")
+
+
+def check_length(name: str, option: str) -> None:
+    """Raise an error if the system cannot have a file of this name, or one beside it while it is written."""
+    if is_url(name):
+        return
+    beside = os.path.join(os.path.dirname(os.path.realpath(name)), BESIDE)
+    for one in (name, beside):
+        try:
+            os.lstat(one)
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                last = len(os.fsencode(os.path.basename(name)))
+                told = f"{option} {name[:40]}...{name[-20:]}: the name is too long"
+                words = "most systems allow 255 for a file and 4095 for it and all its folders; choose a shorter one"
+                raise InputError(f"{told} ({last} bytes, {len(os.fsencode(one))} with its folders); {words}") from None
+
+
+def is_within(name: str, folder: str) -> bool:
+    """Whether a name is that of a folder or of something in it, links and all; neither needs to be there."""
+    if name == STANDARD or is_url(name) or is_url(folder):
+        return False
+    inner, outer = Path(os.path.realpath(name)), Path(os.path.realpath(folder))
+    return outer in (inner, *inner.parents)
 
 
 @contextmanager
-def open_output(name: str) -> Iterator[IO[bytes]]:
-    """Open a file that appears under its name when it is whole, or standard output for "-"."""
+def open_output(name: str, files: Replacing | None = None) -> Iterator[IO[bytes]]:
+    """Open a file that appears under its name when it is whole, with all ``files``, or standard output for "-"."""
     if name == STANDARD:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    with replaced_file(name) as file:
+    with replaced_file(name) if files is None else files.open(name) as file:
         yield file
 
 
@@ -70,7 +118,7 @@ def same_file(name: str, other: str) -> bool:
     try:
         return os.path.samefile(name, other)
     except OSError:
-        return os.path.abspath(name) == os.path.abspath(other)
+        return os.path.realpath(name) == os.path.realpath(other)
 
 
 @dataclass(frozen=True)
@@ -84,7 +132,10 @@ class FileJob:
 
     @property
     def record(self) -> str:
-        return f"{os.path.dirname(self.output)}/{RECORDS}/{os.path.basename(self.output)}.json"
+        name = os.path.basename(self.output)
+        if len(os.fsencode(name)) > LONGEST_RECORDED:
+            name = sha256(os.fsencode(name)).hexdigest()
+        return f"{os.path.dirname(self.output)}/{RECORDS}/{name}.json"
 
 
 def expand_inputs(given: list[str], *, format: str | None, option: str = "--input") -> list[str]:
@@ -129,6 +180,7 @@ def plan_files(files: list[str], folder: str, *, format: str | None, kept: list[
         elif format is not None and Path(name.removesuffix(".gz")).suffix == "":
             name += f".{format}"
         job = FileJob(one, f"{root}/{name}", one)
+        check_length(job.output, "--output")
         if name in jobs:
             raise InputError(
                 f"{option}: {jobs[name].input} and {one} would both become {job.output}; label them into two folders"

@@ -6,10 +6,14 @@ Not by the library filelock: it empties the file when it opens it, so that nobod
 import errno
 import os
 import platform
+import re
+import stat
 import sys
 import threading
 from dataclasses import dataclass
 from pathlib import Path
+
+from gramshift.errors import InputError
 
 if sys.platform == "win32":
     import msvcrt
@@ -17,6 +21,8 @@ else:
     import fcntl
 
 TAKEN = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
+OWNER = r"process \d+ on [^\n]*\n?"
+NO_LOCK = "is no lock of Gramshift's, though it has the name of one; give another folder, or remove it"
 UNKNOWN = (errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
 
 
@@ -40,21 +46,42 @@ def hold(path: Path) -> bool:
         if held is not None:
             held.users += 1
             return True
-        file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
+        file = _open(path)
         try:
-            if not _lock(file):
-                owner = os.read(file, 200).decode(errors="replace").strip() or "another process"
+            is_free, words = try_lock(file), os.read(file, 200).decode(errors="replace")
+            if words and not re.fullmatch(OWNER, words):
+                raise InputError(f"{path} {NO_LOCK}")
+            if not is_free:
+                owner = words.strip() or "another process"
                 words = f"in use by {owner}, which is still running; wait for it, or give another folder"
                 raise BlockingIOError(errno.EAGAIN, words, str(path.parent))
             os.ftruncate(file, 0)
+            os.lseek(file, 0, os.SEEK_SET)
             os.write(file, f"process {os.getpid()} on {platform.node()}\n".encode())
-        except OSError as error:
+        except (OSError, InputError) as error:
             os.close(file)
-            if error.errno in UNKNOWN:
+            if isinstance(error, OSError) and error.errno in UNKNOWN:
                 return False
             raise
         _held[path] = _Held(file)
         return True
+
+
+def _open(path: Path) -> int:
+    """Open the file of a lock, made if it is missing: a link, a device or a file of somebody else's must not be emptied."""
+    if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
+        raise InputError(f"{path} {NO_LOCK}")
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+    try:
+        file = os.open(path, flags, 0o666)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise InputError(f"{path} {NO_LOCK}") from None
+        raise
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise InputError(f"{path} {NO_LOCK}")
+    return file
 
 
 def let_go(path: Path, pid: int) -> None:
@@ -69,7 +96,7 @@ def let_go(path: Path, pid: int) -> None:
             os.close(held.file)
 
 
-def _lock(file: int) -> bool:
+def try_lock(file: int) -> bool:
     """Whether the lock could be had. Not by POSIX locks: those are lost when the process reads and closes the file anywhere."""
     try:
         if sys.platform == "win32":

@@ -1,0 +1,317 @@
+"""Files that commands write: links, modes, long names, what killed runs have left, and what belongs together."""
+
+import os
+import signal
+import stat
+from pathlib import Path
+
+import pytest
+
+import gramshift as gs
+from gramshift.commands.predict import predict
+from small_tables import die_in_a_fork, write_csv
+
+TEXTS = ["a good film, nice and good", "nice, really good", "a bad film, dull and bad", "dull, really bad"]
+LABELS = ["positive", "positive", "negative", "negative"]
+LONGEST = 255  # bytes of a name
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "m.gramshift"
+    gs.TransductiveClassifier(preset="paper", ngram_range=(2, 3), n_added=2).fit(TEXTS, LABELS, target=TEXTS).save(path)
+    return str(path)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_csv(tmp_path / "new.csv", ["text"], [[text] for text in TEXTS])
+    write_csv(tmp_path / "known.csv", ["text", "label"], zip(TEXTS, LABELS, strict=True))
+    (tmp_path / "lines.txt").write_text("\n".join(TEXTS) + "\n")
+    return tmp_path
+
+
+CLASSIFY = ("classify", "--source", "known.csv", "--target", "new.csv", "--method", "tkc", "--ngrams", "2-3", "--added", "2")
+ALL = (*CLASSIFY, "--output", "labels.csv", "--save", "m.gramshift", "--report", "page.html")
+OLD = {"labels.csv": b"old labels", "m.gramshift": b"old model", "page.html": b"old page"}
+
+
+def mode_of(name):
+    return stat.S_IMODE(os.stat(name).st_mode)
+
+
+def leftovers():
+    return [name for name in os.listdir() if name.endswith(".partial")]
+
+
+def refuse(*_, **__):
+    raise AssertionError("work began")
+
+
+def test_two_outputs_through_a_linked_folder_are_seen_to_be_one(gramshift):
+    os.mkdir("d")
+    os.symlink("d", "dl")
+    answer = gramshift(*CLASSIFY, "--output", "d/a.csv", "--report", "dl/a.csv")
+    assert answer.code == 2
+    assert "--output and --report are both d/a.csv" in answer.err
+    assert os.listdir("d") == []
+
+
+@pytest.mark.parametrize("option", ["--output", "--report", "--save"])
+def test_the_config_is_an_input_that_would_be_lost(gramshift, option):
+    text = 'method = "tkc"\n'
+    Path("c.csv").write_text(text)
+    os.symlink("c.csv", "link.csv")
+    answer = gramshift(*CLASSIFY, option, "link.csv", "--config", "c.csv", "--force")
+    assert (answer.code, Path("c.csv").read_text()) == (2, text)
+    assert f"{option} link.csv is also the --config, which would be lost; choose another name" in answer.err
+
+
+def test_a_link_is_written_through_and_stays(gramshift, model):
+    os.mkdir("elsewhere")
+    Path("elsewhere/file.csv").write_text("old")
+    os.symlink("elsewhere/file.csv", "link.csv")
+    assert gramshift("predict", "--model", model, "--input", "new.csv", "--output", "link.csv", "--force").code == 0
+    assert os.readlink("link.csv") == "elsewhere/file.csv"
+    assert Path("elsewhere/file.csv").read_text().startswith("text,label")
+    assert os.listdir("elsewhere") == ["file.csv"]
+
+
+def test_a_link_that_leads_nowhere_exists_and_with_force_its_file_is_made(gramshift, model):
+    os.symlink("file.csv", "link.csv")
+    run = ["predict", "--model", model, "--input", "new.csv", "--output", "link.csv"]
+    answer = gramshift(*run)
+    assert answer.code == 2
+    assert "link.csv exists (it is a link to" in answer.err
+    assert gramshift(*run, "--force").code == 0
+    assert os.path.islink("link.csv")
+    assert Path("file.csv").read_text().startswith("text,label")
+
+
+def test_a_link_to_itself_is_told(gramshift, model):
+    os.symlink("loop.csv", "loop.csv")
+    answer = gramshift("predict", "--model", model, "--input", "new.csv", "--output", "loop.csv", "--force")
+    assert answer.code == 2
+    assert "--output loop.csv is a link that leads back to itself" in answer.err
+
+
+def test_links_in_a_folder_of_labels_are_replaced(gramshift, model):
+    """Their names are not what the user typed."""
+    os.mkdir("labels")
+    Path("precious.txt").write_text("precious")
+    os.symlink("../precious.txt", "labels/new.csv")
+    assert gramshift("predict", "--model", model, "--input", "new.csv", "--output", "labels/", "--force").code == 0
+    assert Path("precious.txt").read_text() == "precious"
+    assert not os.path.islink("labels/new.csv")
+
+
+def test_the_mode_of_a_file_is_kept_and_a_new_one_has_the_usual(gramshift):
+    before = os.umask(0o027)
+    try:
+        for name, content in OLD.items():
+            Path(name).write_bytes(content)
+            os.chmod(name, 0o600)
+        assert gramshift(*ALL, "--force").code == 0
+        assert [mode_of(name) for name in OLD] == [0o600, 0o600, 0o600]
+        assert gramshift("kernel", "lines.txt", "--output", "new.npy", "--ngrams", "2").code == 0
+        assert mode_of("new.npy") == 0o640
+        os.chmod("new.npy", 0o444)
+        assert gramshift("kernel", "lines.txt", "--output", "new.npy", "--ngrams", "2", "--force").code == 0
+        assert mode_of("new.npy") == 0o444
+    finally:
+        os.umask(before)
+
+
+def test_the_owner_of_a_file_is_kept(gramshift, model):
+    Path("file.csv").write_text("old")
+    owner = (65534, 65534) if os.geteuid() == 0 else (os.geteuid(), os.getegid())  # only root gives files away
+    os.chown("file.csv", *owner)
+    assert gramshift("predict", "--model", model, "--input", "new.csv", "--output", "file.csv", "--force").code == 0
+    assert (os.stat("file.csv").st_uid, os.stat("file.csv").st_gid) == owner
+
+
+def test_what_a_killed_run_left_is_gone_when_the_next_one_begins(gramshift, model):
+    def die(signum):
+        predict(model, "new.csv", "labels.csv", progress=lambda *_: os.kill(os.getpid(), signum), force=True, most_rows=1)
+
+    for signum in (signal.SIGKILL, signal.SIGTERM):
+        assert die_in_a_fork(lambda number=signum: die(number)) == -signum
+    assert len(leftovers()) == 1  # the second has removed what the first left
+    again = gramshift("predict", "--model", model, "--input", "missing.csv", "--output", "labels.csv")
+    assert again.code == 2
+    assert leftovers() == []
+
+
+def test_what_a_living_run_writes_is_left_alone(gramshift, model):
+    seen = []
+
+    def look(*_):
+        if not seen:
+            seen.extend(leftovers())
+            assert gramshift("predict", "--model", model, "--input", "new.csv", "--output", "labels.csv").code == 0
+            assert leftovers() == seen
+
+    predict(model, "new.csv", "labels.csv", progress=look, most_rows=1)
+    assert len(seen) == 1
+    assert leftovers() == []
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_labels_model_and_page_change_together_or_not_at_all(gramshift, monkeypatch, name):
+    for one, content in OLD.items():
+        Path(one).write_bytes(content)
+    Path("labels.csv").chmod(0o640)
+    real, broken = os.replace, [name]
+
+    def once(source, target):
+        if os.path.basename(target) in broken:
+            broken.clear()
+            raise OSError(5, os.strerror(5))
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", once)
+    answer = gramshift(*ALL, "--force")
+    assert (answer.code, broken) == (1, [])
+    assert answer.err.splitlines()[-1] == f"gramshift: {name}: Input/output error"
+    assert {one: Path(one).read_bytes() for one in OLD} == OLD
+    assert mode_of("labels.csv") == 0o640
+    assert leftovers() == []
+
+
+def test_new_files_that_cannot_all_be_named_are_taken_back(gramshift, monkeypatch):
+    real, calls = os.replace, []
+
+    def third(source, target):
+        calls.append(target)
+        if len(calls) == 3:
+            raise OSError(28, os.strerror(28))
+        real(source, target)
+
+    before = sorted(os.listdir())
+    monkeypatch.setattr(os, "replace", third)
+    assert gramshift(*ALL).code == 1
+    assert sorted(os.listdir()) == before
+
+
+def test_killed_before_the_first_rename_all_old_files_are_there(gramshift):
+    from gramshift.commands.classify.options import ClassifyOptions
+    from gramshift.commands.classify.run import classify
+
+    for one, content in OLD.items():
+        Path(one).write_bytes(content)
+    options = ClassifyOptions(
+        source=["known.csv"], target="new.csv", method="tkc", ngrams="2-3", added="2", force=True,
+        output="labels.csv", save="m.gramshift", report="page.html",
+    )  # fmt: skip
+
+    def die():
+        os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # in the fork alone
+        classify(options, say=lambda _: None)
+
+    assert die_in_a_fork(die) == -signal.SIGKILL
+    assert {one: Path(one).read_bytes() for one in OLD} == OLD
+    assert len(leftovers()) >= 3
+    assert gramshift(*ALL, "--force").code == 0
+    assert leftovers() == []
+
+
+def test_names_may_be_as_long_as_the_system_allows(gramshift, model):
+    name = "é" * 120 + "x" * (LONGEST - 240 - len(".csv")) + ".csv"
+    assert gramshift("predict", "--model", model, "--input", "new.csv", "--output", name).code == 0
+    assert gramshift("predict", "--model", model, "--input", name, "--output", "labels/").code == 0
+    assert os.path.exists(f"labels/{name}")
+    assert "1 of 1 files were finished already" in gramshift(
+        "predict", "--model", model, "--input", name, "--output", "labels/"
+    ).err  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        [*CLASSIFY, "--output", "{}.csv"],
+        [*CLASSIFY, "--output", "a.csv", "--report", "{}.html"],
+        [*CLASSIFY, "--save", "{}.gramshift"],
+        ["predict", "--model", "m.gramshift", "--input", "new.csv", "--output", "{}.csv"],
+        ["kernel", "lines.txt", "--output", "{}.npy"],
+        ["kernel", "lines.txt", "--output", "a.npy", "--resume", "{}"],
+        ["explain", "a text", "--model", "m.gramshift", "--html", "{}.html"],
+        ["demo", "--output", "{}"],
+        ["compare", "--source", "known.csv", "--target", "new.csv", "--output", "{}"],
+    ],
+    ids=lambda run: f"{run[0]} {run[-2]}",
+)
+def test_names_that_are_too_long_are_refused_before_any_work(gramshift, run):
+    answer = gramshift(*(argument.format("x" * 256) for argument in run))
+    assert answer.code == 2
+    assert len(answer.err.splitlines()) == 1
+    assert "too long" in answer.err.lower()
+    assert sorted(os.listdir()) == ["known.csv", "lines.txt", "new.csv"]
+
+
+def test_a_folder_so_deep_that_nothing_can_be_written_beside_a_name(gramshift, model):
+    deep = "/".join(["d" * 250] * 16)
+    here = os.open(".", os.O_RDONLY)
+    try:
+        for part in deep.split("/"):
+            os.mkdir(part)
+            os.chdir(part)
+        os.fchdir(here)
+        answer = gramshift("predict", "--model", model, "--input", "new.csv", "--output", f"{deep}/{'x' * 60}.csv")
+        assert answer.code == 2
+        assert "the name is too long" in answer.err
+    finally:
+        os.close(here)
+
+
+@pytest.mark.parametrize("what", ["a file", "a link", "a folder in it", "a link in it"])
+def test_a_demo_that_cannot_be_written_is_not_computed(gramshift, monkeypatch, what):
+    monkeypatch.setattr("gramshift.commands.demo.run_demo", refuse)
+    if what == "a file":
+        Path("demo").write_text("a file")
+    elif what == "a link":
+        os.symlink("nowhere", "demo")
+    else:
+        os.mkdir("demo")
+        os.mkdir("demo/labels.csv") if what == "a folder in it" else os.symlink("../new.csv", "demo/labels.csv")
+    before = Path("new.csv").read_bytes()
+    answer = gramshift("demo", "--output", "demo")
+    assert (answer.code, len(answer.err.splitlines())) == (2, 1), answer.err
+    assert Path("new.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("resume", "output"), [("x.npy", "x.npy"), ("kept", "kept/k.npy"), ("link", "kept/k.npy")], ids=["same", "in it", "linked"]
+)
+def test_an_output_in_the_folder_to_resume_is_refused_before_any_work(gramshift, resume, output):
+    if resume != output:
+        os.mkdir("kept")
+        os.symlink("kept", "link")
+    answer = gramshift("kernel", "lines.txt", "--output", output, "--ngrams", "2", "--resume", resume)
+    assert answer.code == 2
+    assert f"--output {output} is in the folder of --resume" in answer.err
+    assert "documents" not in answer.err
+    classified = gramshift(*CLASSIFY, "--output", "y.csv", "--resume", "y.csv")
+    assert (classified.code, "is in the folder of --resume" in classified.err) == (2, True)
+    assert not os.path.exists("x.npy")
+    assert not os.path.exists("y.csv")
+
+
+def test_advice_to_delete_a_folder_can_be_pasted(gramshift):
+    run = ["kernel", "lines.txt", "--output", "k.npy", "--resume", "my results"]
+    assert gramshift(*run, "--ngrams", "2").code == 0
+    assert gramshift(*run, "--ngrams", "3", "--force").err.endswith("or delete this one: rm -r 'my results'\n")
+    os.rename("my results", "-rf")
+    assert gramshift(*run[:-1], "./-rf", "--ngrams", "3", "--force").err.endswith("rm -r ./-rf\n")
+    assert gramshift(*run[:-2], "--resume=-rf", "--ngrams", "3", "--force").err.endswith("rm -r ./-rf\n")
+
+
+def test_library_writers_leave_devices_alone():
+    os.mkfifo("pipe")
+    classifier = gs.TransductiveClassifier(preset="paper", ngram_range=(2, 3), n_added=2).fit(TEXTS, LABELS, target=TEXTS)
+    with pytest.raises(ValueError, match="pipe is no ordinary file"):
+        classifier.save("pipe")
+    assert stat.S_ISFIFO(os.lstat("pipe").st_mode)
+    with open("open.gramshift", "wb") as file:
+        classifier.save(file)
+    assert gs.load("open.gramshift").predict(TEXTS).tolist() == classifier.predict(TEXTS).tolist()
