@@ -38,14 +38,3 @@ def test_commands_in_the_documents_run(page, gramshift, tmp_path, monkeypatch):
             printed = result.stdout + result.stderr
         same = doctest.OutputChecker().check_output(expected, printed or "\n", FLAGS)
         assert same, f"{page.name}: $ {command}\nprints\n{printed}\nbut the page has\n{expected}"
-
-
-def test_an_option_that_is_not_described_is_noticed():
-    """Every option of classify stands in the documents."""
-    from dataclasses import fields
-
-    from gramshift.commands.classify.options import ClassifyOptions
-
-    text = (ROOT / "docs" / "commands.md").read_text()
-    missing = [one.name for one in fields(ClassifyOptions) if f"--{one.name.replace('_', '-')}" not in text]
-    assert missing == []

@@ -21,7 +21,8 @@ from gramshift.commands.predict import predict
 from gramshift.data.columns import find_columns
 from gramshift.data.tables import Part, Style, Table
 from gramshift.errors import MissingPackageError
-from gramshift.runtime.storage import identify, is_still, replaced_file
+from gramshift.runtime.replacing import replaced_file
+from gramshift.runtime.storage import identify, is_still
 from small_demo import load_demo
 from small_tables import die_in_a_fork, write_csv
 
@@ -87,7 +88,7 @@ def test_a_folder_that_is_there_takes_a_single_file_too(gramshift, model, expect
 
 def test_several_files_make_the_folder_that_is_named(gramshift, model, expected):
     answer = gramshift("predict", "--model", model, "-i", "parts/a.csv", "-i", "parts/c.tsv", "-o", "labels")
-    assert answer.err.splitlines()[-1].startswith("40 documents in 2 files: ")
+    assert "Result: 40 documents labelled in 2 files" in answer.err
     assert sorted(contents("labels")) == ["a.csv", "c.tsv"]
 
 

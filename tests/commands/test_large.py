@@ -165,10 +165,12 @@ def test_wrong_options_are_refused_before_any_work(gramshift, files, arguments, 
 
 
 def test_dask_that_is_not_there_is_noticed_before_any_work(gramshift, files, monkeypatch):
-    monkeypatch.setattr("gramshift.commands.classify.options.find_spec", lambda name: None)
-    answer = gramshift(*files, "--output", "out.jsonl", "--engine", "dask")
-    assert answer.code == 2
-    assert answer.err == "gramshift: --engine dask needs dask and distributed: pip install 'gramshift[dask]'\n"
+    for package, words in {"cryptography": "cryptography to close workers", "distributed": "dask and distributed"}.items():
+        monkeypatch.setitem(sys.modules, package, None)
+        answer = gramshift(*files, "--output", "out.jsonl", "--engine", "dask")
+        assert answer.code == 2
+        assert answer.err.startswith(f"gramshift: --engine dask needs {words}")
+        assert answer.err.endswith(": pip install 'gramshift[dask]'\n")
 
 
 def test_what_does_not_fit_is_refused_with_what_would(gramshift, files):

@@ -149,3 +149,28 @@ def test_the_real_files(data_folder):
         assert all(
             (float(one.value("rating")) > 3) == bool(code) for one, code in zip(domain.reviews, domain.codes, strict=True)
         )
+
+
+LINES = 100_000  # a scan to the end of the file from every line would take minutes, and hours with a few more
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"<review>\n" * LINES, "line 1: a review that does not end with </review>"),
+        (b"<review>\n" + b"<x>\n" * LINES + b"</review>\n", "line 2: a field that is cut off"),
+        (b"<?xml\n" * LINES, "line 1: text outside of a review"),
+        (b"<review>\n" + b"<a>\n</b>\n" * LINES + b"</review>\n", "line 2: a field that is cut off"),
+    ],
+    ids=["reviews", "fields", "declarations", "fields that end as others"],
+)
+def test_many_openings_without_an_end_are_refused_at_once(tmp_path, content, message):
+    with pytest.raises(ReviewFileError, match=re.escape(message)):
+        read_review_file(write(tmp_path, content))
+
+
+def test_a_file_larger_than_any_of_the_data_set(tmp_path):
+    path = write(tmp_path, review(TEXT))
+    with pytest.raises(ReviewFileError, match=r"x\.review has \d+ bytes; a file of reviews may have 50"):
+        read_review_file(path, largest=50)
+    assert len(read_review_file(path, largest=len(review(TEXT))).reviews) == 1

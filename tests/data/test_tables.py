@@ -212,7 +212,7 @@ def test_long_fields_nul_bytes_and_many_parts(tmp_path):
 
 
 def test_a_part_ends_early_where_texts_are_very_long():
-    rows = [(place, {"text": "0123456789"}) for place in range(7)]
+    rows = [(place, {"text": "0123456789"}, None) for place in range(7)]
     assert [len(part.rows) for part in in_parts(rows, 100, large=25)] == [3, 3, 1]
     assert [len(part.rows) for part in in_parts(rows, 100)] == [7]
 

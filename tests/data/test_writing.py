@@ -57,10 +57,14 @@ def test_mark_encoding_delimiter_and_line_ends_stay(tmp_path, content, options):
 
 def test_jsonl_keeps_whatever_there_was(tmp_path):
     rows = [{"text": "a", "deep": {"x": [1, None]}}, {"text": "\ud800 half"}, {"other": True, "text": "é"}]
-    source = write(tmp_path, "t.jsonl", "".join(json.dumps(row) + "\n" for row in rows).encode())
-    found = [json.loads(line) for line in rewrite(source, "out.jsonl").decode().splitlines()]
-    assert found == [row | {"label": label, "p": p} for row, (label, p) in zip(rows, NEW, strict=True)]
-    assert "é" in rewrite(source, "out.jsonl").decode()
+    lines = [json.dumps(row, ensure_ascii=not row["text"].isalpha()) for row in rows]
+    source = write(tmp_path, "t.jsonl", "".join(line + "\n" for line in lines).encode())
+    written = rewrite(source, "out.jsonl").decode().splitlines()
+    assert [json.loads(line) for line in written] == [
+        row | {"label": label, "p": p} for row, (label, p) in zip(rows, NEW, strict=True)
+    ]
+    assert all(new.startswith(old[:-1]) for old, new in zip(lines, written, strict=True))
+    assert "é" in written[2]
 
 
 def test_parquet_keeps_its_types(tmp_path):

@@ -26,13 +26,15 @@ from gramshift.commands.classify.labelled import LabelColumns, label_columns, re
 from gramshift.commands.outputs import RECORDS, FileJob, as_option
 from gramshift.data.columns import Columns, Progress, find_columns, texts_in
 from gramshift.data.readers import open_table
-from gramshift.data.tables import Part, Table
+from gramshift.data.tables import Part, Table, check_reread
 from gramshift.data.writing import open_writer, output_style
 from gramshift.errors import InputError
 from gramshift.methods import load
+from gramshift.runtime.door import parse_json, read_regular
 from gramshift.runtime.lock import hold, let_go
+from gramshift.runtime.replacing import remove_leftovers, replaced_file
 from gramshift.runtime.resources import Runtime, on_engine
-from gramshift.runtime.storage import identify, is_still, is_url, locate, reaching, remove_leftovers, replaced_file
+from gramshift.runtime.storage import identify, is_still, is_url, locate, reaching
 
 CELLS = 1 << 25  # similarities that are in memory at a time
 MOST_ROWS = 4096  # rows that are labelled at a time
@@ -136,6 +138,7 @@ def label_file(
     try:
         with ExitStack() as stack:
             with _blaming(job.shown):
+                check_reread(job.input)
                 known = identify(job.input, whole=True)
                 table = stack.enter_context(
                     open_table(job.input, format=options.format, encoding=options.encoding, naming=as_option)
@@ -150,7 +153,7 @@ def label_file(
                     raise InputError(f"{job.shown} was changed while it was read; give the same command again when it is whole")
                 _write_record(job, _key(model, options), known, output, found)
 
-            with replaced_file(job.output, announce=announce) as file:
+            with replaced_file(job.output, follow=False, announce=announce) as file:
                 found |= label_table(
                     table, columns, file, job.output,
                     score=score, ours=ours, classes=classifier.classes_, abstain_below=options.abstain_below, size=size,
@@ -171,7 +174,7 @@ def _write_record(job: FileJob, key: dict[str, Any], input: dict[str, Any], outp
     system, folder = locate(os.path.dirname(job.record))
     with reaching(job.record):
         system.makedirs(folder, exist_ok=True)
-    with replaced_file(job.record) as file:
+    with replaced_file(job.record, follow=False) as file:
         file.write(json.dumps({"run": key, "input": input, "output": output, "found": found}).encode())
 
 
@@ -182,9 +185,8 @@ def _read_record(job: FileJob) -> dict[str, Any] | None:
             system, path = locate(job.record)
             data = system.cat_file(path, end=LARGEST)
         else:
-            with open(job.record, "rb") as file:
-                data = file.read(LARGEST)
-        record = json.loads(data)
+            data = read_regular(job.record, most=LARGEST)
+        record = parse_json(data)
         found = record["found"]
         counts = [found["n"], found["abstained"], *found["labels"].values()]
         if not all(type(one) is int and one >= 0 for one in counts) or not 0 <= float(found["confidence"]) <= found["n"]:

@@ -6,7 +6,8 @@ from difflib import get_close_matches
 from math import isnan
 from typing import Any, Protocol
 
-from gramshift.data.tables import Part, Place, Row, Table, TableError
+from gramshift.data.tables import Part, Place, Row, Table, TableError, short
+from gramshift.data.values import Written
 
 USUAL = {
     "text": ("text", "review", "review_text", "body", "content", "document", "comment", "message", "sentence", "tweet"),
@@ -94,12 +95,13 @@ def _unusual(table: Table, kind: str, what: str) -> str:
 
 
 def _listed(columns: list[str]) -> str:
-    shown = ", ".join(columns[:20]) + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")
+    shown = ", ".join(map(short, columns[:20])) + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")
     return f"the column{'s' if len(columns) > 1 else ''} {shown}"
 
 
 Progress = Callable[[str, int, int], None]
 SCALARS = (str, int, float, bool)
+LONGEST_LABEL = 1000  # characters: what is longer is a text in the wrong column
 
 
 @dataclass(frozen=True)
@@ -201,6 +203,9 @@ def label_in(table: Table, column: str, row: Row, place: Place) -> Any:
     value = row.get(column)
     if value is None or (isinstance(value, float) and isnan(value)) or (isinstance(value, str) and not value.strip()):
         return None
+    if isinstance(value, (str, Written)) and len(str(value)) > LONGEST_LABEL:
+        words = f"{short(column)!r} has {len(str(value)):,} characters; a label has {LONGEST_LABEL:,} at most"
+        raise TableError(f"{table.at(place)}: {words}: name the column of labels with {table.naming('label')}")
     if not isinstance(value, SCALARS):
         raise TableError(f"{table.at(place)}: {column!r} is {_shown(value)}; a label is a string, a number, true or false")
     return value
@@ -228,5 +233,6 @@ def _id_in(table: Table, column: str, row: Row, place: Place) -> str:
 
 def _shown(value: object) -> str:
     names = {type(None): "null", dict: "an object", list: "an array"}
-    shown = repr(value)
-    return names.get(type(value), f"{shown if len(shown) <= 40 else shown[:37] + '...'} ({type(value).__name__})")
+    shown = value.text if isinstance(value, Written) else repr(value)
+    kind = "" if isinstance(value, Written) else f" ({type(value).__name__})"
+    return names.get(type(value), f"{shown if len(shown) <= 40 else shown[:37] + '...'}{kind}")

@@ -1,12 +1,14 @@
 """Files whose documents are read part by part, as often as they are needed, and never all held."""
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from gramshift.data.columns import Columns, Documents, Progress, find_columns, ids_in, label_in, labels_in, texts_in
 from gramshift.data.readers import open_table
-from gramshift.data.tables import Naming, Part, Table, TableError, as_parameter
+from gramshift.data.tables import Naming, Part, Table, TableError, as_parameter, check_reread
+from gramshift.runtime.storage import identify, is_still, is_url
 
 SIZE = 2048  # documents that are read at a time
 
@@ -25,6 +27,8 @@ class FileParts:
     """None where the file has a gap, or no labels at all."""
     ids: list[str] = field(repr=False)
     n_characters: int
+    known: dict[str, Any] = field(repr=False)
+    """By what the file is known again: labels of these rows would be wrong for others."""
     format: str | None = None
     encoding: str = "utf-8"
 
@@ -38,9 +42,18 @@ class FileParts:
 
     def raw_parts(self) -> Iterator[Part]:
         """Read parts with all columns, as they stand in the file."""
-        known = self.table
-        with open_table(known.name, format=self.format, encoding=self.encoding, naming=known.naming) as table:
-            yield from table.parts(SIZE)
+        name, n_rows = self.table.name, 0
+        self._check(is_still(name, self.known))
+        with open_table(name, format=self.format, encoding=self.encoding, naming=self.table.naming) as table:
+            for part in table.parts(SIZE):
+                n_rows += len(part.rows)
+                self._check(n_rows <= len(self))  # nobody knows what more rows would be
+                yield part
+        self._check(n_rows == len(self) and is_still(name, self.known))
+
+    def _check(self, is_same: bool) -> None:
+        if not is_same:
+            raise TableError(f"{self.table.name} was changed while it was read; give the same command again when it is whole")
 
     def column(self, name: str) -> list[Any]:
         """Return the cells of a column that holds labels, None for gaps."""
@@ -111,8 +124,8 @@ def open_parts(
     FileParts
         Has ``labels`` and ``ids``; ``fit`` reads the texts.
     """
-    if str(name) == "-":
-        raise TableError("standard input can be read only once, and documents in parts are read more often; give a file")
+    check_reread(str(name))
+    known = identify(str(name)) if os.path.exists(name) or is_url(name) else {}  # of one that is not there, opening it tells
     labels: list[Any] = []
     ids: list[str] = []
     n_characters = 0
@@ -124,4 +137,4 @@ def open_parts(
             ids += ids_in(table, columns, part, first=len(ids) + 1)
             if progress is not None:
                 progress("reading", *table.position())
-    return FileParts(table, columns, labels, ids, n_characters, format, encoding)
+    return FileParts(table, columns, labels, ids, n_characters, known, format, encoding)

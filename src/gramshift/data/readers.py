@@ -1,20 +1,23 @@
 """A reader for each format of files, and which format a file has."""
 
 import csv
-import io
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Protocol
 
+from gramshift.data.parquet import read_parquet
 from gramshift.data.tables import (
+    LONGEST,
+    MOST_COLUMNS,
+    PIECE,
     Naming,
     Opened,
-    Part,
-    Place,
+    Record,
     Row,
     Style,
     Table,
@@ -25,7 +28,9 @@ from gramshift.data.tables import (
     decoded_lines,
     in_parts,
     open_input,
+    short,
 )
+from gramshift.data.values import as_written
 from gramshift.runtime.storage import is_url, locate, reaching
 
 
@@ -40,130 +45,204 @@ def read_lines(path: str, *, encoding: str = "utf-8", naming: Naming = as_parame
         return [line.removesuffix("\n").removesuffix("\r") for line in lines]
 
 
-LONGEST = 2**31 - 1  # characters of one field; Python's own limit is 131,072
 DELIMITERS = {"csv": ",;\t|", "tsv": "\t"}
+BLANK = " \t\r\n"
 
 
 def read_delimited(opened: Opened, *, format: str, encoding: str) -> Table:
-    """Read a csv or tsv. The first line names the columns; what parts them in a csv is seen there."""
+    """Read a csv or tsv. The first line names the columns; what parts them in a csv is seen there, outside of quotes."""
     csv.field_size_limit(LONGEST)
     name = opened.name
     pieces = opened.pieces()
     first = next(pieces, b"")
     marked = first.startswith(b"\xef\xbb\xbf") and check_encoding(encoding) == "utf-8-sig"
     lines = decoded_lines(chain([first], pieces), encoding=encoding, name=name, naming=opened.naming)
-    header = next((line for line in lines if line.strip()), None)
-    if header is None:
+    number, line = next(((number, line) for number, line in enumerate(lines, start=1) if line.strip(BLANK)), (0, ""))
+    if not number:
         raise TableError(f"{name} is empty; it should begin with a line that names the columns, such as id,text,label")
-    delimiter = next((one for one in DELIMITERS[format] if one in header), DELIMITERS[format][0])
-    rows = _rows(name, chain([header], lines), delimiter)
+    header, outside = _take_header(line, lines)
+    delimiter = next((one for one in DELIMITERS[format] if one in outside), DELIMITERS[format][0])
+    rows = _rows(name, chain(header, lines), delimiter, number)
     columns = next(rows)[1]
     check_columns(name, columns)
     named = _named(name, columns, rows)
     one = next(named, None)
     if one is None:
-        raise TableError(f"{name} has a header ({', '.join(columns)}), but no rows")
-    style = Style(format, "utf-8-sig" if marked else encoding, delimiter, line_end="\r\n" if header.endswith("\r\n") else "\n")
+        raise TableError(f"{name} has a header ({', '.join(map(short, columns[:20]))}), but no rows")
+    line_end = "\r\n" if header[-1].endswith("\r\n") else "\n"
+    style = Style(format, "utf-8-sig" if marked else encoding, delimiter, line_end)
     rest = chain([one], named)
     return Table(name, columns, style, lambda size: in_parts(rest, size), opened.position, naming=opened.naming)
 
 
-def _rows(name: str, lines: Iterator[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the fields of each row that is not blank, and the line where it begins."""
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    line = 1
+OPENING = re.compile(r'[,;\t|]"')
+
+
+def _take_header(line: str, lines: Iterator[str]) -> tuple[list[str], str]:
+    """Return the lines of the first row, more than one if a quote is open at the end of a line, and what is not in quotes."""
+    header, is_open = [line], line.startswith('"')
+    outside: list[str] = []
+    at, n_characters = int(is_open), len(line)
+    while True:
+        if is_open:
+            at = line.find('"', at)
+            if at >= 0:
+                is_open, at = line.startswith('""', at), at + 1 + line.startswith('""', at)
+                continue
+            more = next(lines, None) if n_characters <= LONGEST else None
+            if more is None:  # whoever parses it says that the quote never closes
+                return header, "".join(outside)
+            header.append(more)
+            line, at, n_characters = more, 0, n_characters + len(more)
+        else:
+            opens = OPENING.search(line, at)
+            outside.append(line[at : opens.end() if opens else None])
+            if opens is None:
+                return header, "".join(outside)
+            is_open, at = True, opens.end()
+
+
+def _rows(name: str, lines: Iterator[str], delimiter: str, first: int) -> Iterator[tuple[int, list[str]]]:
+    """Yield the fields of each row that is not blank, and the line where it begins; ``first`` is that of the header."""
+    reader = csv.reader(_with_few_fields(name, lines, delimiter, first), delimiter=delimiter, strict=True)
+    line = first
     try:
         for fields in reader:
             if fields:
                 yield line, fields
-            line = reader.line_num + 1
+            line = reader.line_num + first
     except csv.Error as error:
         words = {
             "unexpected end of data": "a quote opens here and never closes",
             "new-line": 'a line ends with "\\r" alone; save the file with ordinary line ends',
+            "field larger": f"a cell has more than {LONGEST:,} characters; perhaps a quote opens here and never closes",
         }
         meant = next((value for key, value in words.items() if str(error).startswith(key)), f"not a row of a table: {error}")
         raise TableError(f"{name}, line {line}: {meant}") from None
 
 
-def _named(name: str, columns: list[str], rows: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[Place, Row]]:
+def _with_few_fields(name: str, lines: Iterator[str], delimiter: str, first: int) -> Iterator[str]:
+    """The same lines; one of millions of fields is refused before it becomes as many strings."""
+    for number, line in enumerate(lines, start=first):
+        if len(line) > PIECE and '"' not in line and line.count(delimiter) >= MOST_COLUMNS:
+            n_fields = line.count(delimiter) + 1
+            raise TableError(f"{name}, line {number} has {n_fields:,} fields; a table may have {MOST_COLUMNS:,} columns")
+        yield line
+
+
+def _named(name: str, columns: list[str], rows: Iterator[tuple[int, list[str]]]) -> Iterator[Record]:
     for line, fields in rows:
         if len(fields) != len(columns):
             advice = "put quotes around texts that hold commas, quotes or line ends"
             raise TableError(f"{name}, line {line} has {len(fields)} fields, but the header has {len(columns)}; {advice}")
-        yield line, dict(zip(columns, fields, strict=True))
+        yield line, dict(zip(columns, fields, strict=True)), None
 
 
-LOOKED_AT = 1000  # rows whose keys are taken for the columns
+LOOKED_AT = 1000  # rows whose keys are taken for the columns before the others are read
+DEEPEST = 100  # arrays and objects within each other
 
 
 def read_jsonl(opened: Opened, *, format: str, encoding: str) -> Table:
-    """Read one object per line; keys may be missing in some rows, and those of the first LOOKED_AT are the columns."""
-    rows = _records(opened, encoding)
+    """Read one object per line; keys may be missing in some rows, and those of the first LOOKED_AT are the columns at first."""
+    columns: list[str] = []
+    rows = _records(opened, encoding, columns)
     first = list(islice(rows, LOOKED_AT))
     if not first:
         raise TableError(
             f'{opened.name} is empty; it should hold one object per line, such as {{"text": "...", "label": "..."}}'
         )
-    columns = list(dict.fromkeys(key for _, row in first for key in row))
     return Table(
         opened.name,
         columns,
-        Style(format, encoding),
+        Style(format, encoding, line_end="\r\n" if str(first[0][2]).endswith("\r\n") else "\n"),
         lambda size: in_parts(chain(first, rows), size),
         opened.position,
         naming=opened.naming,
     )
 
 
-def _records(opened: Opened, encoding: str) -> Iterator[tuple[Place, Row]]:
+def _records(opened: Opened, encoding: str, columns: list[str]) -> Iterator[Record]:
+    """Yield rows with their lines; ``columns`` gets the keys that no row had before."""
+    known: set[str] = set()
     lines = decoded_lines(opened.pieces(), encoding=encoding, name=opened.name, naming=opened.naming)
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
-            row = json.loads(line, object_pairs_hook=_without_copies)
-        except (ValueError, RecursionError) as error:
+            row = _parse(line)
+        except RecursionError:
+            raise TableError(_too_deep(opened.name, number)) from None
+        except ValueError as error:
             words = getattr(error, "msg", str(error))
             raise TableError(f"{opened.name}, line {number} is not JSON: {words}; every line is an object of its own") from None
         if not isinstance(row, dict):
             kind = "an array" if isinstance(row, list) else "a single value"
             raise TableError(f'{opened.name}, line {number} is {kind}; every line is an object such as {{"text": "..."}}')
-        yield number, row
+        if line.count("[") + line.count("{") > DEEPEST and _is_deep(row):
+            raise TableError(_too_deep(opened.name, number))
+        if not row.keys() <= known:
+            columns += [key for key in row if key not in known]
+            known.update(row)
+            if len(columns) > MOST_COLUMNS:
+                check_columns(f"{opened.name}, line {number}: with the lines before it", columns)
+        yield number, row, line
+
+
+def _parse(line: str) -> Any:
+    try:
+        return json.loads(line, object_pairs_hook=_without_copies)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:  # perhaps more digits than Python makes a number of
+        return json.loads(line, object_pairs_hook=_without_copies, parse_int=as_written)
 
 
 def _without_copies(pairs: list[tuple[str, object]]) -> Row:
     row = dict(pairs)
     if len(row) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {twice!r} stands twice")
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise ValueError(f"the key {short(twice)!r} stands twice")
     return row
 
 
+def _is_deep(row: Row) -> bool:
+    level: list[Any] = [row]
+    for _ in range(DEEPEST):
+        inner = (one.values() if isinstance(one, dict) else one for one in level)
+        level = [value for values in inner for value in values if isinstance(value, (dict, list))]
+    return bool(level)
+
+
+def _too_deep(name: str, number: int) -> str:
+    return f"{name}, line {number}: arrays and objects stand more than {DEEPEST} deep within each other; make them flatter"
+
+
 TEXT_ENDS = (".txt", ".txt.gz")
+MOST_FILES = 1_000_000  # in a folder: their names are held
 
 
-def read_folder(name: str, *, encoding: str, naming: Naming = as_parameter) -> Table:
+def read_folder(name: str, *, encoding: str, naming: Naming = as_parameter, most: int = MOST_FILES) -> Table:
     """Read a folder of texts: a file's name is its id, the folder that it stands in its label, if there is one per class."""
     folder = Path(name)
-    here, below = _texts(folder), {one.name: _texts(one) for one in sorted(folder.iterdir()) if _is_class(one)}
+    here, below = _texts(folder), {one: _texts(one) for one in sorted(folder.iterdir()) if _is_class(one)}
     below = {label: files for label, files in below.items() if files}
     if here and below:
-        raise TableError(f"{name} has .txt files of its own and in folders ({', '.join(below)}); keep one or the other")
+        classes = ", ".join(_name_in_words(one.name) for one in below)
+        raise TableError(f"{name} has .txt files of its own and in folders ({classes}); keep one or the other")
     if not here and not below:
         raise TableError(f"{name} has no .txt files, nor folders of them; a csv file is given by its own name")
     files = here or [path for paths in below.values() for path in paths]
+    if len(files) > most:
+        raise TableError(f"{name} has {len(files):,} .txt files; there may be {most:,}: make one table of them, such as a csv")
     done = 0
 
-    def rows() -> Iterator[tuple[Place, Row]]:
+    def rows() -> Iterator[Record]:
         nonlocal done
         for path in files:
-            with open_input(os.fspath(path)) as opened:
-                text = "".join(decoded_lines(opened.pieces(), encoding=encoding, name=opened.name, naming=naming))
-            place = path.relative_to(folder).as_posix()
-            row = {"id": place, "text": text}
-            yield place, row | {"label": path.parent.name} if below else row
+            place = _name_in_words(path.relative_to(folder).as_posix())
+            row = {"id": place, "text": _read_text(path, encoding, naming)}
+            yield place, row | {"label": _name_in_words(path.parent.name)} if below else row, None
             done += 1
 
     columns = ["id", "text", "label"] if below else ["id", "text"]
@@ -171,50 +250,33 @@ def read_folder(name: str, *, encoding: str, naming: Naming = as_parameter) -> T
     return Table(name, columns, style, lambda size: in_parts(rows(), size), lambda: (done, len(files)), "file", naming)
 
 
+def _read_text(path: Path, encoding: str, naming: Naming) -> str:
+    found, n_characters = [], 0
+    with open_input(os.fspath(path)) as opened:
+        for line in decoded_lines(opened.pieces(), encoding=encoding, name=opened.name, naming=naming):
+            found.append(line)
+            n_characters += len(line)
+            if n_characters > LONGEST:
+                raise TableError(f"{path} has more than {LONGEST:,} characters, too many for one document")
+    return "".join(found)
+
+
+def _name_in_words(name: str) -> str:
+    """Return the name of a file as text: bytes that are not UTF-8 as \\xe9, because no table could hold them."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
 def _texts(folder: Path) -> list[Path]:
-    return sorted(
-        one for one in folder.iterdir() if one.name.endswith(TEXT_ENDS) and not one.name.startswith(".") and one.is_file()
-    )
+    """Return the texts in a folder; a link that leads nowhere is an error, because a document is missing then."""
+    named = sorted(one for one in folder.iterdir() if one.name.lower().endswith(TEXT_ENDS) and not one.name.startswith("."))
+    lost = next((one for one in named if one.is_symlink() and not one.exists()), None)
+    if lost is not None:
+        raise TableError(f"{lost} is a link to a file that is not there; remove it or put the file back")
+    return [one for one in named if one.is_file()]
 
 
 def _is_class(path: Path) -> bool:
     return path.is_dir() and not path.name.startswith(".")
-
-
-def read_parquet(opened: Opened, *, format: str, encoding: str) -> Table:
-    """Read a parquet file; its parts keep the types of the file."""
-    pyarrow = import_pyarrow()
-    seekable = opened.file is opened.raw and opened.size > 0
-    try:
-        file = pyarrow.parquet.ParquetFile(opened.file if seekable else io.BytesIO(b"".join(opened.pieces())))
-    except (pyarrow.ArrowException, OSError) as error:
-        raise TableError(f"{opened.name} is not a parquet file ({str(error).splitlines()[0]})") from None
-    schema, n_rows = file.schema_arrow, file.metadata.num_rows
-    check_columns(opened.name, schema.names)
-    done = 0
-
-    def parts(size: int) -> Iterator[Part]:
-        nonlocal done
-        try:
-            for batch in file.iter_batches(batch_size=size):
-                yield Part(batch.to_pylist(), list(range(done + 1, done + 1 + len(batch))), batch)
-                done += len(batch)
-        except (pyarrow.ArrowException, OSError) as error:
-            raise TableError(f"{opened.name} cannot be read on after row {done} ({str(error).splitlines()[0]})") from None
-
-    if n_rows == 0:
-        raise TableError(f"{opened.name} has columns, but no rows")
-    style = Style(format, schema=schema)
-    return Table(opened.name, list(schema.names), style, parts, lambda: (done, n_rows), "row", opened.naming)
-
-
-def import_pyarrow() -> Any:
-    """Return pyarrow with its module parquet, or raise an error that says how to get this extra."""
-    try:
-        import pyarrow.parquet
-    except ModuleNotFoundError:
-        raise TableError("parquet files need pyarrow: pip install 'gramshift[parquet]'") from None
-    return pyarrow
 
 
 class Reader(Protocol):
@@ -269,6 +331,8 @@ def find_files(given: str, *, format: str | None = None, option: str = "--input"
         files = sorted(filter(system.isfile, files))
         if not files:
             raise TableError(words)
+        if len(files) > MOST_FILES:
+            raise TableError(f"{option} {given} names {len(files):,} files; there may be {MOST_FILES:,} at a time")
         return [str(system.unstrip_protocol(one)) for one in files]
 
 

@@ -9,11 +9,15 @@ from pathlib import Path
 
 from gramshift.errors import InputError
 
-_REVIEW = re.compile(rb"^<review>[ \t\r]*\n(.*?)^</review>[ \t\r]*$", re.DOTALL | re.MULTILINE)
-_FIELD = re.compile(rb"^<([A-Za-z_]+)>[ \t\r]*\n(.*?)^</\1>[ \t\r]*$", re.DOTALL | re.MULTILINE)
+LARGEST_FILE = 2 * 10**7  # bytes; the largest of the data set has 1.7 million
+_REVIEW = re.compile(rb"^<review>[ \t\r]*\n", re.MULTILINE)  # no pattern spans lines: none is tried to the end of the file
+_REVIEW_END = re.compile(rb"^</review>[ \t\r]*$", re.MULTILINE)
+_FIELD = re.compile(rb"^<([A-Za-z_]+)>[ \t\r]*\n", re.MULTILINE)
+_FIELD_END = re.compile(rb"^</([A-Za-z_]+)>[ \t\r]*$", re.MULTILINE)
+_NOT_BLANK = re.compile(rb"\S")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _OPENING = re.compile(rb"^<review>[ \t\r]*$", re.MULTILINE)
-_WRAPPER = re.compile(rb"^(<\?xml[^>]*\?>|</?reviews>)[ \t\r]*$", re.MULTILINE)
+_WRAPPER = re.compile(rb"^(<\?xml[^>\n]*\?>|</?reviews>)[ \t\r]*$", re.MULTILINE)
 
 
 class ReviewFileError(InputError):
@@ -50,16 +54,20 @@ class ReviewFile:
     notes: list[str]
 
 
-def read_review_file(path: Path) -> ReviewFile:
+def read_review_file(path: Path, *, largest: int = LARGEST_FILE) -> ReviewFile:
     """Read every field of every review; nothing is dropped: what cannot be read is an error with the place."""
-    content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+    with path.open("rb") as file:
+        content = file.read(largest + 1)
+    if len(content) > largest:
+        raise ReviewFileError(f"{path} has {path.stat().st_size} bytes; a file of reviews may have {largest}")
+    content = content.removeprefix(codecs.BOM_UTF8)
     reviews, end, line = [], 0, 1
-    for match in _REVIEW.finditer(content):
-        _check_between(path, content, end, match.start())
-        line += content.count(b"\n", end, match.start())
-        reviews.append(_read_review(path, match[1], line))
-        line += content.count(b"\n", match.start(), match.end())
-        end = match.end()
+    while (opening := _REVIEW.search(content, end)) and (closing := _REVIEW_END.search(content, opening.end())):
+        _check_between(path, content, end, opening.start())
+        line += content.count(b"\n", end, opening.start())
+        reviews.append(_read_review(path, content[opening.end() : closing.start()], line))
+        line += content.count(b"\n", opening.start(), closing.end())
+        end = closing.end()
     _check_between(path, content, end, len(content))
     return ReviewFile(path, reviews, _describe_oddities(path, reviews))
 
@@ -86,30 +94,36 @@ def _read_review(path: Path, body: bytes, line: int) -> Review:
         encoding = "windows-1252"
     fields: dict[str, list[str]] = {}
     end = 0
-    for match in _FIELD.finditer(body):
-        if body[end : match.start()].strip():
-            break
-        inside = _OPENING.search(match[2])
+    while begin := _NOT_BLANK.search(body, end):
+        place = begin.start()
+        opening = _FIELD.match(body, place)
+        closing = None if opening is None else _find_end(body, opening)
+        if opening is None or closing is None:
+            where = line + body.count(b"\n", 0, place) + 1
+            raise ReviewFileError(f"{path}, line {where}: a field that is cut off, or text outside of a field")
+        tag, value = opening[1].decode(), body[opening.end() : closing.start()]
+        inside = _OPENING.search(value)
         if inside:
-            place = line + body.count(b"\n", 0, match.start(2) + inside.start()) + 1
-            raise ReviewFileError(
-                f"{path}, line {place}: a review begins before <{match[1].decode()}> of the last one has ended"
-            )
-        fields.setdefault(match[1].decode(), []).append(_decode(match[2], encoding).strip(" \t\r\n"))
-        end = match.end()
-    if body[end:].strip():
-        place = line + body.count(b"\n", 0, end + len(body[end:]) - len(body[end:].lstrip())) + 1
-        raise ReviewFileError(f"{path}, line {place}: a field that is cut off, or text outside of a field")
+            where = line + body.count(b"\n", 0, opening.end() + inside.start()) + 1
+            raise ReviewFileError(f"{path}, line {where}: a review begins before <{tag}> of the last one has ended")
+        fields.setdefault(tag, []).append(_decode(value, encoding).strip(" \t\r\n"))
+        end = closing.end()
     if "review_text" not in fields:
         raise ReviewFileError(f"{path}, line {line}: a review without <review_text>")
     return Review(fields, encoding, line)
 
 
+def _find_end(body: bytes, opening: re.Match[bytes]) -> re.Match[bytes] | None:
+    """Find the line that ends a field: the next that has its name."""
+    return next((one for one in _FIELD_END.finditer(body, opening.end()) if one[1] == opening[1]), None)
+
+
+_WINDOWS = "".join(bytes([byte]).decode("windows-1252", "ignore") or chr(byte) for byte in range(256))
+
+
 def _decode(data: bytes, encoding: str) -> str:
     """Decode a field. Windows-1252 leaves five bytes undefined: they become the control characters of the same number."""
-    if encoding == "utf-8":
-        return data.decode("utf-8")
-    return "".join(bytes([byte]).decode("windows-1252", "ignore") or chr(byte) for byte in data)
+    return data.decode("utf-8") if encoding == "utf-8" else codecs.charmap_decode(data, "strict", _WINDOWS)[0]
 
 
 def _line(content: bytes, place: int) -> int:

@@ -1,18 +1,18 @@
 """Writing a table again with more columns, part by part."""
 
 import codecs
-import csv
 import gzip
-import io
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
-from gramshift.data.readers import format_of, import_pyarrow
-from gramshift.data.tables import Part, Style, Table, TableError
+from gramshift.data.parquet import import_pyarrow
+from gramshift.data.readers import DELIMITERS, LOOKED_AT, format_of
+from gramshift.data.tables import Part, Row, Style, Table, TableError, short
+from gramshift.data.values import cell_text, is_exact, json_text, read_exactly
 
 Added = dict[str, list[Any]]
 """Column to values, one for each row of a part; a column that the table has is replaced."""
@@ -35,14 +35,17 @@ def output_style(name: str, table: Table) -> Style:
     if wanted == "parquet" and own.format == "jsonl":
         raise TableError(f"{name}: the objects of a jsonl file have no fixed types; give an output that ends in .jsonl or .csv")
     delimiter = "\t" if wanted == "tsv" else ","
-    return replace(own, format=wanted, delimiter=delimiter, schema=None)
+    other = replace(own, format=wanted, delimiter=delimiter, schema=None)
+    if wanted == "jsonl":  # JSON has no mark, and its lines the usual ends
+        return replace(other, line_end="\n", encoding="utf-8" if own.encoding == "utf-8-sig" else own.encoding)
+    return other
 
 
 @contextmanager
 def open_writer(file: IO[bytes], name: str, table: Table, added: dict[str, type]) -> Iterator[Writer]:
     """Open a writer into ``file``, compressed if the name ends in .gz; ``added`` has the types of the new columns."""
     style = output_style(name, table)
-    if Path(name).suffix == ".gz":
+    if name.lower().endswith(".gz"):
         packed = gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0)
         with packed, _writer(cast(IO[bytes], packed), style, table, added) as one:
             yield one
@@ -53,7 +56,7 @@ def open_writer(file: IO[bytes], name: str, table: Table, added: dict[str, type]
 
 @contextmanager
 def _writer(file: IO[bytes], style: Style, table: Table, added: dict[str, type]) -> Iterator[Writer]:
-    writer = WRITERS[style.format](file, style, style.kept or table.columns, added)
+    writer = WRITERS[style.format](file, style, table, added)
     try:
         yield writer
     except BaseException:
@@ -63,62 +66,121 @@ def _writer(file: IO[bytes], style: Style, table: Table, added: dict[str, type])
     writer.close()
 
 
+class _Own:
+    """The columns that a table had when the names of the new ones were found."""
+
+    def __init__(self, table: Table, style: Style, added: dict[str, type]) -> None:
+        self._table, self.names = table, list(style.kept or table.columns)
+        self._new = [name for name in added if name not in self.names]
+
+    def check(self, row: Row, number: int, part: Part) -> None:
+        """Raise an error if a row has a value of its own in a column that is new: one of the two would be lost."""
+        for name in self._new:
+            if name in row:
+                words = f"has {short(name)!r} of its own, which none of the first {LOOKED_AT} rows has"
+                raise TableError(
+                    f"{self._table.at(part.places[number])} {words}; what is found would take its place: rename it"
+                )
+
+    def complain(self, name: str, number: int, part: Part) -> None:
+        """Raise the error about a column that comes too late."""
+        words = "which the rows before did not; columns come and go only in an output that ends in .jsonl"
+        raise TableError(f"{self._table.at(part.places[number])} has {short(name)!r}, {words}")
+
+
 class DelimitedWriter:
     """Writes csv and tsv, with the delimiter, the line ends and the encoding of the input."""
 
-    def __init__(self, file: IO[bytes], style: Style, own: list[str], added: dict[str, type]) -> None:
-        self._file, self._columns = file, list(dict.fromkeys([*own, *added]))
+    def __init__(self, file: IO[bytes], style: Style, table: Table, added: dict[str, type]) -> None:
+        self._file, self._own = file, _Own(table, style, added)
+        self._columns = list(dict.fromkeys([*self._own.names, *added]))
         self._known = None if style.kept else set(self._columns)
         self._encoder = codecs.getincrementalencoder(style.encoding)("backslashreplace")
-        self._options: dict[str, Any] = {"delimiter": style.delimiter, "lineterminator": style.line_end}
-        self._write([self._columns])
+        self._delimiter, self._line_end = style.delimiter, style.line_end
+        self._write([self._delimiter.join(map(self._quote_name, self._columns))])
 
     def write(self, part: Part, added: Added) -> None:
-        rows = []
+        lines, join, quote, is_jsonl = [], self._delimiter.join, self._quote, isinstance(part.native, list)
         for number, row in enumerate(part.rows):
-            if self._known is not None and not row.keys() <= self._known:
-                name = min(row.keys() - self._known)
-                words = "which the rows before did not; columns come and go only in an output that ends in .jsonl"
-                raise TableError(f"line {part.places[number]} has {name!r}, {words}")
-            cells = row | {name: values[number] for name, values in added.items()}
-            rows.append([_cell(cells.get(name)) for name in self._columns])
-        self._write(rows)
+            if self._known is not None:
+                self._own.check(row, number, part)
+                if not row.keys() <= self._known:
+                    self._own.complain(min(row.keys() - self._known), number, part)
+            own = row if not is_jsonl or all(map(is_exact, row.values())) else read_exactly(part.native[number])
+            cells = own | {name: values[number] for name, values in added.items()}
+            lines.append(join([quote(cell_text(cells.get(name))) for name in self._columns]))
+        self._write(lines)
 
-    def _write(self, rows: list[list[Any]]) -> None:
-        text = io.StringIO()
-        csv.writer(text, **self._options).writerows(rows)
-        self._file.write(self._encoder.encode(text.getvalue()))
+    def _quote(self, cell: str) -> str:
+        """Return a cell as it stands in a row: in quotes where a reader would take it for more or less than one cell."""
+        if '"' in cell:
+            return f'"{cell.replace(chr(34), chr(34) * 2)}"'
+        if self._delimiter in cell or "\n" in cell or "\r" in cell or cell.isspace():
+            return f'"{cell}"'
+        return cell
+
+    def _quote_name(self, name: str) -> str:
+        """The same for the first row, where the delimiter is looked for, and a byte-order mark."""
+        quoted = self._quote(name)
+        is_odd = name.startswith("\ufeff") or any(one in name for one in DELIMITERS["csv"])
+        return f'"{name}"' if is_odd and quoted == name else quoted
+
+    def _write(self, lines: list[str]) -> None:
+        ends = self._line_end
+        text = "".join([(line or '""') + ends for line in lines])  # an empty line would be no row
+        self._file.write(self._encoder.encode(text))
 
     def close(self) -> None:
         pass
+
+
+BEYOND_ASCII = re.compile(r"[^\0-\x7f]+")
 
 
 class JsonWriter:
-    """Writes one object per line."""
+    """Writes one object per line; what a jsonl had in it stays as it was, to the character."""
 
-    def __init__(self, file: IO[bytes], style: Style, own: list[str], added: dict[str, type]) -> None:
-        self._file, self._kept = file, style.kept
-        self._encoder = codecs.getincrementalencoder(style.encoding)()
+    def __init__(self, file: IO[bytes], style: Style, table: Table, added: dict[str, type]) -> None:
+        self._file, self._own, self._kept = file, _Own(table, style, added), style.kept
+        self._encoder, self._line_end = codecs.getincrementalencoder(style.encoding)(), style.line_end
 
     def write(self, part: Part, added: Added) -> None:
+        is_jsonl, names = isinstance(part.native, list), added.keys()
         for number, row in enumerate(part.rows):
-            own = row if self._kept is None else {name: row[name] for name in self._kept}
-            new = own | {name: values[number] for name, values in added.items()}
-            try:
-                line = self._encoder.encode(json.dumps(new, ensure_ascii=False, default=str) + "\n")
-            except UnicodeEncodeError:  # half a surrogate pair, or a character that the encoding lacks
-                line = self._encoder.encode(json.dumps(new, default=str) + "\n")
-            self._file.write(line)
+            new = {name: values[number] for name, values in added.items()}
+            if self._kept is not None:
+                line = json_text({name: row[name] for name in self._kept} | new)
+            else:
+                self._own.check(row, number, part)
+                if not is_jsonl:
+                    line = json_text(row | new)
+                elif names.isdisjoint(row):
+                    line = _extend(part.native[number], row, new)
+                else:
+                    line = json_text(read_exactly(part.native[number]) | new)
+            self._file.write(self._encode(line + self._line_end))
+
+    def _encode(self, line: str) -> bytes:
+        try:
+            return self._encoder.encode(line)
+        except UnicodeEncodeError:  # half a surrogate pair, or a character that the encoding lacks
+            return self._encoder.encode(BEYOND_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], line))
 
     def close(self) -> None:
         pass
+
+
+def _extend(line: str, row: Row, new: Row) -> str:
+    """Return the text of an object with more keys at its end."""
+    return f"{line.rstrip()[:-1].rstrip()}{', ' if row and new else ''}{json_text(new)[1:]}"
 
 
 class ParquetWriter:
     """Writes parquet with the types of the input; the columns of a csv are strings."""
 
-    def __init__(self, file: IO[bytes], style: Style, own: list[str], added: dict[str, type]) -> None:
-        self._pyarrow = pa = import_pyarrow()
+    def __init__(self, file: IO[bytes], style: Style, table: Table, added: dict[str, type]) -> None:
+        self._pyarrow, own = import_pyarrow(), style.kept or table.columns
+        pa = self._pyarrow
         types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
         fields = {name: pa.field(name, pa.string()) for name in own}
         if style.schema is not None:
@@ -145,16 +207,9 @@ class ParquetWriter:
         self._writer.close()
 
 
-WRITERS: dict[str, Callable[[IO[bytes], Style, list[str], dict[str, type]], Writer]] = {
+WRITERS: dict[str, Callable[[IO[bytes], Style, Table, dict[str, type]], Writer]] = {
     "csv": DelimitedWriter,
     "tsv": DelimitedWriter,
     "jsonl": JsonWriter,
     "parquet": ParquetWriter,
 }
-
-
-def _cell(value: Any) -> Any:
-    """Return a cell of a csv: what is not a string as JSON would have it, true and false included."""
-    if value is None or isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, default=str)

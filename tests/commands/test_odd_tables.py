@@ -1,0 +1,135 @@
+"""Odd tables on the command line: labels of mixed numbers, pipes, keys that come late, files that change, halves of pairs."""
+
+import csv
+import json
+import os
+from dataclasses import replace
+
+import pytest
+
+from gramshift.commands.classify.options import ClassifyOptions
+from gramshift.commands.classify.run import classify
+from gramshift.data.file_corpus import open_parts
+from gramshift.data.readers import LOOKED_AT
+from small_demo import load_demo
+
+TKC = ["--method", "tkc", "--ngrams", "3-5"]
+KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
+
+
+def write_jsonl(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def read_jsonl(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.fixture
+def films(tmp_path, monkeypatch):
+    """source.jsonl with labels, target.jsonl without, of 40 documents each."""
+    monkeypatch.chdir(tmp_path)
+    pairs = list(zip(KITCHEN.texts[:40], KITCHEN.labels[:40], strict=True))
+    write_jsonl(tmp_path / "source.jsonl", [{"text": text, "label": label} for text, label in pairs])
+    write_jsonl(tmp_path / "target.jsonl", [{"id": f"f{n}", "text": text} for n, text in enumerate(FILMS.texts[:40])])
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("large", "words"),
+    [
+        (1, "mixes whole numbers and such with a point (1 and 2.0); write all of them alike"),
+        (2**53 + 1, "has the label 9007199254740993 among floats, which cannot hold it"),
+    ],
+)
+def test_whole_numbers_beside_others_are_no_labels(gramshift, films, large, words):
+    """As one type, 1 would be written as 1.0 and 2**53 + 1 as another number, and the page would not know them."""
+    labels = {"positive": large, "negative": 2.0}
+    rows = [{"text": row["text"], "label": labels[row["label"]]} for row in read_jsonl(films / "source.jsonl")]
+    write_jsonl(films / "source.jsonl", rows)
+    (films / "right.csv").write_text(f"id,label\nf0,{large}\n")
+    options = ["--corrections", "right.csv", "--report", "page.html", "--output", "labels.csv"]
+    answer = gramshift("classify", "--source", "source.jsonl", "--target", "target.jsonl", *TKC, *options)
+    assert answer.code == 2
+    assert f"'label' of source.jsonl {words}" in answer.err
+    assert not (films / "labels.csv").exists()
+
+
+def test_a_pipe_that_would_be_read_twice(gramshift, films):
+    os.mkfifo("pipe.jsonl")
+    for more in (["--landmarks", "20", *TKC], ["--sample", "10"]):
+        run = ["classify", "--source", "source.jsonl", "--target", "pipe.jsonl", *more, "--output", "o.jsonl"]
+        answer = gramshift(*run)
+        assert answer.code == 2
+        assert "pipe.jsonl is a pipe, and this has to be read more than once; save it as a file first" in answer.err
+    gramshift("classify", "--source", "source.jsonl", "--target", "target.jsonl", *TKC, "--save", "m.gramshift")
+    answer = gramshift("predict", "--model", "m.gramshift", "--input", "target.jsonl", "pipe.jsonl", "--output", "labels/")
+    assert answer.code == 2
+    assert "pipe.jsonl is a pipe" in answer.err
+    assert len(read_jsonl(films / "labels" / "target.jsonl")) == 40
+
+
+def test_keys_that_come_late_stay_as_they_are(gramshift, films):
+    own = {"label": "mine", "confidence": 7, "p_negative": None}
+    rows = [{"id": f"f{n}", "text": f"{FILMS.texts[n % 40]} {n}"} for n in range(LOOKED_AT + 50)]
+    rows[LOOKED_AT + 20] |= own
+    write_jsonl(films / "target.jsonl", rows)
+    run = ["classify", "--source", "source.jsonl", "--target", "target.jsonl", "--method", "plain", "--ngrams", "3"]
+    answer = gramshift(*run, "--output", "o.jsonl", "--save", "m.gramshift")
+    assert answer.code == 0, answer.err
+    found = read_jsonl(films / "o.jsonl")
+    assert own.items() <= found[LOOKED_AT + 20].items()
+    assert all(row["predicted_label"] in ("positive", "negative") for row in found)
+    assert gramshift(*run, "--output", "o.csv").code == 0
+    with (films / "o.csv").open(newline="") as file:
+        written = list(csv.DictReader(file))
+    assert (written[LOOKED_AT + 20]["label"], written[LOOKED_AT + 20]["confidence"]) == ("mine", "7")
+    answer = gramshift("predict", "--model", "m.gramshift", "--input", "target.jsonl", "--output", "p.jsonl")
+    assert answer.code == 2
+    assert f"target.jsonl, line {LOOKED_AT + 21} has 'label' of its own, which none of the first 1000 rows has" in answer.err
+    assert not (films / "p.jsonl").exists()
+
+
+def test_a_target_that_changes_before_its_labels_are_written(films, monkeypatch):
+    """Labels are found for rows that were read; the rows that are there then may be others."""
+    rows = read_jsonl(films / "target.jsonl")
+    options = ClassifyOptions(
+        ["source.jsonl"], "target.jsonl", "o.jsonl", method="tkc", ngrams="3-5", landmarks="20", report=None
+    )
+
+    def turn_round(stage, done, total):
+        if stage != "reading":
+            write_jsonl(films / "target.jsonl", rows[::-1])
+
+    with pytest.raises(ValueError, match=r"target\.jsonl was changed while it was read"):
+        classify(options, progress=turn_round, say=print)
+    assert not (films / "o.jsonl").exists()
+    parts = open_parts("target.jsonl")
+    write_jsonl(films / "target.jsonl", rows)
+    with pytest.raises(ValueError, match=r"target\.jsonl was changed while it was read"):
+        list(parts.parts())
+    assert classify(replace(options, force=True), say=print)["n_target"] == 40
+
+
+def test_corrections_by_ids_with_half_a_surrogate_pair(gramshift, films):
+    rows = read_jsonl(films / "target.jsonl")
+    rows[3]["id"] = "half \ud83d"
+    write_jsonl(films / "target.jsonl", rows)
+    (films / "right.csv").write_bytes(b"id,label\nhalf \\ud83d,positive\n")
+    run = ["classify", "--source", "source.jsonl", "--target", "target.jsonl", *TKC, "--corrections", "right.csv"]
+    answer = gramshift(*run, "--output", "o.jsonl", "--report", "page.html")
+    assert answer.code == 0, answer.err
+    found = read_jsonl(films / "o.jsonl")[3]
+    assert (found["id"], found["label"], found["confidence"]) == ("half \ud83d", "positive", 1.0)
+
+
+@pytest.mark.parametrize("line", ['target = "a\\u0000.csv"', 'encoding = "utf\\u00008"', 'source = ["a\\u0000.csv"]'])
+def test_nul_in_a_config(gramshift, films, line):
+    given = {"source": 'source = ["source.jsonl"]', "target": 'target = "target.jsonl"', "output": 'output = "o.csv"'}
+    given[line.split()[0]] = line
+    (films / "c.toml").write_text("\n".join(given.values()))
+    answer = gramshift("classify", "--config", "c.toml")
+    assert answer.code == 2
+    assert f"c.toml: {line.split()[0]} = " in answer.err
+    assert "it holds a NUL character, which no name does" in answer.err
