@@ -7,9 +7,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from itertools import islice
 from numbers import Integral
 from typing import Any, TypeVar
+
+from threadpoolctl import ThreadpoolController
 
 from gramshift.errors import InputError
 
@@ -46,6 +49,65 @@ def run_threads(
     """
     work = list(items)
     return list(iterate_threads(function, work, len(work), n_threads=n_threads, report=report, n_before=n_before))
+
+
+class OneBlasThread:
+    """Have BLAS compute on one thread while anybody is inside: the first who comes sets it, the last who goes sets it back.
+
+    The number is one for the whole process. If everybody set back what they found, those who overlap would leave it at one.
+    Only where BLAS runs on OpenMP does each thread have a number of its own.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._n_inside, self._before = threading.Lock(), 0, list[tuple[Any, int]]()
+        self._own = threading.local()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._leave_all)
+
+    def __enter__(self) -> None:
+        self._own.before = [*getattr(self._own, "before", ()), _limit(_find_blas(of_process=False))]
+        with self._lock:
+            if not self._n_inside:
+                self._before = _limit(_find_blas(of_process=True))
+            self._n_inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        _set_threads(self._own.before.pop())
+        with self._lock:
+            self._n_inside -= 1
+            if not self._n_inside:
+                _set_threads(self._before)
+
+    def _leave_all(self) -> None:
+        """Those who were inside are threads that a forked process does not have."""
+        if self._n_inside:
+            _set_threads(self._before)
+        self._lock, self._n_inside = threading.Lock(), 0
+
+
+def _limit(libraries: list[Any]) -> list[tuple[Any, int]]:
+    """One thread for each of them; how many they had."""
+    before = [(library, library.num_threads) for library in libraries]
+    _set_threads([(library, 1) for library in libraries])
+    return before
+
+
+def _set_threads(numbers: list[tuple[Any, int]]) -> None:
+    for library, number in numbers:
+        release = getattr(library, "clear_controlling_thread", lambda force: None)
+        release(force=True)  # threadpoolctl lets one thread set the number, and we may leave in another than we came
+        library.set_num_threads(number)
+        release(force=True)
+
+
+@cache
+def _find_blas(*, of_process: bool) -> list[Any]:
+    """Libraries with one number of threads for all of the process, or one for each thread. Finding them takes milliseconds."""
+    found = ThreadpoolController().select(user_api="blas").lib_controllers
+    return [one for one in found if (getattr(one, "threading_layer", "") != "openmp") == of_process]
+
+
+ONE_BLAS_THREAD = OneBlasThread()
 
 
 @contextmanager
