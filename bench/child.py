@@ -151,12 +151,15 @@ def dask(texts: list[str], n: str, n_landmarks: str, setting: str, workers: str,
 
     Documents are in memory: to make them on the way would keep this process busy, which shares its cores with the workers.
     """
+    from dask import config
+
     from bench.grown import fit_documents, fit_grown, load_reviews
+    from bench.machine import dask_keys
     from gramshift.runtime.cluster import open_cluster
 
     reviews = load_reviews(smoke=bool(int(smoke)))
     documents = held(reviews, int(n), setting)
-    with open_cluster(n_workers=int(workers)) as cluster:
+    with open_cluster(n_workers=int(workers)) as cluster, config.set(dask_keys(cluster.client)):
         cluster.client.run(warm_up, int(smoke))
         on_workers: dict[str, Any] = {"engine": "dask", "scheduler": cluster.address}
         fit_grown(reviews, 200, 20, setting, **on_workers)

@@ -12,7 +12,7 @@ import gramshift
 from bench.child import run_child
 from bench.grown import Grown, Reviews
 from bench.linear_data import one_by_one, write_documents, write_parts
-from bench.machine import say
+from bench.machine import dask_keys, say
 from bench.rivals import MismatchError
 from gramshift.runtime.cluster import open_cluster
 
@@ -22,12 +22,18 @@ MODEL_DOCS = 4000
 LIMIT = "3 GB"
 
 
-def run_command(*arguments: str, kill_after: float | None = None) -> dict[str, Any]:
-    """Run ``gramshift`` in a process; it may be killed after so many seconds. An error is raised if it fails by itself."""
+def run_command(*arguments: str, kill_after: float | None = None, keys: dict[str, str] | None = None) -> dict[str, Any]:
+    """Run ``gramshift`` in a process; it may be killed after so many seconds. An error is raised if it fails by itself.
+
+    ``keys`` are those that Dask is configured with there.
+    """
     command, peak, killed = _command(*arguments), 0, False
+    environment = _environment() | {
+        f"DASK_{name.replace('.', '__').replace('-', '_').upper()}": key for name, key in (keys or {}).items()
+    }
     with TemporaryFile() as told:
         begun = time.perf_counter()
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=told, env=_environment()) as process:
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=told, env=environment) as process:
             while process.poll() is None:
                 peak = max(peak, _peak_of(process.pid))
                 if kill_after is not None and not killed and time.perf_counter() - begun > kill_after:
@@ -86,7 +92,7 @@ def _predict(arguments: list[str], n_workers: int) -> float:
     with open_cluster(n_workers=n_workers) as cluster:
         cluster.client.run(_load_compiled)
         command = ["predict", *arguments, "--engine", "dask", "--scheduler", cluster.address]
-        return float(run_command(*command)["seconds"])
+        return float(run_command(*command, keys=dask_keys(cluster.client))["seconds"])
 
 
 def _load_compiled() -> None:

@@ -35,6 +35,13 @@ def describe_versions() -> dict[str, str]:
     return {"python": platform.python_version()} | {package: version(package) for package in PACKAGES}
 
 
+def dask_keys(client: Any) -> dict[str, str]:
+    """What Dask's configuration needs to let others of this user in, where a scheduler asks for this client's certificate."""
+    keys = client.security.get_tls_config_for_role("client")
+    names = {"ca_file": "ca-file", "cert": "client.cert", "key": "client.key"}
+    return {f"distributed.comm.tls.{name}": keys[key] for key, name in names.items()}
+
+
 def source_state(folders: Sequence[str]) -> str:
     """A fingerprint of these folders of gramshift: figures from before and after a change do not belong together."""
     import gramshift

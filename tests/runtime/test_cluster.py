@@ -1,22 +1,28 @@
 import json
 import os
 import signal
+import socket
+import ssl
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
+import urllib.request
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
+import dask
+import distributed
 import numpy as np
 import psutil
 import pytest
 
 import cluster_tasks
 import gramshift
+from bench.machine import dask_keys
 from gramshift.learn.piecewise import LandmarkFeatures
 from gramshift.runtime import cluster as cluster_module
 from gramshift.runtime.cluster import PER_THREAD, open_cluster
@@ -481,6 +487,57 @@ def test_a_worker_has_a_least_size():
     with (
         pytest.raises(MemoryError, match=r"a Dask worker needs 286.1 MiB, but the memory limit is 95.4 MiB"),
         open_cluster(memory_limit="100 MB"),
+    ):
+        pass
+
+
+def find_ports(cluster):
+    """All ports that the cluster listens on: the scheduler in this process, and its workers."""
+    processes = [psutil.Process(), *(psutil.Process(pid) for pid in pids(cluster))]
+    found = [one for process in processes for one in process.net_connections("tcp") if one.status == psutil.CONN_LISTEN]
+    assert {one.laddr.ip for one in found} == {"127.0.0.1"}
+    return sorted({one.laddr.port for one in found})
+
+
+def test_nobody_without_our_certificates_reaches_workers_on_this_machine(cluster):
+    """Any user of this machine can connect to a port, and a client of Dask can run what it likes."""
+    others = distributed.Security.temporary()
+    keys = [dict.fromkeys(dask_keys(cluster.client)), dask_keys(SimpleNamespace(security=others))]
+    port, patience = cluster.address.rpartition(":")[2], Patience(connect=1, arrive=1)
+    for scheme, wrong in [("tcp", keys[0]), ("tls", keys[0]), ("tls", keys[1])]:
+        address = f"{scheme}://127.0.0.1:{port}"
+        with pytest.raises((OSError, ValueError)), dask.config.set(wrong), open_cluster(address, patience=patience):
+            pass
+    assert cluster.run(abs, [-3]) == [3]
+
+
+def test_no_port_of_workers_on_this_machine_talks_to_strangers(cluster):
+    ports, context = find_ports(cluster), ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    assert len(ports) > cluster.n_workers
+    for port in ports:
+        for wrap in (lambda plain: plain, context.wrap_socket):  # Dask without TLS says who it is at once
+            with (
+                socket.create_connection(("127.0.0.1", port), timeout=0.3) as plain,
+                suppress(OSError),
+                wrap(plain) as stranger,
+            ):
+                assert stranger.recv(1) == b""
+
+
+def test_what_is_computed_on_this_machine_is_shown_to_nobody(cluster):
+    """Pages of Dask ask for no certificate."""
+    for port in find_ports(cluster):
+        for page in ("/info/main/workers.html", "/json/identity.json", "/json/counts.json", "/metrics", "/health", "/status"):
+            with pytest.raises(OSError, match=r"404|[Cc]onnection|closed|reset"):
+                urllib.request.urlopen(f"http://127.0.0.1:{port}{page}", timeout=2)
+
+
+def test_without_a_package_for_certificates_it_is_said_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+    with (
+        pytest.raises(ModuleNotFoundError, match=r"needs cryptography .*: pip install 'gramshift\[dask\]'"),
+        open_cluster(),
     ):
         pass
 

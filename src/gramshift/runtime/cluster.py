@@ -8,13 +8,12 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
-from importlib.util import find_spec
 from itertools import count
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from gramshift.errors import MemoryLimitError, MissingPackageError
+from gramshift.errors import MemoryLimitError
 from gramshift.runtime.memory import free_memory, human, parse_bytes, require
 from gramshift.runtime.threads import Report, count_threads
 from gramshift.runtime.workers import (
@@ -28,11 +27,11 @@ from gramshift.runtime.workers import (
     local_workers,
     own_versions,
     quiet,
+    require_dask,
     with_futures,
 )
 
 T = TypeVar("T")
-COMMAND = "pip install 'gramshift[dask]'"
 LOOK = 1  # seconds without any news between two looks at the workers
 SENDING = 120  # seconds for a value to reach all workers
 RECOVERY = 0.5  # seconds for the scheduler to notice that a worker is gone
@@ -384,8 +383,7 @@ def open_cluster(
     The latter has ``n_workers`` (default: one for each core), each of which may use ``memory_limit`` (default: its share
     of what is free).
     """
-    if find_spec("distributed") is None:
-        raise MissingPackageError(f"engine='dask' needs dask and distributed: {COMMAND}", name="distributed")
+    require_dask("engine='dask'", scheduler)
     with quiet():
         if scheduler is None:
             n_workers = count_threads(-1) if n_workers is None else n_workers

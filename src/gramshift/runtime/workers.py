@@ -11,14 +11,25 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
 
-from gramshift.errors import InputError, ScriptError
-from gramshift.runtime.storage import UNDER_WAY
+from gramshift.errors import InputError, MissingPackageError, ScriptError
+from gramshift.runtime.replacing import UNDER_WAY
 
+COMMAND = "pip install 'gramshift[dask]'"
 PACKAGES = ("gramshift", "numpy", "numba")
 """The last two decide how floating-point sums are rounded, and with one version each the bits are the same everywhere."""
+
+
+def require_dask(engine: str, scheduler: str | None) -> None:
+    """Raise an error that says what to install, if a package is missing that this ``engine``, as the user wrote it, needs."""
+    if find_spec("distributed") is None:
+        raise MissingPackageError(f"{engine} needs dask and distributed: {COMMAND}", name="distributed")
+    if scheduler is None and find_spec("cryptography") is None:
+        words = f"{engine} needs cryptography to close workers on this machine to its other users: {COMMAND}"
+        raise MissingPackageError(words, name="cryptography")
 
 
 @cache
@@ -69,10 +80,14 @@ class Patience:
 
 
 PATIENCE = Patience()
-SELDOM = {  # what Dask does beside the work; as often as it does by itself, that takes a tenth of each core
+ALONE = {
+    # what Dask does beside the work; as often as it does by itself, that takes a tenth of each core
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "2s",
+    # pages would show all users of this machine what is computed: no certificate is asked for there
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
 }
 PREFIX = "gramshift-dask-"
 UNGUARDED = "unguarded"
@@ -80,7 +95,11 @@ UNGUARDED = "unguarded"
 
 @contextmanager
 def local_workers(n_workers: int, memory_limit: int, patience: Patience) -> Iterator[Any]:
-    """A client of workers that end with it, and with this process however it ends."""
+    """A client of workers that end with it, and with this process however it ends.
+
+    Who reaches a scheduler can run anything as its user, and all users of this machine reach a port of it: certificates that
+    only this process and its workers have, made anew each time, keep them out.
+    """
     import dask
     import distributed
 
@@ -90,7 +109,7 @@ def local_workers(n_workers: int, memory_limit: int, patience: Patience) -> Iter
         UNDER_WAY.add(Path(folder))
         try:
             with (
-                dask.config.set(SELDOM),
+                dask.config.set(ALONE),
                 distributed.LocalCluster(
                     n_workers=0,  # they come below, where an interrupt closes what has been started
                     threads_per_worker=1,
@@ -98,7 +117,8 @@ def local_workers(n_workers: int, memory_limit: int, patience: Patience) -> Iter
                     memory_limit=memory_limit,
                     dashboard_address="127.0.0.1:0",
                     local_directory=folder,
-                    scheduler_kwargs={"local_directory": folder},
+                    scheduler_kwargs={"local_directory": folder, "dashboard": False},
+                    security=distributed.Security.temporary(),
                     silence_logs=logging.CRITICAL,
                 ) as cluster,
                 distributed.Client(cluster, set_as_default=False, direct_to_workers=True) as client,
