@@ -70,7 +70,7 @@ def test_too_much_is_refused_with_what_each_way_takes():
     words = str(refused.value)
     assert words.startswith("40000 source and 40000 target documents do not fit into 1.9 GiB, the memory limit: exactly about ")
     assert "GiB of memory and" in words
-    assert "; exactly with the gram on disk (--resume DIR) about " in words
+    assert "; exactly with the kernel matrix on disk (--resume DIR) about " in words
     assert "GiB of disk and" in words
     assert "; with landmarks (--landmarks 2000) about " in words
     fitting = most_landmarks(large, 5 * 10**8, 2000)

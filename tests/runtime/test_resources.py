@@ -25,7 +25,8 @@ def stages_in(tree):
 
 
 def test_every_stage_is_in_the_list_and_nothing_else_is():
-    trees = [ast.parse(path.read_text()) for path in SOURCE.rglob("*.py") if path.name != "resources.py"]
+    listing = ("resources.py", "progress_bar.py")
+    trees = [ast.parse(path.read_text()) for path in SOURCE.rglob("*.py") if path.name not in listing]
     found = {stage for tree in trees for stage in stages_in(tree)} | {kind.stage for kind in KERNELS.values()}
     assert len(found) > 10
     assert found <= set(STAGES)

@@ -16,11 +16,16 @@ PIECE_AGAIN = 2048  # documents that are sorted at once, with the landmarks, at 
 IN_MEMORY = 4  # pieces are kept on disk if they would take more than this part of the memory
 
 BASE = 250 << 20  # bytes: Python and its libraries
+LABEL_CHARACTER, USUAL_LABEL = 8, 32  # bytes in two arrays, of labels and of plain ones; characters
 COMPUTED_CELL, KEPT_CELL = 8, 4  # the gram as it is computed and as it is kept
 PER_NGRAM, INDEXED_NGRAM = 20, 10  # the index while it is built, and while the gram is filled
 PER_TRAINING_CELL = 4  # descriptions of the source, and a factor, in single precision
 PER_PAIR, PAIRS = 48, 1 << 24  # documents that are explained and those of the fit, as many as are held at a time
 PER_EXPLAINED_NGRAM = 22
+EXPLAINED_TOGETHER, LINEAR_TOGETHER = 1 << 21, 1 << 18  # characters that are explained at a time; a longer text by itself
+EXPLAINED_CHARACTER, LONG_CHARACTER = 75, 320  # of texts as they mostly are, and at worst, which one long text can be
+LONG_CLASS = 33  # the same for every class after the second
+LINEAR_PAGE = 80 << 20  # bytes of a page of a linear fit, beside its texts
 LOADED = 65 << 20  # compiled code and tables that a fit with landmarks has beside the base
 BUILT_NGRAM, LOOKED_UP_NGRAM = 19, 8  # an n-gram of a landmark while these are found, and afterwards
 PIECE_BYTES = 40 << 20  # a piece while a thread works on it
@@ -34,9 +39,10 @@ LINEAR_CHARACTER, LINEAR_LENGTH = 4.5, 1.41  # a character of the texts and of l
 LINEAR_CLASS = 3  # a character of the texts, for every class after the second: coefficients
 LISTED_SECONDS, TRAINED_SECONDS, PLAIN_SECONDS = 8.5e-7, 7e-8, 3e-7  # a character that is listed, or trained on
 FEW_STEPS, MORE_STEPS = 10_000, 0.35  # documents from which on training takes more steps, and by which power of their number
-LINEAR_EXPLAINED_SECONDS = 2e-3
+LINEAR_EXPLAINED_SECONDS, LINEAR_PAGE_SECONDS = 5.6e-3, 2.2  # a document that is explained; the page itself
+PROBLEM_SECONDS = 6e-7  # a character that is looked through for problems in the data
 
-START, LANDMARK_START, COMMAND_START = 0.4, 0.3, 1.8  # seconds: loading compiled code
+START, LANDMARK_START, COMMAND_START = 0.4, 0.3, 2.4  # seconds: loading compiled code
 COMMAND_SECONDS = 2e-4  # a document that is read, checked and written
 NGRAM_SECONDS = 5e-8  # of one core, as all that follow: sorting and placing an n-gram
 SORTED_SECONDS = 1.8e-7  # the same for a part of the documents with the landmarks, and comparing these
@@ -79,10 +85,19 @@ class Work:
     n_trainings: int = 1
     n_classes: int = 2
     command: bool = False
+    label_characters: int = 0
+    """Of the longest label, for which arrays of labels have room in every row."""
+    longest: int = 0
+    """Characters of the longest document that is explained."""
 
     @property
     def n(self) -> int:
         return self.n_source + self.n_target
+
+    @property
+    def labels(self) -> int:
+        """Bytes that the labels found take beyond those of usual ones, which a document has anyway."""
+        return LABEL_CHARACTER * self.n_target * max(0, self.label_characters - USUAL_LABEL)
 
     @property
     def n_ngrams(self) -> int:
@@ -97,7 +112,16 @@ class Work:
         if not self.n_explained:
             return 0
         n_ngrams = self.n_ngrams * min(1.0, (n_compared + self.n_explained) / max(1, self.n))
-        return int(PER_PAIR * min(self.n_explained * n_compared, PAIRS) + PER_EXPLAINED_NGRAM * n_ngrams)
+        pairs = PER_PAIR * min(self.n_explained * n_compared, PAIRS)
+        return int(pairs + PER_EXPLAINED_NGRAM * n_ngrams) + self.explained(EXPLAINED_TOGETHER)
+
+    def explained(self, together: int) -> int:
+        """Bytes that texts take while they are explained, so many characters ``together`` or one long text at a time."""
+        if not self.n_explained:
+            return 0
+        usual = min(together, self.n_characters * self.n_explained // max(1, self.n))
+        more = LONG_CLASS * max(0, self.n_classes - 2)
+        return max((EXPLAINED_CHARACTER + more) * usual, (LONG_CHARACTER + more) * self.longest)
 
     def page_seconds(self, n_compared: int) -> float:
         return self.n_explained * (EXPLAINED_SECONDS + PAIR_SECONDS * n_compared) / count_threads(self.jobs)
@@ -132,7 +156,9 @@ def estimate_exact(work: Work, *, on_disk: bool = False) -> Needs:
         held = max(held, filling, (COMPUTED_CELL + KEPT_CELL) * n * n, KEPT_CELL * n * n + trained)
     seconds = START + of_one_core / count_threads(work.jobs) + (DISK_SECONDS * n * n if on_disk else 0)
     return Needs(
-        BASE + max(held, work.page(n)), seconds + work.page_seconds(n) + work.command_seconds, 16 * n * n if on_disk else 0
+        BASE + work.labels + max(held, work.page(n)),
+        seconds + work.page_seconds(n) + work.command_seconds,
+        16 * n * n if on_disk else 0,
     )
 
 
@@ -145,10 +171,12 @@ def estimate_linear(work: Work) -> Needs:
     if work.n_explained:
         of_one_core += LINEAR_EXPLAINED_SECONDS * work.n_explained
     sorting = min(SORTED_POSITION * work.n_characters, SORTED_TOGETHER)
+    page = LINEAR_PAGE + work.explained(LINEAR_TOGETHER) if work.n_explained else 0
     each = LINEAR_CHARACTER + LINEAR_LENGTH * work.n_lengths + LINEAR_CLASS * max(0, work.n_classes - 2)
-    held = LINEAR_LOADED + sorting + int(each * work.n_characters)
+    held = LINEAR_LOADED + sorting + page + int(each * work.n_characters)
     seconds = START + of_one_core / count_threads(work.jobs) + work.command_seconds
-    return Needs(BASE + held + PER_DOCUMENT * work.n, seconds)
+    seconds += (LINEAR_PAGE_SECONDS if work.n_explained else 0) + (PROBLEM_SECONDS * work.n_characters if work.command else 0)
+    return Needs(BASE + held + PER_DOCUMENT * work.n + work.labels, seconds)
 
 
 def check_linear(work: Work, allowed: int, way: str) -> Needs:
@@ -186,7 +214,7 @@ def estimate_landmarks(
         encoding = of_document * m * LOOKED_UP_NGRAM + PIECE_BYTES * n_at_once
         encoding = max(BUILT_NGRAM * of_document * m, encoding)
     held = LOADED + max(encoding, 8 * m * m * (SQUARES + SQUARES_OF_THREAD * n_at_once)) + PER_DOCUMENT * n
-    total = BASE + max(int(held) + (pieces if in_memory else 0), work.page(m))
+    total = BASE + work.labels + max(int(held) + (pieces if in_memory else 0), work.page(m))
     seconds = LANDMARK_START + of_one_core / n_threads + work.page_seconds(m) + work.command_seconds
     return Needs(total, seconds, 0 if in_memory else pieces)
 
@@ -240,7 +268,7 @@ def check_exact(
         return on_disk, True
     ways = {"exactly ": in_memory}
     if "disk" in options:
-        ways[f"exactly with the gram on disk ({options['disk']}) "] = on_disk
+        ways[f"exactly with the kernel matrix on disk ({options['disk']}) "] = on_disk
     if "landmarks" in options:
         bare = replace(work, n_explained=min(work.n_explained, 1))
         for n in (most_landmarks(bare, allowed, SUGGESTED, cell_bytes=cell_bytes), SUGGESTED):

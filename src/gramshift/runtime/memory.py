@@ -17,6 +17,7 @@ except ImportError:  # Windows has no such limits
     resource = None  # type: ignore[assignment]
 
 M_MMAP_THRESHOLD, LARGE = -3, 1 << 20  # a parameter of glibc, and bytes
+LEAST_SPACE = 10**9  # bytes of addresses, not of memory: below it compiled code cannot be loaded
 UNITS = {"": 1, "b": 1, "k": 10**3, "kb": 10**3, "m": 10**6, "mb": 10**6, "g": 10**9, "gb": 10**9, "t": 10**12, "tb": 10**12}
 UNITS |= {f"{prefix}i{b}": 1024 ** (power + 1) for power, prefix in enumerate("kmgt") for b in ("", "b")}
 CGROUPS = (
@@ -34,10 +35,12 @@ def parse_bytes(value: int | float | str, *, name: str = "memory_limit") -> int:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 2**63:
         return int(value)
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([a-zA-Z]*)\s*", value) if isinstance(value, str) else None
-    if match is None or match[2].lower() not in UNITS or float(match[1]) <= 0:
-        given = f"{name} {value}" if name.startswith("-") else f"{name}={value!r}"
+    number = float(match[1]) * UNITS.get(match[2].lower(), 0) if match is not None else 0.0
+    if not 0 < number < 2**63:  # also units that there are not, and numbers too large for a float
+        shown = value[:60] if isinstance(value, str) else value
+        given = f"{name} {shown}" if name.startswith("-") else f"{name}={shown!r}"
         raise InputError(f"{given}: give a number of bytes or a size such as '500 MB' or '2 GiB'")
-    return int(float(match[1]) * UNITS[match[2].lower()])
+    return int(number)
 
 
 def human(n_bytes: float) -> str:
@@ -53,6 +56,14 @@ def require(what: str, needed: int, limit: int, advice: str) -> None:
     """Raise a MemoryError with both numbers and what to do if ``needed`` is more than ``limit``."""
     if needed > limit:
         raise MemoryLimitError(f"{what} needs {human(needed)}, but the memory limit is {human(limit)}: {advice}")
+
+
+def check_address_space() -> None:
+    """Raise a MemoryError if this process may not even map the libraries that it needs, which would fail in their own words."""
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0] if resource is not None else -1
+    if 0 <= limit < LEAST_SPACE:
+        needed = f"Gramshift needs {human(LEAST_SPACE)} of address space for its libraries alone"
+        raise MemoryLimitError(f"{needed}, but this process may have {human(limit)}: raise the limit with ulimit -v")
 
 
 def give_back() -> None:

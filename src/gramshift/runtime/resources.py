@@ -28,6 +28,7 @@ STAGES = {
     "sureness": "held-out scores are worked out, for probabilities",
     "plain": "the plain classifier is trained beside the chosen one",
     "before": "the classifier is trained without corrections",
+    "problems": "problems in the data are looked for",
     "explain": "documents are explained",
     "compare": "the nearest source documents are looked for",
     "report": "the page is put together",
