@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
+from itertools import pairwise
 from math import exp, sqrt
 
 import numpy as np
@@ -13,7 +14,9 @@ from hypothesis import strategies as st
 
 import gramshift as gs
 from conftest import ALPHABET, examples
-from gramshift.model.explain import find_shares, spread_scores
+from gramshift.model.explain import cut_parts, find_shares, spread_scores
+from gramshift.model.explanation import COLOURS, Explanation, Span
+from gramshift.report.page import class_colours
 from small_demo import load_demo
 
 SOURCE, FILMS = load_demo("kitchen"), load_demo("films")
@@ -79,7 +82,8 @@ def test_shares_add_up_to_the_score(options, text):
     scores = clf._score([text])[0]
     for column, label in enumerate(clf.classes_):
         spans = explanation.empty[label] + sum(span.shares[label] for span in explanation.spans)
-        documents = explanation.empty[label] + sum(one.shares[label] for one in explanation.documents)
+        itself = 0.0 if explanation.itself is None else explanation.itself[label]
+        documents = explanation.empty[label] + itself + sum(one.shares[label] for one in explanation.documents)
         assert np.isclose(spans, explanation.score[label], rtol=0, atol=1e-12 * max(1, abs(scores).max()))
         assert np.isclose(documents, explanation.score[label], rtol=0, atol=1e-12 * max(1, abs(scores).max()))
         assert np.isclose(scores[column], explanation.score[label], rtol=0, atol=1e-7)
@@ -109,9 +113,10 @@ def test_documents_say_who_they_are():
     assert first.role in ("source", "target")
     texts = SOURCE.texts[:60] + FILMS.texts[:60]
     for one in (first, *rest):
-        assert one.text == texts[one.number]
-        assert one.role == ("source" if one.number < 60 else "target")
-        assert one.label == [*SOURCE.labels[:60], *clf.transduction_][one.number]
+        place = one.number + (60 if one.role == "target" else 0)
+        assert one.text == texts[place]
+        assert one.label == [*SOURCE.labels[:60], *clf.transduction_][place]
+        assert one.name == f"{one.role} {one.number}"
     sizes = [abs(one.shares["positive"]) for one in (first, *rest)]
     assert sizes == sorted(sizes, reverse=True)
 
@@ -160,7 +165,7 @@ def test_marked_text_is_escaped_too():
         .html()
     )
     assert "<script>" not in page
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;</mark>" in page
+    assert "&lt;script&gt;alert</mark>" in page
 
 
 @pytest.mark.filterwarnings("ignore:fit was given no target")
@@ -174,7 +179,78 @@ def test_labels_are_escaped_too():
 def test_text_is_for_a_terminal():
     shown = fit().explain(HOSTILE).text()
     assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in shown
-    assert "what counts for and against" in shown
+    assert "words for" in shown
+
+
+def test_a_terminal_gets_label_probability_score_words_and_documents():
+    clf = fit()
+    why = clf.explain(NEW)
+    lines = why.text(n=2).splitlines()
+    sure = clf.predict_proba([NEW])[0].max()
+    assert why.probability == pytest.approx(dict(zip(clf.classes_, clf.predict_proba([NEW])[0], strict=True)))
+    score, empty = why.score[why.label], why.empty[why.label]
+    assert lines[0] == f"{why.label} ({sure:.0%}): score {score:+.3f} (an empty text scores {empty:+.3f})"
+    assert repr(why) == f"<Explanation: {lines[0]}>"
+    for heading in (f"words for {why.label}:", f"words against {why.label}:", "most influential training documents:"):
+        after = lines[lines.index(heading) + 1 :][:2]
+        assert all(line.startswith(("  +", "  -")) for line in after)
+    great = sum(word.shares["positive"] for word in why.words if word.text.casefold() == "great")
+    assert f"  {great:+.3f}  great (2 times)" in lines
+
+
+def test_a_word_that_stands_twice_is_listed_once():
+    one = Span(0, 5, "Great", "good", {"good": 0.25, "bad": -0.25})
+    words = [one, replace(one, start=10, stop=15, text="great"), replace(one, start=20, stop=23, text="lid")]
+    given_ = {"score": {"good": 1.0, "bad": -1.0}, "empty": {"good": 0.0, "bad": 0.0}, "probability": {}}
+    lines = Explanation("...", "good", spans=[], documents=[], words=words, **given_).text().splitlines()
+    assert lines == [
+        "good: score +1.000 (an empty text scores +0.000)",
+        "",
+        "words for good:",
+        "  +0.500  Great (2 times)",
+        "  +0.250  lid",
+    ]
+
+
+@pytest.mark.parametrize("options", [{}, {"preset": "best", "n_added": None}])
+def test_a_document_is_not_its_own_neighbour(options):
+    clf = fit(**options)
+    for role, text in (("target", FILMS.texts[5]), ("source", SOURCE.texts[5])):
+        why = clf.explain(text)
+        assert why.itself is not None
+        assert len(why.documents) == 119
+        assert not any(one.role == role and one.number == 5 for one in why.documents)
+    known = clf.explain(FILMS.texts[5])
+    assert (known.label, known.probability[known.label]) == (clf.transduction_[5], clf.transduction_proba_[5].max())
+    both = gs.TransductiveClassifier(preset="paper", ngram_range=(2, 4)).fit(
+        SOURCE.texts[:20], SOURCE.labels[:20], target=[*FILMS.texts[:5], SOURCE.texts[3]]
+    )
+    copied = both.explain(SOURCE.texts[3])
+    assert [one.number for one in copied.documents if one.text == SOURCE.texts[3]] == [3]  # the copy in the source is another
+    assert copied.documents[0].role == "source"
+
+
+def test_words_are_whole_and_their_shares_are_those_of_their_characters():
+    clf = fit_linear()
+    why, (by_character,) = clf.explain(NEW), clf._fit.model.ngrams.spread([NEW])
+    assert {word.text for word in why.words} & {"great", "LOVE", "broke", "lid"}
+    for word in why.words:
+        assert NEW[word.start : word.stop] == word.text
+        assert not word.text[0].isalnum() or not NEW[max(0, word.start - 1) : word.start].isalnum()
+        assert not word.text[-1].isalnum() or not NEW[word.stop : word.stop + 1].isalnum()
+        np.testing.assert_allclose(list(word.shares.values()), by_character[word.start : word.stop].sum(axis=0), atol=1e-12)
+    places = sorted((word.start, word.stop) for word in why.words)
+    assert all(stop <= start for (_, stop), (start, _) in pairwise(places))
+
+
+def test_a_page_marks_words_in_the_colour_of_their_class():
+    why = fit().explain(NEW)
+    assert why._repr_html_() == why.html()
+    assert why.html().count("<mark") == 5
+    codes = {list(why.score).index(word.label) for word in why.words[:5]}
+    for code, colour in enumerate(COLOURS[:3]):
+        assert (colour in why.html()) == (code in codes)
+        assert f"--c{code}: {colour};" in class_colours()
 
 
 @settings(max_examples=15, deadline=None)
@@ -239,9 +315,10 @@ def test_a_linear_model_explains_as_other_models_do(options):
     (shares,) = find_shares(replace(clf._fit.model, ngrams=None), [NEW])
     assert len(explanation.documents) == len(texts) == 62
     for one in explanation.documents:
-        assert one.text == texts[one.number]
-        assert np.isclose(one.similarity, shares.similarity[one.number], rtol=0, atol=1e-12)
-        expected = clf._fit.model.coefficients[one.number] * shares.gain[one.number]
+        place = one.number + (40 if one.role == "target" else 0)
+        assert one.text == texts[place]
+        assert np.isclose(one.similarity, shares.similarity[place], rtol=0, atol=1e-12)
+        expected = clf._fit.model.coefficients[place] * shares.gain[place]
         np.testing.assert_allclose(list(one.shares.values()), expected, rtol=0, atol=1e-12)
     for label in clf.classes_:
         total = explanation.empty[label] + sum(one.shares[label] for one in explanation.documents)
@@ -273,11 +350,53 @@ def test_without_texts_there_are_no_neighbours(tmp_path):
     found, expected = loaded.explain(HOSTILE), clf.explain(HOSTILE)
     assert expected.documents
     assert found == replace(expected, documents=[])
-    assert "through likeness with" in expected.text()
-    assert found.text() == expected.text().partition("\n\nthrough likeness with:")[0]
-    assert "what counts for and against" in found.text()
+    assert "most influential training documents:" in expected.text()
+    assert found.text() == expected.text().partition("\n\nmost influential training documents:")[0]
+    assert "words for" in found.text()
     assert found.html() == expected.html()
     assert loaded.explain("").text().splitlines()[0] == clf.explain("").text().splitlines()[0]
     shares = list(spread_scores(loaded._fit.model, [NEW, ""], own=[-1, -1]))
     np.testing.assert_allclose(shares[0], clf._fit.model.ngrams.spread([NEW])[0], rtol=0, atol=0)
     assert shares[1].shape == (0, 2)
+
+
+def test_html_of_a_long_text_shows_its_beginning():
+    text = "q" * 100_000 + "good" * 10
+    words = [Span(0, 4, "qqqq", "a", {"a": 1.0}), Span(99_999, 100_003, "qgoo", "a", {"a": 1.0})]
+    explanation = Explanation(text, "a", {"a": 1.0}, {"a": 0.0}, spans=[], documents=[], probability={}, words=words)
+    page = explanation.html()
+    assert "good" not in page
+    assert page.count("q") == 100_000
+    assert page.count("<mark") == 1
+    assert "40 more characters are not shown" in page
+
+
+@pytest.mark.parametrize("preset", ["paper", "best"])
+def test_texts_are_explained_as_many_at_a_time_as_memory_is_told_of(preset):
+    clf = fit(preset=preset, n_added=None) if preset == "best" else fit()
+    texts = [*FILMS.texts[:9], "", NEW * 3, FILMS.texts[9]]
+    own = [*range(60, 69), -1, -1, 69]
+    whole = list(spread_scores(clf._fit.model, texts, own=own))
+    if preset == "best":
+        parts = list(spread_scores(clf._fit.model, texts, own=own, together=100))
+    else:
+        parts = [one.by_character for one in find_shares(clf._fit.model, texts, own=own, together=100)]
+    assert all(np.array_equal(first, second) for first, second in zip(whole, parts, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("lengths", "expected"),
+    [
+        ([], []),
+        ([5], [1]),
+        ([0, 0, 0, 0], [3, 1]),
+        ([4, 6, 1, 9, 1], [2, 2, 1]),
+        ([30, 1, 30], [1, 1, 1]),
+        ([10, 0, 1], [2, 1]),
+    ],
+)
+def test_parts_have_few_texts_and_few_characters(lengths, expected):
+    texts = ["x" * length for length in lengths]
+    parts = list(cut_parts(texts, 3, 10))
+    assert [part.stop - part.start for part in parts] == expected
+    assert [text for part in parts for text in texts[part]] == texts

@@ -3,10 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from html import escape
 from itertools import pairwise
 from math import e
-from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -19,17 +17,19 @@ from gramshift.kernels.kernel import Job
 from gramshift.kernels.leaves.attribution import count_members, spread_runs
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import Groups, Weighting, make_weights
+from gramshift.model.explanation import Explanation, Neighbour, Span
 from gramshift.model.fitted import Fit, Model
 from gramshift.model.ngram_model import at_origins
 from gramshift.model.string_kernel import StringKernel
+from gramshift.model.word_spans import rank_words
 from gramshift.ngrams.index import KINDS
 from gramshift.ngrams.sorted_ngrams import SortedNGrams, SortedShard, sort_ngrams
+from gramshift.runtime.budget import EXPLAINED_TOGETHER, LINEAR_TOGETHER
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import Progress
 from gramshift.text.corpus import Corpus
 from gramshift.text.encode import encode
 from gramshift.text.steps import Aligned, TextSteps, align
-from gramshift.text.terminal import visible
 from gramshift.text.words import align_words
 
 Floats = NDArray[np.float64]
@@ -54,20 +54,32 @@ def find_shares(
     progress: Progress | None = None,
     cells: int = CELLS,
     block: int = BLOCK,
+    together: int = EXPLAINED_TOGETHER,
 ) -> Iterator[Shares]:
     """Find the shares of each text. With its normaliser held fixed K-hat is a sum over n-grams, and through the exponential
     each of them gets its part of exp(-1 + s) - exp(-1) in proportion to its part of s.
 
     ``own`` tells which document of the model each text is, -1 for none. What it has in common with itself is then left out:
-    all of it is, and would drown the rest. ``cells`` and ``block`` say how many similarities are held and how many documents a
-    thread works on at a time.
+    all of it is, and would drown the rest. ``cells`` and ``together`` say how many similarities and characters are held,
+    ``block`` how many documents a thread works on at a time.
     """
     step = max(1, cells // max(1, len(model.documents)))
     documents = Corpus(list(model.documents))
-    for start in range(0, len(texts), step):
-        here = partial(_move, progress, block, start, len(texts)) if progress else None
-        part = slice(start, start + step)
+    for part in cut_parts(texts, step, together):
+        here = partial(_move, progress, block, part.start, len(texts)) if progress else None
         yield from _find(model, documents, texts[part], own[part] if own is not None else None, here, block)
+
+
+def cut_parts(texts: Sequence[str], most: int, together: int) -> Iterator[slice]:
+    """Yield which texts to take at a time: so many at most, with so many characters ``together``, or one that has more."""
+    start, held = 0, 0
+    for number, text in enumerate(texts):
+        if number > start and (number - start >= most or held + len(text) > together):
+            yield slice(start, number)
+            start, held = number, 0
+        held += len(text)
+    if start < len(texts):
+        yield slice(start, len(texts))
 
 
 def _move(progress: Progress, block: int, start: int, total: int, stage: str, done: int, _: int) -> None:
@@ -129,7 +141,7 @@ def _compare(kernel: StringKernel, aligned: list[Aligned], known: list[str], wei
     shape, runtime = (len(aligned), len(known)), Runtime(kernel.n_jobs, kernel.memory_limit).pinned()
 
     def check_size(n_bytes: int) -> None:
-        what = f"a gram of {shape[0]} x {shape[1]} documents, with its index,"
+        what = f"a kernel matrix of {shape[0]} x {shape[1]} documents, with its index,"
         runtime.require(what, 16 * shape[0] * shape[1] + n_bytes, "raise memory_limit, or explain fewer documents at a time")
 
     encoded = encode([*known, *(one.text for one in aligned)])
@@ -196,96 +208,30 @@ def _find_mixed(one: _Compared, n_known: int, shard: SortedShard) -> _MixedRuns:
     return _MixedRuns(docs, shard, runs, make_weights(weighting, n_known, count))
 
 
-@dataclass(frozen=True)
-class Span:
-    """A stretch of the text that pushes towards one class; a share per class."""
-
-    start: int
-    stop: int
-    text: str
-    label: Any
-    shares: dict[Any, float]
-
-
-@dataclass(frozen=True)
-class Neighbour:
-    """A document of the fit: its number, whether it was source or target, its label, its similarity, a share per class."""
-
-    number: int
-    role: str
-    label: Any
-    similarity: float
-    text: str
-    shares: dict[Any, float]
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """The score of one document, taken apart twice: by stretches of its text and by documents. Each adds up with ``empty``."""
-
-    given: str
-    label: Any
-    score: dict[Any, float]
-    empty: dict[Any, float]
-    """What a document without any n-gram would score."""
-    spans: list[Span]
-    documents: list[Neighbour]
-    """All documents of the fit, or all landmarks, those that counted most for the label first; none without texts."""
-
-    def text(self, *, n: int = 8) -> str:
-        """Describe the strongest stretches and documents in lines for a terminal."""
-        chosen = sorted(self.spans, key=lambda span: -abs(span.shares[self.label]))[:n]
-        lines = [
-            f"{self.label}: score {self.score[self.label]:+.4f}, of which {self.empty[self.label]:+.4f} for any document",
-            "",
-            f"what counts for and against {self.label}:",
-            *(f"  {span.shares[self.label]:+.4f}  {visible(span.text)!r}" for span in chosen),
-        ]
-        if self.documents:
-            lines += ["", "through likeness with:"]
-        for one in self.documents[:n]:
-            about = f"{one.role} {one.number}, {one.label}"
-            lines.append(f"  {one.shares[self.label]:+.4f}  {about}: {visible(shorten(one.text, 70, placeholder=' ...'))}")
-        return "\n".join(lines)
-
-    def html(self) -> str:
-        """The text with its stretches marked, as a fragment of HTML: blue for the label, red against it."""
-        strongest = max((abs(span.shares[self.label]) / len(span.text) for span in self.spans), default=0.0) or 1.0
-        parts, place = [], 0
-        for span in self.spans:
-            share = span.shares[self.label]
-            strength = abs(share) / len(span.text) / strongest
-            colour = "33, 102, 172" if share > 0 else "178, 24, 43"
-            title = escape(f"{share:+.4f} for {self.label}")
-            parts.append(escape(self.given[place : span.start]))
-            parts.append(f'<mark style="background: rgba({colour}, {0.6 * strength:.2f}); color: inherit" title="{title}">')
-            parts.append(f"{escape(span.text)}</mark>")
-            place = span.stop
-        parts.append(escape(self.given[place:]))
-        head = f"{self.label}: {self.score[self.label]:+.4f}"
-        page = (
-            f'<figure class="gramshift-explanation"><figcaption dir="auto">{escape(head)}</figcaption>'
-            f'<p dir="auto" style="white-space: pre-wrap; unicode-bidi: isolate">{"".join(parts)}</p></figure>'
-        )
-        return page.encode("utf-8", "replace").decode()  # half a surrogate pair cannot stand in a page
-
-
 def spread_scores(
-    model: Model, texts: Sequence[str], *, own: Sequence[int], progress: Progress | None = None, block: int = BLOCK
+    model: Model,
+    texts: Sequence[str],
+    *,
+    own: Sequence[int],
+    progress: Progress | None = None,
+    block: int = BLOCK,
+    together: int = LINEAR_TOGETHER,
 ) -> Iterator[Floats]:
-    """What each character of each text adds to its scores, per class; ``own`` as :func:`find_shares` has it."""
+    """What each character of each text adds to its scores, per class; ``own`` as :func:`find_shares` has it.
+
+    Of a linear model ``block`` texts, with so many characters ``together``, are looked at at a time.
+    """
     if model.ngrams is None:
         yield from (one.by_character for one in find_shares(model, texts, own=own, progress=progress))
         return
     numbers = np.asarray(own, np.intp)
-    for start in range(0, len(texts), block):
-        part = slice(start, start + block)
+    for part in cut_parts(texts, block, together):
         known = numbers[part]
         coefficients = np.zeros((len(known), len(model.intercepts)))
         coefficients[known >= 0] = model.coefficients[known[known >= 0]]  # none, if it was saved without texts
         yield from model.ngrams.spread(texts[part], coefficients)
         if progress is not None:
-            progress("explain", min(start + block, len(texts)), len(texts))
+            progress("explain", part.stop, len(texts))
 
 
 def _take_apart(model: Model, text: str) -> tuple[Floats, Floats, Floats]:
@@ -304,35 +250,48 @@ def explain_text(fit: Fit, text: str) -> Explanation:
     if fit.model.similarities is None or not fit.model.similarities.by_counts:
         counting = ", ".join(repr(name) for name, kind in KERNELS.items() if kind.counts)
         raise InputError(f"explain needs string kernels that count n-grams ({counting}): of others the parts are not known")
-    model, classes, numbers, labels = fit.model, fit.classes.tolist(), fit.compared.tolist(), fit.all_labels
-    is_source = fit.labelling.is_source
+    model, classes = fit.model, fit.classes.tolist()
     by_character, similarity, by_document = _take_apart(model, text)
     base = model.coefficients.sum(axis=0) / e if model.adapt else np.zeros(len(classes))
     empty = base + model.intercepts
     score = empty + (by_document if model.ngrams is None else by_character).sum(axis=0)
-    chosen = int(np.argmax(score))
+    code, probability = fit.judge(text, score)
 
     def name(values: Floats) -> dict[Any, float]:
         return dict(zip(classes, values.tolist(), strict=True))
 
-    order = np.argsort(-np.abs(by_document[:, chosen]), kind="stable").tolist()
-    among_all = range(len(is_source)) if fit.sampled is None else fit.sampled.rows.tolist()
-    neighbours = [
-        Neighbour(
-            among_all[numbers[i]],
-            "source" if is_source[numbers[i]] else "target",
-            labels[numbers[i]],
-            float(similarity[i]),
-            model.documents[i],
-            name(by_document[i]),
-        )
-        for i in order
-    ]
-    spans = [
-        Span(start, stop, text[start:stop], classes[code], name(by_character[start:stop].sum(axis=0)))
-        for start, stop, code in stretches(by_character)
-    ]
-    return Explanation(text, classes[chosen], name(score), name(empty), spans, neighbours)
+    def span(start: int, stop: int, code: int) -> Span:
+        return Span(start, stop, text[start:stop], classes[code], name(by_character[start:stop].sum(axis=0)))
+
+    own = _find_itself(fit, text)
+    order = [row for row in np.argsort(-np.abs(by_document[:, code]), kind="stable").tolist() if row != own]
+    return Explanation(
+        text,
+        classes[code],
+        name(score),
+        name(empty),
+        [span(*one) for one in stretches(by_character)],
+        [_introduce(fit, row, float(similarity[row]), name(by_document[row])) for row in order],
+        {} if probability is None else name(probability),
+        [span(one.start, one.stop, one.code) for one in rank_words(text, by_character)],
+        None if own is None else name(by_document[own]),
+    )
+
+
+def _find_itself(fit: Fit, text: str) -> int | None:
+    """Which of the compared documents a text is: one of the target if there is one, else one of the source."""
+    numbers, is_source = fit.compared, fit.labelling.is_source
+    equal = [row for row, document in enumerate(fit.model.documents) if document == text]
+    return min(equal, key=lambda row: bool(is_source[numbers[row]]), default=None)
+
+
+def _introduce(fit: Fit, row: int, similarity: float, shares: dict[Any, float]) -> Neighbour:
+    """Say who one of the compared documents is."""
+    number = int(fit.compared[row])
+    role = "source" if fit.labelling.is_source[number] else "target"
+    file, known_as = (None, None) if fit.origins is None else fit.origins[number]
+    label, text = fit.all_labels[number], fit.model.documents[row]
+    return Neighbour(fit.places[number], role, label, similarity, text, shares, file, known_as)
 
 
 def stretches(by_character: Floats) -> list[tuple[int, int, int]]:

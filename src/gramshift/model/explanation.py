@@ -1,0 +1,146 @@
+"""The score of a document, taken apart: what users look at, in a terminal or on a page."""
+
+from dataclasses import dataclass
+from html import escape
+from textwrap import shorten
+from typing import Any
+
+from gramshift.model.word_spans import STRONGEST
+from gramshift.text.terminal import visible
+
+LONGEST_SHOWN = 100_000  # characters of a text in HTML: browsers take minutes to lay out megabytes without a blank
+
+
+@dataclass(frozen=True)
+class Span:
+    """A part of the text that pushes towards one class; a share per class."""
+
+    start: int
+    stop: int
+    text: str
+    label: Any
+    shares: dict[Any, float]
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A document of the fit: whether it was source or target, its label, its similarity, a share per class.
+
+    ``number`` is its place in X for a source document, in ``transduction_`` for a target document. ``file`` and ``id`` are
+    those of the user's files, where the command has read it from these.
+    """
+
+    number: int
+    role: str
+    label: Any
+    similarity: float
+    text: str
+    shares: dict[Any, float]
+    file: str | None = None
+    id: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What the user knows it by."""
+        return f"{self.role} {self.number}" if self.id is None else f"{self.file} {self.id}"
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """The score of one document, taken apart twice: by spans of its text and by documents. Each adds up with ``empty``."""
+
+    given: str
+    label: Any
+    """As ``predict`` has it: a document of the target keeps the label of the fit."""
+    score: dict[Any, float]
+    empty: dict[Any, float]
+    """What a document without any n-gram would score."""
+    spans: list[Span]
+    """Runs of characters that push towards the same class, in the order of the text."""
+    documents: list[Neighbour]
+    """All other documents of the fit, or all landmarks, those that counted most for the label first; none without texts."""
+    probability: dict[Any, float]
+    """As ``predict_proba`` has it."""
+    words: list[Span]
+    """Words and short phrases that push towards a class, strongest first: a ranking of what stands in ``spans``."""
+    itself: dict[Any, float] | None = None
+    """What the document added to its own score, if it took part in the fit; it is not among ``documents``."""
+
+    def text(self, *, n: int = STRONGEST) -> str:
+        """Describe the n strongest words for and against the label, and as many documents, in lines for a terminal."""
+        label, lines, found = self.label, [self.headline()], _sum_up(self.words, self.label)
+        speaks_for = [(word, share) for word, share in found if share > 0][:n]
+        speaks_against = [(word, share) for word, share in reversed(found) if share < 0][:n]
+        for about, chosen in ((f"words for {label}:", speaks_for), (f"words against {label}:", speaks_against)):
+            if chosen:
+                lines += ["", visible(about), *(_in_line(share, word) for word, share in chosen)]
+        if self.documents:
+            lines += ["", "most influential training documents:"]
+        for one in self.documents[:n]:
+            about = f"{one.name}, {one.label}: {shorten(one.text, 70, placeholder=' ...')}"
+            lines.append(_in_line(one.shares[label], about))
+        return "\n".join(lines)
+
+    def headline(self) -> str:
+        """The label, how likely it is, and its score, in a line."""
+        sure = f" ({self.probability[self.label]:.0%})" if self.probability else ""
+        score = f"score {self.score[self.label]:+.3f} (an empty text scores {self.empty[self.label]:+.3f})"
+        return visible(f"{self.label}{sure}: {score}")
+
+    def __repr__(self) -> str:
+        return f"<Explanation: {self.headline()}>"
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+    def html(self) -> str:
+        """The text with its five strongest words marked in the colours of their classes, as a fragment of HTML.
+
+        Of a text of more than 100,000 characters the beginning, and how many are left out.
+        """
+        classes, parts, place, more = list(self.score), [], 0, len(self.given) - LONGEST_SHOWN
+        chosen = sorted((word for word in self.words[:STRONGEST] if word.stop <= LONGEST_SHOWN), key=lambda word: word.start)
+        largest = max((_ahead(word) for word in chosen), default=0.0) or 1.0
+        for word in chosen:
+            style = mark_style(classes.index(word.label), _ahead(word) / largest)
+            title = escape(f"{word.shares[word.label]:+.3f} for {word.label}")
+            parts.append(escape(self.given[place : word.start]))
+            parts.append(f'<mark style="{style}" title="{title}">{escape(word.text)}</mark>')
+            place = word.stop
+        parts.append(escape(self.given[place:LONGEST_SHOWN]))
+        left_out = f"<p>{more} more characters are not shown.</p>" if more > 0 else ""
+        page = (
+            f'<figure class="gramshift-explanation"><figcaption dir="auto">{escape(self.headline())}</figcaption>'
+            f'<p dir="auto" style="white-space: pre-wrap; unicode-bidi: isolate">{"".join(parts)}</p>{left_out}</figure>'
+        )
+        return page.encode("utf-8", "replace").decode()  # half a surrogate pair cannot stand in a page
+
+
+COLOURS = ("#c05518", "#2c6db3", "#287d4e", "#8450c4", "#8f6c08", "#bb3583", "#0b7a84", "#66707c")  # those of the report
+
+
+def mark_style(code: int, strength: float) -> str:
+    """How a word for this class is marked; a page may have colours of its own, for a dark background too."""
+    number = code % len(COLOURS)
+    colour = f"var(--c{number}, {COLOURS[number]})"
+    background = f"color-mix(in srgb, {colour} {10 + 40 * strength:.0f}%, transparent)"
+    return f"background: {background}; color: inherit; border-bottom: 2px solid {colour}"
+
+
+def _ahead(word: Span) -> float:
+    """What a word adds to its class, less the mean of what it adds to all."""
+    return word.shares[word.label] - sum(word.shares.values()) / len(word.shares)
+
+
+def _sum_up(words: list[Span], label: Any) -> list[tuple[str, float]]:
+    """Each word once, with all that it adds to the score of the label; largest first."""
+    places: dict[str, list[Span]] = {}
+    for word in words:
+        places.setdefault(" ".join(word.text.split()).casefold(), []).append(word)
+    found = [(several, sum(word.shares[label] for word in several)) for several in places.values()]
+    times = ((several[0].text + (f" ({len(several)} times)" if len(several) > 1 else ""), share) for several, share in found)
+    return sorted(times, key=lambda one: -one[1])
+
+
+def _in_line(share: float, words: str) -> str:
+    return f"  {share:+.3f}  {visible(' '.join(words.split()))}"
