@@ -3,18 +3,22 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from gramshift.hooks import register
+
 if TYPE_CHECKING:
     from gramshift import baselines
     from gramshift.data.file_corpus import open_parts
-    from gramshift.errors import GramshiftError
+    from gramshift.errors import FitWarning, GramshiftError
     from gramshift.evaluate.comparison import compare
     from gramshift.methods import load
     from gramshift.model.classifier import TransductiveClassifier
     from gramshift.model.inputs import Target
     from gramshift.model.string_kernel import StringKernel
+    from gramshift.report import plot
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 __all__ = [
+    "FitWarning",
     "GramshiftError",
     "StringKernel",
     "Target",
@@ -24,9 +28,12 @@ __all__ = [
     "compare",
     "load",
     "open_parts",
+    "plot",
 ]
 
+_MODULES = {"baselines": "gramshift.baselines", "plot": "gramshift.report.plot"}
 _HOMES = {
+    "FitWarning": "gramshift.errors",
     "GramshiftError": "gramshift.errors",
     "StringKernel": "gramshift.model.string_kernel",
     "Target": "gramshift.model.inputs",
@@ -36,11 +43,13 @@ _HOMES = {
     "open_parts": "gramshift.data.file_corpus",
 }
 
+register({"draw_summary": "gramshift.report.presenter", "write_report": "gramshift.report.presenter"})
+
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for, when it is asked for: `gramshift --help` need not wait for compiled code."""
-    if name == "baselines":
-        return import_module("gramshift.baselines")
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     if name not in _HOMES:
         raise AttributeError(f"module 'gramshift' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)

@@ -27,3 +27,7 @@ class MissingPackageError(GramshiftError, ModuleNotFoundError):
 
 class ScriptError(GramshiftError, RuntimeError):
     """A script that must be written otherwise before it can do this."""
+
+
+class FitWarning(UserWarning):
+    """Something about a fit that a user should look at: likely mistakes in what it was given, or labels not to be trusted."""

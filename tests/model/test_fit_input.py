@@ -147,6 +147,8 @@ def test_a_target_without_any_known_ngram_gets_the_shares():
 def test_a_fit_without_target_warns():
     with pytest.warns(UserWarning, match="no target"):
         gs.TransductiveClassifier().fit(KITCHEN.texts[:20], KITCHEN.labels[:20])
+    with pytest.warns(UserWarning, match="^-1 among the labels is a class like any other"):
+        gs.TransductiveClassifier().fit(["a b", "b c", "c d", "d e"] * 3, [0, 1, 2, -1] * 3, target=["a c", "b d"])
     with pytest.warns(UserWarning, match="-1 among the labels is a class like any other"):
         gs.TransductiveClassifier().fit(KITCHEN.texts[:20], [-1, 0, 1, 0] * 5)
     with warnings.catch_warnings():

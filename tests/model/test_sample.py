@@ -6,7 +6,7 @@ import pytest
 import gramshift as gs
 from gramshift.model.archive import read_archive, write_archive
 from gramshift.model.inputs import AT_A_TIME
-from gramshift.model.saving import arrays_of
+from gramshift.model.model_schema import declare_model
 from gramshift.text.corpus import DRAWN, Reservoir, sample_rows
 from small_demo import load_demo
 from small_tables import Parts
@@ -155,7 +155,7 @@ def test_it_is_the_same_after_loading_with_landmarks(tmp_path):
 )
 def test_a_file_whose_sample_does_not_go_with_the_rest_is_refused(sampled, tmp_path, name, change):
     sampled.save(tmp_path / "m")
-    head, arrays = read_archive(tmp_path / "m", arrays_of)
+    head, arrays = read_archive(tmp_path / "m", declare_model)
     del head["checksums"]
     write_archive(tmp_path / "bad", head, arrays | {name: change(arrays[name])})
     with pytest.raises(ValueError, match="not a Gramshift model that can be trusted"):
@@ -165,11 +165,11 @@ def test_a_file_whose_sample_does_not_go_with_the_rest_is_refused(sampled, tmp_p
 def test_a_command_tells_of_it_and_explanations_count_among_all_documents(sampled, tmp_path, gramshift):
     sampled.save(tmp_path / "m")
     answer = gramshift("info", tmp_path / "m")
-    assert "120 source and 40 of 120 target documents" in answer.out
+    assert "120 source, 40 of 120 target documents" in answer.out
     assert "all 160 texts of the fit" in answer.out
     why = sampled.explain("a great film")
-    texts = KITCHEN.texts + FILMS.texts
-    assert [texts[one.number] for one in why.documents] == [one.text for one in why.documents]
+    texts = {"source": KITCHEN.texts, "target": FILMS.texts}
+    assert [texts[one.role][one.number] for one in why.documents] == [one.text for one in why.documents]
 
 
 @pytest.mark.parametrize("sample", [0, -1, 1.5, True, "all", 2.0])

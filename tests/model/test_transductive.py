@@ -187,7 +187,7 @@ def test_more_to_add_than_there_is_adds_all():
         ({"alpha": -1.0}, (X, Y), ValueError, "alpha=-1.0"),
         ({"alpha": 1e-300, "adapt": False, "ngram_range": (1, 1)}, (X, Y), ValueError, "alpha=1e-300 is too small"),
         ({}, (Y, X), ValueError, "are X and y swapped"),
-        ({}, (X, [(label,) for label in Y]), TypeError, "labels are str, numbers or bool"),
+        ({}, (X, [(label,) for label in Y]), TypeError, "labels are str, numbers of up to 64 bits or bool"),
         ({}, (X, np.array(["2020-01-01", "2021-01-01"] * 60, "datetime64[D]")), TypeError, "make it a str"),
         ({}, (X, [2**63, 1] * 60), ValueError, "more than 64 bits"),
         ({}, (X, ["a", "a\0"] * 60), ValueError, "NUL"),

@@ -1,5 +1,6 @@
 """The transductive classifier, ours and the paper's, behind scikit-learn's interface."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
@@ -9,8 +10,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import validate_data
 
-from gramshift.errors import InputError, InputTypeError
+from gramshift.errors import FitWarning, InputError, InputTypeError
 from gramshift.learn.selection import choose_classes
+from gramshift.model.diagnosis import find_warnings
 from gramshift.model.fit import fit_exact, fit_landmarks, refuse_landmarks
 from gramshift.model.fitted import Fit, Sampled
 from gramshift.model.inputs import (
@@ -21,23 +23,16 @@ from gramshift.model.inputs import (
     gather,
     gather_parts,
     warn_of_input,
-    weigh_documents,
 )
+from gramshift.model.labels import weigh_documents
+from gramshift.model.model_schema import FORMAT, FORMAT_VERSION, OF_NGRAMS, OF_ROWS, WITH_LANDMARKS, declare_model
 from gramshift.model.predictor import Predictor
-from gramshift.model.saving import (
-    FORMAT,
-    FORMAT_VERSION,
-    OF_NGRAMS,
-    WITH_LANDMARKS,
-    Kind,
-    arrays_of,
-    kernel_to_json,
-    parameters_from_json,
-    read_fit,
-)
-from gramshift.model.settings import Settings, check_sample, copy_kernel
+from gramshift.model.presenting import Presented
+from gramshift.model.saving import Kind, kernel_to_json, parameters_from_json, read_fit
+from gramshift.model.settings import Settings, check_sample, check_verbose, copy_kernel, kernel_is_rows
 from gramshift.model.similarities import Similarities, similarities_of
 from gramshift.model.string_kernel import StringKernel
+from gramshift.runtime.progress_bar import shown_progress
 from gramshift.runtime.resources import Runtime, check_engine
 from gramshift.runtime.threads import Progress
 from gramshift.text.corpus import InParts
@@ -46,23 +41,24 @@ from gramshift.text.documents import as_documents
 Floats = NDArray[np.float64]
 
 
-class TransductiveClassifier(Predictor, ClassifierMixin, BaseEstimator):
-    """Label the documents of a target domain with what was learnt on a source domain, adapting to the target.
+class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimator):
+    """Label the documents of a target domain from labelled documents of a source domain, adapting to the target.
 
     By default documents are a linear model of weighted n-grams, whose memory grows in line with the documents: ridge regression
-    is trained on the source and, in five rounds, on its own answers for more and more of the target. The preset "paper" is the
-    transductive kernel classifier of Ionescu and Butnaru [1]_: documents are described by similarity to all documents, and a
+    is trained on the source and, in five rounds, on pseudo-labels for more and more of the target. The preset "paper" is the
+    transductive kernel classifier of Ionescu and Butnaru (2018): documents are described by similarity to all documents, and a
     second round also learns from the target documents of which the first was surest.
 
     Parameters
     ----------
     kernel : str, StringKernel, callable or list of these, optional
         How documents are compared: a kind of :class:`StringKernel` by its name, "words" for the presence of words and pairs
-        of words, "precomputed", a StringKernel, or a callable k(A, B). Values are normalised; several kernels are averaged
-        after that. With "precomputed", X is the square gram of source and target documents, and gaps in y mark the target. A
-        callable gets lists of texts, or arrays where X has rows of numbers.
+        of words, "rows", "precomputed", a StringKernel, or a callable k(A, B). Values are normalised; several kernels are
+        averaged after that. With "rows", X and target have a row of numbers for each document, such as its embedding, and rows
+        are compared by their cosine. With "precomputed", X is the square kernel matrix of source and target documents, and gaps
+        in y mark the target. A callable gets lists of texts, or arrays where X has rows of numbers; it cannot be saved.
     preset : {"best", "paper"}
-        What holds for all parameters that are None: the best that we know, or the paper's choices.
+        What holds for all parameters that are None: the recommended choices, or the paper's.
     ngram_range : tuple of two int, optional
         The smallest and the largest length of n-grams, for kernels given by name: 3 to 8, for the paper 5 to 8.
     weighting : {"none", "idf"} or dict, optional
@@ -75,12 +71,12 @@ class TransductiveClassifier(Predictor, ClassifierMixin, BaseEstimator):
     n_rounds : int, optional
         The number of rounds. The paper has 2: the second also learns from answers of the first. More are allowed.
     n_added : int, float or list of these, optional
-        How many target documents join the training set after a round; a float up to 1.0 is a share of the target. All of
-        them join if there are fewer. A list has a number for each round after the first.
+        How many target documents join the training set, with their pseudo-labels, after a round; a float up to 1.0 is a
+        fraction of the target. All of them join if there are fewer. A list has a number for each round after the first.
     select : {"surest", "source shares", "estimated shares"} or dict, optional
-        Which target documents join. The surest, as in the paper; or of each class its share of them, the surest first, where
-        the shares are those of the source, given by class, or estimated from the target's scores. An estimate has a standard
-        error, and moves the source's shares only by what that error leaves of the difference.
+        Which target documents are pseudo-labelled. The surest, as in the paper; or of each class its proportion, the surest
+        first, where the proportions are those of the source, given by class, or estimated from the target's scores. An
+        estimate has a standard error, and moves the source's proportions only by what that error leaves of the difference.
     alpha : float, optional
         The regularisation of the ridge regression and of the discriminant analysis.
     class_weight : dict or "balanced", optional
@@ -88,8 +84,8 @@ class TransductiveClassifier(Predictor, ClassifierMixin, BaseEstimator):
     classifier : {"ridge", "discriminant", "svm"}
         What learns on the kernel: ridge regression, kernel discriminant analysis, or a support vector machine.
     bias : bool or "prior", optional
-        Whether "ridge" has an unpenalised intercept; the paper has none. With "prior" scores begin at the shares of the classes
-        in the training set, so that a document without evidence gets these, and the last round decides by probabilities.
+        Whether "ridge" has an unpenalised intercept; the paper has none. With "prior" scores begin at the class priors
+        of the training set, so that a document without evidence gets these, and the last round decides by probabilities.
     landmarks : int or "auto", optional
         For many documents and "ridge": each is described by its similarity to so many of them, or to as many as the memory
         limit allows, up to 10,000. X and target may come in parts (:func:`open_parts`). The preset "best" needs none.
@@ -106,6 +102,8 @@ class TransductiveClassifier(Predictor, ClassifierMixin, BaseEstimator):
         How many bytes may be used, or a size such as "2 GB"; by default all that is free. What needs more is refused.
     n_jobs : int or None
         The number of threads; -1 for all cores.
+    verbose : bool or int
+        Whether ``fit`` shows its progress: one line in a terminal, one bar in a notebook that has tqdm and ipywidgets.
 
     Attributes
     ----------
@@ -118,13 +116,15 @@ class TransductiveClassifier(Predictor, ClassifierMixin, BaseEstimator):
     transduction_proba_ : array of shape (n_target, n_classes)
         The probabilities of each target document, on average as sure as labels are expected to be right.
     plain_transduction_ : array of shape (n_target,) or None
-        The label that each target document would have without adapting, by the first round.
+        The label that each target document would have without adapting, by the first round with the source's class proportions.
     shares_ : dict or None
-        For each class its share in the source, as estimated for the target, as used, and the interval of that.
+        For each class its proportion in the "source", as "estimated" for the target, as "used", and the 95 % interval of the
+        last, "low" and "high".
     expected_accuracy_ : dict or None
-        The share of right labels that is to be expected, with the interval of nine of ten fits.
+        The fraction of right labels that is to be expected, "value", with the interval of nine of ten fits, "low" and "high".
     sources_ : list of dict or None
-        For each of several sources how far it is from the target, and what its documents count.
+        For each of several sources its "drift" from the target, the "weight" of its documents, and the "accuracy" of the other
+        sources on it.
     labeled_iter_ : array of int of shape (n_source + n_target,)
         When each document joined the training set, source before target: 0 for a given label, k for round k + 1, -1 for never.
     history_ : list of dict
@@ -170,6 +170,7 @@ class TransductiveClassifier(Predictor, ClassifierMixin, BaseEstimator):
         scheduler: str | None = None,
         memory_limit: int | float | str | None = None,
         n_jobs: int | None = -1,
+        verbose: bool | int = False,
     ) -> None:
         self.kernel = kernel
         self.preset = preset
@@ -190,6 +191,7 @@ class TransductiveClassifier(Predictor, ClassifierMixin, BaseEstimator):
         self.scheduler = scheduler
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(
         self,
@@ -204,7 +206,7 @@ class TransductiveClassifier(Predictor, ClassifierMixin, BaseEstimator):
         resume: Any = None,
         progress: Progress | None = None,
     ) -> Self:
-        """Learn from labelled documents, adapt to the target documents and label them.
+        """Learn from labelled documents, adapt to the target documents and label them; warn of what looks wrong.
 
         Parameters
         ----------
@@ -215,7 +217,7 @@ class TransductiveClassifier(Predictor, ClassifierMixin, BaseEstimator):
         target : like X, or :class:`Target`
             The documents to be labelled. Their true labels are never asked for.
         unlabelled : like X
-            More documents of the target's domain: they shape the weights of n-grams and may join the training set, but get no
+            More documents of the target's domain: they shape the weights of n-grams and may be pseudo-labelled, but get no
             label in ``transduction_``.
         sample_weight : list or array of float
             How much each document of X counts, beside the others. For linear models such as the preset "best".
@@ -226,17 +228,23 @@ class TransductiveClassifier(Predictor, ClassifierMixin, BaseEstimator):
             For a large target: learn from so many of its documents, drawn by ``random_state``, and label the others part by
             part. X and target may then come in parts (:func:`open_parts`).
         resume : path of a folder
-            Finished pieces of a gram, or with landmarks, are kept there: a fit that was interrupted goes on with them.
+            Checkpoint: finished pieces of a kernel matrix, or with landmarks, are kept there, and an interrupted fit resumes.
         progress : callable
-            Called as progress(stage, done, total), from this thread.
+            Called as progress(stage, done, total), from this thread; ``verbose`` then shows nothing.
         """
-        runtime, more = self._runtime(resume, progress), {"sample_weight": sample_weight, "domains": domains}
+        more = {"sample_weight": sample_weight, "domains": domains}
         warn_of_input(X, y, target)
-        if sample is None:
-            return self._fit_with(X, y, target, runtime, unlabelled=unlabelled, **more)
-        if unlabelled is not None or any(one is not None for one in more.values()):
+        if sample is not None and (unlabelled is not None or any(one is not None for one in more.values())):
             raise InputError("sample does not go together with unlabelled, sample_weight or domains; leave one of them out")
-        return self._fit_sample(X, y, target, sample, runtime)
+        with shown_progress(check_verbose(self.verbose), progress) as report:
+            runtime = self._runtime(resume, report)
+            if sample is None:
+                self._fit_with(X, y, target, runtime, unlabelled=unlabelled, **more)
+            else:
+                self._fit_sample(X, y, target, sample, runtime)
+        for words in find_warnings(self._fit):
+            warnings.warn(words, FitWarning, stacklevel=2)
+        return self
 
     def _fit_sample(self, X: Any, y: Any, target: Any, sample: Any, runtime: Runtime) -> Self:
         """Fit with a sample of the target documents, and label the others, if there are any."""
@@ -316,6 +324,7 @@ class TransductiveClassifier(Predictor, ClassifierMixin, BaseEstimator):
     def _given_parameters(self) -> dict[str, Any]:
         """The parameters as they are now, whatever is set later."""
         parameters: dict[str, Any] = self.get_params(deep=False)
+        del parameters["verbose"]  # how much it says is no part of a fit
         lengths = None if self.ngram_range is None else tuple(map(int, self.ngram_range))
         return parameters | {"kernel": copy_kernel(self.kernel), "ngram_range": lengths}
 
@@ -340,7 +349,9 @@ class TransductiveClassifier(Predictor, ClassifierMixin, BaseEstimator):
 
     def _takes_numbers(self) -> bool:
         kernels = self.kernel if isinstance(self.kernel, (list, tuple)) else [self.kernel]
-        return all(callable(kernel) and not isinstance(kernel, StringKernel) for kernel in kernels)
+        return kernel_is_rows(self.kernel) or all(
+            callable(kernel) and not isinstance(kernel, StringKernel) for kernel in kernels
+        )
 
 
 def fit_on_gram(
@@ -370,9 +381,12 @@ def fit_on_gram(
 def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TransductiveClassifier:
     """The classifier that a file holds."""
     classifier = TransductiveClassifier(**parameters_from_json(head["parameters"]))
-    classifier._keep(read_fit(classifier.get_params(deep=False), head, arrays))
+    given = {name: value for name, value in classifier.get_params(deep=False).items() if name != "verbose"}
+    classifier._keep(read_fit(given, head, arrays))
+    if "rows" in arrays:
+        classifier.n_features_in_ = arrays["rows"].shape[1]
     return classifier
 
 
-SAVED_CLASSIFIERS = Kind(FORMAT, (FORMAT_VERSION, WITH_LANDMARKS, OF_NGRAMS), arrays_of, _rebuild)
+SAVED_CLASSIFIERS = Kind(FORMAT, (FORMAT_VERSION, WITH_LANDMARKS, OF_NGRAMS, OF_ROWS), declare_model, _rebuild)
 """The kind of file that ``save`` writes."""

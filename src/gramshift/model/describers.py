@@ -31,6 +31,7 @@ from gramshift.runtime.memory import require
 from gramshift.runtime.pieces import Arrays, Pieces, Store, StoredPieces
 from gramshift.runtime.remote_pieces import RemotePieces, StoredByWorkers
 from gramshift.runtime.resources import Runtime
+from gramshift.runtime.schema import EPSILON, Array
 from gramshift.runtime.threads import run_threads
 from gramshift.text.corpus import InParts, in_lists
 from gramshift.text.encode import encode
@@ -202,6 +203,14 @@ class Encoder:
         """Whether a call uses one thread, so that several parts can be worked on at once."""
         return self._kernel is not None
 
+    def declare(self, n: int) -> dict[str, Array]:
+        """What a call with n documents gives: counts, none above a landmark's with itself but for products, or similarities."""
+        sides, scales = (n, len(self.scale)), Array("<f8", (n,), low=0, most=1)
+        if self._kernel is None:
+            return {"gram": Array("<f8", sides, low=0, most=1 + EPSILON), "row_scale": scales}
+        most = 2**62 if self._kernel.kind == "spectrum" else int(self._lookup.self_values.max(initial=0))
+        return {"gram": Array(("<i4", "<i8"), sides, low=0, most=most), "row_scale": scales}
+
     def __call__(self, documents: Sequence[Any]) -> Arrays:
         """Their gram with the landmarks, counts if there are such, and what the rows are multiplied by."""
         if self._kernel is None:
@@ -287,9 +296,15 @@ class LandmarkDescriber:
         else:
             assert self._store is not None, "only a cluster keeps pieces without one"
             kind = StoredPieces if runtime.cluster is None else StoredByWorkers
-            pieces = kind(self._store, name, runtime, one_at_a_time=not encoder.uses_one_thread)
+            expect = partial(self._expect, encoder, total)
+            pieces = kind(self._store, name, runtime, one_at_a_time=not encoder.uses_one_thread, expect=expect)
         pieces.fill(encoder, parts, total, stage="landmarks")
         return pieces
+
+    def _expect(self, encoder: Encoder, total: int, number: int) -> dict[str, Array]:
+        """What a piece must be; the last one may have fewer documents."""
+        n = self.size if number < total - 1 else len(self._documents) - self.size * (total - 1)
+        return encoder.declare(n)
 
 
 def size_of_pieces(similarities: Similarities, n_landmarks: int, runtime: Runtime) -> int:

@@ -25,7 +25,8 @@ from gramshift.learn.solvers import make_solver
 from gramshift.learn.training import Trainer
 from gramshift.model.describers import GramDescriber, LandmarkDescriber, LinearDescriber, size_of_pieces
 from gramshift.model.fitted import Fit, Model, tell_story
-from gramshift.model.inputs import FitInput, is_missing
+from gramshift.model.inputs import FitInput
+from gramshift.model.labels import is_missing
 from gramshift.model.landmarks import FirstPass, choose_landmarks, look_through
 from gramshift.model.ngram_model import make_ngram_model
 from gramshift.model.settings import AUTO, MOST_LANDMARKS, Settings
@@ -276,7 +277,7 @@ def _prepare_gram(
     linear = similarities is not None and is_linear(settings, similarities)
     advice = "a linear model has none: leave it out" if linear else "with other kernels it needs landmarks"
     if runtime.resume is not None and not one:
-        raise InputError(f"resume keeps the gram of one kernel that counts n-grams; {advice}")
+        raise InputError(f"resume keeps the kernel matrix of one kernel that counts n-grams; {advice}")
     if runtime.engine == "dask" and not one:
         raise InputError(f"engine='dask' fills the gram of one kernel that counts n-grams; {advice}")
     work, allowed = describe_work(given, settings, similarities, runtime), runtime.memory + BASE
@@ -315,6 +316,7 @@ def describe_work(given: FitInput, settings: Settings, similarities: Similaritie
     n_source = int(given.is_source.sum())
     n_target = len(given.labels) - n_source
     documents = given.documents if given.texts is None else given.texts.corpus
+    labels = {label for label in given.labels if not is_missing(label)}
     return Work(
         n_source=n_source,
         n_target=n_target,
@@ -324,7 +326,8 @@ def describe_work(given: FitInput, settings: Settings, similarities: Similaritie
         adapts=settings.n_rounds > 1,
         jobs=runtime.n_jobs,
         n_trainings=BEST_TRAININGS if similarities is not None and similarities.by_classes else 1,
-        n_classes=len({label for label in given.labels if not is_missing(label)}),
+        n_classes=len(labels),
+        label_characters=max((len(label) for label in labels if isinstance(label, str)), default=0),
     )
 
 

@@ -16,8 +16,9 @@ from gramshift.learn.labelling import Codes, Labelling, Rows
 from gramshift.learn.rounds import Calibration, Round
 from gramshift.learn.selection import choose_classes
 from gramshift.learn.shares import Shares
+from gramshift.model.data_problems import Examined, Issues, find_issues
 from gramshift.model.inputs import as_gram, check_rows
-from gramshift.model.ngram_model import NGramModel
+from gramshift.model.ngram_model import NGramModel, find_documents
 from gramshift.model.settings import Settings
 from gramshift.model.similarities import Reference, Similarities
 from gramshift.text.corpus import Corpus, digest_of
@@ -64,7 +65,7 @@ class Model:
             raise InputError(f"X has shape {gram.shape}; give the kernel of new documents with all {n} fitted ones")
         if not self.normalized:
             advice = "divide it so that every document has 1 with itself, and fit again"
-            raise InputError(f"new documents need a normalised gram: {advice}")
+            raise InputError(f"new documents need a normalised kernel matrix: {advice}")
         check_rows(gram)
         return GramFeatures(gram, np.ones(len(gram)), np.ones(n), self.adapt)
 
@@ -127,6 +128,10 @@ class Fit:
     """How many of the last target documents nobody wants labels of."""
     n_blank: int = 0
     """How many of the others have nothing that tells of their class."""
+    n_corrected: int = 0
+    """How many of the labelled documents are target documents that a person has labelled, as far as that is known."""
+    origins: list[tuple[str, str]] | None = None
+    """The file that each document of the fit comes from and its id there, where that is known."""
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -174,7 +179,26 @@ class Fit:
         """The numbers of the documents that new ones are compared with."""
         return np.arange(len(self.labelling)) if self.landmarks is None else self.landmarks
 
-    @property
+    @cached_property
+    def places(self) -> list[int]:
+        """The place of each document of the fit: of a source document in X, of a target document in ``transduction_``."""
+        rows = np.arange(len(self.labelling)) if self.sampled is None else self.sampled.rows
+        source = rows[self.labelling.is_source]
+        places: list[int] = np.where(self.labelling.is_source, rows, rows - np.searchsorted(source, rows)).tolist()
+        return places
+
+    def judge(self, text: str, score: Floats) -> tuple[int, Floats | None]:
+        """The class of a text with this score, and its probabilities if it has any; of a target document those of the fit."""
+        known = self.find_known([text])
+        if known:
+            place = known[0][1]
+            return int(choose_classes(self.scores[place : place + 1])[0]), self.probabilities[
+                place
+            ] if self.calibration else None
+        chosen = int(choose_classes(score[None])[0])
+        return chosen, None if self.calibration is None else softmax(score[None], self.calibration.steepness)[0]
+
+    @cached_property
     def all_labels(self) -> list[Any]:
         """The label of each document of the fit: as given, or as found for the target."""
         labels = np.empty(len(self.labelling), object)
@@ -191,7 +215,7 @@ class Fit:
         when[rows] = self.labeled_iter
         return self.sampled.scores, when, None if self.landmarks is None else rows[self.landmarks]
 
-    def strongest_ngrams(self, n: int, *, overlapping: bool) -> dict[Any, list[tuple[str, float]]]:
+    def strongest_ngrams(self, n: int, *, overlapping: bool, counts: bool = False) -> dict[Any, list[tuple[Any, ...]]]:
         """The n n-grams of each class that speak most for it, where n-grams have coefficients."""
         if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
             raise InputError(f"n={n!r}: give a number of n-grams from 1 on")
@@ -201,7 +225,34 @@ class Fit:
             raise InputError(
                 "n-grams have coefficients in a linear model whose weights come from classes alone: fit with preset='best'"
             )
-        return dict(zip(self.classes.tolist(), self.model.ngrams.strongest(int(n), overlapping=bool(overlapping)), strict=True))
+        found = self.model.ngrams.strongest(int(n), overlapping=bool(overlapping))
+        named: list[list[tuple[Any, ...]]] = [[(one.text, one.worth) for one in several] for several in found]
+        if counts:
+            if not len(self.model.documents):
+                raise InputError("counts=True: this model holds no texts to count in; save it with texts=True")
+            source, target = self.labelling.source, self.labelling.target[self.wanted]
+            having = find_documents((one for several in found for one in several), self.model.documents)
+            for several in named:  # the n-grams of all classes come one after another
+                several[:] = [(*one, int(rows[source].sum()), int(rows[target].sum())) for one, rows in zip(several, having)]  # noqa: B905
+        return dict(zip(self.classes.tolist(), named, strict=True))
+
+    @cached_property
+    def issues(self) -> Issues:
+        """The problems in the data, looked for when they are asked for; what is found does not depend on who asks first."""
+        documents, n = self.model.documents, len(self.labelling) - self.n_unlabelled
+        if self.calibration is None or self.calibration.held_out is None:
+            raise InputError("issues_ is known of a classifier that was fitted here: a file does not hold what it takes")
+        if self.model.similarities is None or len(documents) != len(self.labelling) or not isinstance(documents[0], str):
+            raise InputError("issues_ needs the texts of all documents: fit on texts, without landmarks")
+        held_out, all_known = self.calibration.held_out, self.labelling
+        labelling = Labelling.of_source(all_known.is_source[:n], all_known.source_codes, all_known.n_classes)
+        return find_issues(Examined(documents[:n], labelling, self.classes.tolist(), self.places, self.name, held_out))
+
+    def name(self, number: int) -> str:
+        """What the user knows a document of the fit by."""
+        if self.origins is not None:
+            return " ".join(self.origins[number])
+        return f"{'source' if self.labelling.is_source[number] else 'target'} {self.places[number]}"
 
     @cached_property
     def target_digests(self) -> list[bytes]:
@@ -209,6 +260,8 @@ class Fit:
         if self.digests is not None:
             return [one.tobytes() for one in self.digests]
         documents = self.model.documents
+        if self.is_of_rows:
+            return list(map(_digest_row, documents[self.labelling.target]))  # type: ignore[call-overload]
         if not isinstance(documents, list) or len(documents) != len(self.labelling):
             return []
         return Corpus([documents[row] for row in self.labelling.target.tolist()]).digests
@@ -219,9 +272,20 @@ class Fit:
 
     def find_known(self, X: Any) -> list[tuple[int, int]]:
         """Which of these texts are of the target, and which of its documents they are; of equal ones the first."""
-        if not isinstance(X, list):
+        if not isinstance(X, list) and not self.is_of_rows:
             return []
-        return [(row, self._places[one]) for row, one in enumerate(map(digest_of, X)) if one in self._places]
+        digests = map(_digest_row if self.is_of_rows else digest_of, X)
+        return [(row, self._places[one]) for row, one in enumerate(digests) if one in self._places]
+
+    @property
+    def is_of_rows(self) -> bool:
+        """Whether documents are rows of numbers, compared by their cosine."""
+        return self.model.similarities is not None and self.model.similarities.by_rows
+
+
+def _digest_row(row: Floats) -> bytes:
+    """What a row of numbers is known again by; 0 and -0 are one number."""
+    return digest_of((row + 0.0).tobytes().hex())
 
 
 def tell_story(
@@ -245,43 +309,50 @@ def tell_story(
     return when, history
 
 
-def told_to_json(fit: Fit) -> dict[str, Any]:
-    """What a fit says of itself beside labels and probabilities."""
+def told_to_json(fit: Fit, *, texts: bool) -> dict[str, Any]:
+    """What a fit says of itself beside labels and probabilities; names of documents only where a file has their ``texts``."""
     return {
         "shares": None if fit.shares is None else {name: list(map(float, one)) for name, one in vars(fit.shares).items()},
         "expected": fit.expected_accuracy,
         "sources": fit.sources,
         "unlabelled": fit.n_unlabelled,
         "blank": fit.n_blank,
+        "corrected": fit.n_corrected,
+        "origins": fit.origins if texts else None,
     }
 
 
-def read_told(told: Any, arrays: dict[str, NDArray[Any]], n_classes: int, n_target: int) -> dict[str, Any]:
-    """The same from a file; early ones do not have it."""
+def read_told(told: Any, arrays: dict[str, NDArray[Any]], n_target: int) -> dict[str, Any]:
+    """The same from a file whose head was checked; early ones do not have it."""
     if told is None:
         return {}
-    shares, plain, expected, sources = told["shares"], None, told["expected"], told["sources"]
+    shares, plain, expected, sources = told.get("shares"), None, told.get("expected"), told.get("sources")
     n_unlabelled, n_blank = told["unlabelled"], told["blank"]
-    if type(n_unlabelled) is not int or type(n_blank) is not int:
-        raise ValueError("it counts documents that are not whole")
+    n_corrected = told.get("corrected", 0)
+    if not 0 <= n_corrected <= np.sum(arrays["labeled_iter"] == 0):
+        raise ValueError("it counts more corrections than it has labels")
     if not 0 <= n_unlabelled < max(1, n_target) or not 0 <= n_blank <= n_target:
         raise ValueError("it counts more documents than it has")
     if shares is not None:
-        values = {name: np.array(shares[name], float) for name in ("source", "estimated", "used", "errors")}
-        largest = {"errors": np.inf}
-        if any(
-            one.shape != (n_classes,) or not ((one >= 0) & (one <= largest.get(name, 1.0))).all()
-            for name, one in values.items()
-        ):
-            raise ValueError("its shares of classes are not those of its classes")
-        shares, plain = Shares(**values), arrays["plain_codes"]
-        if plain.shape != (n_target,) or ((plain < 0) | (plain >= n_classes)).any():
-            raise ValueError("it names classes that there are not")
+        names = ("source", "estimated", "used", "errors")
+        shares, plain = Shares(**{name: np.array(shares[name], float) for name in names}), arrays["plain_codes"]
     if expected is not None:
         expected = Expected(*(float(expected[name]) for name in ("value", "low", "high")))
-        if not 0 <= expected.low <= expected.value <= expected.high <= 1:
+        if not expected.low <= expected.value <= expected.high:
             raise ValueError("the accuracy that it expects is none")
     if sources is not None:
         sources = [{str(name): one[name] if name == "domain" else float(one[name]) for name in one} for one in sources]
     known = {"shares": shares, "plain": plain, "expected": expected, "sources": sources}
-    return known | {"n_unlabelled": n_unlabelled, "n_blank": n_blank}
+    origins = _read_origins(told.get("origins"), len(arrays["labeled_iter"]))
+    return known | {"n_unlabelled": n_unlabelled, "n_blank": n_blank, "n_corrected": n_corrected, "origins": origins}
+
+
+def _read_origins(origins: Any, n: int) -> list[tuple[str, str]] | None:
+    """The file and the id of each document; files that a program has written from lists alone do not have them."""
+    if origins is None:
+        return None
+    if not isinstance(origins, list) or len(origins) != n:
+        raise ValueError("it does not name each of its documents")
+    if not all(isinstance(one, list) and len(one) == 2 and all(isinstance(part, str) for part in one) for one in origins):
+        raise ValueError("it names documents by something that is no file and no id")
+    return [(file, known_as) for file, known_as in origins]

@@ -2,22 +2,20 @@
 
 import sys
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from enum import Enum
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import DataConversionWarning
 
-from gramshift.errors import InputError, InputTypeError
+from gramshift.errors import FitWarning, InputError, InputTypeError
 from gramshift.grams.gram import clip_range
 from gramshift.learn.features import GramFeatures
 from gramshift.learn.labelling import Labelling, Rows
 from gramshift.learn.leaves.cells import find_faults
+from gramshift.model.labels import as_labels, encode_labels, find_alike, is_missing
 from gramshift.model.settings import Settings, given_shares
 from gramshift.model.string_kernel import StringKernel
 from gramshift.ngrams.feature_lists import FeatureLists, build_lists
@@ -47,16 +45,6 @@ class Target:
 
     def __repr__(self) -> str:
         return "Target(...)"
-
-
-SUSPICIOUS = 20  # so many documents, each of a class of its own, are a mistake
-
-
-def is_missing(label: Any) -> bool:
-    """None, NaN and pandas' NA mark a document without a label; -1 is a label like any other."""
-    if label is None or type(label).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(label, (float, np.floating)) and bool(np.isnan(label))
 
 
 class ListedCorpus:
@@ -162,51 +150,22 @@ class FitInput:
         return scores, probabilities
 
 
-def as_labels(y: Any, *, n_documents: int) -> list[Any]:
-    """One label, or gap, per document, as Python objects in a list."""
-    if y is None:
-        raise InputError(
-            "fit requires y to be passed, but the target y is None; give one label per document, None for those without"
-        )
-    if isinstance(y, (str, bytes, Mapping, Set)) or not (isinstance(y, Iterable) or hasattr(y, "__array__")):
-        raise InputTypeError(f"y is a single {type(y).__name__}; give a list with one label per document")
-    shape = getattr(y, "shape", None)
-    if shape is not None and len(shape) == 2 and shape[1] == 1:
-        message = "A column-vector y was passed when a 1d array was expected; its one column is taken as the labels"
-        warnings.warn(message, DataConversionWarning, stacklevel=3)
-        y, shape = np.asarray(y).ravel(), None
-    if shape is not None and len(shape) != 1:
-        raise InputError(f"y has shape {tuple(shape)}; give one column of labels, for example frame['label']")
-    labels = as_list(y)
-    if len(labels) != n_documents:
-        raise InputError(f"y has {len(labels)} labels for {n_documents} documents; give one each, None for those without")
-    return labels
-
-
 def warn_of_input(X: Any, y: Any, target: Any) -> None:
     """Warn of what is likely a mistake; raise an error for a target that a grid search has cut."""
     labels = as_list(y) if isinstance(y, (list, tuple, np.ndarray)) or hasattr(y, "tolist") or hasattr(y, "to_list") else []
     has_gaps = any(map(is_missing, labels))
+    integers = {label for label in labels if isinstance(label, (int, np.integer)) and not isinstance(label, bool)}
+    unlabelled = "-1 among the labels is a class like any other: mark documents without a label by None"
     if target is None and not has_gaps and labels:
         words = "fit was given no target, so that there is nothing to adapt to: give the documents to be labelled as target=..."
-        integers = {label for label in labels if isinstance(label, (int, np.integer)) and not isinstance(label, bool)}
-        if -1 in integers and len(integers) > 1:
-            words += "; -1 among the labels is a class like any other: mark documents without a label by None"
-        warnings.warn(words, UserWarning, stacklevel=3)
+        warnings.warn(f"{words}; {unlabelled}" if -1 in integers and len(integers) > 1 else words, FitWarning, stacklevel=3)
+    elif -1 in integers and len(integers) > 2:  # beside one other, it is one of two classes
+        warnings.warn(unlabelled, FitWarning, stacklevel=3)
     lengths = {getattr(one, "__len__", int)() for one in (target, X)}
     if target is not None and not isinstance(target, Target) and len(lengths) == 1 and _is_searched():
         raise InputError("a grid search has cut the target into folds: give it as target=gs.Target(texts)")
     for words in find_alike(labels):
-        warnings.warn(words, UserWarning, stacklevel=3)
-
-
-def find_alike(labels: Iterable[Any]) -> list[str]:
-    """In words, the labels that differ only by case or blanks."""
-    alike: dict[str, set[str]] = {}
-    for label in {label for label in labels if isinstance(label, str)}:
-        alike.setdefault(" ".join(label.split()).casefold(), set()).add(label)
-    shown = [" and ".join(map(repr, sorted(several))) for several in alike.values() if len(several) > 1]
-    return [f"the labels {one} differ only by case or blanks, and are different classes" for one in sorted(shown)]
+        warnings.warn(words, FitWarning, stacklevel=3)
 
 
 def _is_searched() -> bool:
@@ -217,41 +176,6 @@ def _is_searched() -> bool:
             return True
         frame = frame.f_back  # type: ignore[assignment]
     return False
-
-
-def encode_labels(labels: list[Any], *, name: str = "y") -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return the classes in order, and the number of each label's class; errors call the labels by their ``name``."""
-    for label in labels:
-        if not isinstance(label, (str, bytes, bool, int, float, np.generic)) or isinstance(label, (Enum, np.datetime64)):
-            raise InputTypeError(
-                f"{name} has the label {label!r} ({type(label).__name__}); labels are str, numbers or bool: make it a str"
-            )
-        if isinstance(label, (str, bytes)) and label[-1:] in ("\0", b"\0"):
-            raise InputError(f"{name} has the label {label!r}, which ends with a NUL character; remove it")
-        if isinstance(label, int) and not -(2**63) <= label < 2**63:
-            raise InputError(f"{name} has the label {label}, which has more than 64 bits; make it a str")
-    kinds = {_kind(label) for label in labels}
-    if len(kinds) > 1:
-        examples = ", ".join(repr(next(label for label in labels if _kind(label) == kind)) for kind in sorted(kinds))
-        raise InputTypeError(f"{name} mixes labels of different types ({examples}); make them all of one, for example all str")
-    fraction = next((label for label in labels if isinstance(label, (float, np.floating)) and label % 1 != 0), None)
-    if fraction is not None:
-        raise InputError(f"Unknown label type: {name} is continuous, it has {fraction}; if these are classes, make them str")
-    classes, codes = np.unique(np.array(labels), return_inverse=True)
-    if len(classes) < 2:
-        shown = f"one class only, {classes.tolist()[0]!r}" if len(classes) else "no label at all"
-        raise InputError(f"{name} has {shown}; a classifier needs documents of at least 2 classes")
-    if len(classes) == len(labels) >= SUSPICIOUS and kinds == {"str"}:
-        raise InputError(f"{name} has {len(classes)} different labels for as many documents; are X and y swapped?")
-    return classes, codes.astype(np.intp)
-
-
-def _kind(label: Any) -> str:
-    if isinstance(label, (bool, np.bool_)):
-        return "bool"
-    if isinstance(label, (int, float, np.number)):
-        return "number"
-    return type(label).__name__
 
 
 BLOCK = 256
@@ -274,45 +198,6 @@ def gather(X: Any, y: Any, target: Any, *, read: Callable[..., Any], unlabelled:
     if given.is_source.all():
         raise InputError("unlabelled goes with a target: give the documents to be labelled as target")
     return FitInput(join(given.documents, more), given.labels + [None] * len(more), len(more))
-
-
-def weigh_documents(
-    labels: list[Any], is_source: NDArray[np.bool_], sample_weight: Any, class_weight: Any
-) -> NDArray[np.float64] | None:
-    """How much each document counts, by the user's weights of X and of classes; None if all do alike."""
-    if sample_weight is None and class_weight is None:
-        return None
-    weights = np.ones(len(labels))
-    if sample_weight is not None:
-        given = np.asarray(sample_weight, float)
-        if given.ndim != 1 or len(given) > len(labels) or is_source[len(given) :].any():
-            raise InputError(f"sample_weight has {given.size} numbers; give one for each document of X")
-        wrong = ~(np.isfinite(given) & (given > 0))
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise InputError(f"sample_weight[{row}] is {given[row]:g}; weights are above 0: leave out what shall not count")
-        weights[: len(given)] = given
-    source = [label for label, known in zip(labels, is_source, strict=True) if known]
-    if class_weight is not None:
-        weights[is_source] *= [_class_weights(source, class_weight)[label] for label in source]
-    weights[~is_source] = 1.0
-    weights[is_source] /= weights[is_source].mean()
-    return weights
-
-
-def _class_weights(labels: list[Any], class_weight: Any) -> dict[Any, float]:
-    """What each class is worth: as given, or so that all classes together count alike."""
-    counts = Counter(labels)
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        return {label: len(labels) / (len(counts) * count) for label, count in counts.items()}
-    if not isinstance(class_weight, Mapping) or not set(class_weight) <= set(counts):
-        raise InputError(
-            f"class_weight={class_weight!r}: give 'balanced', or a dict with a weight for some of {sorted(counts)}"
-        )
-    for label, weight in class_weight.items():
-        if isinstance(weight, bool) or not isinstance(weight, (int, float, np.number)) or not 0 < weight < np.inf:
-            raise InputError(f"class_weight[{label!r}] is {weight!r}; give a number above 0")
-    return dict.fromkeys(counts, 1.0) | {label: float(weight) for label, weight in class_weight.items()}
 
 
 def check_domains(domains: Any, labels: list[Any], is_source: NDArray[np.bool_]) -> list[str] | None:
@@ -348,7 +233,7 @@ def check_gram(gram: Any, *, name: str = "X", n_threads: int = 1) -> NDArray[Any
     result = as_gram(gram)
     tolerance = 1e-5 if getattr(gram, "dtype", None) in (np.float32, np.float16) else 1e-9
     if result.ndim != 2 or result.shape[0] != result.shape[1]:
-        raise InputError(f"{name} has shape {result.shape}; a gram of source and target documents is square")
+        raise InputError(f"{name} has shape {result.shape}; a kernel matrix of source and target documents is square")
     own = np.diagonal(result)
     if (own < 0).any():
         row = int(np.argmax(own < 0))
@@ -380,9 +265,9 @@ def _describe_fault(name: str, gram: NDArray[Any], row: int, column: int, kind: 
     here, there = f"{name}[{row}, {column}]", f"{name}[{column}, {row}]"
     if kind == 1:
         place, value = (there, mirror) if np.isfinite(value) else (here, value)
-        return f"{place} is {value}; every value of a gram must be finite, without NaN or infinity"
+        return f"{place} is {value}; every value of a kernel matrix must be finite, without NaN or infinity"
     if kind == 2:
-        return f"{here} is {value} and {there} is {mirror}; a gram is symmetric"
+        return f"{here} is {value} and {there} is {mirror}; a kernel matrix is symmetric"
     return f"{here} is {value}, beyond the root of {name}[{row}, {row}] times {name}[{column}, {column}]: no kernel gives that"
 
 

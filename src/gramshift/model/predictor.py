@@ -1,6 +1,5 @@
 """What a fitted classifier is asked: labels, probabilities and scores of documents, explanations, and a file of it."""
 
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +11,10 @@ from gramshift.errors import InputError
 from gramshift.learn.calibrate import softmax
 from gramshift.learn.rounds import Calibration
 from gramshift.learn.selection import choose_classes
-from gramshift.model.explain import Explanation, explain_text
+from gramshift.model.archive import Writable
+from gramshift.model.data_problems import Issues
+from gramshift.model.explain import explain_text
+from gramshift.model.explanation import Explanation
 from gramshift.model.fitted import Fit
 from gramshift.model.saving import save_fit
 
@@ -61,6 +63,15 @@ class Predictor:
         self._check_fitted()
         return self._fit.wanted_probabilities.copy()
 
+    @property
+    def issues_(self) -> Issues:
+        """Problems in the data: doubtful labels of the source, copies, empty texts, target documents unlike the source.
+
+        They are looked for when they are asked for, once: a fit takes no longer for them. ``issues_.to_frame()`` makes a table.
+        """
+        self._check_fitted()
+        return self._fit.issues
+
     def explain(self, text: str) -> Explanation:
         """The parts of one document that pushed towards each class, and the documents of the fit that counted most.
 
@@ -69,17 +80,20 @@ class Predictor:
         self._check_fitted()
         return explain_text(self._fit, text)
 
-    def strongest_ngrams(self, n: int = 50, *, overlapping: bool = True) -> dict[Any, list[tuple[str, float]]]:
+    def strongest_ngrams(
+        self, n: int = 50, *, overlapping: bool = True, counts: bool = False
+    ) -> dict[Any, list[tuple[Any, ...]]]:
         """The n-grams that speak most for each class of a linear model such as the preset "best", and what each is worth.
 
         Of n-grams that stand in the same documents the longest is listed, with what it is worth before scores are normalised.
-        For people to read: with overlapping=False those are left out that share half or more with a stronger one.
+        For people to read: with overlapping=False those are left out that share half or more with a stronger one. With
+        counts=True each has two numbers more: how many source and how many target documents have it.
         """
         self._check_fitted()
-        return self._fit.strongest_ngrams(n, overlapping=overlapping)
+        return self._fit.strongest_ngrams(n, overlapping=overlapping, counts=counts)
 
-    def save(self, path: str | os.PathLike[str], *, texts: bool = False) -> None:
-        """Write the fitted classifier into one file, for ``gramshift.load``.
+    def save(self, path: Writable, *, texts: bool = False) -> None:
+        """Write the fitted classifier into one file, for ``gramshift.load``: a name, or a file that is open for writing bytes.
 
         Of a linear model such as the preset "best" it holds n-grams that two documents or more share, with coefficients, and
         no document, unless ``texts`` asks for all of them: explanations show these as neighbours. Files of other models

@@ -18,6 +18,7 @@ from gramshift.model.string_kernel import StringKernel
 Floats = NDArray[np.float64]
 WORDS, WORD_RANGE = "words", (1, 2)
 PRECOMPUTED = "precomputed"
+ROWS = "rows"  # the cosine of rows of numbers, such as embeddings
 CLASSIFIERS = ("ridge", "discriminant", "svm")
 SELECTIONS = (SURE, SOURCE_SHARES, ESTIMATED_SHARES)
 AUTO = "auto"
@@ -182,13 +183,15 @@ def check_kernel(kernel: Any) -> None:
     """Raise an error if this is neither a kernel nor a list of kernels; similarities that are given cannot stand in a list."""
     for one in kernel if isinstance(kernel, (list, tuple)) else [kernel]:
         if one is not kernel and kernel_is_precomputed(one):
-            raise InputError("kernel='precomputed' cannot stand in a list; add up the grams yourself, normalised")
+            raise InputError("kernel='precomputed' cannot stand in a list; add up the kernel matrices yourself, normalised")
+        if one is not kernel and kernel_is_rows(one):
+            raise InputError("kernel='rows' cannot stand in a list: put all numbers of a document into one row")
         if isinstance(one, StringKernel):
             one.check_parameters()
             continue
-        is_named = isinstance(one, str) and one in (*KERNELS, WORDS, PRECOMPUTED)
+        is_named = isinstance(one, str) and one in (*KERNELS, WORDS, ROWS, PRECOMPUTED)
         if not is_named and (isinstance(one, type) or not callable(one)):
-            names = ", ".join(map(repr, [*KERNELS, WORDS, PRECOMPUTED]))
+            names = ", ".join(map(repr, [*KERNELS, WORDS, ROWS, PRECOMPUTED]))
             raise InputError(f"kernel={one!r}: must be one of {names}, a StringKernel, another callable, or a list of kernels")
     if isinstance(kernel, (list, tuple)) and not kernel:
         raise InputError("kernel=[]: give at least one kernel, for example ['presence', 'spectrum']")
@@ -197,6 +200,11 @@ def check_kernel(kernel: Any) -> None:
 def kernel_is_precomputed(kernel: Any) -> bool:
     """Whether similarities are given instead of a kernel."""
     return isinstance(kernel, str) and kernel == PRECOMPUTED
+
+
+def kernel_is_rows(kernel: Any) -> bool:
+    """Whether documents are rows of numbers, compared by their cosine."""
+    return isinstance(kernel, str) and kernel == ROWS
 
 
 def _check_landmarks(values: Mapping[str, Any]) -> None:
@@ -219,6 +227,13 @@ def check_sample(sample: Any, random_state: Any) -> tuple[int, int]:
         raise InputError(f"sample={sample!r}: give a number of target documents from 1 on, for example 100000, or None for all")
     _check_seed(random_state)
     return int(sample), int(random_state)
+
+
+def check_verbose(verbose: Any) -> bool:
+    """Whether progress is to be shown, by scikit-learn's custom: False or 0 for no, True or a larger number for yes."""
+    if not isinstance(verbose, (bool, np.bool_)) and (not _is(verbose, Integral) or verbose < 0):
+        raise InputError(f"verbose={verbose!r}: give True or False")
+    return bool(verbose)
 
 
 def _check_seed(random_state: Any) -> None:

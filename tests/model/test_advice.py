@@ -4,7 +4,18 @@ import numpy as np
 import pytest
 
 from gramshift import StringKernel
-from gramshift.evaluate.advice import agreement, class_shares, diagnose, drift, separability, warn
+from gramshift.model.advice import (
+    agreement,
+    class_shares,
+    counts_in_words,
+    diagnose,
+    drift,
+    judge_labels,
+    labelled_in_words,
+    separability,
+    tone_of,
+    warn,
+)
 
 EVEN = {"good": 0.5, "bad": 0.5}
 
@@ -77,12 +88,12 @@ def test_only_some_documents_are_looked_at():
         (
             EVEN,
             [shares(0.6), shares(0.97)],
-            ["one class swallows the rest: 97% of the target got 'good', which is 50% of the source"],
+            ["one class dominates: 97% of the target got 'good', which is 50% of the source"],
         ),
         (shares(0.9), [shares(0.94), shares(0.97)], []),
-        (EVEN, [shares(0.5), shares(0.75)], ["the share of 'good' grew from 50% to 75% over the rounds"]),
-        (EVEN, [shares(0.5), shares(1.0)], ["one class swallows the rest: 100%", "no target document got 'bad'"]),
-        (EVEN, [shares(0.95)], ["one class swallows the rest: 95%"]),
+        (EVEN, [shares(0.5), shares(0.75)], ["the proportion of 'good' grew from 50% to 75% over the rounds"]),
+        (EVEN, [shares(0.5), shares(1.0)], ["one class dominates: 100%", "no target document got 'bad'"]),
+        (EVEN, [shares(0.95)], ["one class dominates: 95%"]),
     ],
 )
 def test_warnings(source, stages, expected):
@@ -92,21 +103,67 @@ def test_warnings(source, stages, expected):
 
 
 @pytest.mark.parametrize(
-    ("labels", "plain", "apart", "verdict"),
+    ("labels", "plain", "apart", "verdict", "tone"),
     [
-        (["good", "bad"] * 150, ["good", "bad"] * 150, 0.9, "Nothing speaks against it"),
-        (["good", "bad"] * 150, ["good", "bad"] * 150, 0.55, "Hardly needed"),
-        (["good", "bad"] * 50, ["good", "bad"] * 50, 0.9, "Not to be told from 100 target documents"),
-        (["good", "bad"] * 150, ["bad", "good"] * 150, 0.9, "Look closer"),
-        (["good"] * 300, ["good", "bad"] * 150, 0.9, "Doubtful"),
+        (["good", "bad"] * 150, ["good", "bad"] * 150, 0.9, "No red flags", "good"),
+        (["good", "bad"] * 150, ["good", "bad"] * 150, 0.55, "Hardly needed", "good"),
+        (["good", "bad"] * 50, ["good", "bad"] * 50, 0.9, "Unclear with only 100 target documents", "careful"),
+        (["good", "bad"] * 150, ["bad", "good"] * 150, 0.9, "Look closer", "careful"),
+        (["good"] * 300, ["good", "bad"] * 150, 0.9, "Doubtful", "doubtful"),
     ],
 )
-def test_the_verdict(labels, plain, apart, verdict):
+def test_the_verdict_and_its_tone(labels, plain, apart, verdict, tone):
     stages = [class_shares(one, ["good", "bad"]) for one in (plain, labels)]
     found, _ = diagnose(labels=labels, plain=plain, source=EVEN, stages=stages, apart=apart)
     assert found["verdict"].startswith(verdict)
+    assert tone_of(found["verdict"]) == tone
     assert found["separability"]["value"] == apart
     assert found["agreement with plain"]["value"] == pytest.approx(agreement(labels, plain))
+
+
+@pytest.mark.parametrize(
+    ("interval", "largest", "warnings", "verdict"),
+    [
+        ((0.08, 0.99, 1.0), 0.67, [], "Can't tell: about 99 of 100 labels are expected to be right (8 to 100)"),
+        ((0.08, 0.99, 1.0), 1.0, [], "Can't tell"),  # three documents of one class
+        ((0.74, 0.85, 0.92), 0.5, [], "Yes"),
+        ((0.6, 0.85, 0.95), 0.5, [], "With care"),  # of every 100 labels 40 may be wrong
+        ((0.58, 0.73, 0.84), 0.5, [], "With care"),
+        ((0.74, 0.85, 0.92), 0.5, ["one class dominates"], "Only after a look"),
+        ((0.74, 0.85, 0.92), 0.8, [], "No, not as they are"),
+    ],
+)
+def test_labels_are_judged_by_the_whole_interval(interval, largest, warnings, verdict):
+    expected = dict(zip(("low", "value", "high"), interval, strict=True))
+    assert judge_labels(expected, largest, warnings).startswith(verdict)
+
+
+@pytest.mark.parametrize(
+    ("interval", "largest", "tone"),
+    [((0.08, 0.99, 1.0), 0.6, "doubtful"), ((0.74, 0.85, 0.92), 0.5, "good"), ((0.74, 0.85, 0.92), 0.8, "doubtful")],
+)
+def test_verdicts_about_labels_have_a_tone_too(interval, largest, tone):
+    assert tone_of(judge_labels(dict(zip(("low", "value", "high"), interval, strict=True)), largest, [])) == tone
+
+
+def test_a_method_that_does_not_adapt_is_not_asked_about_adapting_or_rounds():
+    plain, labels = ["good", "bad"] * 50, ["good"] * 80 + ["bad"] * 20
+    stages = [class_shares(one, ["good", "bad"]) for one in (plain, labels)]
+    given = {"plain": plain, "source": EVEN, "stages": stages, "apart": 0.9}
+    found, warnings = diagnose(labels=labels, **given, adapts=False, n_rounds=1, advice="compare with best")
+    assert warnings == ["the proportion of 'good' is 80%, with plain 50%: check some of these labels, compare with best"]
+    assert found["verdict"] == "Doubtful: see the warnings. Check some labels by hand."
+    found, _ = diagnose(labels=plain, plain=plain, source=EVEN, stages=[EVEN, EVEN], apart=0.9, adapts=False, n_rounds=1)
+    assert found["verdict"].startswith("Not known: this method expects no accuracy")
+
+
+def test_counts_are_told_in_the_order_of_the_classes():
+    assert counts_in_words({"1": 190, "2": 14, "4": 684}) == "1: 190, 2: 14, 4: 684"
+    many = {f"c{number}": number for number in range(8)}
+    assert counts_in_words(many) == "c2: 2, c3: 3, c4: 4, c5: 5, c6: 6, c7: 7 and 2 more classes"
+    assert labelled_in_words({"labels": {"a": 40, "b": 20}}) == "60 documents labelled"
+    left = {"labels": {"a": 40, "b": 20}, "abstained": 60}
+    assert labelled_in_words(left) == "60 of 120 documents labelled (60 left without a label)"
 
 
 def test_without_plain_there_is_no_verdict():
@@ -114,8 +171,8 @@ def test_without_plain_there_is_no_verdict():
     assert set(found) == {"separability"}
 
 
-def test_all_labels_that_plain_gives_too_are_called_all():
-    for same, word in ((20, "All of"), (19, "Nearly all of"), (16, "Most of"), (10, "Only part of")):
+def test_how_many_labels_match_plain_is_told_by_share_and_number():
+    for same, share in ((20, "100%"), (19, "95%"), (10, "50%")):
         plain = ["good"] * same + ["bad"] * (20 - same)
         found, _ = diagnose(labels=["good"] * 20, plain=plain, source=EVEN, stages=[shares(0.9)], apart=0.7)
-        assert found["agreement with plain"]["sentence"].startswith(word)
+        assert found["agreement with plain"]["sentence"].startswith(f"{share} of labels ({same} of 20) match")

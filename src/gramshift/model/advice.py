@@ -1,0 +1,317 @@
+"""Whether adapting was wise, told without knowing the truth."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
+
+from gramshift.learn.features import GramFeatures
+from gramshift.learn.ridge import RidgeSolver
+
+LOOKED_AT = 500  # documents of either domain, enough to know the separability to a hundredth or two
+PENALTY = 1.0  # beside a kernel of 1 on the diagonal
+SWALLOWED = 0.95  # of the target in one class
+BALANCED = 0.8  # no class of the source has more, where that is strange
+GROWN = 0.2  # the share of a class, since the first labels
+APART, TOGETHER = 0.95, 0.6
+DISAGREED = 0.75
+FEW = 200  # target documents
+LITTLE, USABLE = 0.1, 0.8  # above the most common class; of labels that are expected to be right
+WIDE, AT_LEAST = 0.5, 0.65  # an interval that tells nothing; its lower end, where labels are called usable
+ENOUGH = 20  # target documents: of fewer it is no news that all are of one class
+Shares = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to do about a warning, in the words of those who read it."""
+
+    without_shares: str = "compare with the method plain, or add fewer pseudo-labels (n_added)"
+    with_shares: str = "compare with plain_transduction_, or give the class proportions that you know (select)"
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a fit has answered, by whatever method."""
+
+    classes: list[str]
+    labels: list[str]
+    """Of the target documents."""
+    source: list[str]
+    """The labels of the source documents."""
+    rounds: list[Shares]
+    """The class shares of the target, round by round."""
+    plain: list[str] | None = None
+    """The labels that the target would have without adapting, if that is known."""
+    expected: dict[str, float] | None = None
+    shares: dict[Any, dict[str, float]] | None = None
+    adapts: bool = True
+    """Whether the method looks at target documents at all."""
+    sources: list[dict[str, Any]] | None = None
+
+    @property
+    def stages(self) -> list[Shares]:
+        """The class shares of the target: of plain, if it is known, then of each round."""
+        return [*([] if self.plain is None else [class_shares(self.plain, self.classes)]), *self.rounds]
+
+
+def shares_by_round(history: Sequence[dict[str, Any]], n_target: int) -> list[Shares]:
+    """The class shares of the target, round by round; files of early versions do not have them."""
+    counts = [step["labels"] for step in history if step["labels"] is not None]
+    return [{str(name): count / max(1, n_target) for name, count in one.items()} for one in counts]
+
+
+def class_shares(labels: list[str], classes: list[str]) -> Shares:
+    """Return the share of each class, 0 to 1."""
+    return {name: labels.count(name) / max(1, len(labels)) for name in classes}
+
+
+def agreement(labels: list[str], others: list[str]) -> float:
+    """Return the share of documents with the same label in both."""
+    return sum(a == b for a, b in zip(labels, others, strict=True)) / max(1, len(labels))
+
+
+def drift(shares: list[Shares]) -> float:
+    """Return the share of documents that would have to change their label to get from the first shares to the last."""
+    first, last = shares[0], shares[-1]
+    return sum(abs(last[name] - first[name]) for name in first) / 2
+
+
+def separability(
+    compared: NDArray[Any] | Callable[[NDArray[np.intp]], NDArray[Any]], is_source: NDArray[np.bool_], *, most: int = LOOKED_AT
+) -> float:
+    """Measure how well the plain kernel tells source from target: 0.5 not at all, 1 always.
+
+    This is the chance that, given one document of each, the right one is taken for the source by a ridge regression that has
+    not seen it (leave-one-out, in closed form). It looks at ``most`` documents of either domain. ``compared`` is the gram of
+    all documents, or gives that of some, source before target.
+    """
+    rows = np.concatenate([_spread(np.flatnonzero(one), most) for one in (is_source, ~is_source)])
+    gram = compared(rows) if callable(compared) else np.ascontiguousarray(compared[np.ix_(rows, rows)])
+    described = GramFeatures.from_gram(gram, adapt=False)
+    targets = np.where(is_source[rows], 1.0, -1.0)
+    solver = RidgeSolver(described, np.arange(len(rows)), PENALTY, bias=True)
+    scores = solver.held_out(np.arange(len(rows)), targets[:, None])[:, 0]
+    return max(0.5, float(roc_auc_score(targets, scores)))
+
+
+def _spread(rows: NDArray[np.intp], most: int) -> NDArray[np.intp]:
+    """Choose some of the rows, evenly."""
+    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]
+
+
+def diagnose_answers(answers: Answers, apart: float | None, advice: Advice | None = None) -> tuple[dict[str, Any], list[str]]:
+    """Return all that there is to say of a fit, each with a value and a sentence, and warnings in words.
+
+    ``apart`` is the separability of source and target, if it was measured.
+    """
+    advice, shares = advice or Advice(), answers.shares
+    found, warnings = diagnose(
+        labels=answers.labels,
+        plain=answers.plain,
+        source=class_shares(answers.source, answers.classes),
+        stages=answers.stages,
+        apart=apart,
+        advice=advice.without_shares if shares is None else advice.with_shares,
+        expected=answers.expected,
+        adapts=answers.adapts,
+        n_rounds=len(answers.rounds),
+    )
+    if shares is not None:
+        moved = sum(abs(one["used"] - one["source"]) for one in shares.values()) / 2
+        found = {"class shares moved": _of(moved, shares_in_words(shares))} | found
+    if answers.sources:
+        found = {"sources": {"value": len(answers.sources), "sentence": sources_in_words(answers.sources)}} | found
+    return found, warnings
+
+
+def diagnose(
+    *,
+    labels: list[str],
+    plain: list[str] | None,
+    source: Shares,
+    stages: list[Shares],
+    apart: float | None,
+    advice: str = Advice.without_shares,
+    expected: dict[str, float] | None = None,
+    adapts: bool = True,
+    n_rounds: int = 2,
+) -> tuple[dict[str, Any], list[str]]:
+    """Return what there is to say, each with a value and a sentence, and warnings in words.
+
+    ``stages`` are the class shares of the target: of plain if it was run, then of each round. ``advice`` says what to do
+    about a warning. A method that does not adapt is not asked whether that was wise.
+    """
+    found: dict[str, Any] = {} if apart is None else {"separability": _of(apart, _apart_in_words(apart))}
+    if plain is not None:
+        same = agreement(labels, plain)
+        found["agreement with plain"] = _of(same, _agreement_in_words(same, len(labels)))
+    if len(stages) > 1:
+        found["drift of the class shares"] = _of(drift(stages), _drift_in_words(stages))
+    warnings = warn(source=source, stages=stages, advice=advice, n_target=len(labels), n_rounds=n_rounds)
+    if expected is not None:
+        found["verdict"] = judge_labels(expected, max(last_shares(stages, source).values()), warnings)
+    elif plain is not None and not adapts:
+        found["verdict"] = _judge_unadapted(warnings, agreement(labels, plain))
+    elif plain is not None:
+        found["verdict"] = _verdict(warnings, 1.0 if apart is None else apart, agreement(labels, plain), len(labels))
+    return found, warnings
+
+
+def warn(
+    *,
+    source: Shares,
+    stages: list[Shares],
+    advice: str = Advice.without_shares,
+    n_target: int = ENOUGH,
+    n_rounds: int = 2,
+) -> list[str]:
+    """Warn of a class that dominates, or is about to, and of a class that nobody gets, unless documents are few."""
+    if n_target < ENOUGH or not stages:
+        return []
+    last, warnings = stages[-1], []
+    largest = max(last, key=lambda name: last[name])
+    if last[largest] >= SWALLOWED and max(source.values()) <= BALANCED:
+        beside = f"which is {source[largest]:.0%} of the source"
+        warnings.append(f"one class dominates: {last[largest]:.0%} of the target got {largest!r}, {beside}; {advice}")
+    elif last[largest] - stages[0][largest] >= GROWN:
+        grown = f"grew from {stages[0][largest]:.0%} to {last[largest]:.0%} over the rounds"
+        if n_rounds < 2:
+            grown = f"is {last[largest]:.0%}, with plain {stages[0][largest]:.0%}"
+        warnings.append(f"the proportion of {largest!r} {grown}: check some of these labels, {advice}")
+    nobody = [name for name in last if last[name] == 0]
+    if nobody:
+        more = f" and {len(nobody) - 5} more classes" if len(nobody) > 5 else ""
+        warnings.append(f"no target document got {', '.join(map(repr, nobody[:5]))}{more}")
+    return warnings
+
+
+def last_shares(stages: list[Shares], source: Shares) -> Shares:
+    """Return the class shares of the last stage, those of the source if there is none."""
+    return stages[-1] if stages else source
+
+
+def judge_labels(expected: dict[str, float], largest: float, warnings: list[str]) -> str:
+    """Answer whether the labels can be used, by the accuracy that is to be expected beside that of always saying one class."""
+    value, low, high = (f"{100 * expected[name]:.0f}" for name in ("value", "low", "high"))
+    words = f"about {value} of 100 labels are expected to be right ({low} to {high})"
+    if expected["high"] - expected["low"] > WIDE:
+        return f"Can't tell: {words}, which may be anything. Check some by hand, or label more documents together."
+    if expected["value"] < largest + LITTLE:
+        return (
+            f"No, not as they are: {words}, hardly more than the most common class alone. Label some documents by hand first."
+        )
+    if warnings:
+        return f"Only after a look: {words}, but see the warnings."
+    if expected["value"] < USABLE or expected["low"] < AT_LEAST:
+        return f"With care: {words}. Check those that matter, least sure first."
+    return f"Yes, for most purposes: {words}. Check the least sure ones."
+
+
+def _verdict(warnings: list[str], apart: float, same: float, n_target: int) -> str:
+    if warnings:
+        return "Doubtful: see the warnings. The plain kernel is the safer choice."
+    if n_target < FEW:
+        return f"Unclear with only {n_target} target documents: plain usually does as well."
+    if apart < TOGETHER:
+        return "Hardly needed: source and target are alike, so plain does about as well."
+    if same < DISAGREED:
+        return "Look closer: adapting changed many labels. Check some of those that differ before you trust either."
+    return "No red flags: the domains differ, most labels agree with plain, and no class grew at the cost of others."
+
+
+def _judge_unadapted(warnings: list[str], same: float) -> str:
+    """Answer whether labels of a method that does not adapt can be used; it cannot tell how many of them are right."""
+    if warnings:
+        return "Doubtful: see the warnings. Check some labels by hand."
+    if same < DISAGREED:
+        return "Look closer: many labels differ from those of plain. Check some of these by hand."
+    return "Not known: this method expects no accuracy. Score it on some documents that you label yourself."
+
+
+TONES = {  # by the first words of a verdict
+    "doubtful": ("No, not", "Only after a look", "Doubtful", "Can't tell"),
+    "good": ("Yes", "No red flags", "Hardly needed"),
+}
+
+
+def tone_of(verdict: str) -> str:
+    """Whether a verdict is "good", "doubtful", or "careful", which is all others."""
+    return next((tone for tone, begins in TONES.items() if verdict.startswith(begins)), "careful")
+
+
+def _of(value: float, sentence: str) -> dict[str, Any]:
+    return {"value": round(value, 4), "sentence": sentence}
+
+
+def _apart_in_words(apart: float) -> str:
+    how = "very different" if apart >= APART else "much alike" if apart < TOGETHER else "different"
+    return f"Source and target look {how} (AUC {apart:.2f}; 0.50 = indistinguishable)."
+
+
+def _agreement_in_words(same: float, n: int) -> str:
+    return f"{same:.0%} of labels ({round(same * n)} of {n}) match the non-adapted model (plain)."
+
+
+def _drift_in_words(stages: list[Shares]) -> str:
+    steps = {name: " -> ".join(f"{stage[name]:.0%}" for stage in stages) for name in stages[0]}
+    return "Class proportions, plain and round by round: " + "; ".join(f"{name}: {step}" for name, step in steps.items()) + "."
+
+
+def shares_in_words(shares: dict[Any, dict[str, float]]) -> str:
+    """Tell what shares the classes have: as used, with an interval, in the source, and as estimated if they were."""
+    if all(one["low"] == one["high"] for one in shares.values()):
+        parts = [f"{name}: {one['used']:.0%} (source {one['source']:.0%})" for name, one in shares.items()]
+        return "Class proportions used, none of them estimated: " + "; ".join(parts) + "."
+    parts = [
+        f"{name}: {one['used']:.0%} ({one['low']:.0%} to {one['high']:.0%}; source {one['source']:.0%},"
+        f" estimated {one['estimated']:.0%})"
+        for name, one in shares.items()
+    ]
+    return "Class proportions used: " + "; ".join(parts) + "."
+
+
+def sources_in_words(sources: list[dict[str, Any]]) -> str:
+    """Tell how near each source is, and what it counts."""
+    parts = [
+        f"{one['domain']} (drift {one['drift']:.2f}, weight {one['weight']:.2f},"
+        f" {one['accuracy']:.0%} labelled correctly by the others)"
+        for one in sources
+    ]
+    return "Sources, those closer to the target weighing more: " + "; ".join(parts) + "."
+
+
+def label_sentence(found: dict[str, Any]) -> str:
+    """Tell how many documents have which label, and how sure that is."""
+    words = f"{labelled_in_words(found)}: {counts_in_words(found['labels'])}; {how_sure(found)}"
+    scores = found["scores"]
+    if scores is not None:
+        words += f"; {scores['accuracy']:.1%} right"
+        if "plain_accuracy" in scores:
+            words += f" (plain {scores['plain_accuracy']:.1%}, p = {scores['mcnemar_p']:.2g})"
+    return words
+
+
+def labelled_in_words(found: dict[str, Any]) -> str:
+    """Tell how many documents have got a label, and how many were left without one."""
+    n, left = sum(found["labels"].values()), found.get("abstained", 0)
+    return f"{n} of {n + left} documents labelled ({left} left without a label)" if left else f"{n} documents labelled"
+
+
+def counts_in_words(labels: dict[str, int], most: int = 6) -> str:
+    """Tell how many documents have which label, in the order of the classes; of many classes the most common ones."""
+    shown = {name for name, _ in Counter(labels).most_common(most)}
+    words = ", ".join(f"{name}: {count}" for name, count in labels.items() if name in shown)
+    return words + (f" and {len(labels) - most} more classes" if len(labels) > most else "")
+
+
+def how_sure(found: dict[str, Any]) -> str:
+    """Tell what accuracy is to be expected; of methods that cannot tell, their mean confidence."""
+    expected = found.get("expected_accuracy")
+    if expected is None:
+        return f"mean confidence {found['mean_confidence']:.2f}"
+    return f"expected accuracy {expected['value']:.0%} ({expected['low']:.0%} to {expected['high']:.0%})"

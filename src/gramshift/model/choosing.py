@@ -1,0 +1,66 @@
+"""Which documents a person should label next: by chance, to score labels; doubtful ones that differ, to learn from."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift.errors import InputError
+from gramshift.model.string_kernel import StringKernel
+
+Rows = NDArray[np.intp]
+Floats = NDArray[np.float64]
+DOUBTFUL, RANDOM = "doubtful", "random"
+REACH = 5  # for each document that is chosen, so many of the least sure are looked at
+LENGTHS = (3, 5)  # of n-grams by which documents are alike: short texts have some of them, too
+
+
+def check_number(n: Any, n_all: int, name: str = "n=") -> int:
+    """Raise an error if so many documents cannot be drawn."""
+    if not n_all:
+        raise InputError("there are no target documents to draw from; fit with target=...")
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 1 <= n <= n_all:
+        raise InputError(f"{name}{n!r}: give a number from 1 to {n_all}, which are all documents that can be drawn")
+    return int(n)
+
+
+def choose_random(n_all: int, n: int, seed: int) -> Rows:
+    """Draw documents without replacement, each with the same chance; the first of them are a smaller sample of that kind."""
+    return np.random.default_rng(seed).permutation(n_all)[:n]
+
+
+def choose_doubtful(confidence: Floats, n: int, compare: Callable[[Rows], Floats]) -> Rows:
+    """Choose unsure documents that are unlike each other, one after another; equal ones in their order.
+
+    Each time it is the one for which doubt (1 - confidence) times distance (1 - similarity to the nearest that is chosen) is
+    largest, among the least sure. ``compare`` gives the similarities, 0 to 1, of some documents to each other.
+    """
+    rows = np.argsort(confidence, kind="stable")[: REACH * n]
+    similar, doubt = compare(rows), 1 - confidence[rows] + 1e-9  # where all are sure, distance alone decides
+    distance, left, chosen = np.ones(len(rows)), np.ones(len(rows), bool), []
+    for _ in range(min(n, len(rows))):
+        worth = np.where(left, doubt * distance, -1.0)
+        best = int(np.argmax(worth))
+        left[best] = False
+        chosen.append(best)
+        distance = np.minimum(distance, np.maximum(0.0, 1 - similar[best]))
+    return rows[chosen]
+
+
+def compare_texts(texts: list[str], n_jobs: int | None = -1) -> Callable[[Rows], Floats]:
+    """How alike texts are, by the n-grams that they share."""
+    kernel = StringKernel("presence", ngram_range=LENGTHS, normalize=True, n_jobs=n_jobs)
+    return lambda rows: kernel.gram([texts[row] for row in rows.tolist()])
+
+
+def compare_rows(rows_of_numbers: NDArray[Any]) -> Callable[[Rows], Floats]:
+    """How alike rows of numbers are, by their cosine."""
+
+    def compare(rows: Rows) -> Floats:
+        some = np.asarray(rows_of_numbers[rows], float)
+        some = some / np.maximum(np.linalg.norm(some, axis=1, keepdims=True), np.finfo(float).tiny)
+        cosines: Floats = some @ some.T
+        return cosines
+
+    return compare

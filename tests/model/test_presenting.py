@@ -1,0 +1,241 @@
+"""What a fitted classifier says of itself in Python: as the command does, and when it is asked."""
+
+import pickle
+import sys
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import tqdm.notebook
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import gramshift as gs
+from gramshift.errors import FitWarning
+from gramshift.model import diagnosis
+from gramshift.runtime.progress_bar import in_notebook, shown_progress
+from small_demo import load_demo
+
+KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
+
+
+def fit(**options):
+    return gs.TransductiveClassifier(**options).fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
+
+
+@pytest.fixture(scope="module")
+def best():
+    return fit()
+
+
+@pytest.fixture(scope="module")
+def paper():
+    return fit(preset="paper", ngram_range=(3, 5))
+
+
+def test_diagnostics_tell_what_there_is_to_know(best):
+    found = best.diagnostics_
+    names = ["class shares moved", "separability", "agreement with plain", "drift of the class shares", "verdict", "warnings"]
+    assert list(found) == names
+    same = np.mean(best.plain_transduction_ == best.transduction_)
+    assert found["agreement with plain"]["value"] == pytest.approx(same, abs=1e-4)
+    assert 0.5 <= found["separability"]["value"] <= 1
+    assert f"about {100 * best.expected_accuracy_['value']:.0f} of 100 labels" in found["verdict"]
+
+
+def test_diagnostics_are_worked_out_once_for_each_fit(monkeypatch):
+    clf, calls = fit(), []
+    real = diagnosis.separability
+    monkeypatch.setattr(diagnosis, "separability", lambda *given: calls.append(1) or real(*given))
+    first = clf.diagnostics_
+    first["verdict"] = first["separability"]["value"] = None  # what a user does to it does not matter
+    assert clf.diagnostics_["verdict"] is not None
+    assert clf.diagnostics_["separability"]["value"] is not None
+    assert len(calls) == 1
+    clf.fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts[:60])
+    assert calls == [1]  # a fit does not wait for it
+    assert " of 60) " in clf.diagnostics_["agreement with plain"]["sentence"]
+    assert len(calls) == 2
+
+
+def test_the_paper_is_set_beside_a_plain_fit(paper):
+    plain = fit(preset="paper", ngram_range=(3, 5), adapt=False, n_rounds=1)
+    same = int(np.sum(paper.transduction_ == plain.transduction_))
+    assert f"({same} of 120) " in paper.diagnostics_["agreement with plain"]["sentence"]
+    assert "agreement with plain" not in plain.diagnostics_
+
+
+def test_what_is_not_kept_is_not_told(best, tmp_path):
+    best.save(tmp_path / "m.gramshift")
+    loaded = gs.load(tmp_path / "m.gramshift")
+    assert best.diagnostics_ == {"separability": best.diagnostics_["separability"]} | loaded.diagnostics_
+    assert "separability" not in loaded.diagnostics_
+    assert fit(kernel="presence", preset="paper", landmarks=40).diagnostics_["warnings"] == []
+    alone = gs.TransductiveClassifier().fit(KITCHEN.texts, KITCHEN.labels)
+    assert alone.diagnostics_ == {"warnings": []}
+
+
+def test_a_gram_that_is_given_has_diagnostics_without_documents():
+    gram = gs.StringKernel(ngram_range=(3, 5)).gram([*KITCHEN.texts, *FILMS.texts], normalize=True)
+    clf = gs.TransductiveClassifier(kernel="precomputed", preset="paper").fit(gram, [*KITCHEN.labels, *[None] * 120])
+    assert list(clf.diagnostics_) == ["drift of the class shares", "warnings"]
+
+
+def test_there_is_nothing_before_a_fit():
+    clf = gs.TransductiveClassifier()
+    assert not hasattr(clf, "diagnostics_")
+    for ask in (clf.to_frame, lambda: clf.report("r.html"), lambda: gs.plot.confidence(clf)):
+        with pytest.raises(NotFittedError, match="call fit first"):
+            ask()
+
+
+def test_one_class_for_all_is_warned_of_at_the_users_line():
+    source = ["good " + text for text in KITCHEN.texts]
+    labels = ["good"] * 70 + ["bad"] * 50
+    with pytest.warns(FitWarning, match=r"one class dominates.*plain_transduction_") as caught:
+        clf = gs.TransductiveClassifier(select={"good": 1.0, "bad": 0.0}).fit(source, labels, target=FILMS.texts)
+    assert set(clf.transduction_) == {"good"}
+    assert [one.filename for one in caught] == [__file__] * len(caught)
+    assert issubclass(FitWarning, UserWarning)
+    assert clf.diagnostics_["warnings"] == [str(one.message) for one in caught]
+
+
+def test_few_documents_and_good_fits_give_no_warning(best):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit(preset="paper", ngram_range=(3, 5))
+        gs.TransductiveClassifier().fit(KITCHEN.texts, KITCHEN.labels, target=["good"] * 5)
+
+
+def test_a_frame_has_a_row_for_each_target_document(best):
+    frame = best.to_frame()
+    assert list(frame) == ["text", "label", "p_negative", "p_positive", "plain_label", "round", "doubt"]
+    assert frame["text"].tolist() == FILMS.texts
+    assert frame["label"].tolist() == best.transduction_.tolist()
+    assert np.array_equal(frame[["p_negative", "p_positive"]], best.transduction_proba_)
+    assert frame["plain_label"].tolist() == best.plain_transduction_.tolist()
+    assert frame["round"].tolist() == np.maximum(best.labeled_iter_[120:], 0).tolist()
+    assert frame["doubt"].to_numpy() == pytest.approx(1 - best.transduction_proba_.max(axis=1))
+    assert frame.index.equals(pd.RangeIndex(120))
+
+
+@pytest.mark.parametrize("make", [list, pl.Series, lambda ids: pd.Index(ids, name="film")], ids=["list", "polars", "index"])
+def test_rows_of_a_frame_are_called_by_the_users_ids(best, make):
+    ids = [f"f{number}" for number in range(120)]
+    frame = best.to_frame(ids=make(ids))
+    assert frame.index.tolist() == ids
+    assert frame.index.name == ("film" if isinstance(make(ids), pd.Index) else getattr(make(ids), "name", None))
+
+
+def test_targets_among_the_source_are_in_the_frame():
+    y = [*KITCHEN.labels[:100], *[None] * 20]
+    clf = gs.TransductiveClassifier().fit(KITCHEN.texts, y, target=FILMS.texts[:60])
+    assert clf.to_frame()["text"].tolist() == [*KITCHEN.texts[100:], *FILMS.texts[:60]]
+
+
+def test_texts_that_are_not_kept_can_be_given(best, tmp_path):
+    best.save(tmp_path / "m.gramshift")
+    loaded = gs.load(tmp_path / "m.gramshift")
+    pd.testing.assert_frame_equal(loaded.to_frame(), best.to_frame().drop(columns="text"))
+    pd.testing.assert_frame_equal(loaded.to_frame(texts=FILMS.texts), best.to_frame())
+    with pytest.raises(ValueError, match="texts has 120 documents, which are not the 120 target documents of the fit"):
+        loaded.to_frame(texts=FILMS.texts[::-1])
+    with pytest.raises(ValueError, match="there are 3 ids for 120 target documents"):
+        loaded.to_frame(ids="abc")
+
+
+def test_a_frame_without_pandas_says_what_to_install(best, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(gs.GramshiftError, match="to_frame needs pandas: pip install pandas"):
+        best.to_frame()
+
+
+def test_how_much_is_shown_is_no_part_of_a_fit(tmp_path, best):
+    loud = fit(verbose=True)
+    assert np.array_equal(loud.transduction_score_, best.transduction_score_)
+    assert clone(loud).verbose is True
+    loud.save(tmp_path / "m.gramshift")
+    assert gs.load(tmp_path / "m.gramshift").verbose is False
+    assert pickle.loads(pickle.dumps(loud)).diagnostics_ == best.diagnostics_
+    with pytest.raises(ValueError, match="verbose='yes': give True or False"):
+        fit(verbose="yes")
+
+
+def test_nothing_is_shown_where_nobody_looks(capfd):
+    fit(verbose=True)
+    assert capfd.readouterr() == ("", "")
+    assert not in_notebook()
+
+
+def test_a_callback_is_called_instead_of_showing_bars():
+    told = []
+    clf = gs.TransductiveClassifier(verbose=True)
+    clf.fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts, progress=lambda *given: told.append(given))
+    assert {stage for stage, _, _ in told} >= {"index", "rounds"}
+
+
+def in_a_notebook(monkeypatch):
+    shell = SimpleNamespace(config={"IPKernelApp": {}})
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+
+
+@pytest.fixture
+def bars(monkeypatch):
+    """The bars that were drawn, each with what it showed."""
+    drawn = []
+
+    class Watched(tqdm.notebook.tqdm):
+        def __init__(self, **options):
+            super().__init__(**options)
+            self.shown = []
+            drawn.append(self)
+
+        def update(self, more):
+            super().update(more)
+            self.shown.append((self.desc, self.n))
+
+    in_a_notebook(monkeypatch)
+    monkeypatch.setattr(tqdm.notebook, "tqdm", Watched)
+    return drawn
+
+
+def test_a_notebook_has_one_bar_which_is_gone_at_the_end(bars):
+    with shown_progress(True, None) as report:
+        report("index", 0, 2)
+        report("index", 2, 2)
+        report("rounds", 1, 5)
+        report("training", 1, 2)
+    (bar,) = bars
+    assert bar.shown == [
+        ("finding n-grams", 0.0),
+        ("finding n-grams", 1.0),
+        ("finding n-grams", 1.0),
+        ("training, round 2 of 5", 0.0),
+    ]
+    assert bar.container.layout.visibility == "hidden"
+
+
+def test_a_bar_stays_in_red_where_a_fit_fails(bars):
+    def fail():
+        with shown_progress(True, None) as report:
+            report("index", 1, 2)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    (bar,) = bars
+    assert bar.container.children[1].bar_style == "danger"
+    assert bar.container.layout.visibility is None
+
+
+@pytest.mark.parametrize("missing", ["tqdm", "ipywidgets"])
+def test_a_notebook_without_bars_shows_nothing(monkeypatch, capfd, missing):
+    in_a_notebook(monkeypatch)
+    monkeypatch.delitem(sys.modules, "tqdm.notebook")
+    monkeypatch.setitem(sys.modules, missing, None)
+    with shown_progress(True, None) as report:
+        assert report is None
+    assert capfd.readouterr() == ("", "")
