@@ -7,6 +7,7 @@ import resource
 import signal
 import subprocess
 import sys
+import warnings
 from contextlib import contextmanager
 
 import pytest
@@ -70,6 +71,12 @@ def changed(*options, without=()):
             "--kernel presense: there are presence, intersection, spectrum; did you mean presence?",
         ),
         (changed("--ngrams", "8-5"), "--ngrams 8-5: .* did you mean 5-8"),
+        (changed("--ngrams", "99999999999999999999"), "--ngrams 99999999999999999999: n-grams have at most 2147483647 charac"),
+        (changed("--ngrams", "3-" + "9" * 5000), "--ngrams 3-9{58}: n-grams have at most 2147483647 characters"),
+        (changed("--memory", "9" * 400), "--memory 9{60}: give a number of bytes or a size such as"),
+        (changed("--landmarks", "9" * 5000), "--landmarks 9{60}: give a number of documents such as 2000, or auto"),
+        (changed("--sample", "9" * 5000), "--sample 9{60}: give a number of target documents such as 100000"),
+        (changed("--ngrams", ""), "--ngrams : give two lengths such as 5-8"),
         (changed("--ngrams", "many"), "--ngrams many: give two lengths such as 5-8"),
         (changed("--added", "lots"), "--added lots: give a number of documents such as 1000, or a share such as 0.5"),
         (changed("--added", "1.5"), "--added 1.5"),
@@ -189,7 +196,7 @@ def test_an_interrupt_at_any_stage_leaves_nothing(gramshift, folder, monkeypatch
     reached = []
 
     @contextmanager
-    def interrupting():
+    def interrupting(plan=()):
         def report(name, done, total):
             reached.append(name)
             if name == stage:
@@ -220,17 +227,19 @@ def test_an_interrupt_while_writing_leaves_the_old_file(gramshift, folder, monke
 
 
 @pytest.mark.parametrize("error", [KeyError("oops"), ValueError("oops"), TypeError("oops")])
-def test_a_fault_of_ours_is_no_mistake_of_the_users(gramshift, folder, monkeypatch, capfd, error):
-    """Python shows the traceback and ends with exit code 1; one line before it says whose fault that is."""
+def test_a_fault_of_ours_is_no_mistake_of_the_users(gramshift, folder, monkeypatch, error):
+    """The traceback is shown and the exit code is 1; one line before it says whose fault that is."""
 
     def fault(*_, **__):
         raise error
 
     monkeypatch.setattr("gramshift.commands.classify.run.read_inputs", fault)
-    with pytest.raises(type(error), match="oops"):
-        gramshift(*RUN)
-    (line,) = capfd.readouterr().err.splitlines()
+    answer = gramshift(*RUN)
+    line, begin, *_, last = answer.err.splitlines()
+    assert answer.code == 1
     assert line.startswith("gramshift: this is a bug of Gramshift's and not your mistake; please report it")
+    assert begin == "Traceback (most recent call last):"
+    assert last in ("KeyError: 'oops'", f"{type(error).__name__}: oops")
 
 
 def test_a_fault_of_ours_ends_with_a_traceback_and_exit_code_1(folder):
@@ -302,3 +311,20 @@ def test_a_warning_is_one_line_too(gramshift, folder):
     assert answer.code == 0
     assert "gramshift: ngram_range=(3, 5): no document has 3 characters" in answer.err
     assert "UserWarning" not in answer.err
+
+
+def test_warnings_that_python_raises_are_one_line(gramshift, folder):
+    """As with PYTHONWARNINGS=error: no text has as many characters as the n-grams are to have."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        answer = gramshift(*changed("--ngrams", "9000"))
+    assert answer.code == 2
+    assert answer.err.splitlines()[-1].startswith("gramshift: ngram_range=(9000, 9000): no document has 9000 characters")
+    assert "Traceback" not in answer.err
+
+
+def test_an_address_space_that_is_too_small_is_told_of_before_libraries_fail(gramshift, folder, monkeypatch):
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (700_000_000, -1))
+    answer = gramshift(*RUN)
+    needed = "Gramshift needs 953.7 MiB of address space for its libraries alone, but this process may have 667.6 MiB"
+    assert answer == (2, "", f"gramshift: {needed}: raise the limit with ulimit -v\n")

@@ -3,6 +3,8 @@
 import gzip
 import json
 import os
+import re
+import shlex
 from html import escape
 
 import pyarrow.parquet as pq
@@ -34,7 +36,7 @@ def test_two_files_in_labels_out(gramshift, folder, expected):
     assert (answer.code, answer.out) == (0, "")
     assert answer.err.startswith("120 source and 120 target documents: about ")
     rows = read_csv(folder / "labels.csv")
-    assert list(rows[0]) == ["id", "text", "label", "confidence", "p_negative", "p_positive"]
+    assert list(rows[0]) == ["id", "text", "label", "confidence", "p_negative", "p_positive", "issue"]
     assert [row["id"] for row in rows] == [f"f{number}" for number in range(120)]
     assert [row["text"] for row in rows] == FILMS.texts
     assert [row["label"] for row in rows] == expected.transduction_.tolist()
@@ -42,8 +44,8 @@ def test_two_files_in_labels_out(gramshift, folder, expected):
     assert [float(row["p_positive"]) for row in rows] == pytest.approx(sure[:, 1].tolist(), abs=1e-6)
     assert [float(row["confidence"]) for row in rows] == pytest.approx(sure.max(axis=1).tolist(), abs=1e-6)
     assert gs.load("m.gramshift").predict(FILMS.texts).tolist() == expected.transduction_.tolist()
-    assert "Source and target documents are told apart" in answer.err
-    assert "was adapting wise? " in answer.err
+    assert "Source and target look" in answer.err
+    assert "Did adapting help? " in answer.err
     assert "labels in labels.csv, model in m.gramshift" in answer.err
 
 
@@ -91,21 +93,24 @@ def test_the_target_keeps_its_format(gramshift, folder, end, expected):
     gramshift(*RUN, "--output", f"films.{end}")
     answer = gramshift("classify", "--source", "pans.csv", "knives.csv", "--target", f"films.{end}", *TKC, "-o", f"again.{end}")
     assert answer.code == 0, answer.err
-    assert "films." + end + " has label, confidence, p_negative, p_positive of its own" in answer.err
+    names = "'label', 'confidence', 'p_negative', 'p_positive', 'issue'"
+    assert f"films.{end} already has the columns {names}: kept as they are. Predictions go to 'predicted_label'," in answer.err
+    assert f"To score against the labels of films.{end}: --truth label." in answer.err
     if end == "parquet":
         table = pq.read_table("again.parquet")
-        assert table.column_names[6:] == [
+        assert table.column_names[7:] == [
             "predicted_label",
             "predicted_confidence",
             "predicted_p_negative",
             "predicted_p_positive",
+            "predicted_issue",
         ]
         labels = table["predicted_label"].to_pylist()
     elif end == "jsonl":
         labels = [json.loads(line)["predicted_label"] for line in (folder / "again.jsonl").read_text().splitlines()]
     elif end == "csv.gz":
         lines = gzip.decompress((folder / "again.csv.gz").read_bytes()).decode().splitlines()
-        assert lines[0].startswith("id,text,label,confidence,p_negative,p_positive,predicted_label,")
+        assert lines[0].startswith("id,text,label,confidence,p_negative,p_positive,issue,predicted_label,")
         return
     else:
         assert (folder / "again.tsv").read_text().startswith("id\ttext\tlabel\t")
@@ -138,7 +143,7 @@ def test_folders_in_csv_out(gramshift, folder, expected):
     answer = gramshift("classify", "--source", "kitchen", "--target", "films", *TKC, "-o", "labels.csv")
     assert answer.code == 0, answer.err
     rows = read_csv(folder / "labels.csv")
-    assert list(rows[0]) == ["id", "label", "confidence", "p_negative", "p_positive"]
+    assert list(rows[0]) == ["id", "label", "confidence", "p_negative", "p_positive", "issue"]
     assert rows[7]["id"] == "007.txt"
     assert [row["label"] for row in rows] == expected.transduction_.tolist()
 
@@ -158,7 +163,8 @@ def test_truth_scores_and_never_teaches(gramshift, folder):
         "--json",
     )
     answer = gramshift(*run, "--output", "seen.csv")
-    assert "what is found goes into predicted_label" in answer.err
+    assert "already has a 'label' column: kept as is. Predictions go to 'predicted_label'." in answer.err
+    assert "To score against" not in answer.err
     blind, seen = read_csv(folder / "blind.csv"), read_csv(folder / "seen.csv")
     for key in ("confidence", "p_negative", "p_positive"):
         assert [row[key] for row in blind] == [row[key] for row in seen]
@@ -192,7 +198,7 @@ def test_words_for_people_tell_the_scores(gramshift, folder):
         "-o",
         "l.csv",
     )
-    assert "% right (plain " in answer.err
+    assert "of 120 documents with a known label; plain " in answer.err
     assert "true \\ found" in answer.err
 
 
@@ -234,7 +240,7 @@ def test_corrections_are_learnt_from_and_what_changed_is_told(gramshift, folder)
     [
         ([("nobody", "positive")], "no target document has the id 'nobody'"),
         ([("f1", "postive")], "no class is called 'postive'; the source has negative, positive; did you mean positive?"),
-        ([("f1", "")], "the document 'f1' has no label"),
+        ([("f1", "")], "none of its 1 documents has a label yet"),
         ([("f1", "positive"), ("f1", "negative")], "line 3: the document 'f1' is corrected twice"),
         ([(f"f{n}", "positive") for n in range(120)], "has a label for every target document"),
     ],
@@ -247,6 +253,60 @@ def test_corrections_that_cannot_be(gramshift, folder, rows, message):
     assert not (folder / "labels.csv").exists()
 
 
+def test_marks_and_notes_without_a_label_are_left_to_the_classifier(gramshift, folder):
+    rows = [("f1", "positive", "", ""), ("f2", "", "unclear", ""), ("f3", "", "unclear", "odd"), ("f4", "", "", "look again")]
+    write_csv(folder / "c.csv", ["id", "label", "mark", "note"], rows)
+    answer = gramshift(*RUN, "--output", "labels.csv", "--corrections", "c.csv", "--json")
+    assert answer.code == 0, answer.err
+    assert "c.csv: documents without a label are left to the classifier (2 unclear, 1 with a note)" in answer.err
+    assert json.loads(answer.out)["corrections"]["given"] == 1
+    assert all(row["label"] for row in read_csv(folder / "labels.csv"))
+
+
+@pytest.mark.parametrize("method", [[], TKC, ["--method", "tfidf"]])
+def test_a_new_label_that_is_meant_becomes_a_class(gramshift, folder, method):
+    rows = [(f"f{number}", "mixed", "new label") for number in range(3, 9)]
+    write_csv(folder / "c.csv", ["id", "label", "mark"], [*rows, ("f1", "mixed", ""), ("f2", "positive", "")])
+    answer = gramshift(*DEFAULT, *method, "--output", "labels.csv", "--corrections", "c.csv", "--report", "r.html", "--json")
+    assert answer.code == 0, answer.err
+    assert "'mixed' is a new class, with 7 documents; so few teach little of it" in answer.err
+    assert json.loads(answer.out)["classes"] == ["mixed", "negative", "positive"]
+    found = {row["id"]: row for row in read_csv(folder / "labels.csv")}
+    assert [found[f"f{number}"]["label"] for number in (1, 2, 3)] == ["mixed", "positive", "mixed"]
+    assert found["f3"]["p_mixed"] == "1.0"
+    assert '"new":[0]' in (folder / "r.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("label", "options", "message"),
+    [
+        ("postive", (), "If it is meant as a class of its own, write 'new label' into a column mark"),
+        ("mixed", ("--shares", "positive=0.5,negative=0.5"), "c.csv adds 'mixed'; leave --shares out"),
+    ],
+)
+def test_a_new_label_that_cannot_be(gramshift, folder, label, options, message):
+    write_csv(folder / "c.csv", ["id", "label", "mark"], [("f1", label, "new label" if options else "")])
+    answer = gramshift(*DEFAULT, "--output", "labels.csv", "--corrections", "c.csv", *options)
+    assert answer.code == 2
+    assert message in answer.err
+
+
+def test_the_page_has_other_columns_and_what_to_type_next(gramshift, folder):
+    rows = read_csv(folder / "films.csv")
+    more = [(row["id"], row["text"], f"Film {number}", "", "positive") for number, row in enumerate(rows)]
+    write_csv(folder / "my films.csv", ["id", "text", "title", "year", "seen"], more)
+    run = [part if part != "films.csv" else "my films.csv" for part in RUN]
+    answer = gramshift(*run, "--truth", "Seen", "--report", "r.html", "--abstain-below", "0.6")
+    assert answer.code == 0, answer.err
+    data = json.loads(re.search(r'type="application/json" id="data">(.*?)</script>', (folder / "r.html").read_text())[1])
+    assert data["documents"][3]["more"] == [["title", "Film 3"]]  # what is empty or true is not shown there
+    write_csv(folder / "corrections.csv", ["id", "label"], [("f1", "positive")])
+    assert data["command"].endswith("--abstain-below 0.6 --force")
+    answer = gramshift(*shlex.split(data["command"])[1:])
+    assert answer.code == 0, answer.err
+    assert "1 correction" in answer.err
+
+
 def test_standard_input_and_output(gramshift, folder, monkeypatch, expected):
     import io
     import sys
@@ -255,7 +315,7 @@ def test_standard_input_and_output(gramshift, folder, monkeypatch, expected):
     monkeypatch.setattr(sys, "stdin", stdin)
     answer = gramshift("classify", "--source", "pans.csv", "knives.csv", "--target", "-", *TKC, "-o", "-")
     assert answer.code == 0, answer.err
-    assert answer.out.splitlines()[0] == "id,text,label,confidence,p_negative,p_positive"
+    assert answer.out.splitlines()[0] == "id,text,label,confidence,p_negative,p_positive,issue"
     assert answer.out.count("\n") == 121
     stdin.detach()
 
@@ -312,10 +372,10 @@ def test_the_report_holds_the_run(gramshift, folder):
     for words in (
         "films.csv, labelled from pans.csv, knives.csv",
         "abstain-below = 0.7",
-        "Source and target documents are told apart",
+        "Source and target look",
     ):
         assert words in page
-    assert "What speaks for each class" not in page  # documents have coefficients there, and n-grams have none
+    assert "Strongest n-grams of each class" not in page  # documents have coefficients there, and n-grams have none
     assert gramshift(*RUN, "--report", "report.html").err.startswith("gramshift: report.html exists; choose another --report")
 
 
@@ -336,7 +396,7 @@ def test_a_rival_labels_too(gramshift, folder):
     assert [row["label"] for row in read_csv(folder / "labels.csv")] == clf.transduction_.tolist()
     page = (folder / "report.html").read_text()
     assert "does not look at character n-grams" in page
-    assert "What speaks for each class" not in page
+    assert "Strongest n-grams of each class" not in page
     assert "TransductiveSVM" in gramshift("info", "m.gramshift").out
     answer = gramshift("predict", "--model", "m.gramshift", "--input", "films.csv", "--output", "again.csv")
     assert answer.code == 0

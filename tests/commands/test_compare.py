@@ -59,7 +59,7 @@ def test_a_folder_of_results_is_not_replaced_unasked(gramshift, labelled):
     assert refused.code == 2
     assert "--force replaces them" in refused.err
     assert (labelled / "comparison" / "comparison.json").read_bytes() == before
-    assert gramshift(*once, "--resume").code == 0
+    assert gramshift(*once, "--continue").code == 0
     resumed = json.loads((labelled / "comparison" / "comparison.json").read_text())
     assert resumed == json.loads(before) | {"reused": 4}  # seconds too: nothing ran again
     assert gramshift(*once, "--force").code == 0
@@ -82,7 +82,7 @@ def test_a_refused_command_loses_nothing(gramshift, labelled):
     (labelled / "comparison" / "comparison.json").unlink()  # as if it had been stopped
     stopped = gramshift(*once)
     assert stopped.code == 2
-    assert "--resume goes on with them" in stopped.err
+    assert "--continue goes on with them" in stopped.err
     assert sorted((labelled / "comparison" / "compared").iterdir()) == kept
 
 

@@ -2,13 +2,15 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
+import time
 
 SCRIPT = """
 import hashlib, os, signal, sys, threading, time
 from gramshift.commands.interrupt import stopping_soon
-from gramshift.runtime.storage import replaced_file
+from gramshift.runtime.replacing import replaced_file
 with stopping_soon("interrupted; nothing was written"), replaced_file(sys.argv[1]) as file:
     file.write(b"half")
     file.flush()
@@ -58,3 +60,22 @@ def test_handlers_are_put_back():
         pass
     assert signal.getsignal(signal.SIGINT) is before
     assert signal.set_wakeup_fd(-1) == -1
+
+
+def test_a_server_that_says_no_more_is_not_waited_for(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/data.tar.gz"
+        script = "from gramshift.commands.main import main; main()"
+        command = [sys.executable, "-c", script, "fetch", "sentiment", "--output", str(tmp_path), "--url", url]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(10_000)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" + b"x" * 50)
+                while not (tmp_path / "domain_sentiment_data.tar.gz.part").exists():
+                    time.sleep(0.01)
+                process.send_signal(signal.SIGINT)
+                _, words = process.communicate(timeout=20)  # it would wait for a minute
+    assert process.returncode == 130
+    assert words.splitlines()[-1] == "gramshift: interrupted; what has arrived is kept and taken up next time"
+    assert os.listdir(tmp_path) == ["domain_sentiment_data.tar.gz.part"]

@@ -1,5 +1,11 @@
-from gramshift.commands.classify.labelled import label_columns, renamed_in_words
-from gramshift.data.tables import Style, Table
+import shlex
+
+import pytest
+
+from gramshift.commands.classify.labelled import label_columns, read_corrections, renamed_in_words
+from gramshift.commands.classify.options import ClassifyOptions, quote_word
+from gramshift.data.tables import Style, Table, TableError
+from small_tables import write_csv
 
 
 def make_table(*columns, kept=None):
@@ -11,7 +17,7 @@ def test_names_that_are_taken_get_a_prefix():
     columns = label_columns(table, ["a", "b"])
     assert columns.label == "predicted_predicted_label"
     assert (columns.confidence, columns.of_class) == ("confidence", ["predicted_p_a", "p_b"])
-    assert "goes into predicted_predicted_label, predicted_p_a" in renamed_in_words(table, columns)
+    assert "Predictions go to 'predicted_predicted_label', 'predicted_p_a'." in renamed_in_words(table, columns)
     assert label_columns(table, ["a", "b"], filled="label").label == "label"
     assert label_columns(make_table("id", "text", "label", kept=["id"]), ["a"]).label == "label"
     assert renamed_in_words(make_table("text"), label_columns(make_table("text"), ["a"])) is None
@@ -26,3 +32,35 @@ def test_a_document_just_as_sure_as_asked_for_keeps_its_label():
         "p_a": [0.7, 0.31, 0.333333, None],
         "p_b": [0.3, 0.69, 0.666667, None],
     }
+
+
+@pytest.mark.parametrize(("classes", "label", "expected"), [([1, 2], "7", 7), ([1.0, 2.0], "3.0", 3.0), (["1", "2"], "7", "7")])
+def test_a_new_label_has_the_type_of_the_others(tmp_path, classes, label, expected):
+    write_csv(tmp_path / "c.csv", ["id", "label", "mark"], [("a", label, "New label"), ("b", classes[0], "")])
+    found = read_corrections(str(tmp_path / "c.csv"), ids=["a", "b"], classes=classes)
+    assert found.labels == {"a": expected, "b": classes[0]}
+    assert type(found.labels["a"]) is type(classes[0])
+    assert found.new == {expected: 1}
+
+
+@pytest.mark.parametrize(
+    ("classes", "label"), [([1, 2], "many"), ([1, 2], "07"), ([False, True], "maybe"), ([1, 2], "9" * 900)]
+)
+def test_a_new_label_of_another_type_is_refused(tmp_path, classes, label):
+    write_csv(tmp_path / "c.csv", ["id", "label", "mark"], [("a", label, "new label")])
+    with pytest.raises(TableError, match="a new one must be of that type"):
+        read_corrections(str(tmp_path / "c.csv"), ids=["a"], classes=classes)
+
+
+def test_a_run_is_written_as_a_command_that_a_shell_takes():
+    options = ClassifyOptions(
+        source=["kitchen.csv", "it's; rm -rf.csv"], target="my films.csv", report="r.html", text="-t", jobs=2, dry_run=True
+    )
+    line = options.to_command(corrections="corrections.csv", force=True)
+    assert '--target "my films.csv"' in line
+    assert shlex.split(line) == [
+        *("gramshift", "classify", "--source", "kitchen.csv", "it's; rm -rf.csv", "--target", "my films.csv"),
+        *("--report", "r.html", "--text=-t", "--corrections", "corrections.csv", "--jobs", "2", "--force"),
+    ]
+    for word in ("$HOME", "`id`", "a\nb", '"', "", "*", "~", "naïve 😀"):
+        assert shlex.split(quote_word(word)) == [word]

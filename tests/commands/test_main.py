@@ -1,6 +1,7 @@
 """What all commands have in common."""
 
 import os
+import shlex
 import subprocess
 import sys
 
@@ -30,8 +31,36 @@ def test_help_has_an_example_for_every_command(gramshift, command):
     assert f"gramshift {command}" in answer.out.split("Example")[1]
 
 
+@pytest.mark.parametrize(
+    ("typed", "advice"),
+    [
+        ("classify a.csv b.csv", "a.csv b.csv stand alone; name them: --source a.csv --target b.csv"),
+        ("classify a.csv b.csv c.csv -o x.csv", "--source a.csv b.csv --target c.csv"),
+        ("classify 'my a.csv' b.csv", "--source 'my a.csv' --target b.csv"),
+        ("classify --source a.csv -o x.csv b.csv", "b.csv stands alone; name it: --target b.csv"),
+        ("classify a.csv", "--source a.csv"),
+        ("compare a.csv b.csv", "--source a.csv --target b.csv"),
+        ("predict m.gramshift new.csv", "--model m.gramshift --input new.csv"),
+        ("predict --model m.gramshift -o x.csv new.csv", "--input new.csv"),
+    ],
+)
+def test_files_that_stand_alone_are_told_their_options(gramshift, typed, advice):
+    answer = gramshift(*shlex.split(typed))
+    assert answer.code == 2
+    assert answer.err.rstrip().endswith(advice)
+    assert answer.err.count("\n") == 1
+
+
+def test_a_file_is_not_explained_as_a_text(gramshift, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "new.csv").write_text("text\na great pan\n")
+    answer = gramshift("explain", "--model", "m.gramshift", "new.csv")
+    assert answer.code == 2
+    assert "new.csv is a file: gramshift explain --model m.gramshift --input new.csv" in answer.err
+
+
 def test_version(gramshift):
-    assert gramshift("--version").out == "gramshift 0.1.0\n"
+    assert gramshift("--version").out == "gramshift 1.0.0\n"
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])

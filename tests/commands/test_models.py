@@ -47,7 +47,7 @@ def test_predictions_are_those_of_python_part_by_part(gramshift, folder, model, 
     assert [row["n"] for row in rows] == list(range(120))
     assert [row["label"] for row in rows] == clf.predict(books).tolist()
     assert [row["p_positive"] for row in rows] == pytest.approx(clf.predict_proba(books)[:, 1].tolist(), abs=1e-6)
-    assert answer.err.startswith("120 documents: ")
+    assert answer.err.startswith("Result: 120 documents labelled")
 
 
 def test_predictions_go_to_standard_output(gramshift, folder, model):
@@ -125,10 +125,10 @@ def test_a_model_file_is_described(gramshift, model):
     assert answer.code == 0, answer.err
     for words in (
         "negative, positive",
-        "120 source and 120 target documents",
+        "120 source, 120 target documents",
         "all 240 texts",
         "every checksum fits",
-        "ngram_range=[3, 5]",
+        "\n  ngram_range      [3, 5]\n",
     ):
         assert words in answer.out
     found = json.loads(gramshift("info", model, "--json").out)
@@ -138,6 +138,15 @@ def test_a_model_file_is_described(gramshift, model):
     assert found["versions"]["gramshift"] == gs.__version__
     assert found["rounds"][1]["added"].keys() == {"negative", "positive"}
     assert found["saved"].startswith("20")
+
+
+def test_a_model_tells_corrections_from_the_source(gramshift, folder):
+    (folder / "right.csv").write_text("id,label\nf0,positive\nf1,negative\n")
+    run = ("classify", "--source", "pans.csv", "knives.csv", "--target", "films.csv", "--corrections", "right.csv")
+    assert gramshift(*run, "--method", "plain", "--ngrams", "3-4", "--save", "corrected.gramshift").code == 0
+    assert "learnt from   120 source, 118 target, 2 corrected documents" in gramshift("info", "corrected.gramshift").out
+    found = json.loads(gramshift("info", "corrected.gramshift", "--json").out)
+    assert (found["n_source"], found["n_target"], found["n_corrected"]) == (122, 118, 2)
 
 
 def test_what_is_no_model(gramshift, folder):
@@ -172,7 +181,7 @@ def test_a_model_of_the_preset_best_with_texts_says_so(gramshift, tmp_path):
     assert found["n_ngrams"] == 20
     words = gramshift("info", tmp_path / "model").out
     assert "20 n-grams that documents share, and all 5 texts of the fit, 31 characters: treat it as you treat these" in words
-    assert "through likeness with:" in gramshift("explain", "--model", tmp_path / "model", "abc").out
+    assert "most influential training documents:" in gramshift("explain", "--model", tmp_path / "model", "abc").out
 
 
 def test_a_model_of_the_preset_best_predicts_explains_and_tells_of_itself(gramshift, folder, best):
@@ -188,8 +197,8 @@ def test_a_model_of_the_preset_best_predicts_explains_and_tells_of_itself(gramsh
     assert total == pytest.approx(score)
     assert found["documents"] == []
     words = gramshift("explain", "--model", best, "A great, great pan!").out
-    assert "what counts for and against positive:" in words
-    assert "through likeness with" not in words  # no document is kept
+    assert "words for positive:" in words
+    assert "most influential" not in words  # no document is kept
     told = json.loads(gramshift("info", best, "--json").out)
     assert (told["n_texts"], told["n_characters"]) == (0, 0)
     assert f"holds         {told['n_ngrams']} n-grams that documents share, and no texts\n" in gramshift("info", best).out

@@ -1,6 +1,6 @@
 """``gramshift compare``: methods side by side on the user's own files."""
 
-import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -8,17 +8,21 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table as Shown
+from rich.text import Text
 
-from gramshift.commands.outputs import as_option, same_file
+from gramshift.commands.outputs import as_option, check_length, same_file
 from gramshift.data.columns import Documents, check_column, find_columns, read_documents
 from gramshift.data.readers import open_table
 from gramshift.data.tables import TableError
 from gramshift.errors import InputError
 from gramshift.evaluate.comparison import Comparison, plan_comparison
 from gramshift.evaluate.comparison_files import notes_of, table_of, to_json, write_comparison
-from gramshift.evaluate.kept import Kept
+from gramshift.evaluate.kept import LARGEST, Kept
 from gramshift.methods import parse_methods
+from gramshift.runtime.door import read_json
+from gramshift.runtime.replacing import clear_leftovers
 from gramshift.runtime.threads import Progress
+from gramshift.text.terminal import is_terminal, visible
 
 Say = Callable[[str], None]
 PARTS, DONE = "compared", "comparison.json"
@@ -123,10 +127,14 @@ def _check_gaps(documents: Documents) -> None:
 
 
 def check_folder(output: Path) -> None:
-    """Raise an error if results cannot go there."""
-    there = next(path for path in (output, *output.absolute().parents) if path.exists())
+    """Raise an error if results cannot go there; what runs that were killed have left there is removed."""
+    check_length(os.fspath(output), "--output")
+    there = next(path for path in (output, *output.absolute().parents) if os.path.lexists(path))
     if not there.is_dir():
         raise NotADirectoryError(f"{there} is a file; give a folder for the results")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise PermissionError(f"{output}: you may not write into {there}; give another folder for the results")
+    clear_leftovers(output)
 
 
 def _check_results(output: Path, documents: str, kept: Kept, *, resume: bool) -> None:
@@ -136,13 +144,13 @@ def _check_results(output: Path, documents: str, kept: Kept, *, resume: bool) ->
         if not resume:
             raise FileExistsError(f"{output} has the results of a comparison; {advice}")
         try:
-            same = json.loads((output / DONE).read_bytes())["documents"] == documents
+            same = read_json(output / DONE, most=LARGEST)["documents"] == documents
         except (ValueError, KeyError, TypeError):
             same = False
         if not same:
             raise FileExistsError(f"{output} has the results of a comparison of other documents; {advice}")
     elif kept.names() and not resume:
-        raise FileExistsError(f"{output} has results of a comparison that was stopped; --resume goes on with them, {advice}")
+        raise FileExistsError(f"{output} has results of a comparison that was stopped; --continue goes on with them, {advice}")
 
 
 def write_all(comparison: Comparison, output: Path, say: Say, *, plot: bool) -> list[str]:
@@ -163,14 +171,14 @@ def write_all(comparison: Comparison, output: Path, say: Say, *, plot: bool) -> 
 
 def show_comparison(found: Comparison) -> None:
     """Print the table and what its columns mean."""
-    console = Console(width=None if sys.stdout.isatty() else 160)
+    console = Console(width=None if is_terminal(sys.stdout) else 160)
     heading, lines = table_of(found)
     shown = Shown()
     for place, name in enumerate(heading):
-        shown.add_column(name, justify="right" if place else "left", no_wrap=place > 0)
+        shown.add_column(Text(visible(name)), justify="right" if place else "left", no_wrap=place > 0)
     for method, line in zip(found.methods, lines, strict=True):
         bold = "bold" if method == found.reference else ""
-        shown.add_row(*line, style=bold)
+        shown.add_row(*(Text(visible(cell)) for cell in line), style=bold)
     console.print(shown)
     for note in notes_of(found):
-        console.print(note, highlight=False)
+        console.print(visible(note), highlight=False, markup=False)

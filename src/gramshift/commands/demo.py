@@ -1,6 +1,7 @@
 """``gramshift demo``: learn from reviews of kitchen tools, label reviews of films."""
 
 import csv
+import os
 import time
 from io import StringIO
 from pathlib import Path
@@ -9,10 +10,13 @@ from typing import Any
 
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.run import classify
+from gramshift.commands.compare import check_folder
 from gramshift.data.demo import DOMAINS, load_demo
+from gramshift.errors import InputError
 from gramshift.methods import BEST, METHODS
-from gramshift.runtime.storage import replaced_file
+from gramshift.runtime.replacing import clear_leftovers, replaced_file
 
+FILES = (*(f"{name}.csv" for name in DOMAINS), "labels.csv", "report.html")
 SHOWN = {"plain": "plain", "paper": "tkc", "best": BEST}  # names on the screen, and the methods that they stand for
 
 
@@ -35,16 +39,18 @@ def run_demo() -> dict[str, Any]:
     return {"settings": settings, "example": shown, "seconds": round(time.perf_counter() - begun, 3)}
 
 
+def check_demo(folder: Path) -> None:
+    """Raise an error now if the files cannot go there."""
+    check_folder(folder)
+    for name in FILES:
+        path = folder / name
+        if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
+            raise InputError(f"{path} is no ordinary file, and the demo writes one of this name; give another --output")
+
+
 def write_demo(folder: Path) -> dict[str, Any]:
     """Write the two domains as files, and the report of a run over them."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in DOMAINS:
-        reviews = load_demo(name)
-        rows = [(f"{name}-{number}", *row) for number, row in enumerate(zip(*reviews, strict=True), start=1)]
-        text = StringIO()
-        csv.writer(text, lineterminator="\n").writerows([("id", "text", "label"), *rows])
-        with replaced_file(folder / f"{name}.csv") as file:
-            file.write(text.getvalue().encode())
+    write_domains(folder)
     options = ClassifyOptions(
         source=[str(folder / "kitchen.csv")],
         target=str(folder / "films.csv"),
@@ -55,6 +61,19 @@ def write_demo(folder: Path) -> dict[str, Any]:
     )
     classify(options, say=lambda _: None)
     return {"folder": str(folder), "report": str(folder / "report.html")}
+
+
+def write_domains(folder: Path) -> None:
+    """Write the two domains as files, without what a run that was killed has left."""
+    folder.mkdir(parents=True, exist_ok=True)
+    clear_leftovers(folder)
+    for name in DOMAINS:
+        reviews = load_demo(name)
+        rows = [(f"{name}-{number}", *row) for number, row in enumerate(zip(*reviews, strict=True), start=1)]
+        text = StringIO()
+        csv.writer(text, lineterminator="\n").writerows([("id", "text", "label"), *rows])
+        with replaced_file(folder / f"{name}.csv", follow=False) as file:
+            file.write(text.getvalue().encode())
 
 
 def describe(result: dict[str, Any]) -> str:
@@ -77,7 +96,7 @@ def describe(result: dict[str, Any]) -> str:
         *(f"  {line}".rstrip() for line in result["example"]["explanation"].splitlines()),
         "",
         f"The two domains are in {result['folder']} as kitchen.csv and films.csv, the labels of films.csv in labels.csv.",
-        "To look at them, see why, and put some right, open this page in a browser:",
+        "To look at the labels, see why, and correct some, open this report in a browser:",
         str(Path(result["report"]).absolute()),
     ]
     return "\n".join(lines)

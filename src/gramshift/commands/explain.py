@@ -1,6 +1,8 @@
 """``gramshift explain``: the n-grams and documents that decided."""
 
+import os
 from dataclasses import asdict
+from html import escape
 from typing import Any
 
 from gramshift.commands.outputs import as_option, check_outputs, open_output
@@ -9,15 +11,19 @@ from gramshift.data.readers import open_table
 from gramshift.errors import InputError
 from gramshift.methods import OWN, load
 from gramshift.model.classifier import TransductiveClassifier
+from gramshift.model.explanation import Explanation, mark_style
+from gramshift.model.word_spans import STRONGEST
+from gramshift.report.page import class_colours
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>Gramshift: why</title>
-<style>:root {{ color-scheme: light dark }}
+<style>:root {{ color-scheme: light dark }} {colours}
 body {{ font: 1rem/1.6 system-ui, sans-serif; max-width: 45rem; margin: 2rem auto; padding: 0 1rem }}
 figure {{ margin: 0 0 2rem }} figcaption {{ font-weight: 600 }} p {{ overflow-wrap: anywhere }}</style></head>
-<body><h1>Why these labels</h1><p>Blue speaks for the label, red against it; the stronger the colour, the more it counts.</p>
+<body><h1>Why these labels</h1><p>The five words of each text that count most, in the colour of the class that they speak for:
+{legend}. The stronger the colour, the more a word counts.</p>
 {figures}
 </body></html>
 """
@@ -32,13 +38,15 @@ def explain(
     format: str | None = None,
     encoding: str = "utf-8",
     html: str | None = None,
-    top: int = 8,
+    top: int = STRONGEST,
     force: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Explain one text, or each document of an input; with ``html`` also write a page."""
     if (text is None) == (input is None):
         raise InputError('give either one text in quotes, "like this", or a file with --input')
+    if text is not None and os.path.isfile(text):
+        raise InputError(f"{text} is a file: gramshift explain --model {model} --input {text} explains its documents")
     if top < 1:
         raise InputError(f"--top {top}: give a number from 1 on")
     check_outputs({"--html": html}, [model, *([input] if input else [])], force=force)
@@ -58,7 +66,7 @@ def explain(
         explanations.append(classifier.explain(str(one)))
     if html is not None:
         with open_output(html) as file:
-            file.write(PAGE.format(figures="\n".join(one.html() for one in explanations)).encode())
+            file.write(_make_page(explanations, classifier.classes_.tolist()).encode("utf-8", "replace"))
     return {
         "html": html,
         "texts": [one.text(n=top) for one in explanations],
@@ -66,14 +74,25 @@ def explain(
             {
                 "text": one.given,
                 "label": one.label,
+                "probability": {str(name): value for name, value in one.probability.items()},
                 "score": {str(name): value for name, value in one.score.items()},
                 "empty": {str(name): value for name, value in one.empty.items()},
+                "words": [_plain(word) for word in one.words[:top]],
                 "spans": [_plain(span) for span in one.spans],
                 "documents": [_plain(document) for document in one.documents[:top]],
             }
             for one in explanations
         ],
     }
+
+
+def _make_page(explanations: list[Explanation], classes: list[Any]) -> str:
+    """All texts on one page; classes have the colours of the report."""
+    names = (
+        f'<mark style="{mark_style(code, 0.5)}"><bdi>{escape(str(name))}</bdi></mark>' for code, name in enumerate(classes)
+    )
+    figures = "\n".join(one.html() for one in explanations)
+    return PAGE.format(colours=class_colours(), legend=", ".join(names), figures=figures)
 
 
 def _plain(part: Any) -> dict[str, Any]:

@@ -4,9 +4,12 @@ import os
 from typing import Any
 
 from gramshift.methods import load_with_head
+from gramshift.model.advice import counts_in_words
 from gramshift.model.classifier import TransductiveClassifier
+from gramshift.model.model_schema import OF_THE_MACHINE
+from gramshift.model.settings import ROWS
 from gramshift.runtime.memory import human
-from gramshift.text.terminal import visible
+from gramshift.text.terminal import Line, visible
 
 SAFE = "every checksum fits; nothing in the file is run when it is opened"
 
@@ -18,19 +21,22 @@ def describe_model(path: str) -> dict[str, Any]:
     texts = _texts(classifier) if is_own else classifier._state.get("texts", [])
     n_source = int((classifier.labeled_iter_ == 0).sum())
     parameters = head["parameters"] | head.get("settings", {})
+    parameters = {name: value for name, value in parameters.items() if name not in OF_THE_MACHINE}
     return {
         "path": path,
         "class": type(classifier).__name__,
         "bytes": os.path.getsize(path),
-        "saved": str(head.get("saved", "not recorded"))[:40],
+        "saved": (head.get("saved") or "not recorded")[:40],
         "format_version": head["format_version"],
-        "versions": {str(name)[:40]: str(value)[:40] for name, value in dict(head.get("versions") or {}).items()},
+        "versions": {name[:40]: value[:40] for name, value in (head.get("versions") or {}).items()},
         "classes": classifier.classes_.tolist(),
         "n_source": n_source,
+        "n_corrected": classifier._fit.n_corrected if is_own else 0,
         "n_target": len(classifier.transduction_),
         "n_sampled": len(classifier._fit.scores) if is_own and classifier._fit.sampled is not None else None,
         "n_texts": len(texts),
         "n_characters": sum(map(len, texts)),
+        "n_rows": len(classifier._fit.model.documents) if is_own and classifier.kernel == ROWS else None,
         "n_ngrams": _count_ngrams(classifier) if is_own else None,
         "rounds": [step | _by_name(step) for step in classifier.history_],
         "parameters": parameters,
@@ -39,7 +45,8 @@ def describe_model(path: str) -> dict[str, Any]:
 
 
 def _texts(classifier: Any) -> list[str]:
-    return list(classifier._fit.model.documents)
+    documents = classifier._fit.model.documents
+    return documents if isinstance(documents, list) else []
 
 
 def _count_ngrams(classifier: Any) -> int | None:
@@ -48,7 +55,7 @@ def _count_ngrams(classifier: Any) -> int | None:
     return None if model is None else sum(int((part.table.features >= 0).sum()) for part in model.parts)
 
 
-def in_words(found: dict[str, Any]) -> list[str]:
+def in_words(found: dict[str, Any]) -> list[Line]:
     """Tell for a terminal what was found."""
     classes = [visible(str(one)) for one in found["classes"]]
     shown = ", ".join(classes[:10]) + (f" and {len(classes) - 10} more" if len(classes) > 10 else "")
@@ -61,24 +68,31 @@ def in_words(found: dict[str, Any]) -> list[str]:
     if found["n_ngrams"] is not None:
         ngrams = f"{found['n_ngrams']} n-grams that documents share"
         inside = f"{ngrams}, and {inside}" if found["n_texts"] else f"{ngrams}, and no texts"
+    if found["n_rows"] is not None:
+        inside = f"{found['n_rows']} rows of numbers, those of all documents of the fit, and no texts"
+    corrected = found["n_corrected"]
+    more = f", {corrected} corrected" if corrected else ""
     lines = {
-        "file": f"{found['path']}, {human(found['bytes'])}, format {found['format_version']}",
+        "file": f"{visible(found['path'])}, {human(found['bytes'])}, format {found['format_version']}",
         "saved": visible(found["saved"]),
         "made with": visible(versions),
         "classes": shown,
         "class": found["class"],
-        "learnt from": f"{found['n_source']} source and {learnt}{of_all} target documents",
-        "parameters": visible(", ".join(f"{name}={value}" for name, value in found["parameters"].items())),
-        "holds": inside if found["n_texts"] or found["n_ngrams"] is not None else "no texts",
+        "learnt from": f"{found['n_source'] - corrected} source, {learnt}{of_all} target{more} documents",
+        "holds": inside if found["n_texts"] or found["n_ngrams"] is not None or found["n_rows"] else "no texts",
         "safe to open": found["safe"],
     }
     for number, step in enumerate(found["rounds"], start=1):
         added, counts = sum(step["added"].values()), step["labels"]
-        joined = f"{added} target documents joined, " if added else ""
-        labels = "" if counts is None else ", ".join(f"{count} {visible(name)}" for name, count in list(counts.items())[:10])
+        joined = f"{added} pseudo-labels, " if added else ""
+        labels = "" if counts is None else visible(counts_in_words(counts, 10))
         lines[f"round {number}"] = f"{joined}{labels or 'labels not recorded'}"
     width = max(map(len, lines))
-    return [f"{name.ljust(width)}  {words}" for name, words in lines.items()]
+    told = [Line("Model", "bold"), *(Line(f"{name.ljust(width)}  {words}", indent=2) for name, words in lines.items())]
+    parameters = {name: str(value) for name, value in found["parameters"].items()}
+    width = max(map(len, parameters), default=0)
+    told += [Line(""), Line("Parameters", "bold")]
+    return told + [Line(f"{name.ljust(width)}  {value}", indent=2) for name, value in parameters.items()]
 
 
 def _by_name(step: dict[str, dict[object, int] | None]) -> dict[str, dict[str, int] | None]:

@@ -35,17 +35,17 @@ def write_kernel(
     say: Callable[[str], None] = to_stderr,
 ) -> dict[str, Any]:
     """Write the gram of the lines of ``source`` to ``output``; everything that can be refused is refused before work starts."""
-    check_outputs({"--output": str(output)}, [source], force=force)
+    if resume is not None:
+        check_folder(resume)
+    check_outputs({"--output": str(output)}, [source], force=force, resume=resume)
     if output.suffix != ".npy":
-        raise InputError(f"--output {output}: the gram is a NumPy array, give a name that ends in .npy")
+        raise InputError(f"--output {output}: the kernel matrix is a NumPy array: give a name that ends in .npy")
     if memory is not None:
         parse_bytes(memory, name="--memory")
     options = {"normalize": normalize, "memory_limit": memory, "n_jobs": n_jobs, **(parameters or {})}
     kernel = StringKernel(kind, ngram_range=ngram_range, **options)
     kernel.check_parameters()
     check_engine(engine, scheduler)
-    if resume is not None:
-        check_folder(resume)
     documents = read_lines(source, encoding=encoding, naming=as_option)
     n = len(documents)
     sizes = f"{output} will take {human(8 * n * n)}" + (f", {resume} about half of that" if resume is not None else "")

@@ -17,8 +17,9 @@ from gramshift.evaluate.protocol import Setting, parse_settings
 from gramshift.evaluate.reproduce import reproduce
 from gramshift.evaluate.results import NOTE, differences, make_tables
 from gramshift.methods import BEST, METHODS, check_preset, parse_methods
-from gramshift.runtime.storage import replaced_file
+from gramshift.runtime.replacing import replaced_file
 from gramshift.runtime.threads import Progress
+from gramshift.text.terminal import is_terminal
 from gramshift.text.terminal import say as to_stderr
 
 FILES = ("results.json", "results.csv", "tables.md", "predictions.csv.gz")
@@ -100,7 +101,7 @@ def reproduce_amazon5(
     found = run_amazon5(data, pairs, names, kept=kept, n_jobs=n_jobs, progress=progress, say=say)
     table = beside_published(found)
     files = write_all(found, output, say, plot=plots)
-    with replaced_file(output / "published.md") as file:
+    with replaced_file(output / "published.md", follow=False) as file:
         file.write("\n".join([*markdown_lines(*table), ""]).encode())
     return table, to_json(found) | {"files": [*files, "published.md"]}
 
@@ -112,12 +113,12 @@ def show_lines(heading: list[str], lines: list[list[str]]) -> None:
         shown.add_column(name, justify="right" if place else "left", no_wrap=True)
     for line in lines:
         shown.add_row(*line)
-    Console(width=None if sys.stdout.isatty() else 160).print(shown)
+    Console(width=None if is_terminal(sys.stdout) else 160).print(shown)
 
 
 def show_tables(rows: list[dict[str, Any]], means: list[dict[str, Any]], fields: str) -> None:
     """Print the tables and their notes on the terminal."""
-    console = Console(width=None if sys.stdout.isatty() else 160)
+    console = Console(width=None if is_terminal(sys.stdout) else 160)
     for table in make_tables(rows, fields=fields, mean_rows=means):
         shown = Table(title=table.title, title_justify="left")
         shown.add_column("")

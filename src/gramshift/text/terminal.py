@@ -1,8 +1,33 @@
-"""Words for people: harmless in a terminal, and on stderr; data goes to stdout."""
+"""Words for people: harmless in a terminal, and on stderr; data goes to stdout. Either may be closed."""
 
 import json
+import os
+import re
+import shlex
 import sys
-from typing import Any
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import IO, Any
+
+from gramshift.errors import InputError
+
+_HIDDEN = re.compile(r"[\x00-\x1f\x7f-\U0010ffff]")  # these and a few others are looked at one by one
+
+
+def cells_of(text: str) -> int:
+    """How many columns of a terminal a text takes: wide characters two, and those that sit on others none."""
+    return sum(0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def shorten(text: str, most: int) -> str:
+    """A text in at most so many columns, with a mark where it was cut."""
+    shown = visible(text)
+    if cells_of(shown) <= most:
+        return shown
+    while cells_of(shown) >= most:
+        shown = shown[:-1]
+    return shown.rstrip() + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def visible(text: str) -> str:
@@ -10,11 +35,116 @@ def visible(text: str) -> str:
     return "".join(char if char.isprintable() else " " if char.isspace() else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
+def _split_command(command: str, most: int) -> list[str]:
+    """A command in parts between which a line may end: options with their values, single words if these are too long."""
+    words = list(map(shlex.quote, shlex.split(command)))
+    parts: list[str] = []
+    for word in words:
+        if parts and not word.startswith("-"):
+            parts[-1] += f" {word}"
+        else:
+            parts.append(word)
+    return parts if max(map(cells_of, parts)) <= most else words
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line for people, and how it looks where somebody is looking."""
+
+    words: str
+    style: str = ""
+    """Of rich: "bold", "red"."""
+    indent: int = 0
+    is_command: bool = False
+    """To be copied: where it does not fit into a line, lines end in a backslash."""
+
+    def wrapped(self, width: int | None = None) -> list[str]:
+        """The line with what is unseen made visible, in as many lines as it needs; words stay whole."""
+        words, first, rest = visible(self.words), " " * self.indent, " " * (self.indent + 2)
+        end = " \\" if self.is_command else ""
+        if width is None or cells_of(first + words) <= width:
+            return [first + words]
+        lines, line = [], first
+        parts = _split_command(words, width - len(rest + end)) if self.is_command else words.split(" ")
+        for place, word in enumerate(parts):
+            longer = f"{line} {word}" if place and line.strip() else line + word
+            if cells_of(longer + end) > width and line.strip():
+                lines.append(line.rstrip() + end)
+                longer = rest + word
+            line = longer
+        return [*lines, line]
+
+
 def say(words: str) -> None:
     """Write one line to stderr; what a file brought along cannot move the cursor or colour the terminal."""
-    print(visible(words), file=sys.stderr)
+    if hasattr(sys.stderr, "rich_proxied_file"):  # a progress line is shown: rich wraps what is printed above it
+        print(visible(words), file=sys.stderr)
+    else:
+        tell([Line(words)])
+
+
+def tell(lines: Iterable[Line]) -> None:
+    """Write lines to stderr: in a terminal wrapped by words and in colour, unless NO_COLOR is set; else as they are."""
+    if sys.stderr is None:  # print would take stdout in its place
+        return
+    if not is_terminal(sys.stderr):
+        for line in lines:
+            print(*line.wrapped(), file=sys.stderr)
+        return
+    _print_styled(lines, stderr=True)
+
+
+def _print_styled(lines: Iterable[Line], *, stderr: bool) -> None:
+    from rich.console import Console  # late: it takes as long as all other imports of --help
+    from rich.text import Text
+
+    console = Console(stderr=stderr, highlight=False)
+    for line in lines:
+        for part in line.wrapped(console.width):
+            console.print(Text(part, style=line.style), soft_wrap=True)
+
+
+def show_lines(lines: Iterable[Line]) -> None:
+    """Write lines to stdout, where data goes that people read: styled and wrapped by words if that is a terminal."""
+    require_stdout("what was found is printed there")
+    if is_terminal(sys.stdout):
+        _print_styled(lines, stderr=False)
+    else:
+        _write("\n".join(part for line in lines for part in line.wrapped()))
+
+
+def show(words: str) -> None:
+    """Write lines for people to stdout; what a file brought along cannot move the cursor or colour the terminal."""
+    _write("\n".join(map(visible, words.split("\n"))))
 
 
 def print_json(value: Any) -> None:
-    """Print a value as one line of JSON, with escapes where standard output cannot have every character."""
-    print(json.dumps(value, ensure_ascii=not (sys.stdout.encoding or "").lower().startswith("utf")))
+    """Print a value as one line of JSON, with escapes for what is not seen as it is and what standard output cannot have."""
+    encoding = getattr(sys.stdout, "encoding", None) or ""
+    text = json.dumps(value, ensure_ascii=not encoding.lower().startswith("utf"))
+    _write(_HIDDEN.sub(lambda match: match[0] if match[0].isprintable() else json.dumps(match[0])[1:-1], text))
+
+
+def _write(text: str) -> None:
+    require_stdout("what was found is printed there")
+    print(text, flush=True)  # a full disk or a reader that has gone is told here, and not when Python ends
+
+
+def require_stdout(why: str) -> None:
+    """Raise an error if standard output is closed."""
+    if sys.stdout is None:
+        raise InputError(f"standard output is closed, and {why}")
+
+
+def is_terminal(stream: IO[str] | None) -> bool:
+    """Whether somebody may be looking at a stream, which may be closed."""
+    return stream is not None and stream.isatty()
+
+
+def fill_standard_files() -> None:
+    """Put nothing in the place of standard files that are closed: or the next file that is opened would be one of them."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)

@@ -1,6 +1,6 @@
 """What a run found, as plain values and in words."""
 
-from collections import Counter
+import shlex
 from typing import Any
 
 import numpy as np
@@ -9,15 +9,27 @@ from gramshift.commands.classify.fitting import Fits
 from gramshift.commands.classify.labelled import describe_changes
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Inputs
+from gramshift.data.columns import USUAL, Columns, suggest
 from gramshift.evaluate.scoring import score_labels
 from gramshift.methods import METHODS
+from gramshift.model.advice import counts_in_words, how_sure, label_sentence, labelled_in_words, tone_of
+from gramshift.model.data_problems import Issues
+from gramshift.text.terminal import Line, cells_of, shorten
+
+COLOURS = {"good": "green", "careful": "yellow", "doubtful": "bold red"}
+SCORED, FEWEST_SCORED = 100, 20  # documents that are labelled by hand to know how many labels are right
+MOST_CLASSES, LONGEST_CLASS = 12, 30  # of the table that a terminal shows; characters
+MOST_LISTED = 1000  # problems in the data that JSON has
 
 
 def describe_findings(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any], fits: Fits) -> dict[str, Any]:
     """Tell what was found. Here, and here only, true labels of the target are looked at."""
-    labels = list(map(str, fits.labels))
+    is_left = fits.confidence < (options.abstain_below or 0.0)
+    labels = [str(label) for label, left in zip(fits.labels, is_left, strict=True) if not left]
+    source = list(map(str, inputs.labels))
     found: dict[str, Any] = {
         "labels": {str(name): labels.count(str(name)) for name in fits.classes},
+        "source_labels": {str(name): source.count(str(name)) for name in fits.classes},
         "mean_confidence": round(float(fits.confidence.mean()), 4),
         "expected_accuracy": getattr(fits.classifier, "expected_accuracy_", None),
         "shares": _name_all(getattr(fits.classifier, "shares_", None)),
@@ -31,14 +43,40 @@ def describe_findings(options: ClassifyOptions, inputs: Inputs, corrections: dic
         "diagnostics": fits.diagnostics,
         "warnings": fits.warnings,
         "scores": _score(options, inputs, corrections, fits),
+        "not_scored": 0
+        if inputs.truth is None
+        else sum(
+            inputs.truth[row] is not None and one in corrections
+            for row, one in zip(inputs.rows, inputs.target_ids, strict=True)
+        ),
         "corrections": None,
+        "read_as": read_as(options, inputs.target.columns),
+        "issues": None if fits.issues is None else _list_issues(fits.issues),
     }
     if options.abstain_below is not None:
-        found["abstained"] = int(np.sum(fits.confidence < options.abstain_below))
+        found["abstained"] = int(np.sum(is_left))
     if fits.uncorrected is not None:
         before, after = (dict(zip(inputs.target_ids, these, strict=True)) for these in (fits.uncorrected, fits.labels))
         found["corrections"] = describe_changes(corrections, before, after)
     return found | {"sentence": label_sentence(found)}
+
+
+def read_as(options: ClassifyOptions, columns: Columns) -> dict[str, str]:
+    """The options with which another command reads the output as this one has read the target."""
+    text = ",".join(columns.texts)
+    found = {"text": text if options.text is not None or text.lower() not in USUAL["text"] else None}
+    found |= {"id": options.id, "encoding": None if options.encoding == "utf-8" else options.encoding}
+    return {name: value for name, value in found.items() if value}
+
+
+def _list_issues(issues: Issues) -> dict[str, Any]:
+    """How many problems of each kind there are, and the first of them, fit for JSON."""
+    told = [
+        {"document": one.name, "issue": one.issue, "about": one.about, "role": one.role, "value": round(one.value, 4)}
+        | {name: None if value is None else str(value) for name, value in (("label", one.label), ("suggested", one.suggested))}
+        for one in issues[:MOST_LISTED]
+    ]
+    return {"counts": issues.counts, "documents": told}
 
 
 def _name_all(values: dict[Any, Any] | None) -> dict[str, Any] | None:
@@ -68,60 +106,126 @@ def _score(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any]
     return scores
 
 
-def label_sentence(found: dict[str, Any]) -> str:
-    """Tell how many documents have which label, and how sure that is."""
-    counts = Counter(found["labels"])
-    most = ", ".join(f"{count} {name}" for name, count in counts.most_common(6))
-    more = f" and {len(counts) - 6} more classes" if len(counts) > 6 else ""
-    words = f"{sum(counts.values())} documents labelled: {most}{more}; {how_sure(found)}"
-    if "abstained" in found:
-        words += f"; {found['abstained']} left without a label"
-    scores = found["scores"]
-    if scores is not None:
-        words += f"; {scores['accuracy']:.1%} right"
-        if "plain_accuracy" in scores:
-            words += f" (plain {scores['plain_accuracy']:.1%}, p = {scores['mcnemar_p']:.2g})"
-    return words
+def in_words(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
+    """Tell for a terminal what there is to know, the result under a heading of its own, and what to do next."""
+    lines = [Line(one, indent=2) for one in _details(result)]
+    if lines:
+        lines = [Line(""), Line("Details", "bold"), *lines]
+    lines += [Line(""), Line(f"Result: {_learnt(result)}", "bold")]
+    lines += [Line(one, indent=2) for one in list_classes(result["labels"], result.get("source_labels", {}))]
+    lines.append(Line(_how_sure(result), indent=2))
+    if (verdict := result["diagnostics"].get("verdict")) is not None:
+        question = "Did adapting help?" if _is_about_adapting(result, options) else "Can I use these labels?"
+        tone = tone_of(verdict)
+        tone = "careful" if tone == "good" and result.get("expected_accuracy") is None else tone
+        lines.append(Line(f"{question} {verdict}", COLOURS[tone], 2))
+    lines += [Line(f"Warning: {one}", COLOURS["doubtful"], 2) for one in result["warnings"]]
+    if result["scores"] is not None:
+        lines += [Line(one, indent=2) for one in _show_scores(result["scores"], list(result["labels"]))]
+    if n := result.get("not_scored"):
+        lines.append(
+            Line(f"{n} document{'' if n == 1 else 's'} with a true label given as corrections, and so not scored", indent=2)
+        )
+    if result["corrections"] is not None:
+        lines.append(Line(result["corrections"]["sentence"], indent=2))
+    files = {"labels": result["output"], "report": result["report"], "model": result["model"]}
+    written = [f"{what} in {name}" for what, name in files.items() if name not in (None, "-")]
+    lines.append(Line(f"{', '.join(written) or 'done'}; {result['seconds']:.1f} s", indent=2))
+    return [*lines, *_tell_next(result, options)]
 
 
-def how_sure(found: dict[str, Any]) -> str:
-    """Tell what accuracy is to be expected; of methods that cannot tell, their mean confidence."""
-    expected = found.get("expected_accuracy")
-    if expected is None:
-        return f"mean confidence {found['mean_confidence']:.2f}"
-    return f"expected accuracy {expected['value']:.0%} ({expected['low']:.0%} to {expected['high']:.0%})"
+def _how_sure(result: dict[str, Any]) -> str:
+    """The expected accuracy; a mean confidence, which is often taken for one, with what it is."""
+    words = how_sure(result).capitalize()
+    return (
+        words if result.get("expected_accuracy") is not None else f"{words}: how sure the method is, not how often it is right"
+    )
 
 
-def in_words(result: dict[str, Any]) -> list[str]:
-    """Tell for a terminal the result, what to think of it, and where it is."""
-    lines = [result["sentence"], *(f"warning: {one}" for one in result["warnings"])]
+def _is_about_adapting(result: dict[str, Any], options: ClassifyOptions) -> bool:
+    return result.get("expected_accuracy") is None and METHODS[options.method].adapts
+
+
+def _learnt(result: dict[str, Any]) -> str:
+    """How many documents have a label, and where that comes from."""
+    sample = f", learnt from {result['n_sample']} of them" if "n_sample" in result else ""
+    return labelled_in_words(result) + sample
+
+
+def _details(result: dict[str, Any]) -> list[str]:
+    """What the result rests on; how classes went from round to round is on the page and in JSON."""
+    lines = []
+    if (issues := result.get("issues")) and issues["counts"]:
+        lines.append(f"Problems in the data: {', '.join(f'{kind}: {count}' for kind, count in issues['counts'].items())}")
     if result.get("fell_back"):
         lines.append("Too few target documents to adapt to: these are the labels that plain gives.")
     if result.get("without_evidence"):
         n = result["without_evidence"]
         lines.append(f"{n} document{'' if n == 1 else 's'} without any known n-gram: labelled by the shares of classes alone")
-    for name, one in result["diagnostics"].items():
-        question = "can I use these labels?" if result.get("expected_accuracy") is not None else "was adapting wise?"
-        lines.append(f"{question} {one}" if name == "verdict" else one["sentence"])
-    if result["scores"] is not None:
-        lines += _confusion(result["scores"], list(result["labels"]))
-    if result["corrections"] is not None:
-        lines.append(result["corrections"]["sentence"])
-    files = {"labels": result["output"], "report": result["report"], "model": result["model"]}
-    written = [f"{what} in {name}" for what, name in files.items() if name not in (None, "-")]
-    return [*lines, f"{', '.join(written) or 'done'}; {result['seconds']:.1f} s"]
+    left_out = ("verdict", "drift of the class shares")
+    return lines + [one["sentence"] for name, one in result["diagnostics"].items() if name not in left_out]
 
 
-def _confusion(scores: dict[str, Any], classes: list[str]) -> list[str]:
-    """Show the confusion as a table, if it fits on a screen."""
-    rows = scores["confusion_labels"]
-    lines = [
-        f"accuracy {scores['accuracy']:.4f}, macro F1 {scores['macro_f1']:.4f}, {scores['n']} documents with a known label"
-    ]
+def list_classes(labels: dict[str, int], source: dict[str, int] | None = None) -> list[str]:
+    """A table of the classes in their order: how many documents have got each, and how common it is in target and source."""
+    if len(labels) > MOST_CLASSES:
+        return [counts_in_words(labels, MOST_CLASSES)]
+    n_target, n_source = sum(labels.values()), sum((source or {}).values())
+    rows: list[tuple[str, ...]] = [("class", "labels", "target", "source") if source else ("class", "labels", "share")]
+    for name, count in labels.items():
+        more = [f"{source[name] / max(1, n_source):.0%}"] if source else []
+        rows.append((shorten(name, LONGEST_CLASS), str(count), f"{count / max(1, n_target):.0%}", *more))
+    width = max(cells_of(row[0]) for row in rows)
+    return [row[0] + " " * (width - cells_of(row[0])) + "".join(one.rjust(8) for one in row[1:]) for row in rows]
+
+
+def _show_scores(scores: dict[str, Any], classes: list[str]) -> list[str]:
+    """The accuracy on documents whose label is known, and the confusion as a table, if it fits on a screen."""
+    rows, (low, high) = scores["confusion_labels"], scores["accuracy_interval"]
+    known = f"of {scores['n']} documents with a known label"
+    lines = [f"Accuracy {scores['accuracy']:.1%} ({low:.1%} to {high:.1%}), macro F1 {scores['macro_f1']:.4f}, {known}"]
+    if "plain_accuracy" in scores:
+        lines[0] += f"; plain {scores['plain_accuracy']:.1%}, p = {scores['mcnemar_p']:.2g}"
+    if scores.get("accuracy_sure") is not None:
+        lines.append(f"Accuracy {scores['accuracy_sure']:.1%} of the {scores['n_sure']} among them that got a label")
+    for name in (name for name in rows if name not in classes):
+        lines.append(f"No class of the source is called {name!r}, so that it always counts as wrong{suggest(name, classes)}")
     if len(rows) > 8:
         return lines
     width = max(12, *(len(name) + 2 for name in [*rows, *classes]))
     lines.append("true \\ found".ljust(width) + "".join(name.rjust(width) for name in classes))
     for name, counts in zip(rows, scores["confusion"], strict=True):
         lines.append(name.ljust(width) + "".join(str(count).rjust(width) for count in counts))
+    return lines
+
+
+def _tell_next(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
+    """What to do next, as commands to copy."""
+    can_repeat = options.sample is None and options.landmarks is None and options.embeddings is None
+    can_repeat = can_repeat and "-" not in (*options.source, *options.targets, options.output)
+    steps: list[tuple[str, str | None]] = []
+    if options.report is not None:
+        page = options.report
+        steps.append((f"Look at the labels, least sure first, and correct some: open {page} in a browser.", None))
+        if can_repeat and options.corrections is None:
+            again = options.to_command(corrections="corrections.csv", force=True)
+            steps.append(("Run again with the corrections that you download there:", again))
+    elif can_repeat and options.corrections is None:
+        steps.append(("See why, and correct labels in a browser:", options.to_command(report="report.html", force=True)))
+    verdict = result["diagnostics"].get("verdict")
+    unknown = result.get("expected_accuracy") is None or (verdict is not None and tone_of(verdict) != "good")
+    doubtful = unknown and result["scores"] is None
+    n = min(SCORED, sum(result["labels"].values()) // 2)
+    if doubtful and can_repeat and n >= FEWEST_SCORED and options.output is not None:
+        typed = ["gramshift", "sample", str(options.output), "--random", str(n), "--output", "to-score.csv"]
+        typed += [word for name, value in result.get("read_as", {}).items() for word in (f"--{name}", value)]
+        steps.append((f"Know how many labels are right: label {n} documents by hand, drawn by chance:", shlex.join(typed)))
+    if options.save is not None:
+        typed = ["gramshift", "predict", "--model", options.save, "--input", "new.csv", "--output", "new-labels.csv"]
+        steps.append(("Label new documents with the model:", shlex.join(typed)))
+    lines = [Line(""), Line("Next", "bold")] if steps else []
+    for words, command in steps:
+        lines.append(Line(words, indent=2))
+        if command is not None:
+            lines.append(Line(command, "cyan", 4, is_command=True))
     return lines

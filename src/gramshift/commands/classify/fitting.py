@@ -9,21 +9,27 @@ from numpy.typing import NDArray
 
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Inputs
-from gramshift.evaluate.advice import class_shares, diagnose, separability
+from gramshift.learn.labelling import Labelling
 from gramshift.learn.ridge import SingularKernelError
-from gramshift.methods import METHODS
-from gramshift.model.classifier import fit_on_gram
+from gramshift.methods import BEST, METHODS
+from gramshift.model.advice import Advice, Answers, diagnose_answers, separability, shares_by_round
+from gramshift.model.classifier import TransductiveClassifier, fit_on_gram
+from gramshift.model.data_problems import DOUBTFUL, Examined, Issues, find_issues
 from gramshift.model.describers import compare_plainly
+from gramshift.model.diagnosis import FEWEST, measure_separability
 from gramshift.model.fit import make_gram
 from gramshift.model.inputs import ListedCorpus
+from gramshift.model.labels import encode_labels
 from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import Progress
 from gramshift.text.corpus import Joined
 
-ADVICE = "compare with --method plain, or let fewer documents join (--added)"
-ADVICE_FOR_BEST = "compare with plain_label, or give the shares that you know (--shares)"
-COMPARED, ENOUGH = 1000, 50  # landmarks of each domain that are told apart
+ADVICE = Advice(
+    without_shares="compare with --method plain, or add fewer pseudo-labels (--added)",
+    with_shares="compare with plain_label, or give the shares that you know (--shares)",
+)
+OF_BASELINES = Advice(without_shares=f"compare with --method {BEST}")
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,8 @@ class Fits:
     warnings: list[str]
     documents: ListedCorpus | None = None
     """Source and target, with the n-grams that were found in them."""
+    issues: Issues | None = None
+    """Problems in the data, if they were looked for; rows are those of source, then target."""
 
     @property
     def n_blank(self) -> int:
@@ -70,16 +78,30 @@ def fit_with_landmarks(
     classifier = chosen.make(**given, **where, landmarks=n_landmarks)
     documents = Joined([inputs.documents, inputs.unlabelled])
     classifier.fit(documents, inputs.labels + known, resume=options.resume, progress=progress)
-    limits: dict[str, Any] = {"memory_limit": options.memory, "n_jobs": options.jobs}
-    is_source = classifier.landmarks_ < len(inputs.labels)
-    some = np.sort(np.concatenate([np.flatnonzero(one)[:COMPARED] for one in (is_source, ~is_source)]))
-    apart = None
-    if min(np.sum(is_source), np.sum(~is_source)) >= ENOUGH:  # fewer tell nothing
-        kernel = StringKernel(options.kernel, ngram_range=classifier._fit.settings.ngram_range, **limits)
-        apart = separability(kernel.gram([classifier._fit.model.documents[row] for row in some]), is_source[some])
-    diagnostics, warnings = _diagnose(classifier, None, inputs, apart)
+    diagnostics, warnings = _diagnose(classifier, None, inputs, options, measure_separability(classifier._fit))
     labels, probabilities = _fill(known, classifier.transduction_), _probabilities(classifier, known)
     return Fits(classifier, None, labels, None, None, probabilities, diagnostics, warnings)
+
+
+def fit_rows(inputs: Inputs, corrections: dict[str, Any], options: ClassifyOptions, progress: Progress | None) -> Fits:
+    """The chosen method on rows of numbers instead of texts, and what there would be without adapting."""
+    known = [corrections.get(one) for one in inputs.target_ids]
+    runtime = Runtime(options.jobs, options.memory, progress=progress)
+    is_best = METHODS[options.method].is_best
+
+    def fit(method: str, known: list[Any], runtime: Runtime, **more: Any) -> Any:
+        given = options.given_parameters(inputs.labels) if method == options.method else options.given_to_plain()
+        classifier = METHODS[method].make(**given | {"memory_limit": options.memory, "n_jobs": options.jobs} | more)
+        return classifier._fit_with(inputs.vectors, inputs.labels + known, None, runtime)
+
+    classifier, plain = fit(options.method, known, runtime), None
+    if is_best:
+        plain = fit(options.method, known, runtime.under("plain"), n_rounds=1)
+    elif options.method != "plain":
+        plain = fit("plain", known, runtime.under("plain"))
+    without = fit(options.method, [None] * len(known), runtime.under("before")) if corrections else None
+    diagnostics, warnings = _diagnose(classifier, plain, inputs, options, measure_separability(classifier._fit))
+    return _gather(classifier, plain, without, known, (diagnostics, warnings))
 
 
 def fit_all(
@@ -100,6 +122,7 @@ def fit_all(
     def fit(method: str, known: list[Any], runtime: Runtime, *, calibrate: bool, **more: Any) -> Any:
         labels, chosen = inputs.labels + known + [None] * len(inputs.more_texts), METHODS[method]
         if not chosen.is_own:
+            runtime.report("training", 0, 1)
             return chosen.make().fit(texts, labels)
         given = (options.given_parameters(inputs.labels) if method == options.method else options.given_to_plain()) | limits
         classifier, shared = chosen.make(**given | more), gram if chosen.is_stage else None
@@ -108,6 +131,8 @@ def fit_all(
         return classifier
 
     classifier = fit(options.method, known, runtime, calibrate=True)
+    if METHODS[options.method].is_own:
+        classifier._keep(replace(classifier._fit, origins=inputs.origins(), n_corrected=len(corrections)))
     plain: Any = None
     unknown: list[str] = []
     if options.method != "plain":
@@ -118,10 +143,59 @@ def fit_all(
         except SingularKernelError as error:  # labels do not need it
             unknown = [f"The labels could not be compared with those of plain: {error}."]
     without = fit(options.method, [None] * len(known), runtime.under("before"), calibrate=False) if corrections else None
+    runtime.report("problems", 0, 1)
     is_source = np.arange(len(texts)) < len(inputs.texts)
     kernel = classifier._fit.model.similarities.kernels[0] if is_best else kernel  # with n-grams that are known
     compared = gram if gram is not None else partial(compare_plainly, kernel, documents, runtime)
-    diagnostics, warnings = _diagnose(classifier, plain, inputs, separability(compared, is_source))
+    apart = separability(compared, is_source) if min(is_source.sum(), (~is_source).sum()) >= FEWEST else None
+    diagnostics, warnings = _diagnose(classifier, plain, inputs, options, apart)
+    issues = look_for_issues(classifier, inputs, known)
+    return _gather(classifier, plain, without, known, (diagnostics, warnings + unknown), documents, issues)
+
+
+def look_for_issues(classifier: Any, inputs: Inputs, known: list[Any]) -> Issues:
+    """Problems in the data; labels that a person has just corrected are not doubted."""
+    if isinstance(classifier, TransductiveClassifier):
+        found = classifier.issues_
+    else:
+        texts, origins = inputs.texts + inputs.target_texts, inputs.origins()
+        classes, codes = encode_labels([*inputs.labels, *(label for label in known if label is not None)])
+        is_source = np.array([True] * len(inputs.labels) + [label is not None for label in known])
+        labelling = Labelling.of_source(is_source, codes, len(classes))
+        names = [" ".join(one) for one in origins]
+        found = find_issues(Examined(texts, labelling, classes.tolist(), range(len(texts)), names.__getitem__))
+    kept = [one for one in found if one.issue != DOUBTFUL or one.row < len(inputs.labels)]
+    return Issues(kept, found.label_quality)
+
+
+def _diagnose(
+    classifier: Any, plain: Any, inputs: Inputs, options: ClassifyOptions, apart: float | None
+) -> tuple[dict[str, Any], list[str]]:
+    method = METHODS[options.method]
+    answers = Answers(
+        classes=list(map(str, classifier.classes_.tolist())),
+        labels=list(map(str, classifier.transduction_.tolist())),
+        source=list(map(str, inputs.labels)),
+        rounds=shares_by_round(classifier.history_, len(classifier.transduction_)),
+        plain=None if plain is None else list(map(str, plain.transduction_.tolist())),
+        expected=getattr(classifier, "expected_accuracy_", None),
+        shares=getattr(classifier, "shares_", None),
+        adapts=method.adapts,
+        sources=getattr(classifier, "sources_", None),
+    )
+    return diagnose_answers(answers, apart, ADVICE if method.is_own else OF_BASELINES)
+
+
+def _gather(
+    classifier: Any,
+    plain: Any,
+    without: Any,
+    known: list[Any],
+    told: tuple[dict[str, Any], list[str]],
+    documents: ListedCorpus | None = None,
+    issues: Issues | None = None,
+) -> Fits:
+    """Put fits together with the labels that a person has given; ``without`` is the fit without these, if there is any."""
     return Fits(
         classifier,
         plain,
@@ -129,58 +203,10 @@ def fit_all(
         None if plain is None else _fill(known, plain.transduction_),
         None if without is None else without.transduction_.tolist(),
         _probabilities(classifier, known),
-        diagnostics,
-        warnings + unknown,
+        *told,
         documents,
+        issues,
     )
-
-
-def _diagnose(classifier: Any, plain: Any, inputs: Inputs, apart: float | None) -> tuple[dict[str, Any], list[str]]:
-    classes = [str(one) for one in classifier.classes_.tolist()]
-    of_plain = None if plain is None else list(map(str, plain.transduction_.tolist()))
-    stages = [] if of_plain is None else [class_shares(of_plain, classes)]
-    for step in classifier.history_:
-        stages.append({str(name): count / max(1, len(classifier.transduction_)) for name, count in step["labels"].items()})
-    labels = list(map(str, classifier.transduction_.tolist()))
-    source = class_shares(list(map(str, inputs.labels)), classes)
-    expected, shares = (getattr(classifier, name, None) for name in ("expected_accuracy_", "shares_"))
-    found, warnings = diagnose(
-        labels=labels,
-        plain=of_plain,
-        source=source,
-        stages=stages,
-        apart=apart,
-        advice=ADVICE if shares is None else ADVICE_FOR_BEST,
-        expected=expected,
-    )
-    if shares is not None:
-        moved = sum(abs(one["used"] - one["source"]) for one in shares.values()) / 2
-        found = {"class shares moved": {"value": round(moved, 4), "sentence": shares_in_words(shares)}} | found
-    if sources := getattr(classifier, "sources_", None):
-        found = {"sources": {"value": len(sources), "sentence": sources_in_words(sources)}} | found
-    return found, warnings
-
-
-def shares_in_words(shares: dict[Any, dict[str, float]]) -> str:
-    """Tell what shares the classes have: as used, with an interval, in the source, and as estimated if they were."""
-    if all(one["low"] == one["high"] for one in shares.values()):
-        parts = [f"{name} {one['used']:.0%} (source {one['source']:.0%})" for name, one in shares.items()]
-        return "Shares of the classes that were reckoned with, none of them estimated: " + "; ".join(parts) + "."
-    parts = [
-        f"{name} {one['used']:.0%} ({one['low']:.0%} to {one['high']:.0%}; source {one['source']:.0%},"
-        f" estimated {one['estimated']:.0%})"
-        for name, one in shares.items()
-    ]
-    return "Shares of the classes that were reckoned with: " + "; ".join(parts) + "."
-
-
-def sources_in_words(sources: list[dict[str, Any]]) -> str:
-    """Tell how near each source is, and what it counts."""
-    parts = [
-        f"{one['domain']} (drift {one['drift']:.2f}, weight {one['weight']:.2f}, {one['accuracy']:.0%} right by the others)"
-        for one in sources
-    ]
-    return "Sources, near ones counting more: " + "; ".join(parts) + "."
 
 
 def _fill(known: list[Any], found: NDArray[Any]) -> list[Any]:

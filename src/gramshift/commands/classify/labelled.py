@@ -1,35 +1,149 @@
 """Labels in files: corrections that were made by hand, and the columns that are added to the target."""
 
-from dataclasses import dataclass
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from gramshift.commands.outputs import as_option
 from gramshift.data.columns import check_column, label_in, suggest
 from gramshift.data.readers import open_table
-from gramshift.data.tables import Table, TableError
+from gramshift.data.tables import Table, TableError, short
 from gramshift.data.writing import Added
 
+FEW = 10  # documents of a class, of which not much is learnt
+EMPTY = "not filled in"
+NEW = "new label"  # the mark of a label that the source does not have, and that is meant
 
-def read_corrections(name: str, *, ids: list[str], classes: list[Any]) -> dict[str, Any]:
-    """Read labels by id; every id is one of the target's, every label one of the classes, in the type that these have."""
-    known, by_name = set(ids), {str(label): label for label in classes}
-    corrections: dict[str, Any] = {}
+
+@dataclass(frozen=True)
+class Corrections:
+    """What a person has said of target documents."""
+
+    labels: dict[str, Any] = field(default_factory=dict)
+    """Labels by id, in the type that those of the source have."""
+    skipped: dict[str, int] = field(default_factory=dict)
+    """How many documents have no label but a mark, such as "unclear", by the mark."""
+    new: dict[Any, int] = field(default_factory=dict)
+    """Labels that the source does not have, and how many documents each."""
+
+    def in_words(self, name: str) -> list[str]:
+        """Tell what a user should know of the file of this name."""
+        lines = []
+        if self.skipped:
+            marks = ", ".join(f"{count} {mark}" for mark, count in self.skipped.items())
+            lines.append(f"{name}: documents without a label are left to the classifier ({marks})")
+        for label, count in self.new.items():
+            few = "; so few teach little of it" if count < FEW else ""
+            lines.append(f"{name}: {str(label)!r} is a new class, with {count} document{_s(count)}{few}")
+        return lines
+
+
+def read_corrections(name: str, *, ids: list[str], classes: list[Any], texts: Sequence[str] | None = None) -> Corrections:
+    """Read labels by id; every id is one of the target's, every label one of the classes, in the type that these have.
+
+    The columns mark and note may be there. A row without a label is counted and left out. A label that is none of the
+    classes becomes one if the mark says that it is meant. With ``texts``, a column text must have those of the ids.
+    """
+    known, by_name = _by_text(ids), _by_text(classes)
+    labels: dict[str, Any] = {}
+    skipped: Counter[str] = Counter()
+    new: dict[str, Any] = {}
+    same = SameTexts(name, ids, texts)
     with open_table(name, naming=as_option) as table:
         id_column, label_column = (check_column(table, name, f"--corrections: the column {name}") for name in ("id", "label"))
         for part in table.parts(4096):
             for row, place in zip(part.rows, part.places, strict=True):
-                one, label = str(row.get(id_column, "")), label_in(table, label_column, row, place)
-                if one not in known:
+                given, label = str(row.get(id_column, "")), label_in(table, label_column, row, place)
+                mark, note = (str(row.get(column) or "").strip() for column in ("mark", "note"))
+                if given not in known:
                     advice = "ids are those of the target, or row numbers if it has none"
-                    raise TableError(f"{table.at(place)}: no target document has the id {one!r}; {advice}")
+                    raise TableError(f"{table.at(place)}: no target document has the id {given!r}; {advice}")
+                one = known[given]
+                same.look(one, row)
                 if label is None:
-                    raise TableError(f"{table.at(place)}: the document {one!r} has no label; take the line out")
-                if str(label) not in by_name:
-                    there = f"the source has {', '.join(list(by_name)[:20])}{suggest(str(label), list(by_name))}"
-                    raise TableError(f"{table.at(place)}: no class is called {str(label)!r}; {there}")
-                if corrections.setdefault(one, by_name[str(label)]) != by_name[str(label)]:
+                    skipped[short(mark) if mark else "with a note" if note else EMPTY] += 1
+                    continue
+                if str(label) not in by_name and str(label) not in new:
+                    if mark.lower() != NEW:
+                        there = f"the source has {', '.join(list(by_name)[:20])}{suggest(str(label), list(by_name))}"
+                        meant = f"If it is meant as a class of its own, write {NEW!r} into a column mark"
+                        raise TableError(f"{table.at(place)}: no class is called {str(label)!r}; {there}. {meant}")
+                    new[str(label)] = _as_others(label, classes, table.at(place))
+                meant_label = by_name.get(str(label), new.get(str(label)))
+                if labels.setdefault(one, meant_label) != meant_label:
                     raise TableError(f"{table.at(place)}: the document {one!r} is corrected twice, to different labels")
-    return corrections
+    same.check()
+    if not labels and skipped.keys() == {EMPTY}:
+        raise TableError(f"{name}: none of its {skipped[EMPTY]} documents has a label yet; fill in the column label")
+    counts = Counter(labels.values())
+    return Corrections(labels, dict(skipped), {label: counts[label] for label in new.values()})
+
+
+def _as_others(label: Any, classes: list[Any], where: str) -> Any:
+    """A new label in the type of the others; what cannot be of that type is an error."""
+    kind, written = type(classes[0]), str(label)
+    try:
+        if kind is bool or (kind is not str and (str(kind(written)) != written or abs(kind(written)) >= 2**63)):
+            raise ValueError
+        return kind(written)
+    except ValueError:
+        words = f"the labels of the source are {kind.__name__}, such as {classes[0]}, and a new one must be of that type"
+        raise TableError(f"{where}: {short(written)!r} cannot be a new label: {words}") from None
+
+
+def read_truth(name: str, *, ids: list[str], texts: Sequence[str] | None = None) -> list[Any]:
+    """Read true labels by id, of some of the target's documents; None for all others, and where the column is empty."""
+    known, truth, same = _by_text(ids), dict[str, Any](), SameTexts(name, ids, texts)
+    with open_table(name, naming=as_option) as table:
+        id_column, label_column = (check_column(table, one, f"--truth: the column {one}") for one in ("id", "label"))
+        for part in table.parts(4096):
+            for row, place in zip(part.rows, part.places, strict=True):
+                given, label = str(row.get(id_column, "")), label_in(table, label_column, row, place)
+                if given not in known:
+                    advice = "ids are those of the target, or row numbers if it has none"
+                    raise TableError(f"{table.at(place)}: no target document has the id {given!r}; {advice}")
+                same.look(known[given], row)
+                if label is not None:
+                    truth[known[given]] = label
+    same.check()
+    if not truth:
+        raise TableError(f"{name}: no document has a label yet; fill in the column label")
+    return [truth.get(one) for one in ids]
+
+
+class SameTexts:
+    """Whether the ids of a file with a column text are those of the target: other ids would put labels on other documents."""
+
+    def __init__(self, name: str, ids: list[str], texts: Sequence[str] | None) -> None:
+        self.name, self.n_same, self.n_other, self.example = name, 0, 0, ""
+        self.texts = {} if texts is None else dict(zip(ids, texts, strict=True))
+
+    def look(self, id: str, row: dict[str, Any]) -> None:
+        """Compare one row; blanks do not count."""
+        given = str(row.get("text") or "").split()
+        if not given or id not in self.texts:
+            return
+        if given == self.texts[id].encode("utf-8", "backslashreplace").decode().split():
+            self.n_same += 1
+        else:
+            self.n_other += 1
+            self.example = self.example or id
+
+    def check(self) -> None:
+        """Raise an error if most texts are not those of their ids; a text may have been shortened here and there."""
+        if self.n_other > self.n_same:
+            words = (
+                f"{self.name}: {self.n_other} of its texts are not those of the target, such as that of the id {self.example!r}"
+            )
+            raise TableError(f"{words}; its ids seem to be others: name the column of ids with --id in both commands")
+
+
+def _by_text(values: list[Any]) -> dict[str, Any]:
+    """Values by their text; half a surrogate pair also as the page and our csv write it, \\ud800, because UTF-8 has none."""
+    as_is = {str(one): one for one in values}
+    return {text.encode("utf-8", "backslashreplace").decode(): one for text, one in as_is.items()} | as_is
 
 
 def describe_changes(corrections: dict[str, Any], before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
@@ -38,7 +152,8 @@ def describe_changes(corrections: dict[str, Any], before: dict[str, Any], after:
     others = [one for one in after if one not in corrections and before[one] != after[one]]
     changes = [{"id": one, "before": str(before[one]), "after": str(after[one])} for one in [*put_right, *others]]
     n, right, more = len(corrections), len(put_right), len(others)
-    sentence = f"{n} correction{_s(n)}, {right} of them unlike the label without it; {more} other label{_s(more)} changed"
+    changed = f"{n} correction{_s(n)}: {right} changed a label, {n - right} confirmed it"
+    sentence = f"{changed}. {more} other label{_s(more)} changed as a result."
     return {"given": n, "put_right": right, "others_changed": more, "sentence": sentence, "changes": changes}
 
 
@@ -60,10 +175,13 @@ class LabelColumns:
     kind: type
     plain: str | None = None
     """What the label would be without adapting, where that is known."""
+    issue: str | None = None
+    """What is wrong with the document, where that was looked for."""
 
     @property
     def types(self) -> dict[str, type]:
-        last = {} if self.plain is None else {self.plain: self.kind}
+        last: dict[str, type] = {} if self.plain is None else {self.plain: self.kind}
+        last |= {} if self.issue is None else {self.issue: str}
         return {self.label: self.kind} | dict.fromkeys([self.confidence, *self.of_class], float) | last
 
     def values(
@@ -72,6 +190,7 @@ class LabelColumns:
         probabilities: list[list[float]],
         abstain_below: float | None = None,
         plain: list[Any] | None = None,
+        issues: list[str | None] | None = None,
     ) -> Added:
         """Return one value per row; a row without probabilities keeps its label, one that is not sure enough gets none."""
         confidence = [max(row, default=None) for row in probabilities]
@@ -85,13 +204,18 @@ class LabelColumns:
             added[name] = [round(row[number], DIGITS) if row else None for row in probabilities]
         if self.plain is not None:
             added[self.plain] = [None] * len(labels) if plain is None else plain
+        if self.issue is not None:
+            added[self.issue] = [None] * len(labels) if issues is None else list(issues)
         return added
 
 
-def label_columns(table: Table, classes: list[Any], *, filled: str | None = None, plain: bool = False) -> LabelColumns:
+def label_columns(
+    table: Table, classes: list[Any], *, filled: str | None = None, plain: bool = False, issue: bool = False
+) -> LabelColumns:
     """Name the columns label, confidence and p_<class>; a name that the table has already gets "predicted_" in front.
 
-    ``filled`` is the table's own column of labels, if its gaps are to be filled. With ``plain`` the last is plain_label.
+    ``filled`` is the table's own column of labels, if its gaps are to be filled. With ``plain`` there is plain_label, too, and
+    with ``issue`` what is wrong with a document.
     """
     own = set(table.style.kept or table.columns)
 
@@ -103,7 +227,8 @@ def label_columns(table: Table, classes: list[Any], *, filled: str | None = None
 
     label, confidence = filled or free("label"), free("confidence")
     of_class = [free(f"p_{one}") for one in classes]
-    return LabelColumns(label, confidence, of_class, type(classes[0]), free("plain_label") if plain else None)
+    last = [free(name) if wanted else None for name, wanted in (("plain_label", plain), ("issue", issue))]
+    return LabelColumns(label, confidence, of_class, type(classes[0]), *last)
 
 
 def renamed_in_words(table: Table, columns: LabelColumns) -> str | None:
@@ -111,5 +236,12 @@ def renamed_in_words(table: Table, columns: LabelColumns) -> str | None:
     renamed = [name for name in columns.types if name.startswith(OURS)]
     if not renamed:
         return None
-    theirs = ", ".join(name.removeprefix(OURS) for name in renamed)
-    return f"{table.name} has {theirs} of its own, which stays as it is; what is found goes into {', '.join(renamed)}"
+    theirs = ", ".join(repr(name.removeprefix(OURS)) for name in renamed)
+    has, kept = (f"a {theirs} column", "as is") if len(renamed) == 1 else (f"the columns {theirs}", "as they are")
+    return f"{table.name} already has {has}: kept {kept}. Predictions go to {', '.join(map(repr, renamed))}."
+
+
+def own_labels_in_words(table: Table, column: str) -> str:
+    """Tell what can be done with labels that a target has of its own."""
+    score = f"To score against the labels of {table.name}: --truth {shlex.quote(column)}."
+    return f"{score} To learn from them: put these rows into --source."

@@ -1,22 +1,26 @@
 """The options of a run: from the command line, from a file, checked, and written down again."""
 
 import json
+import os
+import re
+import shlex
+import subprocess
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
-from gramshift.commands.outputs import STANDARD
+from gramshift.commands.outputs import STANDARD, same_file
 from gramshift.data.columns import suggest
 from gramshift.errors import InputError
+from gramshift.kernels.registry import LONGEST
 from gramshift.learn.rounds import SOURCE_SHARES
 from gramshift.methods import BEST, ENGINES, KERNELS, LABELLING, METHODS, check_preset
 from gramshift.model.classifier import TransductiveClassifier
-from gramshift.model.settings import PRESETS, Settings
-from gramshift.runtime.cluster import COMMAND
+from gramshift.model.settings import PRESETS, ROWS, Settings
+from gramshift.runtime.door import read_regular
 from gramshift.runtime.memory import parse_bytes
+from gramshift.runtime.workers import require_dask
 
 LISTS = ("source",)
 PRESET = "preset"  # another way to name a method
@@ -25,6 +29,8 @@ SWITCHES = ("dry_run", "force")
 NUMBERS = ("abstain_below",)
 WHOLE = ("jobs",)
 AUTO = "auto"
+MOST_DIGITS = 18  # of a number of documents
+LARGEST_CONFIG = 100_000  # bytes of a file of options
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,7 @@ class ClassifyOptions:
     added: str | None = None
     shares: str | None = None
     unlabelled: str | None = None
+    embeddings: str | None = None
     abstain_below: float | None = None
     landmarks: str | None = None
     sample: str | None = None
@@ -68,7 +75,7 @@ class ClassifyOptions:
                 "no --target: name the file to label; only a single --source whose label column has gaps needs none"
             )
         if not any((self.output, self.report, self.save, self.dry_run)):
-            raise InputError("nothing is asked for: name a file for the labels with --output, or a page with --report")
+            raise InputError("nothing is asked for: name a file for the labels with --output, or a report with --report")
         if self.method in METHODS and METHODS[self.method].told:
             raise InputError(f"--method {self.method} is for comparisons, where true labels are known; here use another")
         if self.method not in METHODS:
@@ -89,6 +96,8 @@ class ClassifyOptions:
         ):
             why = "--sample and --landmarks" if METHODS[self.method].is_own else f"--method {self.method}"
             raise InputError(f"--unlabelled does not go together with {why}; leave it out, or put these texts into --target")
+        if self.embeddings is not None:
+            self._check_embeddings()
         if self.landmarks is not None:
             self._check_landmarks()
         if self.sample is not None:
@@ -99,7 +108,7 @@ class ClassifyOptions:
         for name, wanted in (("--resume", self.resume is not None), ("--engine dask", self.engine == "dask")):
             if wanted and self.sample is None and self.landmarks is None and not METHODS[self.method].is_stage:
                 advice = f"with {self.method} it goes with --sample" if METHODS[self.method].is_own else "leave it out"
-                raise InputError(f"{name} is for the gram of plain, adapted and tkc; {advice}")
+                raise InputError(f"{name} is for the kernel matrix of plain, adapted and tkc; {advice}")
         if self.memory is not None:
             parse_bytes(self.memory, name="--memory")
         if self.abstain_below is not None and not 0 < self.abstain_below <= 1:
@@ -110,10 +119,29 @@ class ClassifyOptions:
             parse_ngrams(self.ngrams)
         self._parse_added()
 
+    @property
+    def steps(self) -> list[str]:
+        """The steps of such a run, in their order, for whoever shows its progress."""
+        method, alone = METHODS[self.method], self.landmarks is not None
+        elsewhere = self.engine != "threads" or self.resume is not None
+        compares = alone or (method.is_stage and (self.method != "plain" or elsewhere))
+        wanted = {
+            "reading": True,
+            "index": method.is_own and self.embeddings is None and not alone,
+            "gram": compares and self.embeddings is None,
+            "training": True,
+            "plain": self.method != "plain" and not alone,
+            "before": self.corrections is not None and not alone,
+            "problems": self.embeddings is None and not alone,
+            "report": self.report is not None,
+            "labelling": self.sample is not None,
+        }
+        return [step for step, is_wanted in wanted.items() if is_wanted]
+
     def _check_landmarks(self) -> None:
         words = str(self.landmarks)
-        if words != AUTO and not (words.isdecimal() and int(words) > 0):
-            raise InputError(f"--landmarks {words}: give a number of documents such as 2000, or {AUTO}")
+        if words != AUTO and not _is_count(words):
+            raise InputError(f"--landmarks {words[:60]}: give a number of documents such as 2000, or {AUTO}")
         if not METHODS[self.method].is_stage:
             stages = ", ".join(name for name, one in METHODS.items() if one.is_stage)
             why = "is exact without: use --sample" if METHODS[self.method].is_best else "compares all documents"
@@ -121,10 +149,20 @@ class ClassifyOptions:
         if STANDARD in (*self.source, *self.targets):
             raise InputError("--landmarks reads documents more than once, which standard input cannot; give the name of a file")
 
+    def _check_embeddings(self) -> None:
+        if not METHODS[self.method].is_own or "kernel" in METHODS[self.method].options:
+            raise InputError(f"--embeddings goes with {BEST}, plain, adapted and tkc; {self.method} looks at texts")
+        for name in ("ngrams", "unlabelled", "landmarks", "sample", "resume", "report"):
+            if getattr(self, name) is not None:
+                why = "shows n-grams of texts" if name == "report" else "is for texts"
+                raise InputError(f"--{name} {why}, and --embeddings are rows of numbers; leave one of them out")
+        if self.kernel != "presence" or self.engine != "threads":
+            raise InputError("--kernel and --engine are for texts, and --embeddings are rows of numbers; leave them out")
+
     def _check_sample(self) -> None:
         words = str(self.sample)
-        if not (words.isdecimal() and int(words) > 0):
-            raise InputError(f"--sample {words}: give a number of target documents such as 100000")
+        if not _is_count(words):
+            raise InputError(f"--sample {words[:60]}: give a number of target documents such as 100000")
         for name in ("report", "truth", "corrections"):
             if getattr(self, name) is not None:
                 raise InputError(f"--{name} is for runs that have the whole target in view; leave it out with --sample")
@@ -170,6 +208,8 @@ class ClassifyOptions:
 
     def given_to_plain(self) -> dict[str, Any]:
         """The same for what has no rounds."""
+        if self.embeddings is not None:
+            return {"kernel": ROWS}
         given: dict[str, Any] = {} if self.ngrams is None else {"ngram_range": parse_ngrams(self.ngrams)}
         return given | ({} if METHODS[self.method].is_best else {"kernel": self.kernel})
 
@@ -192,6 +232,19 @@ class ClassifyOptions:
         chosen = {name: value for name, value in asdict(self).items() if value != defaults[name] and name != "dry_run"}
         return "".join(f"{name.replace('_', '-')} = {_toml(value)}\n" for name, value in chosen.items())
 
+    def to_command(self, **changes: Any) -> str:
+        """Write the run as one line for a shell, with other values for some options."""
+        defaults = {one.name: one.default for one in fields(self)}
+        words = ["gramshift", "classify"]
+        for name, value in (asdict(self) | changes).items():
+            option = f"--{name.replace('_', '-')}"
+            if value == defaults[name] or name == "dry_run" or value == []:
+                continue
+            given = [] if value is True else [str(one) for one in (value if isinstance(value, list) else [value])]
+            dashed = len(given) == 1 and given[0].startswith("-") and given[0] != STANDARD  # else it would be an option
+            words += [f"{option}={given[0]}"] if dashed else [option, *given]
+        return " ".join(map(quote_word, words))
+
 
 def check_engine(engine: str, scheduler: str | None) -> None:
     """Raise an error if there is no such engine, or Dask is not there, or has no use for the address of a scheduler."""
@@ -199,15 +252,32 @@ def check_engine(engine: str, scheduler: str | None) -> None:
         raise InputError(f"--engine {engine}: there are {', '.join(ENGINES)}{suggest(engine, ENGINES)}")
     if scheduler is not None and engine != "dask":
         raise InputError(f"--scheduler {scheduler} is for Dask; add --engine dask")
-    if engine == "dask" and find_spec("distributed") is None:
-        raise InputError(f"--engine dask needs dask and distributed: {COMMAND}")
+    if engine == "dask":
+        require_dask("--engine dask", scheduler)
+
+
+def quote_word(word: str) -> str:
+    """Write a word so that the shell of this system takes it as it is; where blanks are all, so that any shell does."""
+    if os.name == "nt":
+        return subprocess.list2cmdline([word])
+    if re.fullmatch(r"[\w@+=:,./-]+", word):
+        return word
+    return f'"{word}"' if re.fullmatch(r"[\w@+=:,./ ()-]+", word) else shlex.quote(word)
+
+
+def _is_count(words: str) -> bool:
+    """Whether this is a number of documents that there can be; Python refuses to read thousands of digits."""
+    return words.isdecimal() and len(words) <= MOST_DIGITS and int(words) > 0
 
 
 def parse_ngrams(value: str) -> tuple[int, int]:
     """Read lengths: "5-8" is (5, 8), "4" is (4, 4)."""
     low, dash, high = value.partition("-")
-    if not low.strip().isdecimal() or (dash and not high.strip().isdecimal()):
+    given = [part.strip() for part in (low, high) if part or dash]
+    if not given or not all(map(str.isdecimal, given)):
         raise InputError(f"--ngrams {value}: give two lengths such as 5-8, or one such as 4")
+    if any(len(part) > len(str(LONGEST)) or int(part) > LONGEST for part in given):
+        raise InputError(f"--ngrams {value[:60]}: n-grams have at most {LONGEST} characters")
     lengths = int(low), int(high if dash else low)
     if not 1 <= lengths[0] <= lengths[1]:
         meant = f"; did you mean {lengths[1]}-{lengths[0]}?" if lengths[1] >= 1 else ""
@@ -251,7 +321,11 @@ def gather_options(given: Mapping[str, Any], config: str | None) -> ClassifyOpti
     typed = {name: value for name, value in given.items() if value is not None and value != []}
     if isinstance(typed.get("target"), list) and len(typed["target"]) == 1:
         typed["target"] = typed["target"][0]
-    return ClassifyOptions(**_name_method(values) | _name_method(typed))
+    options = ClassifyOptions(**_name_method(values) | _name_method(typed))
+    for name in ("output", "report", "save"):
+        if config is not None and (output := getattr(options, name)) is not None and same_file(output, config):
+            raise InputError(f"--{name} {output} is also the --config, which would be lost; choose another name")
+    return options
 
 
 def _name_method(values: dict[str, Any]) -> dict[str, Any]:
@@ -269,8 +343,13 @@ def _name_method(values: dict[str, Any]) -> dict[str, Any]:
 def read_config(path: str) -> dict[str, Any]:
     """Read the options in a TOML file, each of the right type."""
     try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        text = read_regular(path, most=LARGEST_CONFIG, follow=True).decode("utf-8-sig")
+        content = tomllib.loads(text.replace("\r\n", "\n").replace("\r", "\n"))
+    except RecursionError:
+        raise InputError(f"{path} is nested too deep; options are strings, numbers and lists of strings") from None
+    except InputError:
+        raise
+    except ValueError as error:  # no TOML, no UTF-8, or a number of more digits than Python reads
         raise InputError(f'{path} is not TOML: {error}; a line is for example method = "tkc"') from None
     known = [*(one.name for one in fields(ClassifyOptions)), PRESET]
     values = {}
@@ -303,6 +382,8 @@ def _checked(path: str, key: str, name: str, value: Any) -> Any:
         fits, wanted = isinstance(value, str), "a string in quotes"
     if not fits:
         raise InputError(f"{path}: {key} = {value!r}: it must be {wanted}")
+    if any("\0" in one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)):
+        raise InputError(f"{path}: {key} = {value!r}: it holds a NUL character, which no name does")
     return value
 
 

@@ -1,19 +1,25 @@
 """Source and target documents of a run, read and checked."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift.commands.classify.labelled import read_truth
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.outputs import as_option, same_file
 from gramshift.data.columns import Documents, Progress, check_column, check_ids, find_columns, read_documents
 from gramshift.data.file_corpus import FileParts, Selected, open_parts
 from gramshift.data.readers import open_table
 from gramshift.data.tables import TableError
+from gramshift.data.vectors import read_vectors
 from gramshift.errors import GramshiftError, InputError
-from gramshift.model.inputs import SUSPICIOUS, encode_labels, find_alike
+from gramshift.model.labels import SUSPICIOUS, encode_labels, find_alike
 from gramshift.text.corpus import InParts, Joined
 from gramshift.text.terminal import say as to_stderr
 
@@ -36,6 +42,8 @@ class Inputs:
     n_characters: int
     more_texts: list[str] = field(default_factory=list)
     """Texts of --unlabelled: learnt from, but not labelled."""
+    vectors: NDArray[np.float64] | None = None
+    """The rows of --embeddings: of the documents with labels, then of those to be labelled."""
 
     @cached_property
     def texts(self) -> list[str]:
@@ -57,6 +65,17 @@ class Inputs:
             return None
         names = [Path(name).name for name, n in self.files for _ in range(n)]
         return names + [Path(self.target.table.name).name if label is not None else "" for label in known]
+
+    def origins(self) -> list[tuple[str, str]]:
+        """The file of each document and its id there: of those with labels, of those to be labelled, of all others."""
+        files = [Path(name).name for name, n in self.files for _ in range(n)]
+        known = [
+            (file, one.removeprefix(f"{file}: ") if len(self.files) > 1 else one)
+            for file, one in zip(files, self.ids, strict=True)
+        ]
+        target = Path(self.target.table.name).name
+        more = [("unlabelled", str(number)) for number in range(1, len(self.more_texts) + 1)]
+        return [*known, *((target, one) for one in self.target_ids), *more]
 
     @property
     def target_ids(self) -> list[str]:
@@ -94,7 +113,13 @@ def read_inputs(
             _say_gaps(one, say)
     truth = None
     if options.truth:
-        truth = target.column(check_column(target.table, options.truth, as_option("truth", options.truth)))
+        if is_truth_file(options.truth, target.table.columns):
+            truth = read_truth(options.truth, ids=target.ids, texts=getattr(target, "texts", None))
+        else:
+            if Path(options.truth).suffix and options.truth not in target.table.columns:
+                words = f"there is no such file, and {target.table.name} has no such column"
+                raise TableError(f"--truth {options.truth}: {words}; it has the columns {', '.join(target.table.columns[:20])}")
+            truth = target.column(check_column(target.table, options.truth, as_option("truth", options.truth)))
     sources, labels, ids, files = [], [], [], []
     for one in found:
         kept = [row for row, label in enumerate(one.labels) if label is not None]
@@ -108,7 +133,21 @@ def read_inputs(
     more = _read_unlabelled(options, progress)
     read = found if options.single_target is None else [*found, target]
     n_characters = sum(one.n_characters for one in read) + sum(map(len, more))
-    return Inputs(Joined(sources), labels, ids, files, target, rows, truth, n_characters, more)
+    vectors = None if options.embeddings is None else _read_vectors(options.embeddings, read, rows)
+    return Inputs(Joined(sources), labels, ids, files, target, rows, truth, n_characters, more, vectors)
+
+
+def is_truth_file(given: str, columns: list[str]) -> bool:
+    """Whether --truth names a file of true labels, and not a column of the target."""
+    return given.strip().lower() not in {one.strip().lower() for one in columns} and os.path.isfile(given)
+
+
+def _read_vectors(name: str, read: Sequence[Documents | FileParts], rows: list[int]) -> NDArray[np.float64]:
+    """The rows of --embeddings, of which there is one for every row of all files, as documents are taken from these."""
+    vectors = read_vectors(name, [(one.table.name, len(one)) for one in read], option="--embeddings")
+    is_labelled = [label is not None for one in (read[:-1] or read) for label in one.labels]
+    first = len(vectors) - len(read[-1])  # of the target
+    return vectors[[*(row for row, known in enumerate(is_labelled) if known), *(first + row for row in rows)]]
 
 
 def _read_unlabelled(options: ClassifyOptions, progress: Progress | None) -> list[str]:
@@ -154,3 +193,7 @@ def _check_labels(labels: list[Any], found: Sequence[Documents | FileParts]) -> 
         encode_labels(labels, name=where)
     except GramshiftError as error:
         raise TableError(f"{error}. Another column: --label") from None
+    kinds = {type(label): label for label in reversed(labels)}
+    if int in kinds and float in kinds:  # as one type, 1 would become 1.0, and large numbers others
+        words = f"mixes whole numbers and such with a point ({kinds[int]} and {kinds[float]}); write all of them alike"
+        raise TableError(f"{where} {words}. Another column: --label")

@@ -6,8 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from gramshift.commands.classify.findings import describe_findings
-from gramshift.commands.classify.fitting import Fits, fit_all, fit_with_landmarks
-from gramshift.commands.classify.labelled import LabelColumns, label_columns, read_corrections, renamed_in_words
+from gramshift.commands.classify.fitting import Fits, fit_all, fit_rows, fit_with_landmarks
+from gramshift.commands.classify.labelled import (
+    LabelColumns,
+    label_columns,
+    own_labels_in_words,
+    read_corrections,
+    renamed_in_words,
+)
 from gramshift.commands.classify.options import AUTO, ClassifyOptions
 from gramshift.commands.classify.reading import Inputs, Say, check_names, read_inputs
 from gramshift.commands.outputs import STANDARD, check_outputs, open_output
@@ -18,10 +24,10 @@ from gramshift.data.writing import open_writer, output_style
 from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS
 from gramshift.methods import METHODS
-from gramshift.model.settings import MOST_LANDMARKS, WORD_RANGE
+from gramshift.model.settings import MOST_LANDMARKS, ROWS, WORD_RANGE
 from gramshift.report.contents import ReportContents, ShownAsItIs, SourceDocuments, TargetDocuments
-from gramshift.report.gather import MAX_EXPLAINED, gather_contents
-from gramshift.report.page import write_page
+from gramshift.report.gather import MAX_EXPLAINED, gather_contents, list_issues
+from gramshift.report.page import LONGEST_VALUE, MOST_COLUMNS, MOST_SHOWN, render_page
 from gramshift.runtime.budget import (
     BEST_TRAININGS,
     Needs,
@@ -33,23 +39,24 @@ from gramshift.runtime.budget import (
     most_landmarks,
 )
 from gramshift.runtime.checkpoint import check_folder, count_pieces
+from gramshift.runtime.replacing import Replacing
 
 N_WORD_LENGTHS = 1 + WORD_RANGE[1] - WORD_RANGE[0]
-MOST_SHOWN = 20_000  # documents on a page: a browser holds no more of them with ease
 
 
 def classify(options: ClassifyOptions, *, progress: Progress | None = None, say: Say = print) -> dict[str, Any]:
     """Run it; what can be refused is refused before the work. Returns what happened, fit for JSON."""
     begun = time.perf_counter()
-    _check_files(options)
+    check_files(options)
     if options.resume is not None:
         check_folder(options.resume)
     inputs = read_inputs(options, progress=progress, say=say)
     options.given_parameters(inputs.labels)  # shares of classes that there are not are refused
-    corrections = _corrections(options, inputs)
-    columns = _columns(options, inputs, say)
+    corrections = _corrections(options, inputs, say)
+    classes = sorted({*inputs.labels, *corrections.values()})
+    columns = _columns(options, inputs, classes, say)
     size = measure(options, inputs, corrections)
-    described = describe(options, inputs, size)
+    described = describe(options, inputs, size) | {"classes": list(map(str, classes))}
     say(described["sentence"])
     if options.report is not None and len(inputs.rows) > MOST_SHOWN:
         advice = "leave --report out; the least sure rows of --output have the lowest confidence"
@@ -59,6 +66,8 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
     n_kept = count_pieces(options.resume) if options.resume is not None else 0
     if size.n_landmarks is not None:
         fits = fit_with_landmarks(inputs, corrections, options, progress, n_landmarks=size.n_landmarks)
+    elif inputs.vectors is not None:
+        fits = fit_rows(inputs, corrections, options, progress)
     else:
         fits = fit_all(inputs, corrections, options, progress, on_disk=size.needs.disk > 0)
     if n_kept:  # now it is known that they were of this run
@@ -67,45 +76,73 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
     contents = None
     if options.report is not None:
         contents = _make_contents(options, inputs, corrections, fits, result, progress)
-    if options.output is not None:  # nothing is written before all is known
-        write_labels(options, inputs, columns, fits.labels, fits.probabilities.tolist(), fits.plain_labels)
-    if options.save is not None:
-        fits.classifier.save(options.save)
-    if contents is not None:
-        write_page(str(options.report), contents)
+    write_outputs(options, inputs, columns, fits, contents)  # nothing is written before all is known
     files = {"output": options.output, "report": options.report, "model": options.save}
     return result | files | {"seconds": round(time.perf_counter() - begun, 2)}
 
 
+def write_outputs(
+    options: ClassifyOptions, inputs: Inputs, columns: LabelColumns, fits: Fits, contents: ReportContents | None
+) -> None:
+    """Write labels, model and page, those that are asked for; they appear together, when all of them are whole."""
+    with Replacing() as files:
+        if contents is not None:
+            with files.open(str(options.report)) as file:
+                file.write(render_page(contents).encode())
+        if options.save is not None:
+            with files.open(options.save) as file:
+                fits.classifier.save(file)
+        if options.output is not None:  # last: what has gone to standard output cannot be taken back
+            write_labels(options, inputs, columns, fits, files=files)
+
+
 def write_labels(
-    options: ClassifyOptions,
-    inputs: Inputs,
-    columns: LabelColumns,
-    labels: list[Any],
-    probabilities: list[list[float]],
-    plain_labels: list[Any] | None = None,
+    options: ClassifyOptions, inputs: Inputs, columns: LabelColumns, fits: Fits, *, files: Replacing | None = None
 ) -> None:
     """The target with its new columns; of a file with gaps all rows, those that had a label as they were."""
     name, target, gap = str(options.output), inputs.target, columns.label == inputs.target.columns.label
     everywhere: list[Any] = list(target.labels) if gap else [None] * len(target)
     sure: list[list[float]] = [[]] * len(target)
     plain: list[Any] = [None] * len(target)
-    for row, label, one in zip(inputs.rows, labels, probabilities, strict=True):
+    for row, label, one in zip(inputs.rows, fits.labels, fits.probabilities.tolist(), strict=True):
         everywhere[row], sure[row] = label, one
-    for row, one in zip(inputs.rows, plain_labels or [], strict=False):
+    for row, one in zip(inputs.rows, fits.plain_labels or [], strict=False):
         plain[row] = one
+    issues = _place_issues(inputs, fits, gap=gap)
     done = 0
-    with open_output(name) as file, open_writer(file, name, target.table, columns.types) as writer:
+    with open_output(name, files) as file, open_writer(file, name, target.table, columns.types) as writer:
         for part in target.raw_parts():
             here = slice(done, done + len(part.rows))
-            writer.write(part, columns.values(everywhere[here], sure[here], options.abstain_below, plain[here]))
+            writer.write(part, columns.values(everywhere[here], sure[here], options.abstain_below, plain[here], issues[here]))
             done += len(part.rows)
 
 
-def _check_files(options: ClassifyOptions) -> None:
+def _place_issues(inputs: Inputs, fits: Fits, *, gap: bool) -> list[str | None]:
+    """What is wrong with the document of each row of the target; in a file with gaps also of those that had a label."""
+    issues: list[str | None] = [None] * len(inputs.target)
+    found = {} if fits.issues is None else fits.issues.by_row()
+    of_source = [row for row, label in enumerate(inputs.target.labels) if label is not None] if gap else []
+    for number, words in found.items():
+        of_target = number - len(inputs.labels)
+        if of_target >= 0:
+            issues[inputs.rows[of_target]] = words
+        elif gap:
+            issues[of_source[number]] = words
+    return issues
+
+
+def check_files(options: ClassifyOptions) -> None:
+    """Refuse names that cannot be read or written, before anything is."""
     check_names(options, options.targets)
-    names = [*options.source, *options.targets, *filter(None, [options.corrections])]
-    check_outputs({"--output": options.output, "--report": options.report, "--save": options.save}, names, force=options.force)
+    given = (
+        options.corrections,
+        options.unlabelled,
+        options.embeddings,
+        options.truth,
+    )  # a column is no file, or none of these
+    names = [*options.source, *options.targets, *filter(None, given)]
+    outputs = {"--output": options.output, "--report": options.report, "--save": options.save}
+    check_outputs(outputs, names, force=options.force, resume=options.resume)
     for option, name in (("--report", options.report), ("--save", options.save)):
         if name == STANDARD:
             raise InputError(f"{option} cannot go to standard output; give the name of a file")
@@ -113,22 +150,39 @@ def _check_files(options: ClassifyOptions) -> None:
         format_of(str(options.output), option="another --output")
 
 
-def _corrections(options: ClassifyOptions, inputs: Inputs) -> dict[str, Any]:
+def _corrections(options: ClassifyOptions, inputs: Inputs, say: Say) -> dict[str, Any]:
+    """Labels that a person has given, by id; what else the file holds is said."""
     if options.corrections is None:
         return {}
-    corrections = read_corrections(options.corrections, ids=inputs.target_ids, classes=sorted(set(inputs.labels)))
-    if len(corrections) == len(inputs.rows):
+    found = read_corrections(
+        options.corrections,
+        ids=inputs.target_ids,
+        classes=sorted(set(inputs.labels)),
+        texts=inputs.target_texts if options.landmarks is None else None,
+    )
+    if len(found.labels) == len(inputs.rows):
         raise TableError(f"{options.corrections} has a label for every target document; there is nothing left to find")
-    return corrections
+    if found.new and options.shares not in (None, "source"):
+        named = ", ".join(map(repr, map(str, found.new)))
+        raise TableError(
+            f"--shares is for the classes of the source, and {options.corrections} adds {named}; leave --shares out"
+        )
+    for words in found.in_words(options.corrections):
+        say(words)
+    return found.labels
 
 
-def _columns(options: ClassifyOptions, inputs: Inputs, say: Say) -> LabelColumns:
+def _columns(options: ClassifyOptions, inputs: Inputs, classes: list[Any], say: Say) -> LabelColumns:
     """The columns of the output, whose format must fit too."""
-    table, classes = inputs.target.table, sorted(set(inputs.labels))
+    table = inputs.target.table
     filled = inputs.target.columns.label if not options.targets else None
-    columns = label_columns(table, classes, filled=filled, plain=METHODS[options.method].is_best)
+    looked = options.landmarks is None  # else texts are not in memory
+    columns = label_columns(table, classes, filled=filled, plain=METHODS[options.method].is_best, issue=looked)
     if options.output is not None:
         check_columns_fit(options.output, table, columns, classes, say)
+    own = inputs.target.columns.label
+    if options.targets and options.truth is None and own is not None and any(one is not None for one in inputs.target.labels):
+        say(own_labels_in_words(table, own))
     return columns
 
 
@@ -168,10 +222,14 @@ def measure(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any
         n_explained=min(n_target, MAX_EXPLAINED) if options.report else 0,
         jobs=options.jobs,
         n_trainings=BEST_TRAININGS if is_best else 0,
-        n_classes=len(set(inputs.labels)),
+        n_classes=len({*inputs.labels, *corrections.values()}),
         command=True,
+        label_characters=max((len(label) for label in set(inputs.labels) if isinstance(label, str)), default=0),
+        longest=max(map(len, inputs.target_texts), default=0) if options.report else 0,
     )
     allowed = memory_of(options.memory)
+    if options.embeddings is not None:
+        return RunSize(work, None, check_exact(work, allowed, may_use_disk=False, options={})[0])
     if options.landmarks is not None:
         n_landmarks = min(int(options.landmarks), work.n) if options.landmarks != AUTO else None
         if n_landmarks is None:
@@ -197,7 +255,7 @@ def describe(options: ClassifyOptions, inputs: Inputs, size: RunSize, *, n_all: 
         "sources": [list(one) for one in inputs.files],
         "target": inputs.target.table.name,
         "method": options.method,
-        "kernel": options.kernel,
+        "kernel": options.kernel if options.embeddings is None else ROWS,
         "ngrams": "-".join(map(str, options.ngram_range)),
         "n_added": work.n_added,
         "options": options.to_toml(),
@@ -227,6 +285,7 @@ def _make_contents(
             inputs.target_texts,
             truth=None if inputs.truth is None else [inputs.truth[row] for row in inputs.rows],
             corrected=corrections,
+            columns=_other_columns(options, inputs),
         ),
         source=SourceDocuments(inputs.ids, inputs.texts, inputs.labels),
         shown=ShownAsItIs(
@@ -240,11 +299,29 @@ def _make_contents(
             changes=found["corrections"]["changes"] if found["corrections"] else (),
             target_name=target,
             config=options.to_toml(),
+            issues=None if fits.issues is None else list_issues(fits.issues),
+            next_command=options.to_command(corrections="corrections.csv", force=True),
         ),
         abstain_below=options.abstain_below or 0.0,
         listed=fits.documents,
         progress=progress,
     )
+
+
+def _other_columns(options: ClassifyOptions, inputs: Inputs) -> dict[str, list[Any]]:
+    """What else the target says of each document, such as its title: the first columns that are not text, id or label."""
+    table, columns = inputs.target.table, inputs.target.columns
+    ours = {*columns.texts, columns.id, *([] if options.targets else [columns.label])}
+    truth = (options.truth or "").strip().lower()  # however it is spelt
+    names = [name for name in table.columns if name not in ours and name.strip().lower() != truth][:MOST_COLUMNS]
+    wanted = set(inputs.rows)
+    rows = [row for part in inputs.target.raw_parts() for row in part.rows] if names else []
+    return {name: [_cell(row.get(name)) for number, row in enumerate(rows) if number in wanted] for name in names}
+
+
+def _cell(value: Any) -> str:
+    """A value as a page shows it: the beginning of what it is."""
+    return "" if value is None else str(value)[:LONGEST_VALUE]
 
 
 def _short(name: str) -> str:

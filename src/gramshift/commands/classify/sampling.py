@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.commands.classify.findings import describe_findings, label_sentence
+from gramshift.commands.classify.findings import describe_findings
 from gramshift.commands.classify.fitting import fit_all, fit_with_landmarks
 from gramshift.commands.classify.labelled import label_columns
 from gramshift.commands.classify.options import ClassifyOptions
@@ -31,21 +31,47 @@ from gramshift.commands.outputs import (
     check_outputs,
     expand_inputs,
     goes_into_folder,
+    is_within,
     open_output,
     plan_files,
 )
 from gramshift.data.columns import Documents, Progress, find_columns, texts_in
 from gramshift.data.readers import format_of, open_table
+from gramshift.data.tables import check_reread
 from gramshift.errors import InputError
 from gramshift.methods import METHODS, load
+from gramshift.model.advice import label_sentence
 from gramshift.runtime.checkpoint import Checkpoint, check_folder, digest
+from gramshift.runtime.door import MEGABYTE, open_regular, read_json
+from gramshift.runtime.replacing import Replacing, replaced_file
 from gramshift.runtime.resources import Runtime
-from gramshift.runtime.storage import identify, is_url, locate, remove_leftovers, replaced_file
+from gramshift.runtime.schema import EPSILON, Anything, Array, Flag, Listed, Nothing, Number, Record, Text
+from gramshift.runtime.storage import identify, is_url, locate
 from gramshift.text.corpus import Reservoir
 
 SEED = 0
 MODEL, STORY, PIECES = "model.gramshift", "fit.json", "fit"  # in the folder of --resume
-TOLD = {"n_sample", "n_target", "sample_labels", "diagnostics", "warnings", "scores", "corrections", "history"}
+COUNT, SENTENCE = Number(0, 2**62, whole=True), Text(100_000)
+TOLD = Record(  # what STORY must tell of a fit, as far as it is looked at again
+    {
+        "n_sample": COUNT,
+        "n_target": COUNT,
+        "sample_labels": Record({}, others=COUNT),
+        "diagnostics": Record({}, {"verdict": SENTENCE}, others=Record({"sentence": SENTENCE}, others=Anything())),
+        "warnings": Listed(SENTENCE),
+        "scores": Nothing(),
+        "corrections": Nothing(),
+        "history": Listed(Record({}, others=Anything())),
+    },
+    {
+        "expected_accuracy": Record({name: Number(0, 1) for name in ("value", "low", "high")}),
+        "without_evidence": COUNT,
+        "fell_back": Flag(),
+    },
+    others=Anything(),
+)
+FIT = Record({"model": Text(64), "story": TOLD})
+LARGEST_STORY = 100 * MEGABYTE
 DECIDING = ("text", "label", "id", "format", "encoding", "method", "kernel", "ngrams", "added", "landmarks", "sample")
 
 
@@ -61,15 +87,14 @@ def classify_any(
         fitted = _fit(task, kept, progress, say)
         if options.dry_run:
             return fitted.story | {"dry_run": True}
-        if task.jobs is None:
-            found = _label_one(task, fitted.classifier, kept, progress)
-        else:
-            found = _label_all(task, task.jobs, fitted.classifier, kept, progress, say)
-        if options.save is not None and kept is not None:
-            with replaced_file(options.save) as file:
-                file.write((kept.folder / MODEL).read_bytes())
-        elif options.save is not None:
-            fitted.classifier.save(options.save)
+        with Replacing() as written:
+            if options.save is not None:
+                with written.open(options.save) as file:
+                    fitted.classifier.save(file) if kept is None else file.write((kept.folder / MODEL).read_bytes())
+            if task.jobs is None:
+                found = _label_one(task, fitted.classifier, kept, progress, written)
+            else:
+                found = _label_all(task, task.jobs, fitted.classifier, kept, progress, say)
     confidence = found.pop("confidence") / max(1, found["n"])
     result = fitted.story | found | {"mean_confidence": round(confidence, 4)}
     if options.abstain_below is None:
@@ -105,6 +130,8 @@ def _plan(options: ClassifyOptions, most_rows: int) -> _Task:
     """Check all names before anything is read."""
     files = expand_inputs(options.targets, format=options.format, option="--target")
     check_names(options, files)
+    for name in files:
+        check_reread(name)
     inputs = [*options.source, *files]
     jobs, output = None, options.output
     if output is not None and goes_into_folder(files, output):
@@ -112,7 +139,9 @@ def _plan(options: ClassifyOptions, most_rows: int) -> _Task:
     elif output not in (None, STANDARD):
         format_of(str(output), "another --output")
     saved = None if _is_saved(options) else options.save
-    check_outputs({"--output": output, "--save": saved}, inputs, force=options.force)
+    check_outputs({"--output": output, "--save": saved}, inputs, force=options.force, resume=options.resume)
+    if options.resume is not None and options.output is not None and is_within(options.output, options.resume):
+        raise InputError(f"--output {options.output} is in the folder of --resume; give another folder")
     if options.save == STANDARD:
         raise InputError("--save cannot go to standard output; give the name of a file")
     if options.engine == "dask" and jobs is None:
@@ -180,9 +209,10 @@ def _fit(task: _Task, kept: Checkpoint | None, progress: Progress | None, say: S
     story = described | describe_findings(here, inputs, {}, fits)
     story["sample_labels"] = story.pop("labels")
     if kept is not None:
-        fits.classifier.save(kept.folder / MODEL)
+        with replaced_file(kept.folder / MODEL, follow=False) as file:
+            fits.classifier.save(file)
         whole = {"model": sha256((kept.folder / MODEL).read_bytes()).hexdigest(), "story": story}
-        with replaced_file(kept.folder / STORY) as file:
+        with replaced_file(kept.folder / STORY, follow=False) as file:
             file.write(json.dumps(whole).encode())
     return _Fitted(fits.classifier, story)
 
@@ -190,8 +220,11 @@ def _fit(task: _Task, kept: Checkpoint | None, progress: Progress | None, say: S
 def _take_up_fit(folder: Path, say: Say) -> _Fitted | None:
     """The fit that is in a folder, if it is whole."""
     try:
-        told = json.loads((folder / STORY).read_bytes())
-        if sha256((folder / MODEL).read_bytes()).hexdigest() != told["model"] or not set(told["story"]) >= TOLD:
+        told = read_json(folder / STORY, most=LARGEST_STORY)
+        FIT.check(STORY, told, {})
+        with open_regular(folder / MODEL) as file:
+            digest = file_digest(file, "sha256").hexdigest()
+        if digest != told["model"]:
             raise ValueError
         return _Fitted(load(folder / MODEL), told["story"])
     except (ValueError, KeyError, TypeError, OSError) as error:
@@ -230,13 +263,11 @@ def _label_all(
         )  # fmt: skip
 
 
-def _label_one(task: _Task, classifier: Any, kept: Checkpoint | None, progress: Progress | None) -> Found:
+def _label_one(task: _Task, classifier: Any, kept: Checkpoint | None, progress: Progress | None, written: Replacing) -> Found:
     options, output = task.options, str(task.options.output)
-    if output != STANDARD and not is_url(output):
-        remove_leftovers(output)
     with open_table(task.files[0], format=options.format, encoding=options.encoding, naming=as_option) as table:
         columns = find_columns(table, text=options.text)
-        with open_output(output) as file:
+        with open_output(output, written) as file:
             return label_table(
                 table,
                 columns,
@@ -262,7 +293,9 @@ class _Scores:
         if self.kept is None:
             return self._find(texts)
         name, known = f"labels-{number:06d}", np.array([digest(texts)], "S64")
-        piece = self.kept.load(name) if name in self.kept else None
+        sides = len(texts), len(self.classifier.classes_)
+        expected = {"probabilities": Array("<f8", sides, low=0, most=1 + EPSILON), "texts": Array("|S64", (1,))}
+        piece = self.kept.load(name, expected) if name in self.kept else None
         if piece is not None and np.array_equal(piece["texts"], known):
             return piece["probabilities"]
         probabilities = self._find(texts)

@@ -1,0 +1,160 @@
+"""gramshift sample: from labels to a file that a person fills in, and back."""
+
+import json
+
+import pytest
+
+from small_demo import load_demo
+from small_tables import read_csv, write_csv
+
+FILMS = load_demo("films")
+TRUTH = {f"f{number}": label for number, label in enumerate(FILMS.labels)}
+RUN = ("classify", "--source", "pans.csv", "knives.csv", "--target", "films.csv", "--method", "plain", "--ngrams", "3-4")
+
+
+def fill(folder, name, n=None):
+    """What a person does: the right label in the column label, of the first so many."""
+    rows = read_csv(folder / name)
+    for row in rows[:n]:
+        row["label"] = TRUTH[row["id"]]
+    write_csv(folder / name, list(rows[0]), [list(row.values()) for row in rows])
+    return {row["id"]: row["label"] for row in rows[:n]}
+
+
+def test_doubtful_documents_are_drawn_and_learnt_from(gramshift, folder):
+    assert gramshift(*RUN, "--output", "labels.csv").code == 0
+    answer = gramshift("sample", "labels.csv", "--doubtful", "12", "--output", "to-label.csv")
+    assert answer.code == 0, answer.err
+    assert "Result: 12 of 120 documents to label, doubtful ones that are unlike each other" in answer.err
+    assert "--corrections to-label.csv" in answer.err
+    rows, labels = read_csv(folder / "to-label.csv"), {row["id"]: row for row in read_csv(folder / "labels.csv")}
+    assert list(rows[0]) == ["id", "text", "predicted_label", "confidence", "label"]
+    assert len({row["id"] for row in rows}) == 12
+    for row in rows:
+        found = labels[row["id"]]
+        assert (row["text"], row["predicted_label"], row["label"]) == (found["text"], found["label"], "")
+        assert float(row["confidence"]) == pytest.approx(float(found["confidence"]))
+    answer = gramshift(*RUN, "--output", "again.csv", "--corrections", "to-label.csv")
+    assert answer.code == 2
+    assert "to-label.csv: none of its 12 documents has a label yet; fill in the column label" in answer.err
+    known = fill(folder, "to-label.csv", n=7)  # not to its end
+    answer = gramshift(*RUN, "--output", "again.csv", "--corrections", "to-label.csv", "--json")
+    assert answer.code == 0, answer.err
+    assert json.loads(answer.out)["corrections"]["given"] == 7
+    again = {row["id"]: row["label"] for row in read_csv(folder / "again.csv")}
+    assert {one: again[one] for one in known} == known
+
+
+def test_random_documents_score_the_labels(gramshift, folder):
+    assert gramshift(*RUN, "--output", "labels.csv").code == 0
+    answer = gramshift("sample", "labels.csv", "--random", "30", "--seed", "5", "--output", "to-score.csv", "--json")
+    drawn = json.loads(answer.out)
+    assert (drawn["n"], drawn["how"], len(set(drawn["ids"]))) == (30, "random", 30)
+    known = fill(folder, "to-score.csv")
+    answer = gramshift(*RUN, "--output", "again.csv", "--truth", "to-score.csv", "--json")
+    assert answer.code == 0, answer.err
+    scores = json.loads(answer.out)["scores"]
+    labels = {row["id"]: row["label"] for row in read_csv(folder / "labels.csv")}
+    assert scores["n"] == 30
+    assert scores["accuracy"] == pytest.approx(sum(labels[one] == label for one, label in known.items()) / 30)
+    assert (folder / "again.csv").read_bytes() == (folder / "labels.csv").read_bytes(), "true labels teach nothing"
+
+
+def test_random_documents_need_no_labels(gramshift, folder):
+    answer = gramshift("sample", "films.csv", "--random", "5", "--output", "-")
+    assert answer.out.splitlines()[0] == "id,text,predicted_label,confidence,label"
+    assert answer.out.count("\n") == 6
+
+
+def test_the_label_that_was_found_last_is_shown(gramshift, folder):
+    rows = [(f"f{n}", f"text {n}", "old", "new", 0.5 + n / 100) for n in range(20)]
+    write_csv(folder / "twice.csv", ["id", "text", "label", "predicted_label", "confidence"], rows)
+    gramshift("sample", "twice.csv", "--doubtful", "3", "--output", "few.csv")
+    assert {row["predicted_label"] for row in read_csv(folder / "few.csv")} == {"new"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("films.csv", "-o", "x.csv"), "films.csv has no column confidence, which tells what is doubtful"),
+        (("films.csv", "--random", "500", "-o", "x.csv"), "--random 500: give a number from 1 to 120"),
+        (("films.csv", "--random", "5", "--doubtful", "5", "-o", "x.csv"), "draw two samples"),
+        (("films.csv", "--random", "5", "-o", "x.json"), "give a name that ends in .csv"),
+        (("films.csv", "--random", "5", "-o", "pans.csv"), "pans.csv exists"),
+        (("films.csv", "--random", "5", "--seed", "-1", "-o", "x.csv"), "--seed -1: give 0 or more"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(gramshift, folder, options, message):
+    answer = gramshift("sample", *options)
+    assert answer.code == 2
+    assert message in answer.err
+    assert not (folder / "x.csv").exists()
+
+
+def test_truth_in_a_file_names_documents_that_there_are(gramshift, folder):
+    (folder / "odd.csv").write_text("id,label\nnobody,positive\n")
+    answer = gramshift(*RUN, "--output", "x.csv", "--truth", "odd.csv")
+    assert answer.code == 2
+    assert "odd.csv, line 2: no target document has the id 'nobody'" in answer.err
+    (folder / "odd.csv").write_text("id,label\nf1,\n")
+    assert "no document has a label yet" in gramshift(*RUN, "--output", "x.csv", "--truth", "odd.csv").err
+
+
+def turned(folder):
+    """The films with ids of an unusual name that are numbers, but not those of the rows, and an unusual column of texts."""
+    rows = read_csv(folder / "films.csv")
+    write_csv(folder / "odd.csv", ["Nr", "Bemerkung"], [[len(rows) - place, row["text"]] for place, row in enumerate(rows)])
+    return {str(len(rows) - place): TRUTH[row["id"]] for place, row in enumerate(rows)}
+
+
+def test_the_command_that_is_told_reads_the_output_as_the_run_did(gramshift, folder):
+    truth = turned(folder)
+    run = ("classify", "--source", "pans.csv", "knives.csv", "--target", "odd.csv", "--method", "plain", "--ngrams", "3-4")
+    run = (*run, "--text", "text|Review|Bemerkung", "--id", "Nr")
+    for name in ("pans.csv", "knives.csv"):
+        rows = read_csv(folder / name)
+        write_csv(folder / name, [*rows[0], "Nr"], [[*row.values(), place] for place, row in enumerate(rows)])
+    answer = gramshift(*run, "--output", "labels.csv")
+    assert answer.code == 0, answer.err
+    told = next(line for line in answer.err.replace("\\\n", " ").splitlines() if "gramshift sample" in line).split()
+    assert told[told.index("--id") + 1] == "Nr"
+    assert told[told.index("--text") + 1] == "Bemerkung"
+    assert gramshift(*told[1:]).code == 0
+    drawn = read_csv(folder / "to-score.csv")
+    write_csv(folder / "to-score.csv", ["id", "text", "label"], [[row["id"], row["text"], truth[row["id"]]] for row in drawn])
+    answer = gramshift(*run, "--output", "again.csv", "--truth", "to-score.csv", "--json")
+    labels = {row["Nr"]: row["label"] for row in read_csv(folder / "labels.csv")}
+    right = sum(labels[row["id"]] == truth[row["id"]] for row in drawn) / len(drawn)
+    assert json.loads(answer.out)["scores"]["accuracy"] == pytest.approx(right)
+
+
+@pytest.mark.parametrize("option", ["--truth", "--corrections"])
+def test_texts_that_are_not_those_of_the_ids_are_refused(gramshift, folder, option):
+    rows = read_csv(folder / "films.csv")
+    lines = [[row["id"], other["text"], TRUTH[row["id"]]] for row, other in zip(rows[:20], rows[20:40], strict=True)]
+    write_csv(folder / "other.csv", ["id", "text", "label"], lines)
+    answer = gramshift(*RUN, "--output", "again.csv", option, "other.csv")
+    assert answer.code == 2
+    assert "other.csv: 20 of its texts are not those of the target, such as that of the id 'f0'" in answer.err
+
+
+def test_what_is_not_scored_is_told(gramshift, folder):
+    lines = [[f"f{number}", TRUTH[f"f{number}"].title() if number < 4 else TRUTH[f"f{number}"]] for number in range(20)]
+    write_csv(folder / "truth.csv", ["id", "label"], lines)
+    answer = gramshift(*RUN, "--output", "labels.csv", "--truth", "truth.csv")
+    assert "is called 'Positive', so that it always counts as wrong; did you mean positive?" in answer.err.replace(
+        "\n    ", " "
+    )
+    write_csv(folder / "right.csv", ["id", "label"], lines[4:])
+    answer = gramshift(*RUN, "--output", "again.csv", "--truth", "right.csv", "--corrections", "right.csv")
+    assert "16 documents with a true label given as corrections, and so not scored" in answer.err
+    answer = gramshift(*RUN, "--output", "more.csv", "--truth", "nowhere.csv")
+    assert answer.code == 2
+    assert "--truth nowhere.csv: there is no such file, and films.csv has no such column" in answer.err
+
+
+def test_a_sample_on_standard_output_has_no_next_step(gramshift, folder):
+    answer = gramshift("sample", "films.csv", "--random", "3", "--output", "-")
+    assert len(answer.out.splitlines()) > 3
+    assert answer.err.startswith("Result: 3 of 120 documents")
+    assert "Next" not in answer.err

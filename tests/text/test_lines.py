@@ -1,0 +1,80 @@
+"""Lines for people: words stay whole in a terminal, commands can be copied, colours only where they are wanted."""
+
+import io
+import os
+import shlex
+import sys
+
+import pytest
+
+from gramshift.text.terminal import Line, cells_of, say, shorten, tell
+
+COMMAND = "gramshift classify --source a.csv b.csv --target c.csv --output 'my labels.csv' --force"
+SENTENCE = "about 73 of 100 labels are expected to be right (58 to 84). Check those that matter."
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def open_terminal(monkeypatch):
+    """In the test itself: pytest has a standard error of its own for every fixture."""
+    monkeypatch.setattr(sys, "stderr", stream := Terminal())
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLORTERM"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setitem(os.environ, "TERM", "xterm")
+    monkeypatch.setitem(os.environ, "COLUMNS", "40")
+    return stream
+
+
+@pytest.mark.parametrize("width", [20, 33, 40, 80])
+def test_words_stay_whole(width):
+    lines = Line(SENTENCE, indent=2).wrapped(width)
+    assert all(len(line) <= width for line in lines)
+    assert " ".join(" ".join(lines).split()) == SENTENCE
+    assert all(line.startswith("  ") for line in lines)
+
+
+def test_what_fits_keeps_its_blanks():
+    assert Line("class     labels", indent=2).wrapped(40) == ["  class     labels"]
+    assert Line(SENTENCE, indent=2).wrapped() == ["  " + SENTENCE]
+
+
+@pytest.mark.parametrize("width", [30, 40, 60])
+def test_a_command_can_be_copied_from_several_lines(width):
+    lines = Line(COMMAND, indent=4, is_command=True).wrapped(width)
+    assert len(lines) > 1
+    assert all(line.endswith(" \\") for line in lines[:-1])
+    assert all(len(line) <= width for line in lines)
+    assert shlex.split("\n".join(lines).replace("\\\n", " ")) == shlex.split(COMMAND)
+
+
+def test_wide_characters_take_two_columns():
+    assert [cells_of(text) for text in ("ab", "猫", "e\u0301")] == [2, 2, 1]
+    lines = Line("猫猫猫 犬犬犬 鳥鳥鳥").wrapped(14)
+    assert lines == ["猫猫猫 犬犬犬", "  鳥鳥鳥"]
+    assert shorten("猫猫猫猫", 5) == "猫猫\N{HORIZONTAL ELLIPSIS}"
+
+
+def test_a_terminal_has_colours(monkeypatch):
+    terminal = open_terminal(monkeypatch)
+    tell([Line("fine"), Line("Doubtful", "red")])
+    assert terminal.getvalue() == "fine\n\x1b[31mDoubtful\x1b[0m\n"
+    say(SENTENCE)
+    assert max(map(len, terminal.getvalue().splitlines())) <= 40
+
+
+@pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
+def test_colours_can_be_turned_off(monkeypatch, name, value):
+    terminal = open_terminal(monkeypatch)
+    monkeypatch.setitem(os.environ, name, value)
+    tell([Line("Doubtful", "red")])
+    assert terminal.getvalue() == "Doubtful\n"
+
+
+def test_a_file_has_neither_colours_nor_breaks(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", stream := io.StringIO())
+    monkeypatch.setitem(os.environ, "COLUMNS", "40")
+    tell([Line(SENTENCE, "red", 2), Line("x\x1b[31m\ny")])
+    assert stream.getvalue() == f"  {SENTENCE}\nx\N{REPLACEMENT CHARACTER}[31m y\n"
