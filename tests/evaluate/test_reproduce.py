@@ -262,8 +262,8 @@ def test_names_of_methods():
     assert parse_methods("sfa, best, TKC") == ["tkc", "best", "sfa"]
     assert set(parse_methods("all")) == set(METHODS) - {"embeddings"}
     ours = {"plain", "adapted", "tkc", "best", "best-words", "best-characters"}
-    assert set(parse_methods("rivals")) == set(METHODS) - ours - {"embeddings"}
-    with pytest.raises(ValueError, match="method 'sfo' is not known; there are own, rivals, all, plain"):
+    assert set(parse_methods("baselines")) == set(parse_methods("rivals")) == set(METHODS) - ours - {"embeddings"}
+    with pytest.raises(ValueError, match="method 'sfo' is not known; there are own, baselines, all, plain"):
         parse_methods("sfo")
     with pytest.raises(ValueError, match="no method is named"):
         parse_methods(",")
@@ -361,7 +361,7 @@ def command(*arguments):
     [
         (("--data", "/nowhere"), "/nowhere: no such folder; get the data with"),
         (("--data", ".", "--settings", "D-X"), "setting 'D-X' is not known; there are all, single"),
-        (("--data", ".", "--methods", "magic,best"), "method 'magic' is not known; there are own, rivals, all, plain"),
+        (("--data", ".", "--methods", "magic,best"), "method 'magic' is not known; there are own, baselines, all, plain"),
         (("--data", ".", "--preset", "magic"), "--preset magic: there are paper and best"),
         (("--data", ".", "--kernels", "words"), "kernel 'words' is not known; there are presence"),
         (("--data", ".", "--fields", "body"), "fields 'body' is not known; there are text, title+text"),
@@ -395,7 +395,7 @@ def test_ctrl_c_keeps_what_is_finished(data_folder, tmp_path, monkeypatch):
     command_line = [sys.executable, "-c", INTERRUPTED, "reproduce", *arguments]
     stopped = subprocess.run(command_line, capture_output=True, text=True, timeout=300, check=False)
     assert stopped.returncode == 130, stopped.stderr
-    assert "interrupted; finished settings are kept, go on with --resume" in stopped.stderr
+    assert "interrupted; finished settings are kept, continue with --continue" in stopped.stderr
     assert "Traceback" not in stopped.stderr
     assert not (tmp_path / "results.csv").exists()
     (kept,) = tmp_path.glob("parts/*.json")

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from gramshift.errors import GramshiftError, InputError
 from gramshift.methods import METHODS
 from gramshift.runtime.memory import give_back
-from gramshift.runtime.resources import Runtime
 
 Codes = NDArray[np.intp]
 Floats = NDArray[np.float64]
@@ -226,8 +225,8 @@ def fit_method(
     ``calibrate``: probabilities will be asked for.
     """
     classifier = METHODS[method].make(**options)
-    if METHODS[method].is_own and not calibrate:
-        return classifier._fit_with(texts, codes, target, Runtime(classifier.n_jobs), calibrate=False)
+    if METHODS[method].is_own:  # without warnings of labels that look wrong: here it is counted how many are
+        return classifier._fit_with(texts, codes, target, classifier._runtime(), calibrate=calibrate)
     return classifier.fit(texts, codes, target=target, **({} if told is None else {"target_labels": told}))
 
 

@@ -31,12 +31,15 @@ from gramshift.evaluate.kept import Kept, digest_source
 from gramshift.evaluate.resampling import DRAWS, Clustered, correct_by_holm, differs, interval_of
 from gramshift.evaluate.scoring import brier, by_class, calibration_error, interval, mcnemar
 from gramshift.methods import BEST, METHODS, parse_methods
-from gramshift.model.inputs import as_labels, encode_labels, find_alike, is_missing
+from gramshift.model.labels import as_labels, encode_labels, find_alike, is_missing
+from gramshift.runtime.schema import EPSILON, Anything, Array, Listed, Number, Record
 from gramshift.text.documents import as_documents, as_list
 
 Progress = Callable[[str, int, int], None]
 Row = dict[str, Any]
 USUAL = ("plain", "tkc", BEST, "tfidf")
+ROWS = Listed(Anything(), "documents", 10**8)
+KEPT = Record({"codes": ROWS, "probabilities": ROWS, "seconds": Number(0)}, {"memory": Number(0)})  # before they are arrays
 LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
 SOURCE, TARGET = "source", "target"
 
@@ -71,7 +74,7 @@ def compare(
     domains : sequence of str, optional
         The domain of each document of X, instead of a target: every domain is the source of every other.
     methods : str or sequence of str
-        Names from the table of methods, or "own", "rivals" or "all".
+        Names from the table of methods, or "own", "baselines" or "all".
     reference : str, optional
         The method that all others are tested against; "best" if it is among them, else the first.
     repeats : int
@@ -246,14 +249,18 @@ def _pack(answers: Answers) -> Row:
 
 def _unpack(method: str, kept: Any, n: int, corpus: Corpus) -> Answers | None:
     """What was kept, if it has the shape of answers; else None, and it is found again."""
+    sizes = {"documents": n, "classes": len(corpus.classes)}
     try:
-        codes, probabilities = np.array(kept["codes"], np.intp), np.array(kept["probabilities"], np.float64)
-        seconds, memory = float(kept["seconds"]), kept["memory"]
-    except (KeyError, TypeError, ValueError):
+        KEPT.check(method, kept, sizes)
+        codes, probabilities = np.array(kept["codes"], np.int64), np.array(kept["probabilities"], np.float64)
+        Array("<i8", ("documents",), low=0, below="classes").check("codes", codes, sizes)
+        Array("<f8", ("documents", "classes"), low=0, most=1 + EPSILON).check("probabilities", probabilities, sizes)
+    except (TypeError, ValueError, OverflowError):
         return None
-    if codes.shape != (n,) or probabilities.shape != (n, len(corpus.classes)):
-        return None
-    return Answers(method, codes, probabilities, seconds, None if memory is None else float(memory))
+    memory = kept.get("memory")
+    return Answers(
+        method, codes.astype(np.intp), probabilities, float(kept["seconds"]), None if memory is None else float(memory)
+    )
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,14 @@ from gramshift.evaluate.comparison import LIBRARIES, Comparison, Row
 from gramshift.evaluate.scoring import LEVEL
 from gramshift.methods import METHODS, TOLD
 from gramshift.runtime.memory import human
-from gramshift.runtime.storage import replaced_file
+from gramshift.runtime.replacing import Replacing
 
 FIGURES = ("accuracy", "macro_f1", "ece", "brier", "p_value", "p_holm", "seconds", "memory")
 COLUMNS = ("source", "target", "repeat", "method", "n", *FIGURES)
 
 
 def write_comparison(found: Comparison, folder: Path) -> list[str]:
-    """Write all files into a folder, each at once or not at all, and return their names."""
+    """Write all files into a folder, together or not at all, and return their names."""
     folder.mkdir(parents=True, exist_ok=True)
     contents = {
         "comparison.md": to_markdown(found).encode("utf-8", "backslashreplace"),
@@ -29,9 +29,10 @@ def write_comparison(found: Comparison, folder: Path) -> list[str]:
         "comparison.json": json.dumps(to_json(found), indent=1).encode() + b"\n",
         "answers.csv.gz": gzip.compress(answers_to_csv(found).encode("utf-8", "backslashreplace"), compresslevel=1, mtime=0),
     }
-    for name, data in contents.items():
-        with replaced_file(folder / name) as file:
-            file.write(data)
+    with Replacing() as files:
+        for name, data in contents.items():
+            with files.open(folder / name, follow=False) as file:
+                file.write(data)
     return list(contents)
 
 

@@ -24,7 +24,7 @@ from gramshift.methods import BEST, METHODS
 from gramshift.model.settings import PRESETS, Settings
 from gramshift.model.string_kernel import StringKernel
 from gramshift.ngrams.index import KINDS
-from gramshift.runtime.storage import replaced_file
+from gramshift.runtime.replacing import Replacing
 
 NGRAM_RANGE = PAPER.ngram_range
 LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
@@ -71,7 +71,7 @@ def reproduce(
     versions = {name: version(name) for name in LIBRARIES} | {"python": platform.python_version()}
     parameters = {"ngram_range": list(NGRAM_RANGE), "alpha": paper.alpha, "n_added": paper.n_added, "seed": None}
     key = {"fields": fields, "parameters": parameters | {BEST: PRESETS[BEST]}, "versions": versions}
-    parts = Parts(output / "parts", key, digests)
+    parts = Parts(output / "parts", key, digests, {letter: len(domain.codes) for letter, domain in sentiment.domains.items()})
     documents = Documents(letters, np.concatenate([sentiment.domains[letter].codes for letter in letters]).astype(np.intp))
     texts = [text for letter in letters for text in sentiment.domains[letter].texts(fields)]
     outcomes: Outcomes = {setting.name: {} for setting in settings}
@@ -149,7 +149,7 @@ def check_choice(what: str, given: list[str], allowed: tuple[str, ...]) -> None:
 
 
 def write_results(output: Path, result: dict[str, Any], outcomes: Outcomes, sentiment: Sentiment, fields: str) -> None:
-    """Each file at once or not at all."""
+    """All files together or not at all."""
     files = {
         "results.json": json.dumps(result, indent=1, ensure_ascii=False),
         "results.csv": to_csv(result["rows"]),
@@ -159,9 +159,10 @@ def write_results(output: Path, result: dict[str, Any], outcomes: Outcomes, sent
     }
     contents = {name: text.encode() for name, text in files.items()}
     contents["predictions.csv.gz"] = gzip.compress(predictions(outcomes, sentiment, fields).encode(), compresslevel=1, mtime=0)
-    for name, data in contents.items():
-        with replaced_file(output / name) as file:
-            file.write(data)
+    with Replacing() as written:
+        for name, data in contents.items():
+            with written.open(output / name, follow=False) as file:
+                file.write(data)
 
 
 def predictions(outcomes: Outcomes, sentiment: Sentiment, fields: str) -> str:

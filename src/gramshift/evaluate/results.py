@@ -17,6 +17,7 @@ from gramshift.evaluate.protocol import MULTI, PUBLISHED, PUBLISHED_RIVALS, SING
 from gramshift.evaluate.resampling import Clustered, correct_by_holm, differs, interval_of
 from gramshift.evaluate.scoring import LEVEL, interval, mcnemar
 from gramshift.methods import BEST, METHODS, TOLD
+from gramshift.runtime.schema import Array, Listed, Number, Record, Text
 
 COLUMNS = (
     "setting",
@@ -34,6 +35,8 @@ COLUMNS = (
     "significant",
 )
 Right = NDArray[np.bool_]
+NUMBERS = Listed(Number(), most=10**8)
+KEPT = Listed(Record({"method": Text(100), "scores": NUMBERS, "added": NUMBERS, "seconds": Number(0)}))
 
 
 class Parts:
@@ -43,8 +46,9 @@ class Parts:
     data of its domains.
     """
 
-    def __init__(self, folder: Path, key: dict[str, Any], data: dict[str, str]) -> None:
-        self._kept, self.key, self.data = Kept(folder), key, data
+    def __init__(self, folder: Path, key: dict[str, Any], data: dict[str, str], sizes: dict[str, int] | None = None) -> None:
+        """With ``sizes``, the numbers of documents of the domains, results of other numbers are not taken."""
+        self._kept, self.key, self.data, self._sizes = Kept(folder), key, data, sizes or {}
 
     def load(self, kernel: str | None, setting: Setting, methods: list[str]) -> list[Outcome] | None:
         """Return what an earlier run found, if it is whole, has all methods and depends on the same."""
@@ -63,13 +67,9 @@ class Parts:
     def _read(self, kernel: str | None, setting: Setting) -> dict[str, Outcome]:
         found = self._kept.load(self._name(kernel, setting), self._key(setting)) or []
         try:
-            return {
-                one["method"]: Outcome(
-                    setting, one["method"], np.array(one["scores"]), np.array(one["added"], np.intp), one["seconds"]
-                )
-                for one in found
-            }
-        except (ValueError, KeyError, TypeError):
+            KEPT.check("results", found, {})
+            return {one["method"]: _outcome(setting, one, self._sizes.get(setting.target)) for one in found}
+        except (ValueError, TypeError, OverflowError):
             return {}
 
     def _key(self, setting: Setting) -> dict[str, Any]:
@@ -77,6 +77,15 @@ class Parts:
 
     def _name(self, kernel: str | None, setting: Setting) -> str:
         return f"{self.key['fields'].replace('+', '-')}-{kernel or 'rivals'}-{setting.name}"
+
+
+def _outcome(setting: Setting, kept: dict[str, Any], n: int | None) -> Outcome:
+    """What was kept, if its numbers go together and there are n of them."""
+    scores, added = np.array(kept["scores"], np.float64), np.array(kept["added"], np.int64)
+    sizes = {} if n is None else {"documents": n}
+    Array("<f8", ("documents",)).check("scores", scores, sizes)
+    Array("<i8", ("joined",), low=0, below="documents").check("added", added, sizes)
+    return Outcome(setting, kept["method"], scores, added.astype(np.intp), float(kept["seconds"]))
 
 
 def make_rows(outcomes: dict[str | None, list[Outcome]], codes: NDArray[np.intp], *, fields: str) -> list[dict[str, Any]]:
