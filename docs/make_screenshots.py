@@ -1,65 +1,172 @@
-"""Make the pictures of the report in docs/images from the demo corpus: python docs/make_screenshots.py
+"""Walk through the whole loop of the report in Chromium: label, review by keys, download, run again, look again.
 
-Needs Chromium, playwright and a font with emoji (fonts-noto-color-emoji).
+python -m docs.make_screenshots makes the pictures of docs/report.md from the demo corpus; with the name of a folder it puts
+pictures of every step there, 1280 and 390 pixels wide, light and dark. Needs Chromium, playwright and a font with emoji
+(fonts-noto-color-emoji).
 """
 
-import contextlib
 import csv
 import os
+import shlex
 import shutil
+import subprocess
+import sys
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
-from gramshift.commands.classify.options import ClassifyOptions
-from gramshift.commands.classify.run import classify
 from gramshift.data.demo import load_demo
 
 IMAGES = Path(__file__).parent / "images"
+CLASSES = ["negative", "positive"]  # in the order of the keys
+COMMAND = "gramshift classify --source kitchen.csv --target films.csv --output labels.csv --report report.html"
+UNCLEAR, NOTED = 4, 6  # of the documents that are reviewed
+N_REVIEWED = 30
+VIEWS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
+Snap = Callable[[str], Any]
 
 
-def make_report(folder: Path) -> list[str]:
-    """Label reviews of films by what reviews of kitchen tools teach; the classes, in the order of the keys."""
+def write_files(folder: Path) -> None:
+    """Reviews of kitchen tools with labels, and of films without, with a column that says when each was received."""
     for name in ("kitchen", "films"):
         texts, labels = load_demo(name)
+        known = labels if name == "kitchen" else [f"2024-{1 + n % 12:02}-{1 + n % 28:02}" for n in range(len(texts))]
         with (folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
-            rows = [(f"{name}-{number}", *row) for number, row in enumerate(zip(texts, labels, strict=True), start=1)]
-            known = 3 if name == "kitchen" else 2
-            csv.writer(file).writerows(row[:known] for row in [("id", "text", "label"), *rows])
-    options = ClassifyOptions(source=["kitchen.csv"], target="films.csv", output="labels.csv", report="report.html")
-    with contextlib.chdir(folder):  # names on the page are as they were typed
-        found = classify(options, say=lambda _: None)
-    classes: list[str] = found["classes"]
-    return classes
+            rows = [(f"{name}-{number}", *row) for number, row in enumerate(zip(texts, known, strict=True), start=1)]
+            csv.writer(file).writerows([("id", "text", "label" if name == "kitchen" else "received"), *rows])
 
 
-def find_least_sure(folder: Path) -> list[int]:
-    """The numbers of the films as the page has them, least sure first."""
+def run_command(folder: Path, line: str) -> str:
+    """Type a command, as it stands on the page, in a folder; what it says."""
+    words = shlex.split(line)
+    if words[0] != "gramshift":
+        raise ValueError(f"not a command of ours: {line}")
+    start = [sys.executable, "-c", "from gramshift.commands.entry import run; run()"]
+    done = subprocess.run([*start, *words[1:]], cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return done.stderr
+
+
+def read_labels(folder: Path) -> dict[str, str]:
     with (folder / "labels.csv").open(newline="", encoding="utf-8") as file:
-        confidence = [round(float(row["confidence"]), 4) for row in csv.DictReader(file)]
-    return sorted(range(len(confidence)), key=lambda row: confidence[row])
+        return {row["id"]: row["label"] for row in csv.DictReader(file)}
 
 
-def main() -> None:
+@dataclass(frozen=True)
+class Walked:
+    """What a walk met."""
+
+    command: str
+    """That the page gave to copy."""
+    said: str
+    """By the run with the corrections."""
+    given: dict[str, tuple[str, str, str]]
+    """Label, mark and note of each document in the table of corrections."""
+    before: dict[str, str]
+    after: dict[str, str]
+
+
+def review(page: Page, right: dict[str, str], n: int = N_REVIEWED) -> None:
+    """Label the least sure documents by keys as one who knows; one of them is unclear, one gets a note."""
+    page.locator("#begin").click()
+    for place in range(n):
+        shown = page.locator(".row[aria-expanded=true] .snippet").inner_text()
+        if place == NOTED:
+            page.keyboard.press("e")
+            page.keyboard.type("Is this about the film?")
+            page.keyboard.press("Escape")
+        page.keyboard.press("0" if place == UNCLEAR else str(CLASSES.index(right[shown]) + 1))
+
+
+def walk(page: Page, folder: Path, snap: Snap) -> Walked:
+    """From two files to corrected labels and their report; ``snap`` takes a picture of each step."""
+    right = {f"films-{number}": label for number, label in enumerate(load_demo("films").labels, start=1)}
+    write_files(folder)
+    run_command(folder, COMMAND)
+    before = read_labels(folder)
+    page.goto((folder / "report.html").as_uri())
+    page.wait_for_selector(".row")
+    snap("1-report")
+    page.locator("#begin").click()
+    snap("2-begin")
+    review(page, right)
+    snap("3-reviewed")
+    with page.expect_download() as waiting:
+        page.locator("#download").click()
+    waiting.value.save_as(folder / "corrections.csv")
+    page.locator("#copy").click()
+    page.locator("#copy:text-is('Copied')").wait_for()
+    snap("4-downloaded")
+    command = page.evaluate("navigator.clipboard.readText()")
+    said = run_command(folder, command)
+    page.goto((folder / "report.html").as_uri())
+    page.wait_for_selector(".row")
+    snap("5-report-again")
+    page.locator("#sample").click()
+    for _ in range(5):
+        page.keyboard.press("1")
+    snap("6-score")
+    with (folder / "corrections.csv").open(newline="", encoding="utf-8") as file:
+        given = {row["id"]: (row["label"], row["mark"], row["note"]) for row in csv.DictReader(file)}
+    return Walked(command, said, given, before, read_labels(folder))
+
+
+@contextmanager
+def open_browser() -> Iterator[Browser]:
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
-    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
-        folder = Path(name)
-        classes, right = make_report(folder), load_demo("films").labels
-        sandbox = [] if os.geteuid() else ["--no-sandbox"]
-        browser = playwright.chromium.launch(executable_path=path, args=sandbox)
-        page = browser.new_page(viewport={"width": 1280, "height": 1075}, reduced_motion="reduce")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=[] if os.geteuid() else ["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+def new_page(browser: Browser, width: int, height: int, scheme: str = "light") -> Page:
+    """A page that may use the clipboard."""
+    size: Any = {"width": width, "height": height}
+    context = browser.new_context(viewport=size, color_scheme=scheme, reduced_motion="reduce", accept_downloads=True)  # type: ignore[arg-type]
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    return context.new_page()
+
+
+def picture_steps(browser: Browser, pictures: Path) -> None:
+    """Walk once for each width and scheme, and keep a picture of every step."""
+    pictures.mkdir(parents=True, exist_ok=True)
+    for width, scheme in VIEWS:
+        page = new_page(browser, width, 900 if width > 600 else 844, scheme)
+        with tempfile.TemporaryDirectory() as name:
+            walked = walk(page, Path(name), lambda step: page.screenshot(path=pictures / f"{step}-{width}-{scheme}.png"))  # noqa: B023
+        changed = sum(walked.before[one] != walked.after[one] for one in walked.before)
+        print(f"{width} {scheme}: {len(walked.given)} reviewed, {changed} of {len(walked.before)} labels changed")
+
+
+def picture_documents(browser: Browser) -> None:
+    """The two pictures of docs/report.md."""
+    right = {f"films-{number}": label for number, label in enumerate(load_demo("films").labels, start=1)}
+    with tempfile.TemporaryDirectory() as name:
+        folder, page = Path(name), new_page(browser, 1280, 1075)
+        write_files(folder)
+        run_command(folder, COMMAND)
         page.goto((folder / "report.html").as_uri())
         page.wait_for_selector(".row")
         page.screenshot(path=IMAGES / "report.png")
         page.set_viewport_size({"width": 1280, "height": 860})
-        page.keyboard.press("j")
-        page.keyboard.press("Enter")
-        for row in find_least_sure(folder)[:3]:
-            page.keyboard.press(str(classes.index(right[row]) + 1))
+        review(page, right, 3)
         page.evaluate("document.getElementById('documents').scrollIntoView()")
         page.screenshot(path=IMAGES / "report-review.png")
-        browser.close()
+
+
+def main() -> None:
+    with open_browser() as browser:
+        if sys.argv[1:]:
+            picture_steps(browser, Path(sys.argv[1]))
+        else:
+            picture_documents(browser)
 
 
 if __name__ == "__main__":

@@ -76,6 +76,7 @@ def make_hostile():
             truth=words + "!",
             spans=[(0, len(text) // 2, 1.0, 0)],
             neighbours=[Neighbour(text, words, 0.5, text), Neighbour("other", "no class", 0.4, words)],
+            more=[(words, text)],
         )
         for number, text in enumerate([*HOSTILE, "x" * 100_000, "<" * 100_000, "", " \n\t "])
     ]
@@ -93,7 +94,8 @@ def make_hostile():
         share_names=[words],
         history=[{"added": {words: 1}, "labels": {words: 1}, "changed": 0, "seconds": 0.1}],
         before=Map([0.0, 1.0], [0.0, 1.0], ["source", "target"], [words, "other"]),
-        diagnostics={words: {"value": words, "sentence": words}},
+        diagnostics={words: {"value": words, "sentence": words}, "verdict": words},
+        next_command=words,
         scores={"accuracy": 0.5, "confusion": [[1, 2], [3, 4]], "confusion_labels": [words, "x"], "mcnemar_p": 0.1},
         changes=[{"id": words, "before": words, "after": words}],
         model_parameters={words: words},

@@ -1,103 +1,15 @@
-"""The page in a real Chromium, as a person uses it."""
+"""The page in a real Chromium, as a person uses it: reading and finding."""
 
 import csv
 import io
-import os
-import shutil
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from gramshift.commands.classify.options import ClassifyOptions
-from gramshift.commands.classify.run import classify
 from gramshift.report.contents import Neighbour
-from gramshift.report.page import write_page
+from gramshift.report.page import LONGEST_TEXT, MOST_SHOWN
+from page_visits import Visit, count, download, ids_shown, rows, wait_for
 from sample_report import HOSTILE, make_contents, make_entry, make_hostile
-from small_demo import load_demo
-from small_tables import read_csv
-
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-
-
-def give_up(reason):
-    if os.environ.get("GRAMSHIFT_REQUIRE_BROWSER"):
-        pytest.fail(reason)
-    pytest.skip(reason)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    path = next(filter(None, map(shutil.which, NAMES)), None)
-    if path is None:
-        give_up("no chromium on the path; on Debian: apt-get install chromium")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        give_up("playwright is not installed: pip install playwright")
-    with sync_playwright() as playwright:
-        sandbox = [] if os.geteuid() else ["--no-sandbox"]
-        running = playwright.chromium.launch(executable_path=path, args=sandbox)
-        yield running
-        running.close()
-
-
-class Visit:
-    """One person's browser: pages that it opens must not complain, and must not ask for anything but themselves."""
-
-    def __init__(self, browser, folder, **options):
-        self.folder, self.faults, self.requests, self.addresses = folder, [], [], set()
-        self.context = browser.new_context(accept_downloads=True, **options)
-        self.context.set_default_timeout(10_000)
-
-    def open(self, contents, name="report.html"):
-        path = self.folder / name
-        write_page(path, contents)
-        page = self.context.new_page()
-        page.on("console", lambda message: self.faults.append(message.text))
-        page.on("pageerror", lambda error: self.faults.append(str(error)))
-        page.on("request", lambda request: self.requests.append(request.url))
-        self.addresses.add(path.as_uri())
-        page.goto(path.as_uri())
-        page.wait_for_selector("#list > li")
-        return page
-
-    def close(self):
-        self.context.close()
-        assert self.faults == []
-        assert {url for url in self.requests if not url.startswith("blob:")} == self.addresses
-
-
-@pytest.fixture
-def visit(browser, tmp_path):
-    one = Visit(browser, tmp_path, viewport={"width": 1280, "height": 900})
-    yield one
-    one.close()
-
-
-def rows(page):
-    return page.locator("#list .row")
-
-
-def ids_shown(page):
-    """Ids of the rows on the page, from the numbers of the documents."""
-    return [f"doc-{one.get_attribute('id').removeprefix('row-')}" for one in rows(page).all()]
-
-
-def count(page):
-    return page.locator("#count").inner_text()
-
-
-def wait_for(page, name, words):
-    """Until an element has this text. The page's policy forbids to evaluate a condition in it."""
-    page.locator(f"#{name}:text-is('{words}')").wait_for()
-
-
-def download(page):
-    with page.expect_download() as waiting:
-        page.locator("#download").click()
-    assert waiting.value.suggested_filename == "corrections.csv"
-    return Path(waiting.value.path()).read_bytes()
 
 
 def test_doubtful_documents_come_first_and_pages_turn(visit):
@@ -182,6 +94,31 @@ def test_a_document_opens_to_its_text_and_neighbours(visit):
     assert "None has an n-gram in common" in page.locator(".panel").inner_text()
 
 
+@pytest.mark.parametrize("text", ["x" * 5_000_000, "e\u0301" * 2_500_000], ids=["letters", "accents"])
+def test_a_text_of_megabytes_without_a_blank_opens_with_its_beginning(visit, text):
+    near = [Neighbour("s-7", "good", 0.25, text)]
+    one = make_entry(0, id="y" * 1_000_000, text=text, spans=[(0, 3, 1.0, 1), (4_000_000, 4_000_003, 0.5, 0)], neighbours=near)
+    page = visit.open(make_contents([one]))
+    rows(page).first.click()
+    panel = page.locator(".panel")
+    assert panel.locator(".reading > .text").evaluate("one => one.textContent") == text[:LONGEST_TEXT]
+    assert f"{len(text) - LONGEST_TEXT} more characters are not in this page" in panel.inner_text()
+    panel.locator(".near summary").click()
+    assert panel.locator(".near .text").evaluate("one => one.textContent.length") == LONGEST_TEXT + 2
+    assert rows(page).first.evaluate("one => one.textContent.length") < 500
+
+
+def test_an_open_document_shows_what_else_the_user_knows_of_it(visit):
+    page = visit.open(make_contents([make_entry(0, more=[("title", "Tides <b>"), ("year", "1999")]), make_entry(1)]))
+    page.locator("#row-0").click()
+    shown = page.locator("#panel-0 .columns > div").all_inner_texts()
+    assert [one.split("\n") for one in shown] == [["title", "Tides <b>"], ["year", "1999"]]
+    page.locator("#row-1").click()
+    assert page.locator("#panel-1 .columns").count() == 0
+    page.locator("#search").fill("tides")
+    wait_for(page, "count", "1 of 2 documents")
+
+
 def test_labels_are_set_by_keys_kept_over_a_reload_and_downloaded(visit):
     odd = ['say "hi", twice', "=1+1", " blank\r\nand line", "naïve 😀"]
     documents = [make_entry(number, id=odd[number] if number < 4 else f"doc-{number}") for number in range(60)]
@@ -197,13 +134,14 @@ def test_labels_are_set_by_keys_kept_over_a_reload_and_downloaded(visit):
     page.keyboard.press("2")
     page.keyboard.press("u")
     assert page.evaluate("document.activeElement.id") == "row-4"
-    expected = [[odd[0], "good", "bad"], [odd[1], "good", "good"], [odd[2], "bad", "bad"], [odd[3], "bad", "good"]]
+    given = [(odd[0], "good", "bad"), (odd[1], "good", "good"), (odd[2], "bad", "bad"), (odd[3], "bad", "good")]
+    expected = [["id", "label", "was", "mark", "note"], *([*one, "", ""] for one in given)]
     page.reload()
     page.wait_for_selector(".reviewed")
     assert page.locator("#tally").inner_text() == "4 labels set, 2 changed and 2 confirmed"
     data = download(page)
     assert data.endswith(b"\r\n")
-    assert list(csv.reader(io.StringIO(data.decode("utf-8"), newline=""))) == [["id", "label", "was"], *expected]
+    assert list(csv.reader(io.StringIO(data.decode("utf-8"), newline=""))) == expected
     page.locator("#show").select_option("reviewed")
     wait_for(page, "count", "4 of 60 documents")
     other = visit.open(make_contents([make_entry(number, label="good") for number in range(60)]), name="other.html")
@@ -214,6 +152,21 @@ def test_labels_are_set_by_keys_kept_over_a_reload_and_downloaded(visit):
     again.locator("#clear").click()
     assert again.locator("#tally").inner_text().startswith("No label set yet")
     page.locator("#download:disabled").wait_for()  # told from window to window
+
+
+def test_half_a_surrogate_pair_is_downloaded_as_corrections_know_it(visit):
+    """UTF-8 has no halves: a browser would write another character, and no document has an id with that."""
+    halves = ["high \ud83d", "\ude00 low", "whole 😀"]
+    documents = [make_entry(number, id=halves[number] if number < 3 else f"doc-{number}") for number in range(60)]
+    page = visit.open(make_contents(documents))
+    page.locator("#sort").select_option("file")
+    page.locator("#h-documents").click()
+    page.keyboard.press("j")
+    for _ in halves:
+        page.keyboard.press("2")
+    ids = [line.split(",")[0] for line in download(page).decode().splitlines()[1:]]
+    assert ids == ["high \\ud83d", "\\ude00 low", "whole 😀"]
+    assert list(ids) == [one.encode("utf-8", "backslashreplace").decode() for one in halves]
 
 
 def test_the_mouse_can_do_what_keys_do(visit):
@@ -325,22 +278,24 @@ def test_the_policy_stops_what_slips_through(visit):
     visit.faults.clear()
 
 
-def test_ten_thousand_documents_stay_smooth(visit):
-    documents = [make_entry(number, text=f"document {number}: " + "a review of some length " * 29) for number in range(10_000)]
+def test_twenty_thousand_documents_stay_smooth(visit):
+    documents = [
+        make_entry(number, text=f"document {number}: " + "a review of some length " * 29) for number in range(MOST_SHOWN)
+    ]
     page = visit.open(make_contents(documents))
     assert rows(page).count() == 25
     page.locator("#search").fill("document 77")
-    wait_for(page, "count", "111 of 10000 documents")
+    wait_for(page, "count", "111 of 20000 documents")
     assert rows(page).count() == 25
     page.locator("#search").fill("")
-    wait_for(page, "count", "10000 documents")
+    wait_for(page, "count", "20000 documents")
     page.evaluate(
         """() => { window.changed = 0;
           const count = (all) => { for (const one of all) window.changed += one.addedNodes.length; };
           new MutationObserver(count).observe(document.body, { childList: true, subtree: true }); }"""
     )
     page.locator("#label").select_option("1")
-    wait_for(page, "count", "5000 of 10000 documents")
+    wait_for(page, "count", "10000 of 20000 documents")
     assert 25 <= page.evaluate("window.changed") < 100  # a page of rows is drawn, whatever the number of documents
     page.locator("#list").click()
     page.keyboard.press("j")
@@ -413,41 +368,3 @@ def test_names_and_landmarks_for_those_who_listen(visit):
     page.keyboard.press("j")
     outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     assert outline == "solid"
-
-
-def test_a_walk_from_two_files_to_corrected_labels(visit, tmp_path):
-    """classify, three labels put right with keys, a reload, a download, classify again with the corrections."""
-    for name in ("kitchen", "films"):
-        reviews = load_demo(name)
-        lines = io.StringIO()
-        ids = [f"{name}, {number}" for number in range(120)]
-        csv.writer(lines).writerows([("id", "text", "label"), *zip(ids, *reviews, strict=True)])
-        (tmp_path / f"{name}.csv").write_text(lines.getvalue(), newline="")
-    files = {"target": "films.csv", "output": "labels.csv", "report": "report.html"}
-    files = {option: str(tmp_path / name) for option, name in files.items()}
-    run = ClassifyOptions(source=[str(tmp_path / "kitchen.csv")], ngrams="3-5", **files)
-    classify(run, say=print)
-    before = {row["id"]: row for row in read_csv(tmp_path / "labels.csv")}
-    page = visit.context.new_page()
-    page.on("pageerror", lambda error: visit.faults.append(str(error)))
-    page.goto((tmp_path / "report.html").as_uri())
-    page.wait_for_selector("#list > li")
-    shown = [rows(page).nth(number).inner_text() for number in range(3)]
-    page.locator("#h-documents").click()
-    page.keyboard.press("j")
-    for text in shown:
-        page.keyboard.press("2" if "negative" in text.split("\n") else "1")  # the other class
-    page.reload()
-    page.wait_for_selector("#list > li")
-    assert page.locator("#tally").inner_text() == "3 labels set, 3 changed and 0 confirmed"
-    (tmp_path / "corrections.csv").write_bytes(download(page))
-    found = classify(replace(run, corrections=str(tmp_path / "corrections.csv"), force=True), say=print)
-    assert (found["corrections"]["given"], found["corrections"]["put_right"]) == (3, 3)
-    after = {row["id"]: row for row in read_csv(tmp_path / "labels.csv")}
-    for row in read_csv(tmp_path / "corrections.csv"):
-        assert row["was"] == before[row["id"]]["predicted_label"] != row["label"]
-        assert after[row["id"]]["predicted_label"] == row["label"]
-        assert after[row["id"]]["confidence"] == "1.0"
-        assert float(before[row["id"]]["confidence"]) < 0.6
-    changed = {one for one in after if after[one]["predicted_label"] != before[one]["predicted_label"]}
-    assert changed == {one["id"] for one in found["corrections"]["changes"]}

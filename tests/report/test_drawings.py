@@ -12,7 +12,7 @@ from gramshift.report.drawings import (
     draw_confidence,
     draw_map,
     draw_shares,
-    nice,
+    find_levels,
     number,
     shape,
 )
@@ -43,12 +43,16 @@ def entries(*pairs):
     return [make_entry(0, confidence=confidence, label=label) for confidence, label in pairs]
 
 
+def as_pairs(documents):
+    return [(one.label, one.confidence) for one in documents]
+
+
 def test_documents_are_counted_by_confidence():
     documents = entries((0.5, "bad"), (0.549, "good"), (0.55, "good"), (0.95, "bad"), (1.0, "bad"), (0.999, "good"))
-    low, counts = count_by_confidence(documents, CLASSES)
+    low, counts = count_by_confidence(as_pairs(documents), CLASSES)
     assert low == 0.5
     assert counts == [[1, 1], [0, 1], *[[0, 0]] * 7, [2, 1]]
-    low, counts = count_by_confidence(entries((0.34, "bad"), (0.6, "good")), ["bad", "good", "ugly"])
+    low, counts = count_by_confidence([("bad", 0.34), ("good", 0.6)], ["bad", "good", "ugly"])
     assert low == pytest.approx(0.3)
     assert counts[0] == [1, 0, 0]
     assert counts[6] == [0, 1, 0]
@@ -58,9 +62,9 @@ def test_documents_are_counted_by_confidence():
 def test_a_histogram_is_stacked_by_class():
     tree = parse(draw_confidence(entries((0.5, "bad"), (0.5, "bad"), (0.5, "good"), (0.97, "good")), CLASSES))
     (bad,), goods = find(tree, "rect", "c0"), find(tree, "rect", "c1")
-    bottom, top = 190, 16  # of the drawing; the largest of its values is 4
+    bottom, top = 190, 16  # of the drawing; the highest bar has 3
     x, y, width, height = at(bad, "x", "y", "width", "height")
-    unit = (bottom - top) / 4
+    unit = (bottom - top) / 3
     assert (x, width) == (47, pytest.approx(306 / 10 - 2))
     assert (y, height) == (bottom - 2 * unit, 2 * unit)
     assert at(goods[0], "x", "y", "height") == [47, bottom - 3 * unit, unit]
@@ -102,9 +106,18 @@ def test_accuracy_stands_beside_confidence():
     assert [one.text for one in find(tree, "text", "count")] == ["8", "4"]
 
 
-@pytest.mark.parametrize(("value", "expected"), [(1, 1), (1.5, 2), (3, 4), (4.5, 5), (6, 10), (11, 20), (1999, 2000), (0, 1)])
-def test_axes_end_at_round_numbers(value, expected):
-    assert nice(value) == expected
+@pytest.mark.parametrize(
+    ("most", "expected"),
+    [(1, [0, 1]), (3, [0, 1, 2, 3]), (7, [0, 2, 4, 6]), (210, [0, 50, 100, 150, 200]), (1999, [0, 500, 1000, 1500])],
+)
+def test_axes_have_a_few_round_numbers(most, expected):
+    assert find_levels(most) == expected
+
+
+def test_the_highest_bar_is_as_high_as_the_plot():
+    drawing = draw_confidence([make_entry(0, label="bad", confidence=0.52)] * 210, CLASSES)
+    bars = [one for one in ElementTree.fromstring(str(drawing)).iter() if one.tag.endswith("rect")]
+    assert [float(one.get("y")) for one in bars] == [16]
 
 
 def test_shapes_are_escaped_and_short():

@@ -12,6 +12,7 @@ from gramshift.model.explain import find_shares
 from gramshift.report.contents import ShownAsItIs, SourceDocuments, TargetDocuments
 from gramshift.report.gather import find_nearest, gather_contents, strongest_spans
 from gramshift.report.page import render_page
+from gramshift.text.words import split_words
 from small_demo import load_demo
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
@@ -108,7 +109,7 @@ def test_weighted_ngrams_are_weighed_as_in_the_fit(plain):
         order = sorted((row for row in range(40) if values[row] > 0), key=lambda row: (-values[row], row))[:3]
         assert [near.id for near in one.neighbours] == [f"k{row}" for row in order]
         assert [near.similarity for near in one.neighbours] == pytest.approx([values[row] for row in order])
-        assert one.spans == [pytest.approx(span) for span in strongest_spans(share.by_character)]
+        assert one.spans == [pytest.approx(span) for span in strongest_spans(one.text, share.by_character)]
     assert any(one.spans for one in found.documents)
     assert found.model_parameters["weighting"] == "{'idf': 2, 'classes': 1}"
     assert "settings" not in found.model_parameters
@@ -116,23 +117,24 @@ def test_weighted_ngrams_are_weighed_as_in_the_fit(plain):
     assert found.after is None  # nothing is adapted
     page = render_page(found)
     assert "best" in page
-    strongest = best.strongest_ngrams(15, overlapping=False)
+    strongest = best.strongest_ngrams(15, overlapping=False, counts=True)
     assert dict(zip(found.classes, found.strongest_ngrams, strict=True)) == strongest
-    assert [len(one) for one in found.strongest_ngrams] == [15, 15]
-    assert "What speaks for each class" in page
+    (text, _, in_source, in_target), *_ = strongest["negative"]
+    having = [[f" {text} " in f" {' '.join(split_words(one.lower()))} " for one in some] for some in (SOURCE, TARGET)]
+    assert (in_source, in_target) == tuple(map(sum, having))
 
 
 @pytest.mark.parametrize("options", [{}, {"preset": "best", "weighting": "idf", "n_rounds": 5}, {"classifier": "svm"}])
 def test_models_without_a_coefficient_per_ngram_list_none(options):
     found = collect(fit(**options))
     assert found.strongest_ngrams == []
-    assert "What speaks for each class" not in render_page(found)
+    assert "Strongest n-grams of each class" not in render_page(found)
 
 
 def test_spans_come_from_the_explanation_without_the_document_itself(contents, fitted):
     rows = [40 + row if row < 32 else 40 for row in range(33)]  # the last is a copy of the first
     for one, share in zip(contents.documents, find_shares(fitted._fit.model, TARGET, own=rows), strict=True):
-        assert one.spans == [pytest.approx(span) for span in strongest_spans(share.by_character)]
+        assert one.spans == [pytest.approx(span) for span in strongest_spans(one.text, share.by_character)]
         assert all(0 <= start < stop <= len(one.text) and 0 < strength <= 1 for start, stop, strength, _ in one.spans)
         assert all(a[1] <= b[0] for a, b in zip(one.spans, one.spans[1:], strict=False))
     assert contents.documents[30].spans == []
@@ -147,8 +149,9 @@ def test_only_the_least_sure_are_explained(fitted):
 
 
 def test_shares_and_history_have_names(contents, fitted, plain):
-    assert contents.share_names == ["plain", "round 1", "round 2"]
-    for share, labels in ((contents.shares[0], plain.transduction_), (contents.shares[2], fitted.transduction_)):
+    assert contents.share_names == ["source", "plain", "round 1", "round 2"]
+    assert contents.shares[0] == {name: count / len(LABELS) for name, count in sorted(Counter(LABELS).items())}
+    for share, labels in ((contents.shares[1], plain.transduction_), (contents.shares[3], fitted.transduction_)):
         assert share == {name: count / 33 for name, count in sorted(Counter(labels.tolist()).items())}
     assert [step["changed"] for step in contents.history] == [step["changed"] for step in fitted.history_]
 
@@ -237,25 +240,18 @@ def test_maps_of_many_documents_show_a_sample(fitted):
     assert "The maps show 12 source and 12 target documents, drawn at random." in contents.notes
 
 
-def test_the_strongest_stretches_are_kept_and_joined():
-    by_character = np.zeros((20, 2))
-    by_character[0:2] = [-1, 1]  # for the second class, 2 ahead of ... 1 ahead of the mean
-    by_character[2] = [0.01, -0.01]  # weak: dropped, and what it cut apart is joined
-    by_character[3:5] = [-1, 1]
-    by_character[8:10] = [2, -2]
-    by_character[15] = [-0.1, 0.1]  # weak beside 4
-    assert strongest_spans(by_character) == [(0, 5, pytest.approx(0.8 / 2), 1), (8, 10, 1.0, 0)]
-    assert strongest_spans(np.zeros((4, 2))) == []
-    assert strongest_spans(np.zeros((0, 2))) == []
-
-
-def test_no_more_than_a_dozen_stretches_are_kept():
-    by_character = np.zeros((100, 3))
-    by_character[::5, 2] = np.linspace(1, 2, 20)
-    spans = strongest_spans(by_character)
-    assert [span[0] for span in spans] == list(range(40, 100, 5))
-    assert {span[3] for span in spans} == {2}
-    assert spans[-1][2] == 1
+def test_the_five_strongest_words_are_marked():
+    text = "one two three four five six seven"
+    by_character = np.zeros((len(text), 3))
+    for place, word in enumerate(text.split()):
+        start = text.index(word)
+        by_character[start : start + len(word), place % 3] = (place + 1) / len(word)
+    spans = strongest_spans(text, by_character)
+    assert [text[start:stop] for start, stop, _, _ in spans] == ["three", "four", "five", "six", "seven"]
+    assert [code for *_, code in spans] == [2, 0, 1, 2, 0]
+    assert [round(7 * strength) for _, _, strength, _ in spans] == [3, 4, 5, 6, 7]
+    assert strongest_spans(text, np.zeros((len(text), 2))) == []
+    assert strongest_spans("", np.zeros((0, 2))) == []
 
 
 def test_the_page_can_be_made(contents):

@@ -11,8 +11,9 @@ from itertools import pairwise
 
 import pytest
 
-from gramshift.report.contents import Neighbour
-from gramshift.report.page import render_page, write_page
+from gramshift.model.advice import diagnose, judge_labels
+from gramshift.report.contents import IssueEntry, Neighbour
+from gramshift.report.page import SCRIPTS, make_payload, page_script, render_page, write_page
 from sample_report import HOSTILE, make_contents, make_entry, make_hostile
 
 
@@ -56,8 +57,8 @@ def test_the_same_contents_give_the_same_page():
 
 
 def test_the_page_shows_what_it_was_given():
-    page = render_page(make_contents(warnings=["one class swallows the rest"], scores={"accuracy": 0.845, "macro_f1": 0.5}))
-    shown = ["films labelled from kitchen", "60 documents labelled.", "one class swallows the rest", "kitchen.csv"]
+    page = render_page(make_contents(warnings=["one class dominates"], scores={"accuracy": 0.845, "macro_f1": 0.5}))
+    shown = ["films labelled from kitchen", "60 documents labelled.", "one class dominates", "kitchen.csv"]
     shown += ["84.5\u202f%", "50.0\u202f%", "2026-01-02 03:04", "of the labels are those of the plain kernel", "1e-05"]
     for words in shown:
         assert words in page
@@ -74,7 +75,7 @@ def test_parts_that_are_not_known_are_left_out():
     for words in (
         "Before adapting",
         "Can these labels be used",
-        "Beside the true labels",
+        "Compared with the true labels",
         "What the corrections changed",
         "Rounds",
     ):
@@ -83,6 +84,72 @@ def test_parts_that_are_not_known_are_left_out():
     assert "What the corrections changed" in page
     assert "a7" in page
     assert "ngrams = &#39;5-8&#39;" in page
+
+
+EXPECTED = {"value": 0.7, "low": 0.6, "high": 0.8}
+
+
+def verdicts():
+    """Every verdict that there is, by how the page takes it."""
+    said = "one class dominates"
+    return [
+        ("doubtful", judge_labels(EXPECTED, 0.65, [])),
+        ("doubtful", judge_labels(EXPECTED, 0.5, [said])),
+        ("careful", judge_labels(EXPECTED, 0.5, [])),
+        ("doubtful", judge_labels(EXPECTED | {"low": 0.1}, 0.5, [])),
+        ("good", judge_labels(EXPECTED | {"low": 0.75, "value": 0.9, "high": 0.95}, 0.5, [])),
+        *(
+            (level, diagnose(labels=labels, plain=plain, source=HALVES, stages=[last], apart=apart)[0]["verdict"])
+            for level, labels, plain, last, apart in (
+                ("doubtful", ["a"] * 300, ["a"] * 300, {"a": 1.0, "b": 0.0}, 0.9),
+                ("careful", ["a"] * 30, ["a"] * 30, HALVES, 0.9),
+                ("good", ["a"] * 300, ["a"] * 300, HALVES, 0.5),
+                ("careful", ["a"] * 300, ["b"] * 300, HALVES, 0.9),
+                ("good", ["a"] * 300, ["a"] * 300, HALVES, 0.9),
+            )
+        ),
+    ]
+
+
+HALVES = {"a": 0.5, "b": 0.5}
+
+
+def test_whether_adapting_helped_is_no_green_light_for_labels():
+    verdict = "No red flags: the domains differ."
+    rounds = [{"added": {"bad": 0, "good": n}, "labels": {"bad": 30, "good": 30}, "changed": 0, "seconds": 0.1} for n in (0, 9)]
+    page = shown_body(render_page(make_contents(diagnostics={"verdict": verdict}, history=rounds)))
+    assert '<div class="headline careful">' in page
+    assert "Did adapting help?" in page
+    assert "Can these labels be used?" not in page
+
+
+def test_the_headline_is_what_can_be_expected_and_whether_that_will_do():
+    assert len({verdict for _, verdict in verdicts()}) == 10
+    for level, verdict in verdicts():
+        page = shown_body(render_page(make_contents(diagnostics={"verdict": verdict}, expected_accuracy=EXPECTED)))
+        assert f'<div class="headline {level}">' in page, verdict
+        assert "<b>70\u202f%</b> expected accuracy" in page
+        assert "60\u202f% to 80\u202f%" in page
+        opening, _, rest = verdict.partition(":")
+        assert f"<b>{opening}:</b>{rest}" in page.replace("&#39;", "'")
+        assert page.index('class="headline') < page.index("60 documents labelled.") < page.index("How it went")
+    page = shown_body(render_page(make_contents(diagnostics={}, expected_accuracy=EXPECTED, warnings=["w"])))
+    assert '<div class="headline doubtful">' in page
+    assert "Can these labels be used?" not in page
+    assert 'class="headline' not in shown_body(render_page(make_contents()))
+
+
+def test_the_foot_tells_what_confidence_is():
+    assert "its mean is the expected accuracy" in render_page(make_contents(expected_accuracy=EXPECTED))
+    assert "calibrated on the source" in render_page(make_contents())
+
+
+def test_values_of_many_columns_are_cut_to_what_a_page_can_hold():
+    more = [(f"column {number}", "x" * 1000) for number in range(12)]
+    few = make_payload(make_contents([make_entry(0, more=more)]))["documents"][0]["more"]
+    assert [len(value) for _, value in few] == [300] * 12
+    many = make_payload(make_contents([make_entry(number, more=more) for number in range(5000)]))["documents"]
+    assert sum(len(value) for one in many for _, value in one["more"]) <= 6_000_000
 
 
 @pytest.mark.parametrize("contents", [make_contents(), make_hostile()])
@@ -112,8 +179,8 @@ def test_nothing_but_our_own_script_and_style_can_run(contents):
     ((_, style),) = elements.all("style")
     for name, text in (("script", script), ("style", style)):
         assert f"{name}-src 'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" in policy
-        source = files("gramshift.report").joinpath("assets", f"review.{'js' if name == 'script' else 'css'}")
-        assert text == source.read_text(encoding="utf-8")
+    assert style == files("gramshift.report").joinpath("assets", "review.css").read_text(encoding="utf-8")
+    assert script == page_script()
 
 
 def shown_ngrams(page):
@@ -155,6 +222,25 @@ def test_the_strongest_ngrams_of_each_class_are_listed():
     assert bars == [("worth c0", 100), ("worth c0", 25), ("worth c1", 50)]  # one scale, in the colours of the classes
 
 
+def test_ngrams_have_the_numbers_of_documents_beside_them():
+    page = render_page(make_contents(strongest_ngrams=[[("broke", 4.0, 7, 3)], [("great", 2.0, 0, 5)]]))
+    figures = re.findall(r'<span class="figure">(?:<span class="hidden">, in (\w+) documents: </span>)?([\d.]+)</span>', page)
+    assert figures == [("", "4.00"), ("source", "7"), ("target", "3"), ("", "2.00"), ("source", "0"), ("target", "5")]
+    assert page.count('class="ngram-head') == 2
+    assert 'class="ngram-head' not in render_page(make_contents(strongest_ngrams=[[("broke", 4.0)], []]))
+
+
+def test_problems_in_the_data_have_a_section_with_the_first_of_each_kind():
+    doubts = [IssueEntry("doubtful label", f"s.csv {i}", "2% likely", "<b>text</b>", "good", "bad") for i in range(103)]
+    page = render_page(make_contents(issues=[*doubts, IssueEntry("empty text", "t.csv 5", "empty text", "")]))
+    body = shown_body(page)
+    assert "<summary>doubtful label <b>103</b></summary>" in body
+    assert "<summary>empty text <b>1</b></summary>" in body
+    assert body.count("&lt;b&gt;text&lt;/b&gt;") == 100
+    assert "3 more:" in body
+    assert "Problems in the data" not in render_page(make_contents())
+
+
 def test_figures_of_ngrams_have_as_many_digits_as_tell_them_apart():
     for largest, figures in ((0.02, ("0.0200", "0.0150")), (2.0, ("2.00", "1.50")), (2000.0, ("2000", "1500"))):
         page = render_page(make_contents(strongest_ngrams=[[("a", largest)], [("b", 0.75 * largest)]]))
@@ -165,7 +251,7 @@ def test_lists_of_many_classes_are_folded_and_empty_ones_say_so():
     names = ["bad", "good", "c", "d", "e"]
     page = render_page(make_contents(classes=names, strongest_ngrams=[[("broke", 1.0)], [], [], [], []]))
     assert shown_ngrams(page) == [("bad", [("broke", 1.0)]), *((name, []) for name in names[1:])]
-    assert page.count("No n-gram speaks for this class.") == 4
+    assert page.count("No n-gram indicates this class.") == 4
     assert "<summary>5 classes</summary>" in page
     assert "folded" not in shown_body(render_page(make_contents(strongest_ngrams=[[("broke", 1.0)], []])))
 
@@ -174,7 +260,7 @@ def test_lists_of_many_classes_are_folded_and_empty_ones_say_so():
 def test_a_model_without_ngrams_has_no_list_of_them(ngrams):
     page = render_page(make_contents(strongest_ngrams=ngrams))
     assert shown_ngrams(page) is None
-    assert "What speaks for each class" not in page
+    assert "Strongest n-grams of each class" not in page
 
 
 def test_hostile_ngrams_come_out_as_they_went_in():
@@ -197,7 +283,7 @@ def test_hostile_words_come_out_as_they_went_in():
 
 
 def test_our_assets_end_no_element_and_name_no_address():
-    for name in ("review.js", "review.css", "report.html.j2"):
+    for name in (*SCRIPTS, "review.css", "report.html.j2"):
         text = files("gramshift.report").joinpath("assets", name).read_text(encoding="utf-8")
         assert not re.search(r"https?:|@import|url\(|innerHTML|eval\(", text)
         assert name.endswith(".j2") or "</" not in text
@@ -268,6 +354,7 @@ def test_contrast_is_enough(scheme):
     pairs = [("ink", name) for name in ("page", "card", "soft", "alarm-page")] + [
         ("quiet", name) for name in ("page", "card", "soft")
     ]
+    pairs += [("bad", "bad-page"), ("ink", "bad-page"), ("bad", "card")]
     pairs += [("accent", "card"), ("accent", "page"), ("on-accent", "accent"), ("alarm", "alarm-page"), ("alarm", "card")]
     for ink, ground in pairs:
         assert contrast(value[ink], value[ground]) >= 4.5, (ink, ground)

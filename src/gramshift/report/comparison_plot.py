@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from gramshift.evaluate.comparison import Comparison
 from gramshift.methods import METHODS
-from gramshift.runtime.storage import replaced_file
+from gramshift.runtime.replacing import replaced_file
 
 PICTURE = "comparison.png"
 DOT, MEAN, REFERENCE = "#b8bdc7", "#2b6cb0", "#b2182b"
@@ -37,6 +37,6 @@ def plot_comparison(found: Comparison) -> Any:
 
 def write_plot(found: Comparison, folder: Path) -> str:
     """Write the picture into a folder, and return its name."""
-    with replaced_file(folder / PICTURE) as file:
+    with replaced_file(folder / PICTURE, follow=False) as file:
         plot_comparison(found).savefig(file, format="png", dpi=150, metadata={"Software": None})
     return PICTURE

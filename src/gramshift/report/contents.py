@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 Span = tuple[int, int, float, int]
 """Start and stop as code points of the text, strength from 0 to 1, the number of the class it speaks for."""
@@ -45,6 +45,31 @@ class DocumentEntry:
     """Whether spans were looked for; if not, the page says so."""
     abstained: bool = False
     """Whether it is less sure than asked for: the output has no label for it, the page shows the likeliest all the same."""
+    more: list[tuple[str, str]] = field(default_factory=list)
+    """What else the user knows of it, such as its title and date: names and values."""
+
+
+class NGramFound(NamedTuple):
+    """An n-gram that speaks for a class, what it is worth, and how many source and target documents have it, if known."""
+
+    text: str
+    worth: float
+    in_source: int | None = None
+    in_target: int | None = None
+
+
+@dataclass(frozen=True)
+class IssueEntry:
+    """A problem in the data."""
+
+    issue: str
+    """Its kind, one of gramshift.model.data_problems.KINDS."""
+    document: str
+    """What the user knows the document by."""
+    about: str
+    text: str
+    label: str | None = None
+    suggested: str | None = None
 
 
 @dataclass(frozen=True)
@@ -70,6 +95,8 @@ class TargetDocuments:
     """{id: label} of the documents that a person has labelled. They may have been given to the fit as source documents, and
     then the fit has no target row for them: its target documents are the others, in order. A bare set of ids will do if they
     stayed in the target."""
+    columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    """More to show: values by the name of the column, one for each of ``texts``."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +124,9 @@ class ShownAsItIs:
     """The time as it is shown; now if None."""
     target_name: str = ""
     config: str = ""
+    issues: Sequence[IssueEntry] | None = None
+    """Problems in the data; None if the classifier is to be asked for them."""
+    next_command: str = ""
 
 
 @dataclass(frozen=True)
@@ -124,7 +154,7 @@ class ReportContents:
     documents: list[DocumentEntry]
     """The target, in its own order."""
     shares: list[dict[str, float]]
-    """For each stage the share of every class among the target labels, 0 to 1; the first is plain if plain was run."""
+    """For each stage the share of every class, 0 to 1: in the source, then among the target labels, of plain if it was run."""
     history: list[dict[str, Any]]
     """The rounds as in TransductiveClassifier.history_, with str labels."""
     before: Map | None
@@ -151,6 +181,13 @@ class ReportContents:
     target_name: str = ""
     config: str = ""
     """The run as a file for --config, if there is one."""
-    strongest_ngrams: list[list[tuple[str, float]]] = field(default_factory=list)
-    """For each of ``classes`` the n-grams that speak most for it and what each is worth, strongest first; none if the model
-    is not made of n-grams."""
+    strongest_ngrams: list[list[NGramFound]] = field(default_factory=list)
+    """For each of ``classes`` the n-grams that speak most for it, strongest first; none if the model is not made of n-grams."""
+    issues: list[IssueEntry] = field(default_factory=list)
+    """Problems in the data, those of a kind one after another, worst first."""
+    expected_accuracy: Mapping[str, float] | None = None
+    """The "value" that is expected, between "low" and "high"; None if nothing is."""
+    new_classes: list[str] = field(default_factory=list)
+    """Those of ``classes`` that no source document has, but a correction."""
+    next_command: str = ""
+    """What to type once corrections.csv is there; nothing if no command made this."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from math import floor
 from typing import Any
 
@@ -9,7 +10,8 @@ from markupsafe import Markup
 
 from gramshift.report.contents import DocumentEntry, Map
 
-N_COLOURS = 8
+COLOURS = ("#c05518", "#2c6db3", "#287d4e", "#8450c4", "#8f6c08", "#bb3583", "#0b7a84", "#66707c")  # as in review.css
+N_COLOURS = len(COLOURS)
 WIDTH, HEIGHT = 360, 230  # about what a phone shows without scaling, so that letters keep their size
 
 
@@ -74,24 +76,28 @@ STEP = 0.05  # of the histogram
 LEFT, RIGHT, TOP, BOTTOM = 46, 8, 16, 40
 
 
-def count_by_confidence(documents: Sequence[DocumentEntry], classes: Sequence[str]) -> tuple[float, list[list[int]]]:
-    """Where the histogram begins, and for each of its bins how many documents of each class; the last one has its end too."""
+def count_by_confidence(labelled: Iterable[tuple[str, float]], classes: Sequence[str]) -> tuple[float, list[list[int]]]:
+    """Where the histogram begins, and for each of its bins how many documents of each class; the last one has its end too.
+
+    Documents are given by label and confidence.
+    """
     first = floor(1 / len(classes) / STEP + 1e-9)
     last = round(1 / STEP) - 1
     counts = [[0] * len(classes) for _ in range(first, last + 1)]
     code = {name: number for number, name in enumerate(classes)}
-    for one in documents:
-        place = min(max(floor(one.confidence / STEP + 1e-9), first), last)
-        counts[place - first][code[one.label]] += 1
+    for label, confidence in labelled:
+        place = min(max(floor(confidence / STEP + 1e-9), first), last)
+        counts[place - first][code[label]] += 1
     return first * STEP, counts
 
 
 def draw_confidence(documents: Sequence[DocumentEntry], classes: Sequence[str]) -> Markup:
     """How sure the answers are: documents by confidence, stacked by label."""
-    low, counts = count_by_confidence(documents, classes)
+    low, counts = count_by_confidence(((one.label, one.confidence) for one in documents), classes)
     most = max((sum(row) for row in counts), default=0) or 1
-    x, y = Scale(low, 1, LEFT, WIDTH - RIGHT), Scale(0, nice(most), HEIGHT - BOTTOM, TOP)
-    parts = [*_levels(y, [0, nice(most) / 2, nice(most)], lambda value: f"{value:g}")]
+    levels = find_levels(most)
+    x, y = Scale(low, 1, LEFT, WIDTH - RIGHT), Scale(0, most, HEIGHT - BOTTOM, TOP)  # the highest bar ends at the top
+    parts = [*_levels(y, levels, lambda value: f"{value:g}")]
     for place, row in enumerate(counts):
         left, right, below = x(low + place * STEP), x(low + (place + 1) * STEP), 0
         for code, count in enumerate(row):
@@ -110,9 +116,10 @@ def draw_confidence(documents: Sequence[DocumentEntry], classes: Sequence[str]) 
 
 
 def draw_shares(shares: Sequence[dict[str, float]], names: Sequence[str], classes: Sequence[str]) -> Markup:
-    """The share of each class among the target labels, stage by stage."""
-    left, gap = 64, 10
-    x, height = Scale(0, 1, left, WIDTH - RIGHT), min(34.0, (HEIGHT - BOTTOM - TOP) / max(1, len(shares)) - gap)
+    """The proportion of each class: in the source, then among the target labels, stage by stage."""
+    left, gap = 64, 8
+    height = min(34.0, max(14.0, (HEIGHT - BOTTOM - TOP) / max(1, len(shares)) - gap))
+    x = Scale(0, 1, left, WIDTH - RIGHT)
     parts, told = [], []
     for row, (share, name) in enumerate(zip(shares, names, strict=True)):
         top, before = TOP + row * (height + gap), 0.0
@@ -129,7 +136,7 @@ def draw_shares(shares: Sequence[dict[str, float]], names: Sequence[str], classe
     bottom = int(TOP + len(shares) * (height + gap) + 22)
     ticks = {0: "below", 0.5: "below", 1: "below end"}
     parts += [shape("text", percent(value), x=x(value), y=bottom - 10, class_=style) for value, style in ticks.items()]
-    return picture("shares", "Shares of the classes", "; ".join(told) + ".", parts, height=bottom)
+    return picture("shares", "Class proportions", "; ".join(told) + ".", parts, height=bottom)
 
 
 def draw_map(name: str, title: str, points: Map, classes: Sequence[str]) -> Markup:
@@ -177,14 +184,12 @@ def draw_bar(share: float, code: int) -> Markup:
     )
 
 
-def nice(value: float) -> float:
-    """The next of 1, 2, 4, 5, 10, 20, ... that is as large."""
-    power = 1.0
-    while True:
-        for factor in (1, 2, 4, 5):
-            if factor * power >= value:
-                return factor * power
-        power *= 10
+def find_levels(most: float) -> list[float]:
+    """Round numbers from 0 to ``most`` at the highest, in at most five steps of 1, 2, 5, 10, ..."""
+    step, factors = 1.0, cycle((2, 2.5, 2))
+    while most >= 6 * step:
+        step *= next(factors)
+    return [step * k for k in range(floor(most / step) + 1)]
 
 
 def _levels(y: Scale, values: Sequence[float], name: Any) -> Iterator[Markup]:

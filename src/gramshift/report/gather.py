@@ -1,6 +1,7 @@
 """From a fitted classifier to the contents of a report."""
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,14 +11,18 @@ from numpy.typing import NDArray
 from gramshift.errors import InputError, InputTypeError
 from gramshift.learn.linear import LinearFeatures
 from gramshift.model.classifier import TransductiveClassifier
+from gramshift.model.data_problems import Issue
 from gramshift.model.describers import LinearDescriber
-from gramshift.model.explain import CELLS, spread_scores, stretches
-from gramshift.model.fitted import Model
+from gramshift.model.explain import CELLS, spread_scores
+from gramshift.model.fitted import Fit, Model
 from gramshift.model.inputs import ListedCorpus
 from gramshift.model.saving import library_versions
+from gramshift.model.word_spans import choose_words, rank_words
 from gramshift.report.contents import (
     DocumentEntry,
+    IssueEntry,
     Neighbour,
+    NGramFound,
     ReportContents,
     ShownAsItIs,
     SourceDocuments,
@@ -29,35 +34,11 @@ from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import Progress
 from gramshift.text.corpus import digest_of
 
-MOST = 12  # stretches of one document
-WEAK = 0.08  # of the strongest stretch: less is left out
-GAP = 2  # characters between two stretches for the same class that are joined all the same
 
-
-def strongest_spans(by_character: NDArray[np.float64]) -> list[Span]:
-    """Find the stretches that speak for a class more than for the mean of all, in the order of the text.
-
-    Weak ones are dropped first, so that what they cut apart can be joined. Strength is by character, beside the strongest.
-    """
-    if not by_character.size:
-        return []
-    ahead = by_character - by_character.mean(axis=1, keepdims=True)
-    runs = stretches(by_character)
-    edges = [edge for start, stop, _ in runs for edge in (start, stop)]
-    totals = np.add.reduceat(np.vstack([ahead, ahead[:1]]), edges)[::2].tolist() if runs else []  # every other is between two
-    found = [(start, stop, total[code], code) for (start, stop, code), total in zip(runs, totals, strict=True)]
-    least = WEAK * max((total for _, _, total, _ in found), default=0.0)
-    joined: list[tuple[int, int, float, int]] = []
-    for start, stop, total, code in found:
-        if total <= least:
-            continue
-        if joined and joined[-1][3] == code and start - joined[-1][1] <= GAP:
-            start, total = joined[-1][0], joined[-1][2] + total  # noqa: PLW2901
-            joined.pop()
-        joined.append((start, stop, total, code))
-    kept = sorted(sorted(joined, key=lambda one: -one[2])[:MOST])
-    strongest = max((total / (stop - start) for start, stop, total, _ in kept), default=1.0)
-    return [(start, stop, total / (stop - start) / strongest, code) for start, stop, total, code in kept]
+def strongest_spans(text: str, by_character: NDArray[np.float64]) -> list[Span]:
+    """Find the five strongest words, in the order of the text; their strength is beside the strongest."""
+    ranked = rank_words(text, by_character)
+    return [(one.start, one.stop, one.strength / ranked[0].strength, one.code) for one in choose_words(ranked)]
 
 
 MAX_EXPLAINED = 2000
@@ -131,6 +112,7 @@ def gather_contents(
             neighbours=near,
             explained=i in spans,
             abstained=bool(sure[i].max() < abstain_below),
+            more=[(name, str(values[i])) for name, values in target.columns.items() if _is_told(values[i])],
         )
         for i, (row, near) in enumerate(zip(rows, neighbours, strict=True))
     ]
@@ -142,6 +124,8 @@ def gather_contents(
     stages = {f"round {number}": step["labels"] for number, step in enumerate(history, start=1)}
     if plain is not None:
         stages = {"plain": _by_name(plain.history_[-1]["labels"])} | stages
+    taught = Counter(map(str, source.labels))
+    stages = {"source": {name: taught[name] for name in classes}} | stages
     report("report", 1, 1)
     return ReportContents(
         title=shown.title,
@@ -167,13 +151,42 @@ def gather_contents(
         notes=_notes(len(target.texts), len(doubtful), is_source, compared.landmarks_ is not None, per_kind),
         target_name=shown.target_name,
         config=shown.config,
-        strongest_ngrams=_find_ngrams(model) if compared is classifier else [],
+        issues=list(_ask_for_issues(classifier) if shown.issues is None else shown.issues),
+        strongest_ngrams=_find_ngrams(compared) if compared is classifier else [],
+        expected_accuracy=getattr(classifier, "expected_accuracy_", None),
+        new_classes=[name for name in classes if not taught[name]],
+        next_command=shown.next_command,
     )
 
 
-def _find_ngrams(model: Model) -> list[list[tuple[str, float]]]:
+def _find_ngrams(classifier: TransductiveClassifier) -> list[list[NGramFound]]:
     """What speaks most for each class, as people read it; nothing where n-grams have no coefficients."""
-    return [] if model.ngrams is None else model.ngrams.strongest(N_NGRAMS, overlapping=False)
+    if classifier._fit.model.ngrams is None:
+        return []
+    found = classifier.strongest_ngrams(N_NGRAMS, overlapping=False, counts=bool(len(classifier._fit.model.documents)))
+    return [[NGramFound(*one) for one in several] for several in found.values()]
+
+
+def list_issues(issues: Iterable[Issue]) -> list[IssueEntry]:
+    """Problems in the data as the page shows them."""
+    return [
+        IssueEntry(
+            one.issue,
+            one.name,
+            one.about,
+            one.text,
+            *(None if each is None else str(each) for each in (one.label, one.suggested)),
+        )
+        for one in issues
+    ]
+
+
+def _ask_for_issues(classifier: Any) -> list[IssueEntry]:
+    """The problems that a classifier knows of; none of one that was loaded or has not all texts."""
+    if not isinstance(classifier, TransductiveClassifier) or classifier.landmarks_ is not None:
+        return []
+    calibration = classifier._fit.calibration
+    return [] if calibration is None or calibration.held_out is None else list_issues(classifier.issues_)
 
 
 def _read_plain_labels(plain: TransductiveClassifier | None, target: TargetDocuments) -> list[str | None]:
@@ -194,7 +207,13 @@ def _describe_again(
     n_given = len(listed.corpus.texts) - fit.n_unlabelled
     if listed.corpus.texts[:n_given] != [*source.texts, *target.texts]:
         raise InputError("listed has other documents than the source and the target, in order")
-    settings, runtime = fit.settings, Runtime(classifier.n_jobs)
+    return describe_linear(fit, listed, classifier.n_jobs)
+
+
+def describe_linear(fit: Fit, listed: ListedCorpus, n_jobs: int | None) -> LinearFeatures:
+    """The documents of a linear fit as its last round saw them."""
+    assert fit.model.similarities is not None, "a linear fit has kernels"
+    settings, runtime = fit.settings, Runtime(n_jobs)
     describer = LinearDescriber(
         fit.model.similarities, listed, alpha=settings.alpha, bias=settings.has_intercept, runtime=runtime
     )
@@ -238,8 +257,9 @@ def _read_labels(
 def _find_spans(model: Model, texts: Sequence[str], progress: Progress | None) -> Iterator[list[Span]]:
     """Yield the spans of each text, which is a document of the fit, landmark or not."""
     place = {text: number for number, text in reversed(list(enumerate(model.documents)))}
-    for by_character in spread_scores(model, texts, own=[place.get(text, -1) for text in texts], progress=progress):
-        yield strongest_spans(by_character)
+    own = [place.get(text, -1) for text in texts]
+    for text, by_character in zip(texts, spread_scores(model, texts, own=own, progress=progress), strict=True):
+        yield strongest_spans(text, by_character)
 
 
 def find_nearest(
@@ -293,6 +313,10 @@ def _in_effect(classifier: Any) -> dict[str, Any]:
         parameters: dict[str, Any] = classifier._parameters
         return parameters
     return classifier._fit.parameters | classifier._fit.settings.shaped_by_preset()
+
+
+def _is_told(value: Any) -> bool:
+    return value is not None and not (isinstance(value, str) and not value.strip())
 
 
 def _by_name(counts: dict[Any, int]) -> dict[str, int]:

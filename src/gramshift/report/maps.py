@@ -40,8 +40,8 @@ def draw_maps(
 
     if features is not None:
         return make(np.vstack(list(features.rows(rows, rows)))), None
-    texts = [model.documents[row] for row in rows]
-    similarity = model.similarities.describe(texts, model.reference, adapt=False).gram
+    some = model.documents[rows] if isinstance(model.documents, np.ndarray) else [model.documents[row] for row in rows]
+    similarity = model.similarities.describe(some, model.reference, adapt=False).gram
     after = make(adapted_kernel(exponential(similarity))) if model.adapt else None
     return make(similarity[:, rows]), after
 

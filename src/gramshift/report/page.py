@@ -17,12 +17,31 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
-from gramshift.report.contents import DocumentEntry, ReportContents
-from gramshift.report.drawings import colour, draw_accuracy, draw_bar, draw_confidence, draw_map, draw_shares, percent
-from gramshift.runtime.storage import replaced_file
+from gramshift.model.advice import tone_of
+from gramshift.model.data_problems import KINDS
+from gramshift.report.contents import DocumentEntry, IssueEntry, NGramFound, ReportContents
+from gramshift.report.drawings import (
+    N_COLOURS,
+    colour,
+    draw_accuracy,
+    draw_bar,
+    draw_confidence,
+    draw_map,
+    draw_shares,
+    percent,
+    shortened,
+)
+from gramshift.runtime.replacing import replaced_file
 
+MOST_SHOWN = 20_000  # documents on a page: a browser holds no more of them with ease
 LARGEST_TEXTS = 16_000_000  # bytes that all target texts take in the page
 LARGEST_SOURCES = 6_000_000
+LONGEST_TEXT = 100_000  # characters of a document in the page: browsers take minutes to lay out megabytes without a blank
+LONGEST_VALUE = 300  # characters of what a further column says
+MOST_COLUMNS = 12  # of the user's file that are shown
+LARGEST_COLUMNS = 6_000_000  # bytes that all of their values take
+DOUBTFUL = 0.7  # what is less sure should be looked at
+MOST_ISSUES = 100  # of each kind that the page shows
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
@@ -35,10 +54,12 @@ def as_json(value: Any) -> str:
 def make_payload(contents: ReportContents, *, largest_texts: int = LARGEST_TEXTS) -> dict[str, Any]:
     """Return what the page's script reads. Offsets count UTF-16 units, as JavaScript does."""
     code = {name: number for number, name in enumerate(contents.classes)}
-    lengths = fit_lengths([one.text for one in contents.documents], largest_texts)
+    lengths = fit_lengths([one.text[:LONGEST_TEXT] for one in contents.documents], largest_texts)
     neighbours = list(dict.fromkeys(near for one in contents.documents for near in map(_known, one.neighbours)))
     place = {near: number for number, near in enumerate(neighbours)}
-    source_lengths = fit_lengths([text for _, _, text in neighbours], LARGEST_SOURCES)
+    source_lengths = fit_lengths([text[:LONGEST_TEXT] for _, _, text in neighbours], LARGEST_SOURCES)
+    further = {name for one in contents.documents for name, _ in one.more}
+    longest = max(20, min(LONGEST_VALUE, LARGEST_COLUMNS // max(1, len(further) * len(contents.documents))))
 
     def pack(one: DocumentEntry, length: int) -> dict[str, Any]:
         packed: dict[str, Any] = {
@@ -48,7 +69,7 @@ def make_payload(contents: ReportContents, *, largest_texts: int = LARGEST_TEXTS
             "confidence": round(one.confidence, 4),
             "probabilities": [round(value, 3) for value in one.probabilities],
             "round": one.round,
-            "spans": to_units(one.text, [span for span in one.spans if span[1] <= length]),
+            "spans": to_units(one.text[:length], [span for span in one.spans if span[1] <= length]),
             "near": [[place[_known(near)], round(near.similarity, 3)] for near in one.neighbours],
         }
         known = {"plain": code.get(one.plain_label or ""), "truth": one.truth}
@@ -59,11 +80,16 @@ def make_payload(contents: ReportContents, *, largest_texts: int = LARGEST_TEXTS
             "cut": len(one.text) - length,
         }
         packed |= {name: value for name, value in known.items() if value is not None}
+        if one.more:
+            packed["more"] = [[name, shortened(value, longest)] for name, value in one.more]
         return packed | {name: value for name, value in flags.items() if value}
 
     return {
         "key": digest(contents),
         "classes": contents.classes,
+        "new": [code[name] for name in contents.new_classes],
+        "doubtful": DOUBTFUL,
+        "command": contents.next_command,
         "documents": [pack(one, length) for one, length in zip(contents.documents, lengths, strict=True)],
         "sources": [
             [name, label, text[:length], len(text) - length]
@@ -74,8 +100,11 @@ def make_payload(contents: ReportContents, *, largest_texts: int = LARGEST_TEXTS
 
 def digest(contents: ReportContents) -> str:
     """Return what runs are known by: a digest of classes, ids, texts and labels, not of the time."""
-    rows = [[one.id, one.text, one.label, one.corrected] for one in contents.documents]
-    return sha256(as_json([contents.classes, rows]).encode()).hexdigest()[:20]
+    found = sha256(f"[{as_json(contents.classes)},[".encode())
+    for number, one in enumerate(contents.documents):  # one by one, since they can be long
+        found.update(f"{',' if number else ''}{as_json([one.id, one.text, one.label, one.corrected])}".encode())
+    found.update(b"]]")
+    return found.hexdigest()[:20]
 
 
 def fit_lengths(texts: Sequence[str], budget: int) -> list[int]:
@@ -108,9 +137,6 @@ def _known(near: Any) -> tuple[str, str, str]:
     return near.id, near.label, near.text
 
 
-DOUBTFUL = 0.7
-
-
 def write_page(path: str | os.PathLike[str], contents: ReportContents) -> None:
     """Make the page and write it, at once or not at all."""
     page = render_page(contents).encode()
@@ -120,7 +146,7 @@ def write_page(path: str | os.PathLike[str], contents: ReportContents) -> None:
 
 def render_page(contents: ReportContents) -> str:
     """Make the whole page; the same contents give the same page. Everything in them may be hostile."""
-    style, script = _asset("review.css"), _asset("review.js")
+    style, script = _asset("review.css"), page_script()
     page = _template().render(
         contents=contents,
         style=Markup(style),
@@ -129,11 +155,13 @@ def render_page(contents: ReportContents) -> str:
         data=Markup(as_json(make_payload(contents))),
         plots=_plots(contents),
         facts=_facts(contents),
+        headline=_headline(contents),
         diagnostics=_diagnostics(contents),
         scores=_scores(contents),
         rounds=sorted({one.round for one in contents.documents}),
         confusion=_confusion(contents),
         ngrams=_ngrams(contents),
+        issues=_issues(contents),
         colour=colour,
         percent=percent,
     )
@@ -141,9 +169,26 @@ def render_page(contents: ReportContents) -> str:
     return page.encode("utf-8", "replace").decode()
 
 
+SCRIPTS = ("labels.js", "list.js", "review.js")  # in the order in which they need each other
+
+
+@cache
+def page_script() -> str:
+    """The script of the page: its parts in one block, so that no name of theirs meets one of the browser's."""
+    return '"use strict";\n{\n' + "".join(map(_asset, SCRIPTS)) + "}\n"
+
+
 @cache
 def _asset(name: str) -> str:
     return files("gramshift.report").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+@cache
+def class_colours() -> str:
+    """The colours of the classes as style rules, for other pages: of a light page, then of a dark one."""
+    found = re.findall(r"--c\d: #\w+;", _asset("review.css"))
+    light, dark = (" ".join(found[start : start + N_COLOURS]) for start in (0, N_COLOURS))
+    return f":root {{ {light} }} @media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}"
 
 
 @cache
@@ -177,14 +222,47 @@ def _plots(contents: ReportContents) -> dict[str, Markup]:
     return plots
 
 
+@dataclass(frozen=True)
+class _Headline:
+    """What comes first: how good the labels are, and whether they can be used."""
+
+    question: str
+    level: str
+    """Good, careful or doubtful; what is doubtful is red."""
+    expected: str
+    between: str
+    opening: str
+    verdict: str
+
+
+def _headline(contents: ReportContents) -> _Headline | None:
+    """Return the expected accuracy and the verdict, or None where neither is known."""
+    expected, verdict = contents.expected_accuracy, contents.diagnostics.get("verdict")
+    if expected is None and not isinstance(verdict, str):
+        return None
+    opening, colon, rest = verdict.partition(":") if isinstance(verdict, str) else ("", "", "")
+    level = tone_of(verdict) if isinstance(verdict, str) else "doubtful" if contents.warnings else "careful"
+    question = "Can these labels be used?"
+    if expected is None and contents.history[1:]:
+        question, level = "Did adapting help?", "careful" if level == "good" else level  # which says nothing of the labels
+    value, between = "", ""
+    if expected is not None:
+        value, between = percent(expected["value"]), f"{percent(expected['low'])} to {percent(expected['high'])}"
+    return _Headline(question, level, value, between, opening + colon, rest)
+
+
+def count_doubtful(contents: ReportContents) -> int:
+    """How many documents should be looked at, as the script counts them: those that a person has labelled are sure."""
+    return sum(round(one.confidence, 4) < DOUBTFUL and not one.corrected for one in contents.documents)
+
+
 def _facts(contents: ReportContents) -> list[tuple[str, str]]:
     """Return the figures at the top, most wanted first."""
     scores, counts = contents.scores or {}, Counter(one.label for one in contents.documents)
     facts = [("target documents", f"{contents.n_target}"), ("source documents", f"{contents.n_source}")]
     if "accuracy" in scores:
         facts.append(("right, of those with a known label", f"{100 * scores['accuracy']:.1f}\N{NARROW NO-BREAK SPACE}%"))
-    doubtful = sum(one.confidence < DOUBTFUL for one in contents.documents)
-    facts.append((f"less than {percent(DOUBTFUL)} sure", f"{doubtful}"))
+    facts.append((f"less than {percent(DOUBTFUL)} sure", f"{count_doubtful(contents)}"))
     if len(contents.classes) <= 4:
         facts += [(f"labelled {name}", f"{counts[name]}") for name in contents.classes]
     return facts
@@ -194,6 +272,8 @@ def _diagnostics(contents: ReportContents) -> list[tuple[str, str, str]]:
     """Return name, value and sentence of each; fractions are shares."""
     rows = []
     for name, one in contents.diagnostics.items():
+        if name == "verdict" and isinstance(one, str):
+            continue  # it is the headline
         value, sentence = (one.get("value"), one.get("sentence", "")) if isinstance(one, dict) else (None, one)
         shown = f"{100 * value:.0f}\N{NARROW NO-BREAK SPACE}%" if isinstance(value, float) else _shown(value)
         rows.append((name.replace("_", " "), shown, str(sentence)))
@@ -220,6 +300,14 @@ def _confusion(contents: ReportContents) -> list[tuple[str, list[tuple[int, bool
     ]
 
 
+def _issues(contents: ReportContents) -> list[tuple[str, str, int, list[IssueEntry]]]:
+    """Return for each kind of problem that there is its name, what it means, how many there are, and the first of them."""
+    kinds: dict[str, list[IssueEntry]] = {}
+    for one in contents.issues:
+        kinds.setdefault(one.issue, []).append(one)
+    return [(kind, KINDS.get(kind, ""), len(found), found[:MOST_ISSUES]) for kind, found in kinds.items()]
+
+
 @dataclass(frozen=True)
 class _NGramRow:
     """An n-gram as the page shows it: how many blanks stand before and after it, what it is worth, as a bar and in figures."""
@@ -229,22 +317,26 @@ class _NGramRow:
     after: int
     bar: Markup
     worth: str
+    in_source: int | None
+    in_target: int | None
 
 
 def _ngrams(contents: ReportContents) -> list[tuple[str, list[_NGramRow]]]:
     """Return the n-grams of each class; bars of all classes have one scale. Nothing if no class has any."""
-    largest = max((worth for one in contents.strongest_ngrams for _, worth in one), default=0.0)
+    listed = [[NGramFound(*one) for one in several] for several in contents.strongest_ngrams]
+    largest = max((one.worth for several in listed for one in several), default=0.0)
     if largest <= 0:
         return []
     digits = max(0, 2 - floor(log10(largest)))
 
-    def show(text: str, worth: float, code: int) -> _NGramRow:
-        kept, begun = text.strip(), text.lstrip()
-        before = len(text) - len(begun)
-        return _NGramRow(before, kept, len(begun) - len(kept), draw_bar(worth / largest, code), f"{worth:.{digits}f}")
+    def show(one: NGramFound, code: int) -> _NGramRow:
+        kept, begun = one.text.strip(), one.text.lstrip()
+        before, after = len(one.text) - len(begun), len(begun) - len(kept)
+        bar, worth = draw_bar(one.worth / largest, code), f"{one.worth:.{digits}f}"
+        return _NGramRow(before, kept, after, bar, worth, one.in_source, one.in_target)
 
-    both = zip(contents.classes, contents.strongest_ngrams, strict=True)
-    return [(name, [show(*pair, code) for pair in one]) for code, (name, one) in enumerate(both)]
+    both = zip(contents.classes, listed, strict=True)
+    return [(name, [show(one, code) for one in several]) for code, (name, several) in enumerate(both)]
 
 
 def _shown(value: Any) -> str:

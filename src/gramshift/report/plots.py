@@ -12,7 +12,7 @@ from gramshift.evaluate.protocol import MULTI, SINGLE
 from gramshift.learn.features import GramFeatures
 from gramshift.methods import STAGES
 from gramshift.model.string_kernel import StringKernel
-from gramshift.runtime.storage import replaced_file
+from gramshift.runtime.replacing import replaced_file
 
 COLOURS = {"plain": "#8a8a8a", "adapted": "#4393c3", "tkc": "#b2182b"}
 PER_GROUP = 240  # documents of each domain and class in the heat map
@@ -29,7 +29,7 @@ def write_plots(result: Result, output: Path, *, kernel: str) -> list[Path]:
         if figure is None:
             path.unlink(missing_ok=True)  # of an earlier run, whose results are gone
             continue
-        with replaced_file(path) as file:
+        with replaced_file(path, follow=False) as file:
             figure.savefig(file, format="png", dpi=150, metadata={"Software": None})
         paths.append(path)
     return paths

@@ -1,0 +1,243 @@
+  // What a reviewer says of the documents: labels, marks and notes; kept in the browser, written to a table and read from one.
+  // Texts, ids and labels are untrusted: they become text nodes, never markup.
+  const COLOURS = 8;
+  const UNCLEAR = -1;  // marks stand where codes of labels do
+  const NONE = -2;
+  const MARKS = { [UNCLEAR]: "unclear", [NONE]: "none of these" };
+  const NEW = "new label";  // as --corrections knows it
+  const FILE = "corrections.csv";
+  const LONGEST_LABEL = 100;
+  const LONGEST_NOTE = 2000;
+  const LARGEST_FILE = 50e6;
+  const byId = (id) => document.getElementById(id);
+  const data = JSON.parse(byId("data").textContent);
+  const { classes, documents, sources } = data;
+
+  // An element with properties and children; strings become text.
+  function make(tag, properties = {}, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(properties)) {
+      if (name in element) element[name] = value;
+      else element.setAttribute(name, value);
+    }
+    element.append(...children.filter((child) => child !== null));
+    return element;
+  }
+  const percent = (value) => `${Math.round(100 * value)}\u202f%`;
+  const counted = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
+  function beginning(text, length) {
+    const flat = text.slice(0, 2 * length).replace(/\s+/g, " ");
+    return flat.length > length ? `${flat.slice(0, length)}…` : flat || "(empty)";
+  }
+  const name = (id) => beginning(id, 240);  // an id may be as long as any text
+  function say(words) {
+    byId("say").textContent = words;
+  }
+  function tell(words) {  // to be seen, too
+    byId("told").textContent = words;
+    byId("told").hidden = !words;
+  }
+
+  // Labels by the number of the document, as codes: of a class, of a label that was added, of a mark. Each step back is what
+  // one act changed: numbers, what they had before, and whether they were open.
+  const review = { labels: new Map(), notes: new Map(), added: [], steps: [] };
+  const KEY = `gramshift-review-${data.key}`;
+  // Keys of labels: 1 to 9 in their order; where all of them are digits, each its own, and another key for what is unclear.
+  const areDigits = classes.every((name) => /^[0-9]$/.test(name));
+  const UNCLEAR_KEY = areDigits ? "-" : "0";
+  const keyOf = (code) => (areDigits ? classes[code] ?? "" : code < 9 ? String(code + 1) : "");
+  const allLabels = () => [...classes, ...review.added];
+  const labelName = (code) => MARKS[code] ?? classes[code] ?? review.added[code - classes.length];
+  const isDocument = (number) => Number.isInteger(number) && number in documents;
+  const isLabel = (code) => Number.isInteger(code) && code >= NONE && code < classes.length + review.added.length;
+  const isNew = (code) => code >= classes.length || data.new.includes(code);
+
+  function recall() {
+    let kept = null;
+    try {
+      kept = localStorage.getItem(KEY);
+    } catch (error) {
+      warn(error);
+    }
+    review.labels.clear();
+    review.notes.clear();
+    review.added = [];
+    review.steps = [];
+    try {
+      const { labels = [], notes = [], added = [], steps = [] } = JSON.parse(kept);
+      for (const one of added) if (typeof one === "string") codeOf(one);
+      for (const [number, code] of labels) if (isDocument(number) && isLabel(code)) review.labels.set(number, code);
+      for (const [number, note] of notes) if (isDocument(number) && typeof note === "string") setNote(number, note);
+      const isStep = ([number, before]) => isDocument(number) && (before === null || isLabel(before));
+      review.steps = steps.filter((step) => step.length && step.every((one) => Array.isArray(one) && isStep(one)));
+    } catch {
+      // nothing kept, or not by us
+    }
+  }
+  function keep() {
+    const { labels, notes, added, steps } = review;
+    try {
+      if (labels.size || notes.size) {
+        localStorage.setItem(KEY, JSON.stringify({ labels: [...labels], notes: [...notes], added, steps }));
+      } else localStorage.removeItem(KEY);
+      byId("trouble").hidden = true;
+    } catch (error) {
+      warn(error);
+    }
+  }
+  function warn(error) {
+    const advice = "download your labels before you close it";
+    byId("trouble").textContent = `This browser keeps nothing for this page (${error.name}): ${advice}.`;
+    byId("trouble").hidden = byId("review").hidden = false;
+  }
+  // The code of a label, which is added if there is none; null for what cannot be one.
+  function codeOf(words) {
+    const label = allLabels().includes(words) ? words : words.trim().slice(0, LONGEST_LABEL);
+    if (!label) return null;
+    if (!allLabels().includes(label)) review.added.push(label);
+    return allLabels().indexOf(label);
+  }
+  function setNote(number, note) {
+    if (note.trim()) review.notes.set(number, note.slice(0, LONGEST_NOTE));
+    else review.notes.delete(number);
+  }
+  // Give labels to documents as one act that can be undone: pairs of number and code.
+  function give(pairs, wasOpen = false) {
+    review.steps.push(pairs.map(([number]) => [number, review.labels.get(number) ?? null, wasOpen]));
+    for (const [number, code] of pairs) review.labels.set(number, code);
+    keep();
+  }
+  function takeBack() {
+    const step = review.steps.pop() ?? null;
+    for (const [number, before] of step ?? []) {
+      if (before === null) review.labels.delete(number);
+      else review.labels.set(number, before);
+    }
+    keep();
+    return step;
+  }
+  const isDoubtful = (one) => one.confidence < data.doubtful && !one.corrected;
+
+  // An order that nobody chose, the same whenever this page is opened. Documents that a person labelled before come last.
+  const randomPlace = [];
+  const randomOrder = (() => {
+    let state = parseInt(data.key.slice(0, 8), 16) || 1;
+    const draw = (below) => {  // xorshift
+      state ^= state << 13;
+      state ^= state >>> 17;
+      state ^= state << 5;
+      return (state >>> 0) % below;
+    };
+    const numbers = documents.map((one, number) => number).filter((number) => !documents[number].corrected);
+    for (let last = numbers.length - 1; last > 0; last--) {
+      const other = draw(last + 1);
+      [numbers[last], numbers[other]] = [numbers[other], numbers[last]];
+    }
+    numbers.forEach((number, place) => (randomPlace[number] = place));
+    return numbers;
+  })();
+  // How many labels of a random sample are right: of the first in random order, as far as all of them are reviewed. What is
+  // none of the classes was labelled wrongly, what is unclear does not count.
+  function scoreSample() {
+    const found = { right: 0, n: 0, unclear: 0, next: null };
+    for (const number of randomOrder) {
+      const code = review.labels.get(number);
+      if (code === undefined) {
+        found.next = number;
+        break;
+      }
+      if (code === UNCLEAR) found.unclear++;
+      else {
+        found.n++;
+        if (code === documents[number].label) found.right++;
+      }
+    }
+    return found;
+  }
+  function wilson(right, n) {  // an interval that holds the true share 95 times of 100
+    const z = 1.96;
+    const middle = (right + (z * z) / 2) / (n + z * z);
+    const half = (z / (n + z * z)) * Math.sqrt((right * (n - right)) / n + (z * z) / 4);
+    return [Math.max(0, middle - half), Math.min(1, middle + half)];
+  }
+
+  // Writing: RFC 4180. Ids and labels are written as they are, or the next run could not find them; half a surrogate pair,
+  // which UTF-8 lacks, as \ud800: --corrections knows it by that. Labels of earlier runs go along, or they would be lost.
+  const whole = (text) => text.replace(/\p{Surrogate}/gu, (half) => "\\u" + half.charCodeAt(0).toString(16));
+  function toCsv() {
+    const quote = (text) => (/[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+    const lines = [["id", "label", "was", "mark", "note"]];
+    documents.forEach((one, number) => {
+      const code = review.labels.get(number) ?? (one.corrected ? one.label : undefined);
+      const note = review.notes.get(number) ?? "";
+      if (code === undefined && !note) return;
+      const label = code === undefined || code in MARKS ? "" : labelName(code);
+      lines.push([one.id, label, classes[one.label], MARKS[code] ?? (label && isNew(code) ? NEW : ""), note]);
+    });
+    return lines.map((line) => line.map(whole).map(quote).join(",") + "\r\n").join("");
+  }
+  // Reading: rows of cells; the header tells whether commas, semicolons or tabs are between them.
+  function fromCsv(text) {
+    const header = text.slice(0, (text + "\n").search(/[\r\n]/));
+    const between = [",", ";", "\t"].find((one) => header.includes(one)) ?? ",";
+    const lines = [[]];
+    let place = text.startsWith("\ufeff") ? 1 : 0;
+    while (place < text.length) {
+      let cell = "";
+      if (text[place] === '"') {
+        for (;;) {
+          const end = text.indexOf('"', ++place);
+          cell += text.slice(place, end < 0 ? text.length : end);
+          place = end < 0 ? text.length : end + 1;
+          if (text[place] !== '"') break;
+          cell += '"';
+        }
+      }
+      const start = place;
+      while (place < text.length && text[place] !== between && text[place] !== "\r" && text[place] !== "\n") place++;
+      lines.at(-1).push(cell + text.slice(start, place));
+      if (text[place] === "\r" && text[place + 1] === "\n") place++;
+      if (text[place] !== between && place < text.length) lines.push([]);
+      else if (text[place] === between && place + 1 === text.length) lines.at(-1).push("");
+      place++;
+    }
+    return lines.filter((line) => line.length > 1 || line[0]);
+  }
+  // Take what an earlier table says; what is set here already stays. Returns in words what was found.
+  function take(text, from) {
+    const [header = [], ...lines] = fromCsv(text);
+    const column = Object.fromEntries(header.map((cell, place) => [cell.trim().toLowerCase(), place]));
+    if (!("id" in column && "label" in column)) return `${from} has no columns id and label: it is no table of corrections.`;
+    const numbers = new Map();
+    documents.forEach((one, number) => numbers.set(whole(one.id), number).set(one.id, number));
+    const escaped = new Map(allLabels().map((label) => [whole(label), label]));
+    const found = { pairs: [], notes: 0, strange: 0, known: 0, classless: new Set() };
+    for (const line of lines) {
+      const [id, label, mark, note] = ["id", "label", "mark", "note"].map((key) => line[column[key]] ?? "");
+      const number = numbers.get(id);
+      if (number === undefined) {
+        found.strange++;
+        continue;
+      }
+      if (note.trim() && !review.notes.has(number)) {
+        setNote(number, note);
+        found.notes++;
+      }
+      const meant = escaped.get(label) ?? label;
+      let code = allLabels().indexOf(meant);
+      if (!label.trim()) code = mark === MARKS[UNCLEAR] ? UNCLEAR : mark === MARKS[NONE] ? NONE : null;
+      else if (code < 0) code = mark.trim().toLowerCase() === NEW ? codeOf(meant) : undefined;
+      if (code === undefined) found.classless.add(label);
+      else if (code === null) continue;
+      else if (review.labels.has(number) || (documents[number].corrected && documents[number].label === code)) found.known++;
+      else found.pairs.push([number, code]);
+    }
+    const last = new Map(found.pairs);
+    if (last.size) give([...last]);
+    keep();
+    const parts = [`${from}: ${counted(last.size, "label")} and ${counted(found.notes, "note")} loaded`];
+    if (found.known) parts.push(`${found.known} known here already`);
+    if (found.strange) parts.push(`${counted(found.strange, "id")} not on this page`);
+    if (found.classless.size) parts.push(`no class is called ${[...found.classless].slice(0, 5).map(name).join(", ")}`);
+    return `${parts.join("; ")}.`;
+  }

@@ -1,0 +1,98 @@
+"""The page as axe-core sees it: no rule that it knows is broken, in either colour scheme, wide or narrow."""
+
+import pytest
+
+from gramshift.report.contents import IssueEntry
+from page_visits import Visit, download
+from sample_report import make_contents, make_entry
+
+LONG = ["books", "dvd", "electronics", "kitchen and housewares"]
+
+
+def make_full():
+    """A report with all of its parts."""
+    documents = [
+        make_entry(
+            number,
+            label=LONG[number % 4],
+            plain_label=LONG[number % 3],
+            truth=LONG[number % 4],
+            probabilities=[0.4, 0.3, 0.2, 0.1],
+            corrected=number == 59,
+            more=[("title", f"Film {number}")],
+        )
+        for number in range(60)
+    ]
+    shares = [dict(zip(LONG, (0.4, 0.3, 0.2, 0.1), strict=True))] * 3
+    return make_contents(
+        documents,
+        classes=LONG,
+        shares=shares,
+        share_names=["source", "plain", "round 1"],
+        warnings=["one class dominates"],
+        diagnostics={
+            "agreement": {"value": 0.9, "sentence": "Most."},
+            "verdict": "No, not as they are: hardly more than chance.",
+        },
+        expected_accuracy={"value": 0.6, "low": 0.5, "high": 0.7},
+        scores={
+            "accuracy": 0.5,
+            "confusion": [[5, 1, 0, 2]] * 4,
+            "by_confidence": [{"low": 0.5, "high": 1.0, "n": 3, "accuracy": 0.5}],
+        },
+        changes=[{"id": "doc-1", "before": "dvd", "after": "books"}],
+        config="ngrams = '5-8'",
+        strongest_ngrams=[[("broke", 1.0, 3, 2)], [("great", 0.5, 1, 7)], [], []],
+        issues=[IssueEntry("empty text", "t.csv 5", "empty text", "")],
+        next_command="gramshift classify --source a.csv --target b.csv --corrections corrections.csv --force",
+    )
+
+
+def find_violations(page):
+    """What axe-core finds: the rule, and the first of the elements that break it."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    return [(one["id"], one["nodes"][0]["html"][:200], one["nodes"][0]["failureSummary"][:300]) for one in found]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_no_rule_of_axe_is_broken(browser, axe, tmp_path, scheme, width):
+    one = Visit(browser, tmp_path, viewport={"width": width, "height": 844}, color_scheme=scheme, reduced_motion="reduce")
+    page = one.open(make_full())
+    assert find_violations(page) == []
+    page.locator("#begin").click()
+    page.keyboard.press("0")
+    page.keyboard.press("1")
+    page.keyboard.press("e")
+    page.keyboard.type("a note")
+    page.keyboard.press("Escape")
+    page.locator(".strongest summary").click()
+    page.locator("#search").fill("document")
+    page.locator("#bulk").wait_for()
+    assert page.locator(".panel").count() == 1
+    download(page)
+    assert find_violations(page) == []
+    page.locator("#help").click()
+    assert find_violations(page) == []
+    page.keyboard.press("Escape")
+    page.evaluate("document.getElementById('sort').closest('label').replaceWith(document.getElementById('sort'))")
+    assert find_violations(page)[0][0] == "select-name"  # it does look
+    one.close()
+
+
+def test_four_classes_fit_or_scroll_and_the_caption_is_whole(browser, tmp_path):
+    for width in (1280, 390):
+        one = Visit(browser, tmp_path, viewport={"width": width, "height": 844})
+        page = one.open(make_full())
+        scroll, card = page.locator(".scroll:has(.confusion)"), page.locator(".card:has(.confusion)")
+        inner, outer = scroll.evaluate("one => [one.scrollWidth, one.clientWidth]")
+        assert width < 1280 or inner <= outer  # all columns are seen
+        caption, edges = page.locator("#about-confusion").bounding_box(), card.bounding_box()
+        assert caption["x"] + caption["width"] <= edges["x"] + edges["width"]
+        scroll.evaluate("one => { one.scrollLeft = 10000; }")
+        last, seen = page.locator(".confusion thead th").last.bounding_box(), scroll.bounding_box()
+        assert last["x"] + last["width"] <= seen["x"] + seen["width"] + 1
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        one.close()
