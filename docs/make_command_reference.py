@@ -1,8 +1,10 @@
-"""The command reference, made from the commands themselves; a hook of mkdocs, which puts the page into the site.
+"""Tables of the options of each command, made from the commands themselves, for docs/commands.md.
 
-To read it without the site: python docs/make_command_reference.py
+A line `<!-- options: classify -->` of a page becomes the tables of that command when the site is built. To read them without
+the site: python docs/make_command_reference.py
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,31 +12,22 @@ import typer
 
 from gramshift.commands.main import app
 
-PAGE = "command-reference.md"
-HEAD = """# Command reference
-
-All commands and options, taken from the code. What they are for, with examples: [On the command line](commands.md).
-Every command also has `--help`.
-"""
+PAGE = "commands.md"
+PLACE = re.compile(r"^<!-- options: (\w+) -->$", re.MULTILINE)
 
 
-def on_files(files: Any, config: Any) -> Any:
-    """Add the page to those of the site."""
-    from mkdocs.structure.files import File
-
-    files.append(File.generated(config, PAGE, content=command_reference()))
-    return files
+def find_commands() -> dict[str, Any]:
+    commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    return commands
 
 
-def command_reference() -> str:
-    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    return "\n".join([HEAD, *(line for name in sorted(commands) for line in describe_command(name, commands[name]))])
+def fill_options(page: str) -> str:
+    """The page with the tables of a command in each place that asks for them."""
+    return PLACE.sub(lambda place: "\n".join(describe_options(find_commands()[place[1]])), page)
 
 
-def describe_command(name: str, command: Any) -> Iterator[str]:
-    """Its help, and a table of its parameters for each panel of the help."""
-    yield f"## gramshift {name}\n"
-    yield f"{command.help}\n"
+def describe_options(command: Any) -> Iterator[str]:
+    """A table of the parameters of a command for each panel of its help."""
     shown = [one for one in command.params if not getattr(one, "hidden", False)]
     panels = dict.fromkeys(getattr(one, "rich_help_panel", None) for one in shown)
     for panel in panels:
@@ -71,4 +64,5 @@ def cell(text: str) -> str:
 
 
 if __name__ == "__main__":
-    print(command_reference())
+    for name, command in sorted(find_commands().items()):
+        print(f"## gramshift {name}\n\n{command.help}\n", *describe_options(command), sep="\n")

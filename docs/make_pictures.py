@@ -88,7 +88,7 @@ ROOMS = {  # where each one stands: column and row
     "ngrams": (2, 8),
     "text": (1, 9),
 }
-FOR_ALL = {"errors", "leaf"}  # which every room may import
+FOR_ALL = {"errors", "hooks", "leaf"}  # which every room may import
 
 
 def read_rooms() -> tuple[dict[str, int], set[tuple[str, str]]]:

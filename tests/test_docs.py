@@ -2,13 +2,13 @@
 
 import importlib.util
 import re
+import tomllib
+from importlib.metadata import distribution, metadata
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Annotated
 
 import typer
-
-from gramshift.commands.main import app
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -20,18 +20,39 @@ def script(name):
     return module
 
 
-def test_the_command_reference_has_every_command_and_option():
+def test_the_page_of_commands_has_every_command_and_option():
     reference = script("make_command_reference")
-    page = reference.command_reference()
-    sections = dict(re.findall(r"^## gramshift (\w+)\n(.*?)(?=^## |\Z)", page, flags=re.DOTALL | re.MULTILINE))
-    commands = typer.main.get_command(app).commands
-    assert sorted(sections) == sorted(commands)
+    commands = reference.find_commands()
+    places = reference.PLACE.findall((DOCS / reference.PAGE).read_text())
+    assert sorted(places) == sorted(commands)
     for name, command in commands.items():
-        assert command.help in sections[name]
+        section = reference.fill_options(f"Before.\n<!-- options: {name} -->\nAfter.")
+        assert section.startswith("Before.\n| ")
+        assert section.endswith("|\n\nAfter.")
         for one in command.params:
-            assert reference.cell(one.help) in sections[name]
+            assert reference.cell(one.help) in section
             if one.param_type_name == "option":
-                assert all(re.search(f"`{re.escape(spelling)}[` ]", sections[name]) for spelling in one.opts)
+                assert all(re.search(f"`{re.escape(spelling)}[` ]", section) for spelling in one.opts)
+
+
+def test_help_can_be_read_alone():
+    """A sentence each, which begins with what it is about and needs neither the name of the option nor its panel."""
+    for name, command in script("make_command_reference").find_commands().items():
+        for one in (command, *command.params):
+            words = one.help.split("\n\n")[0]
+            assert words.endswith("."), f"{name}: {words}"
+            assert len(words.split()) > 2, f"{name}: {words}"
+
+
+def test_options_of_one_name_mean_the_same_everywhere():
+    found = {}
+    for command in script("make_command_reference").find_commands().values():
+        for one in command.params:
+            found.setdefault(one.opts[0], set()).add(
+                (getattr(one, "is_flag", False), (one.help or "").split(",")[0].split(":")[0].split(";")[0])
+            )
+    for option in ("--memory", "--resume", "--kernel", "--text", "--format", "--abstain-below", "--scheduler"):
+        assert len({(is_flag, words.rstrip(".")) for is_flag, words in found[option]}) == 1, (option, found[option])
 
 
 def test_a_command_is_described_as_its_code_has_it():
@@ -48,12 +69,8 @@ def test_a_command_is_described_as_its_code_has_it():
 
     kitchen = typer.Typer()
     kitchen.command("cook")(cook)
-    lines = script("make_command_reference").describe_command("cook", typer.main.get_command(kitchen))
+    lines = script("make_command_reference").describe_options(typer.main.get_command(kitchen))
     assert "\n".join(line for line in lines if "completion" not in line).split("\n") == [
-        "## gramshift cook",
-        "",
-        "Cook a dish.",
-        "",
         "| Options | | Default |",
         "|---|---|---|",
         "| `DISH` | What to cook. | required |",
@@ -95,12 +112,32 @@ def test_files_of_tests_that_pages_name_are_there():
             assert (root / name).is_file(), f"{page.name} names {name}"
 
 
+def licence_of(package):
+    """What a package says of its licence where it is installed, all of it."""
+    about = metadata(package)
+    named = [one for one in about.get_all("Classifier") or [] if one.startswith("License")]
+    said = " ".join([about.get("License-Expression") or "", about.get("License") or "", *named])
+    files = [file for file in distribution(package).files or [] if file.name == "LICENSE"]
+    return said if said.strip() else " ".join(file.read_text() for file in files)
+
+
+def test_licences_are_those_that_packages_give():
+    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]
+    groups = {"always": project["dependencies"], **project["optional-dependencies"]}
+    wanted = {(re.match(r"[\w.-]+", one)[0], group) for group, some in groups.items() for one in some}
+    rows = re.findall(r"^\| (\S+) \| (.+) \| (.+) \|$", (DOCS / "licences.md").read_text().split("## Data")[0], re.MULTILINE)
+    listed = {name: licence for name, licence, _ in rows[1:]}
+    found = {(name, group) for name, _, some in rows[1:] for group in some.split(", ")}
+    assert found == {(name, group) for name, group in wanted if name != "gramshift"}
+    for name, group in found - {one for one in found if one[1] == "docs"}:  # what makes the site need not be installed
+        assert listed[name] in licence_of(name), f"{name}, for {group}: {licence_of(name)[:100]}"
+
+
 def test_every_page_is_in_the_menu():
-    menu = (DOCS.parent / "mkdocs.yml").read_text().split("\nnav:\n")[1]
-    listed = re.findall(r"(\S+\.md)$", menu, flags=re.MULTILINE)
-    made = {script("make_command_reference").PAGE}
+    menus = re.findall(r"^```{toctree}\n(.*?)```", (DOCS / "index.md").read_text(), flags=re.DOTALL | re.MULTILINE)
+    listed = [line for menu in menus for line in menu.splitlines() if re.fullmatch(r"[a-z-]+", line)]
     assert len(listed) == len(set(listed))
-    assert set(listed) - made == {page.name for page in DOCS.glob("*.md")}
+    assert {f"{name}.md" for name in listed} == {page.name for page in DOCS.glob("*.md")} - {"index.md"}
 
 
 def test_links_between_documents_lead_somewhere():
