@@ -5,7 +5,12 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS)
 
-.PHONY: demo test test-fast lint types docs clean
+# compiled code that checks every index, kept apart from the fast one
+BOUNDS = NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(abspath $(VENV))/bounds
+# what reads arrays that come from outside, and the leaves with random texts
+GUARDED = tests/test_leaf.py tests/ngrams tests/kernels tests/learn tests/model/test_files.py tests/model/test_door.py tests/runtime/test_checkpoint.py
+
+.PHONY: demo test test-fast test-bounds test-bounds-fast fuzz lint types docs clean
 
 demo: $(VENV)/.installed
 	$(BIN)/gramshift demo
@@ -16,6 +21,15 @@ test: $(VENV)/.installed-test
 test-fast: $(VENV)/.installed-test
 	$(PYTEST) --hypothesis-profile fast -m "not data and not browser and not cluster and not process and not slow"
 
+fuzz: $(VENV)/.installed-test
+	$(BIN)/python -m fuzz --seconds 20 --seed 0
+
+test-bounds: $(VENV)/.installed-test  # everything, with bounds checking: some times as long
+	$(BOUNDS) $(PYTEST)
+
+test-bounds-fast: $(VENV)/.installed-test
+	$(BOUNDS) $(PYTEST) --hypothesis-profile fast -m "not data and not cluster and not slow" $(GUARDED)
+
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -23,8 +37,10 @@ lint: $(VENV)/.installed-test
 types: $(VENV)/.installed-test
 	$(BIN)/mypy
 
-docs: $(VENV)/.installed-docs  # never --quiet: it keeps --strict from seeing warnings
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+docs: $(VENV)/.installed-docs  # a warning is an error; all pages are read again each time
+	rm -rf site
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --fresh-env --quiet docs site
+	rm -r site/.doctrees
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

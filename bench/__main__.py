@@ -26,6 +26,10 @@ BENCHMARKS = {
     "classifier": "the transductive classifier against Algorithm 1 in NumPy: time, memory, growth, share of each stage",
     "linear": 'the preset "best" against scikit-learn and "paper", by documents, classes and workers, predicting, a cost model',
     "classify": 'the command classify with the preset "best", from files to page, beside another commit',
+    "faults": "a fault at every call of the system that writing makes: which file is there afterwards, and whether it is whole",
+    "endurance": "10,000 predictions and 200 fits in one process: memory, open files and threads must stay as they are",
+    "problems": "wrong labels of a source, flipped at random: how many of them the most doubtful tenth holds, beside cleanlab",
+    "sample": "what 50 labels by hand are worth: of random documents, of the least sure, of doubtful ones that differ",
     "house": "the source itself: modules, names used twice, late imports, monkeypatches of the tests, before and now",
 }
 GROWING = ("scale", "linear", "classify")  # take or make as many documents as they are asked for
@@ -60,8 +64,12 @@ def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     commands = parser.add_subparsers(dest="benchmark", required=True)
     for name, words in BENCHMARKS.items():
-        if name != "house":
+        if name not in ("house", "faults"):
             add_own(name, commands.add_parser(name, parents=[common], help=words, description=words))
+    faults = commands.add_parser("faults", help=BENCHMARKS["faults"], description=BENCHMARKS["faults"])
+    faults.add_argument("--smoke", action="store_true", help="each file, call and fault once, without those that take long")
+    faults.add_argument("--strace", action="store_true", help="faults by strace, from outside, instead of from Python")
+    faults.add_argument("--json", action="store_true", help="one JSON object on stdout instead of a table")
     house = commands.add_parser("house", help=BENCHMARKS["house"], description=BENCHMARKS["house"])
     house.add_argument("--commit", metavar="REV", help="count at this commit only (default: the working tree)")
     house.add_argument("--json", action="store_true", help="one JSON object on stdout instead of a table")
@@ -117,6 +125,12 @@ def main(arguments: list[str] | None = None) -> int:
     args = make_parser().parse_args(arguments)
     if args.benchmark == "house":
         return run_house(args)
+    if args.benchmark == "faults":
+        from bench import faults
+
+        result = faults.run(smoke=args.smoke, strace=args.strace)
+        print(json.dumps(result, indent=2) if args.json else faults.show(result))
+        return 1 if result["failed"] else 0
     try:
         grows = args.benchmark in GROWING
         texts = load_corpus(args.data, docs=None if grows else args.docs, smoke=args.smoke)

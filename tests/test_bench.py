@@ -32,7 +32,7 @@ from gramshift.text.corpus import InParts
     "name",
     [
         "kernel", "weighted", "pairs", "classifier", "reproduce", "experiments", "unbalanced", "ablations", "scale",
-        "estimates", "linear", "classify", "robust",
+        "estimates", "linear", "classify", "robust", "endurance", "problems",
     ],
 )  # fmt: skip
 def test_the_benchmark_runs(name):

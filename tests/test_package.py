@@ -11,6 +11,7 @@ import pytest
 
 import gramshift
 from bench.imports import read_imports, read_source
+from gramshift import hooks
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "gramshift"
@@ -29,7 +30,7 @@ BELOW = {  # what each room may import; what that may import, it may too
     "report": ["model", "evaluate"],
     "commands": ["report"],
 }
-FOR_ALL = {"leaf", "errors"}  # small modules at the bottom, which import nothing of ours
+FOR_ALL = {"leaf", "errors", "hooks"}  # small modules at the bottom, which import nothing of ours
 
 
 def reachable(room):
@@ -62,6 +63,14 @@ def test_lower_rooms_never_import_higher_ones():
     assert wrong == []
 
 
+def test_what_lower_rooms_may_ask_of_higher_ones():
+    """The package alone says what that is, and one module asks: no other import can hide behind it."""
+    asking = {one.importer for one in read_imports(read_source(SOURCE)) if one.imported == "gramshift.hooks"}
+    assert asking == {"gramshift", "gramshift.model.presenting"}
+    assert set(hooks._homes) == {"draw_summary", "write_report"}
+    assert all(hooks.find_function(name).__module__ == home for name, home in hooks._homes.items())
+
+
 def test_every_compiled_leaf_is_cached_on_disk_and_needs_no_gil():
     paths = sorted(SOURCE.glob("*/leaves/[a-z]*.py"))
     assert len(paths) > 10
@@ -88,8 +97,9 @@ STARTS_WORKERS = "docs/dask.md"
 @pytest.mark.parametrize(
     "page", [pytest.param(page, marks=pytest.mark.cluster if page == STARTS_WORKERS else ()) for page in PAGES]
 )
-def test_examples_in_the_documents_run(page):
+def test_examples_in_the_documents_run(page, tmp_path, monkeypatch):
     """Every >>> example in a document is run as it stands, top to bottom, and its output compared."""
+    monkeypatch.chdir(tmp_path)  # some write files
     text = (ROOT / page).read_text()
     examples = "\n".join(re.findall(r"```pycon\n(.*?)```", text, flags=re.DOTALL))
     test = doctest.DocTestParser().get_doctest(examples, {}, page, page, 0)

@@ -1,0 +1,40 @@
+"""Label a few documents with an installed Gramshift, in an empty folder: try_installed.py COMMAND VERSION"""
+
+import csv
+import os
+import subprocess
+import sys
+import tempfile
+from importlib.metadata import entry_points, metadata
+from importlib.resources import files
+from pathlib import Path
+
+command, version = sys.argv[1:]
+os.chdir(tempfile.mkdtemp())
+
+
+def run(*words: str) -> str:
+    result = subprocess.run([command, *words], capture_output=True, text=True, timeout=500, check=False)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+assert run("--version") == f"gramshift {version}\n"
+assert metadata("gramshift")["License-Expression"] == "BSD-3-Clause"
+assert [one.value for one in entry_points(group="console_scripts", name="gramshift")] == ["gramshift.commands.entry:run"]
+assert files("gramshift").joinpath("py.typed").is_file()
+
+run("demo", "--output", "shop")  # needs the corpus, the template of the report and the compiled loops
+files_in = ["--source", "shop/kitchen.csv", "--target", "shop/films.csv"]
+run("classify", *files_in, "--output", "labels.csv", "--report", "report.html", "--save", "model.gramshift")
+with Path("labels.csv").open(newline="", encoding="utf-8") as file:
+    rows = list(csv.DictReader(file))
+right = sum(row["predicted_label"] == row["label"] for row in rows)
+assert len(rows) == 420
+assert right == 298, right  # 71.0 %, as the documents have it
+
+import gramshift as gs  # noqa: E402 after the folder was changed, so that no source is beside it
+
+labels = gs.load("model.gramshift").predict([row["text"] for row in rows])
+assert labels.tolist() == [row["predicted_label"] for row in rows]
+print(f"{gs.__version__} from {Path(gs.__file__).parent}: {right} of {len(rows)} films rightly labelled")
