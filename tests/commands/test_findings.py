@@ -80,7 +80,10 @@ def test_the_count_does_not_contradict_what_is_left_out():
     [
         ({}, ["--report report.html --abstain-below 0.7 --force", "sample labels.csv --random 100 --output to-score.csv"]),
         ({"report": "r.html"}, ["--corrections corrections.csv", "sample labels.csv"]),
-        ({"corrections": "c.csv", "save": "m.gramshift"}, ["sample labels.csv", "predict --model m.gramshift --input new.csv"]),
+        (
+            {"corrections": "c.csv", "save": "m.gramshift"},
+            ["--output to-score.csv --corrections c.csv", "predict --model m.gramshift --input new.csv"],
+        ),
         ({"target": "-"}, []),
         ({"sample": "50"}, []),
         ({"output": None, "report": "r.html"}, ["--corrections corrections.csv"]),

@@ -158,3 +158,27 @@ def test_a_sample_on_standard_output_has_no_next_step(gramshift, folder):
     assert len(answer.out.splitlines()) > 3
     assert answer.err.startswith("Result: 3 of 120 documents")
     assert "Next" not in answer.err
+
+
+def test_documents_that_were_reviewed_are_not_drawn_again(gramshift, folder):
+    assert gramshift(*RUN, "--output", "labels.csv").code == 0
+    rows = [(f"f{number}", "positive", "") for number in range(100)] + [("f100", "", "unclear"), ("f101", "", "")]
+    write_csv(folder / "seen.csv", ["id", "label", "mark"], rows)
+    answer = gramshift("sample", "labels.csv", "--random", "19", "--output", "s.csv", "--corrections", "seen.csv", "--json")
+    assert answer.code == 0, answer.err
+    assert {row["id"] for row in read_csv(folder / "s.csv")} == {f"f{number}" for number in range(101, 120)}
+    answer = gramshift("sample", "labels.csv", "--random", "20", "--output", "t.csv", "--corrections", "seen.csv")
+    assert answer.code == 2
+    assert "--random 20: give a number from 1 to 19" in answer.err
+    write_csv(folder / "seen.csv", ["id", "label"], [("unknown", "positive")])
+    answer = gramshift("sample", "labels.csv", "--random", "9", "--output", "t.csv", "--corrections", "seen.csv")
+    assert answer.code == 2
+    assert "no target document has the id 'unknown'" in answer.err
+    answer = gramshift("sample", "labels.csv", "--output", "seen.csv", "--corrections", "seen.csv", "--force")
+    assert answer.code == 2, "the corrections would be lost"
+
+
+def test_what_to_add_next_is_quoted_where_a_name_has_blanks(gramshift, folder):
+    assert gramshift(*RUN, "--output", "labels.csv").code == 0
+    answer = gramshift("sample", "labels.csv", "--doubtful", "5", "--output", "to label.csv")
+    assert '--corrections "to label.csv"' in answer.err

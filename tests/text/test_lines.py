@@ -78,3 +78,8 @@ def test_a_file_has_neither_colours_nor_breaks(monkeypatch):
     monkeypatch.setitem(os.environ, "COLUMNS", "40")
     tell([Line(SENTENCE, "red", 2), Line("x\x1b[31m\ny")])
     assert stream.getvalue() == f"  {SENTENCE}\nx\N{REPLACEMENT CHARACTER}[31m y\n"
+
+
+def test_a_command_stays_in_one_line_where_a_shell_knows_no_backslash(monkeypatch):
+    monkeypatch.setattr(os, "name", "nt")
+    assert Line(COMMAND, indent=4, is_command=True).wrapped(40) == ["    " + COMMAND]

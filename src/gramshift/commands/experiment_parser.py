@@ -152,6 +152,9 @@ def sample_command(
     ] = None,
     random: Annotated[int | None, typer.Option(help="Number of documents drawn at random, to score with.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random draw.")] = 0,
+    corrections: Annotated[
+        str | None, typer.Option(help="File of corrections (columns id and label); documents labelled there are not drawn.")
+    ] = None,
     text: Annotated[str | None, typer.Option(help=TEXT_HELP)] = None,
     id: Annotated[str | None, typer.Option(help="Column of document ids; 'none' numbers the rows.")] = None,
     format: Annotated[str | None, typer.Option(help=FORMAT_HELP)] = None,
@@ -174,6 +177,7 @@ def sample_command(
             doubtful=doubtful,
             random=random,
             seed=seed,
+            corrections=corrections,
             text=text,
             id=id,
             format=format,

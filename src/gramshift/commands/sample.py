@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gramshift.commands.classify.labelled import OURS
+from gramshift.commands.classify.labelled import OURS, read_reviewed
+from gramshift.commands.classify.options import quote_word
 from gramshift.commands.outputs import STANDARD, as_option, check_outputs, open_output
 from gramshift.data.columns import Documents, Progress, check_ids, find_columns, read_documents
 from gramshift.data.readers import open_table
@@ -27,6 +28,7 @@ def draw_sample(
     doubtful: int | None = None,
     random: int | None = None,
     seed: int = 0,
+    corrections: str | None = None,
     text: str | None = None,
     id: str | None = None,
     format: str | None = None,
@@ -34,12 +36,15 @@ def draw_sample(
     force: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Draw documents of a labelled file; for ``random`` ones it need not have labels. Returns what happened, fit for JSON."""
+    """Draw documents of a labelled file; for ``random`` ones it need not have labels. Returns what happened, fit for JSON.
+
+    Those that ``corrections`` has a label or a mark for are not drawn.
+    """
     if doubtful is not None and random is not None:
         raise InputError("--doubtful is to learn from, --random to score with; draw two samples, one after the other")
     if seed < 0:
         raise InputError(f"--seed {seed}: give 0 or more")
-    check_outputs({"--output": output}, [input], force=force)
+    check_outputs({"--output": output}, [input, *filter(None, [corrections])], force=force)
     if output != STANDARD and Path(output).suffix != ".csv":
         raise InputError(f"--output {output}: the sample is a table to fill in, give a name that ends in .csv")
     with open_table(input, format=format, encoding=encoding, naming=as_option) as table:
@@ -48,7 +53,12 @@ def draw_sample(
     how = DOUBTFUL if random is None else RANDOM
     given = (USUAL if doubtful is None else doubtful) if random is None else random
     labels, sure = _read_labels(documents)
-    rows = np.array([row for row, one in enumerate(documents.texts) if one.strip() and (sure is None or sure[row] is not None)])
+    seen = set() if corrections is None else read_reviewed(corrections, ids=documents.ids, texts=documents.texts)
+    may_be = (
+        bool(text.strip()) and one not in seen and (sure is None or sure[row] is not None)
+        for row, (text, one) in enumerate(zip(documents.texts, documents.ids, strict=True))
+    )
+    rows = np.flatnonzero(np.fromiter(may_be, bool))
     if how == DOUBTFUL and sure is None:
         advice = "give the output of gramshift classify or predict, or draw by chance with --random"
         raise TableError(f"{input} has no column confidence, which tells what is doubtful: {advice}")
@@ -118,5 +128,5 @@ def in_words(result: dict[str, Any]) -> list[Line]:
         Line("Next", "bold"),
         Line(f"Fill in the column label of {result['output']}; rows that you leave empty are left out.", indent=2),
         Line(f"To {why}, add this to your command gramshift classify:", indent=2),
-        Line(f"{option} {result['output']}", "cyan", 4),
+        Line(f"{option} {quote_word(result['output'])}", "cyan", 4),
     ]

@@ -56,13 +56,13 @@ class Line:
     """Of rich: "bold", "red"."""
     indent: int = 0
     is_command: bool = False
-    """To be copied: where it does not fit into a line, lines end in a backslash."""
+    """To be copied: where it does not fit into a line, lines end in a backslash, except on Windows, whose shells know none."""
 
     def wrapped(self, width: int | None = None) -> list[str]:
         """The line with what is unseen made visible, in as many lines as it needs; words stay whole."""
         words, first, rest = visible(self.words), " " * self.indent, " " * (self.indent + 2)
         end = " \\" if self.is_command else ""
-        if width is None or cells_of(first + words) <= width:
+        if width is None or cells_of(first + words) <= width or (self.is_command and os.name == "nt"):
             return [first + words]
         lines, line = [], first
         parts = _split_command(words, width - len(rest + end)) if self.is_command else words.split(" ")

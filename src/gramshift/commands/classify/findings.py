@@ -1,13 +1,12 @@
 """What a run found, as plain values and in words."""
 
-import shlex
 from typing import Any
 
 import numpy as np
 
 from gramshift.commands.classify.fitting import Fits
 from gramshift.commands.classify.labelled import describe_changes
-from gramshift.commands.classify.options import ClassifyOptions
+from gramshift.commands.classify.options import ClassifyOptions, join_words
 from gramshift.commands.classify.reading import Inputs
 from gramshift.data.columns import USUAL, Columns, suggest
 from gramshift.evaluate.scoring import score_labels
@@ -219,10 +218,11 @@ def _tell_next(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
     if doubtful and can_repeat and n >= FEWEST_SCORED and options.output is not None:
         typed = ["gramshift", "sample", str(options.output), "--random", str(n), "--output", "to-score.csv"]
         typed += [word for name, value in result.get("read_as", {}).items() for word in (f"--{name}", value)]
-        steps.append((f"Know how many labels are right: label {n} documents by hand, drawn by chance:", shlex.join(typed)))
+        typed += [] if options.corrections is None else ["--corrections", options.corrections]
+        steps.append((f"Know how many labels are right: label {n} documents by hand, drawn by chance:", join_words(typed)))
     if options.save is not None:
         typed = ["gramshift", "predict", "--model", options.save, "--input", "new.csv", "--output", "new-labels.csv"]
-        steps.append(("Label new documents with the model:", shlex.join(typed)))
+        steps.append(("Label new documents with the model:", join_words(typed)))
     lines = [Line(""), Line("Next", "bold")] if steps else []
     for words, command in steps:
         lines.append(Line(words, indent=2))

@@ -2,7 +2,7 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,39 +46,46 @@ def read_corrections(name: str, *, ids: list[str], classes: list[Any], texts: Se
     The columns mark and note may be there. A row without a label is counted and left out. A label that is none of the
     classes becomes one if the mark says that it is meant. With ``texts``, a column text must have those of the ids.
     """
-    known, by_name = _by_text(ids), _by_text(classes)
+    by_name = _by_text(classes)
     labels: dict[str, Any] = {}
     skipped: Counter[str] = Counter()
     new: dict[str, Any] = {}
-    same = SameTexts(name, ids, texts)
-    with open_table(name, naming=as_option) as table:
-        id_column, label_column = (check_column(table, name, f"--corrections: the column {name}") for name in ("id", "label"))
-        for part in table.parts(4096):
-            for row, place in zip(part.rows, part.places, strict=True):
-                given, label = str(row.get(id_column, "")), label_in(table, label_column, row, place)
-                mark, note = (str(row.get(column) or "").strip() for column in ("mark", "note"))
-                if given not in known:
-                    advice = "ids are those of the target, or row numbers if it has none"
-                    raise TableError(f"{table.at(place)}: no target document has the id {given!r}; {advice}")
-                one = known[given]
-                same.look(one, row)
-                if label is None:
-                    skipped[short(mark) if mark else "with a note" if note else EMPTY] += 1
-                    continue
-                if str(label) not in by_name and str(label) not in new:
-                    if mark.lower() != NEW:
-                        there = f"the source has {', '.join(list(by_name)[:20])}{suggest(str(label), list(by_name))}"
-                        meant = f"If it is meant as a class of its own, write {NEW!r} into a column mark"
-                        raise TableError(f"{table.at(place)}: no class is called {str(label)!r}; {there}. {meant}")
-                    new[str(label)] = _as_others(label, classes, table.at(place))
-                meant_label = by_name.get(str(label), new.get(str(label)))
-                if labels.setdefault(one, meant_label) != meant_label:
-                    raise TableError(f"{table.at(place)}: the document {one!r} is corrected twice, to different labels")
-    same.check()
+    for one, label, row, where in _read_by_id(name, "--corrections", ids, texts):
+        mark, note = (str(row.get(column) or "").strip() for column in ("mark", "note"))
+        if label is None:
+            skipped[short(mark) if mark else "with a note" if note else EMPTY] += 1
+            continue
+        if str(label) not in by_name and str(label) not in new:
+            if mark.lower() != NEW:
+                there = f"the source has {', '.join(list(by_name)[:20])}{suggest(str(label), list(by_name))}"
+                meant = f"If it is meant as a class of its own, write {NEW!r} into a column mark"
+                raise TableError(f"{where}: no class is called {str(label)!r}; {there}. {meant}")
+            new[str(label)] = _as_others(label, classes, where)
+        meant_label = by_name.get(str(label), new.get(str(label)))
+        if labels.setdefault(one, meant_label) != meant_label:
+            raise TableError(f"{where}: the document {one!r} is corrected twice, to different labels")
     if not labels and skipped.keys() == {EMPTY}:
         raise TableError(f"{name}: none of its {skipped[EMPTY]} documents has a label yet; fill in the column label")
     counts = Counter(labels.values())
     return Corrections(labels, dict(skipped), {label: counts[label] for label in new.values()})
+
+
+def _read_by_id(
+    name: str, option: str, ids: list[str], texts: Sequence[str] | None
+) -> Iterator[tuple[str, Any, dict[str, Any], str]]:
+    """Every row of a file of labels: the id of its document, its label or None, the row itself and where it stands."""
+    known, same = _by_text(ids), SameTexts(name, ids, texts)
+    with open_table(name, naming=as_option) as table:
+        id_column, label_column = (check_column(table, one, f"{option}: the column {one}") for one in ("id", "label"))
+        for part in table.parts(4096):
+            for row, place in zip(part.rows, part.places, strict=True):
+                given, label = str(row.get(id_column, "")), label_in(table, label_column, row, place)
+                if given not in known:
+                    advice = "ids are those of the target, or row numbers if it has none"
+                    raise TableError(f"{table.at(place)}: no target document has the id {given!r}; {advice}")
+                same.look(known[given], row)
+                yield known[given], label, row, table.at(place)
+    same.check()
 
 
 def _as_others(label: Any, classes: list[Any], where: str) -> Any:
@@ -95,22 +102,16 @@ def _as_others(label: Any, classes: list[Any], where: str) -> Any:
 
 def read_truth(name: str, *, ids: list[str], texts: Sequence[str] | None = None) -> list[Any]:
     """Read true labels by id, of some of the target's documents; None for all others, and where the column is empty."""
-    known, truth, same = _by_text(ids), dict[str, Any](), SameTexts(name, ids, texts)
-    with open_table(name, naming=as_option) as table:
-        id_column, label_column = (check_column(table, one, f"--truth: the column {one}") for one in ("id", "label"))
-        for part in table.parts(4096):
-            for row, place in zip(part.rows, part.places, strict=True):
-                given, label = str(row.get(id_column, "")), label_in(table, label_column, row, place)
-                if given not in known:
-                    advice = "ids are those of the target, or row numbers if it has none"
-                    raise TableError(f"{table.at(place)}: no target document has the id {given!r}; {advice}")
-                same.look(known[given], row)
-                if label is not None:
-                    truth[known[given]] = label
-    same.check()
+    truth = {one: label for one, label, _, _ in _read_by_id(name, "--truth", ids, texts) if label is not None}
     if not truth:
         raise TableError(f"{name}: no document has a label yet; fill in the column label")
     return [truth.get(one) for one in ids]
+
+
+def read_reviewed(name: str, *, ids: list[str], texts: Sequence[str] | None = None) -> set[str]:
+    """The ids of documents that a person has labelled or marked already, in a file of corrections."""
+    rows = _read_by_id(name, "--corrections", ids, texts)
+    return {one for one, label, row, _ in rows if label is not None or str(row.get("mark") or "").strip()}
 
 
 class SameTexts:
@@ -148,13 +149,13 @@ def _by_text(values: list[Any]) -> dict[str, Any]:
 
 def describe_changes(corrections: dict[str, Any], before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     """Tell what corrections changed: ``before`` and ``after`` are the labels without and with them, by id."""
-    put_right = [one for one, label in corrections.items() if before[one] != label]
+    corrected = [one for one, label in corrections.items() if before[one] != label]
     others = [one for one in after if one not in corrections and before[one] != after[one]]
-    changes = [{"id": one, "before": str(before[one]), "after": str(after[one])} for one in [*put_right, *others]]
-    n, right, more = len(corrections), len(put_right), len(others)
-    changed = f"{n} correction{_s(n)}: {right} changed a label, {n - right} confirmed it"
-    sentence = f"{changed}. {more} other label{_s(more)} changed as a result."
-    return {"given": n, "put_right": right, "others_changed": more, "sentence": sentence, "changes": changes}
+    changes = [{"id": one, "before": str(before[one]), "after": str(after[one])} for one in [*corrected, *others]]
+    n, n_corrected, more = len(corrections), len(corrected), len(others)
+    sentence = f"{n} correction{_s(n)}: {n_corrected} changed a label, {n - n_corrected} confirmed it."
+    sentence += f" {more} other label{_s(more)} changed as a result."
+    return {"given": n, "changed": n_corrected, "others_changed": more, "sentence": sentence, "changes": changes}
 
 
 def _s(n: int) -> str:

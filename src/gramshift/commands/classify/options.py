@@ -243,7 +243,7 @@ class ClassifyOptions:
             given = [] if value is True else [str(one) for one in (value if isinstance(value, list) else [value])]
             dashed = len(given) == 1 and given[0].startswith("-") and given[0] != STANDARD  # else it would be an option
             words += [f"{option}={given[0]}"] if dashed else [option, *given]
-        return " ".join(map(quote_word, words))
+        return join_words(words)
 
 
 def check_engine(engine: str, scheduler: str | None) -> None:
@@ -254,6 +254,11 @@ def check_engine(engine: str, scheduler: str | None) -> None:
         raise InputError(f"--scheduler {scheduler} is for Dask; add --engine dask")
     if engine == "dask":
         require_dask("--engine dask", scheduler)
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Write a command as one line for the shell of this system."""
+    return " ".join(map(quote_word, words))
 
 
 def quote_word(word: str) -> str:
