@@ -148,6 +148,16 @@ def test_folders_in_csv_out(gramshift, folder, expected):
     assert [row["label"] for row in rows] == expected.transduction_.tolist()
 
 
+def test_labels_of_the_target_in_the_named_column_are_noticed(gramshift, folder):
+    """--dry-run says it, before any work."""
+    for name in ("pans", "truth"):
+        rows = read_csv(folder / f"{name}.csv")
+        write_csv(folder / f"{name}.csv", ["id", "text", "my stars"], [list(row.values()) for row in rows])
+    answer = gramshift("classify", "--source", "pans.csv", "--target", "truth.csv", "--label", "my stars", "--dry-run")
+    assert answer.code == 0, answer.err
+    assert "To score against the labels of truth.csv: --truth 'my stars'." in answer.err
+
+
 def test_truth_scores_and_never_teaches(gramshift, folder):
     gramshift(*RUN, "--output", "blind.csv")
     run = (
@@ -226,7 +236,7 @@ def test_corrections_are_learnt_from_and_what_changed_is_told(gramshift, folder)
         assert (after[one]["label"], after[one]["confidence"], after[one][f"p_{label}"]) == (label, "1.0", "1.0")
     told = json.loads(answer.out)["corrections"]
     others = [one for one in after if one not in corrections and after[one]["label"] != before[one]]
-    assert (told["given"], told["put_right"], told["others_changed"]) == (3, 2, len(others))
+    assert (told["given"], told["changed"], told["others_changed"]) == (3, 2, len(others))
     assert {change["id"] for change in told["changes"]} == {"f3", "f9", *others}
     clf = gs.load("m.gramshift")
     assert (clf.labeled_iter_ == 0).sum() == 123

@@ -180,8 +180,10 @@ def _columns(options: ClassifyOptions, inputs: Inputs, classes: list[Any], say: 
     columns = label_columns(table, classes, filled=filled, plain=METHODS[options.method].is_best, issue=looked)
     if options.output is not None:
         check_columns_fit(options.output, table, columns, classes, say)
-    own = inputs.target.columns.label
-    if options.targets and options.truth is None and own is not None and any(one is not None for one in inputs.target.labels):
+    own, labels = inputs.target.columns.label, inputs.target.labels
+    if looked and options.label in table.columns:  # else it would be read once more
+        own, labels = options.label, inputs.target.column(str(options.label))
+    if options.targets and options.truth is None and own is not None and any(one is not None for one in labels):
         say(own_labels_in_words(table, own))
     return columns
 
