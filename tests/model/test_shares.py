@@ -12,7 +12,7 @@ import gramshift as gs
 import naive
 from conftest import KINDS, texts
 from gramshift.model import explain as shares
-from gramshift.model.explain import stretches
+from gramshift.model.explain import decisive_spans
 from gramshift.model.fitted import Model
 from gramshift.model.ngram_model import at_origins
 from gramshift.model.similarities import Reference, Similarities
@@ -80,7 +80,7 @@ def test_many_documents_get_what_explain_gives_each(n_jobs):
     for text, one in zip(new, found, strict=True):
         why = clf.explain(text)
         assert [(span.start, span.stop, span.label) for span in why.spans] == [
-            (start, stop, clf.classes_[code]) for start, stop, code in stretches(one.by_character)
+            (start, stop, clf.classes_[code]) for start, stop, code in decisive_spans(one.by_character)
         ]
         for span in why.spans:
             mine = one.by_character[span.start : span.stop].sum(axis=0)

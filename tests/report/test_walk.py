@@ -24,11 +24,9 @@ def test_a_walk_from_two_files_to_corrected_labels(browser, tmp_path):
     assert "29 corrections" in walked.said
     for document, (label, mark, _) in walked.given.items():
         assert mark or walked.after[document] == label
-    put_right = [document for document, (label, *_) in walked.given.items() if label and walked.before[document] != label]
-    assert put_right  # or there was nothing to correct
-    assert (
-        f"29 labels set, {len(put_right)} changed and {29 - len(put_right)} confirmed, 1 unclear, 1 note" in seen["3-reviewed"]
-    )
+    changed = [document for document, (label, *_) in walked.given.items() if label and walked.before[document] != label]
+    assert changed  # or there was nothing to correct
+    assert f"29 labels set, {len(changed)} changed and {29 - len(changed)} confirmed, 1 unclear, 1 note" in seen["3-reviewed"]
     assert "What the corrections changed" in seen["5-report-again"]
     assert "Random sample:" in seen["6-score"]
     page.locator("#show").select_option("corrected")

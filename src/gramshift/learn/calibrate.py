@@ -128,7 +128,7 @@ class Expected:
 def expect_accuracy(probabilities: Floats, plain: Floats, source_right: float) -> Expected:
     """The accuracy of labels, from their probabilities, those of the first round, and the held-out accuracy on the source.
 
-    Probabilities that are calibrated on one domain are too sure in another: how much, is learnt from many pairs of domains.
+    Probabilities that are calibrated on one domain are overconfident on another: by how much, many pairs of domains tell.
     Labels that differ from those of the first round are trusted less.
     """
     found = {

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 DOUBTFUL, CONFLICT, SPELLING = "doubtful label", "copies with different labels", "label spelling"
 COPY, NEAR_COPY, EMPTY, UNLIKE = "copy", "near copy", "empty text", "unlike the source"
 KINDS = {  # in the order in which they are told, with what each means
-    DOUBTFUL: "source labels that the other documents speak against, most doubtful first",
+    DOUBTFUL: "source labels that the other documents contradict, most doubtful first",
     CONFLICT: "source documents with the same text and different labels",
     SPELLING: "labels that differ only by case or blanks, and are different classes",
     COPY: "documents that an earlier one is a copy of, whatever their case and blanks",

@@ -270,7 +270,7 @@ def explain_text(fit: Fit, text: str) -> Explanation:
         classes[code],
         name(score),
         name(empty),
-        [span(*one) for one in stretches(by_character)],
+        [span(*one) for one in decisive_spans(by_character)],
         [_introduce(fit, row, float(similarity[row]), name(by_document[row])) for row in order],
         {} if probability is None else name(probability),
         [span(one.start, one.stop, one.code) for one in rank_words(text, by_character)],
@@ -294,7 +294,7 @@ def _introduce(fit: Fit, row: int, similarity: float, shares: dict[Any, float]) 
     return Neighbour(fit.places[number], role, label, similarity, text, shares, file, known_as)
 
 
-def stretches(by_character: Floats) -> list[tuple[int, int, int]]:
+def decisive_spans(by_character: Floats) -> list[tuple[int, int, int]]:
     """Runs of characters that push towards the same class, as (start, stop, class); characters without effect end a run."""
     leading = np.where(np.any(by_character != 0, axis=1), by_character.argmax(axis=1), -1)
     edges = np.flatnonzero(np.diff(leading, prepend=-2, append=-2))
