@@ -92,6 +92,19 @@ def test_several_files_make_the_folder_that_is_named(gramshift, model, expected)
     assert sorted(contents("labels")) == ["a.csv", "c.tsv"]
 
 
+def test_records_that_are_a_link_are_refused(gramshift, model, parts):
+    """A7: what the link led to was written over."""
+    os.makedirs("labels")
+    os.makedirs("elsewhere")
+    Path("elsewhere/a.csv.json").write_text("precious")
+    os.symlink("../elsewhere", "labels/.gramshift")
+    answer = gramshift("predict", "--model", model, "--input", "parts", "--output", "labels/")
+    assert answer.code == 2
+    assert "labels/.gramshift is a link; it should be a folder of ours" in answer.err
+    assert [path.name for path in Path("elsewhere").iterdir()] == ["a.csv.json"]
+    assert Path("elsewhere/a.csv.json").read_text() == "precious"
+
+
 def test_finished_files_stay_and_missing_ones_are_done(gramshift, model, expected, parts):
     run = ["predict", "--model", model, "--input", "parts", "--output", "labels/"]
     gramshift(*run)
@@ -214,7 +227,10 @@ def test_bad_files_are_named_and_the_others_done(gramshift, model, expected, par
         (["--input", "parts", "--output", "labels/", "--engine", "ray"], "--engine ray: there are threads, dask"),
         (["--input", "parts", "--output", "labels/", "--scheduler", "tcp://x:1"], "is for Dask; add --engine dask"),
         (["--input", "parts/a.csv", "--output", "x.csv", "--engine", "dask"], "--engine dask gives each worker a file"),
-        (["--input", "parts", "--output", "labels/", "--model", "run.sh"], "run.sh is not a whole Gramshift model"),
+        (
+            ["--input", "parts", "--output", "labels/", "--model", "run.sh"],
+            "run.sh is not a Gramshift model, or not a whole one",
+        ),
         (["--input", "nope://x/*.csv", "--output", "labels/"], "nope://x/*.csv cannot be reached: Protocol not known: nope"),
         (["--input", "memory://none.csv", "--output", "labels/"], "memory://none.csv: there is no such file"),
     ],

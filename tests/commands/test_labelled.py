@@ -1,10 +1,13 @@
+import os
 import shlex
+import subprocess
 
 import pytest
 
 from gramshift.commands.classify.labelled import label_columns, read_corrections, renamed_in_words
 from gramshift.commands.classify.options import ClassifyOptions, quote_word
 from gramshift.data.tables import Style, Table, TableError
+from gramshift.text.terminal import Line, visible
 from small_tables import write_csv
 
 
@@ -62,5 +65,19 @@ def test_a_run_is_written_as_a_command_that_a_shell_takes():
         *("gramshift", "classify", "--source", "kitchen.csv", "it's; rm -rf.csv", "--target", "my films.csv"),
         *("--report", "r.html", "--text=-t", "--corrections", "corrections.csv", "--jobs", "2", "--force"),
     ]
-    for word in ("$HOME", "`id`", "a\nb", '"', "", "*", "~", "naïve 😀"):
+    for word in ("$HOME", "`id`", '"', "", "*", "~", "naïve 😀"):
         assert shlex.split(quote_word(word)) == [word]
+
+
+@pytest.mark.parametrize(
+    "word", ["a\nb", "my\u00a0results", "映画\u3000評.csv", "it's\ta\\b", "caf\udce9", "\u202egpj", "\U000e0001x"]
+)
+def test_names_that_a_terminal_would_show_otherwise_are_escaped(word):
+    """D2: a blank that does not break was shown as one that does, and the command was about another file."""
+    quoted = quote_word(word)
+    assert visible(quoted) == quoted
+    typed = ["bash", "-c", f"printf %s {quoted}"]
+    shown = subprocess.run(typed, capture_output=True, check=True, env={"LC_ALL": "C.UTF-8"}).stdout
+    assert shown == os.fsencode(word)
+    lines = Line(f"gramshift classify --target {quoted} --output labels.csv", is_command=True).wrapped(20)
+    assert f"  --target {quoted} \\" in lines or f"  {quoted} \\" in lines

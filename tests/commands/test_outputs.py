@@ -301,6 +301,10 @@ def test_advice_to_delete_a_folder_can_be_pasted(gramshift):
     run = ["kernel", "lines.txt", "--output", "k.npy", "--resume", "my results"]
     assert gramshift(*run, "--ngrams", "2").code == 0
     assert gramshift(*run, "--ngrams", "3", "--force").err.endswith("or delete this one: rm -r 'my results'\n")
+    os.rename("my results", "my\u00a0results")  # a terminal shows it as the name of another folder
+    run[-1] = "my\u00a0results"
+    assert gramshift(*run, "--ngrams", "3", "--force").err.endswith("give another folder, or delete this one\n")
+    os.rename("my\u00a0results", "my results")
     os.rename("my results", "-rf")
     assert gramshift(*run[:-1], "./-rf", "--ngrams", "3", "--force").err.endswith("rm -r ./-rf\n")
     assert gramshift(*run[:-2], "--resume=-rf", "--ngrams", "3", "--force").err.endswith("rm -r ./-rf\n")

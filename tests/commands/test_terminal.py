@@ -176,6 +176,15 @@ def test_work_is_done_whatever_is_closed(plain_model, closed):
     assert len(output.read_text().splitlines()) == 3
 
 
+def test_work_is_done_where_words_go_to_a_full_disk(plain_model):
+    output = plain_model / "o.csv"
+    output.unlink(missing_ok=True)
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-c", RUN, *PREDICT, "--output", "o.csv"]
+        assert subprocess.run(command, stderr=full, timeout=300, check=False, cwd=plain_model).returncode == 0
+    assert len(output.read_text().splitlines()) == 3
+
+
 def test_words_never_go_where_data_goes(plain_model):
     result = run_closed(*PREDICT, "--output", "-", closed=[2], cwd=plain_model)
     assert result.returncode == 0

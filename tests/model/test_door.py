@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import gramshift as gs
-from gramshift.baselines import CLASSES
+from gramshift.baselines import CLASSES, KernelDiscriminant
 from gramshift.commands.info import describe_model
 from gramshift.errors import InputError, MemoryLimitError
 from gramshift.learn.features import GramFeatures
@@ -337,6 +337,27 @@ def test_ngrams_of_any_length_are_refused(files, tmp_path, name):
     changed = {**head, "parameters": {**head["parameters"], "ngram_range": [1, 10**6]}}
     changed |= {"settings": {**head["settings"], "ngram_range": [1, 10**6]}} if "settings" in head else {}
     refuse(build(tmp_path / "hostile", changed, arrays), f"n-grams of a file have at most {LONGEST_NGRAM} characters")
+
+
+def test_ngrams_of_any_length_are_refused_for_the_next_fit_too(files, tmp_path):
+    _, head, arrays = files("texts")
+    changed = {**head, "parameters": {**head["parameters"], "ngram_range": [1, 10**6]}}
+    refuse(build(tmp_path / "hostile", changed, arrays), f"n-grams of a file have at most {LONGEST_NGRAM} characters")
+
+
+def test_the_trial_of_a_file_takes_beginnings_of_a_few_texts():
+    """B11: texts of ten megabytes in a file kept even ``gramshift info`` busy for minutes."""
+    texts, kda = ["a trial of ab" * 1000, *["of what"] * 30], KernelDiscriminant(ngram_range=(2, 3))
+    state = {"texts": texts, "coefficients": np.arange(62.0).reshape(31, 2), "intercepts": np.zeros(2)}
+    few = {"texts": [text[:1000] for text in texts[:10]], "coefficients": state["coefficients"][:10]}
+    assert kda._try(state).tolist() == kda._score_texts(state | few, ["a trial of what it holds", ""]).tolist()
+    assert kda._try(state).tolist() != kda._score_texts(state, ["a trial of what it holds", ""]).tolist()
+
+
+def test_classes_that_are_not_finite_are_refused(files, tmp_path):
+    _, head, arrays = files("texts")
+    changed = {**head, "classes": {"dtype": "<f8", "values": [1.0, float("inf")]}}
+    refuse(build(tmp_path / "hostile", changed, arrays), "its labels are not finite")
 
 
 def test_classes_without_documents_are_refused(files, tmp_path):

@@ -232,6 +232,8 @@ def _hold_folder(folder: str, jobs: list[FileJob]) -> Iterator[None]:
     if not parent.is_dir():
         raise FileNotFoundError(f"--output {folder}: there is no folder {parent}; make it first")
     records = Path(path, RECORDS)
+    if records.is_symlink():  # what it leads to is not ours
+        raise InputError(f"{records} is a link; it should be a folder of ours: delete the link, or give another --output")
     records.mkdir(parents=True, exist_ok=True)
     lock = records.resolve() / "lock"
     locked = hold(lock)

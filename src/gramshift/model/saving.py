@@ -159,7 +159,7 @@ def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str,
     held = parameters_from_json(head["settings"])
     if not LEAST_SETTINGS <= set(held) <= set(PRESETS["paper"]):
         raise ValueError("its settings are not those that it needs")
-    Settings.from_parameters(parameters)  # what the user gave must be right by itself, too
+    given = Settings.from_parameters(parameters)  # what the user gave must be right by itself, too
     if len({one.get("kernel") == "precomputed" for one in (parameters, held)}) > 1:
         raise ValueError("its parameters and its settings do not agree on whether kernels are given")
     if "told" not in head and isinstance(held["weighting"], dict) and held["weighting"].get("classes"):
@@ -167,7 +167,8 @@ def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str,
     settings = Settings.from_parameters(parameters | held)
     runtime = Runtime()  # never what a file says: whoever loads it decides
     similarities = similarities_of(settings, runtime)
-    check_kernels([] if similarities is None else similarities.kernels)
+    for one in (similarities, similarities_of(given, runtime)):
+        check_kernels([] if one is None else one.kernels)
     classes = labels_from_json(head["classes"])
     iteration, codes = arrays["labeled_iter"], arrays["source_codes"]
     n, n_classes, source = len(iteration), len(classes), np.flatnonzero(iteration == 0)
@@ -332,6 +333,8 @@ def labels_from_json(labels: dict[str, Any]) -> NDArray[Any]:
     if kind == "U" and len(values) * max(map(len, values), default=0) > LABEL_CHARACTERS:
         raise ValueError("its labels are too long")
     classes = np.array(values) if kind == "U" else np.array(values, np.dtype(dtype))
+    if kind == "f" and not np.isfinite(classes).all():
+        raise ValueError("its labels are not finite")
     if classes.tolist() != values or np.unique(classes).tolist() != values or len(values) < 2:
         raise ValueError("its labels are not in order, or not different")
     return classes

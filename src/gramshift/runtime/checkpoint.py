@@ -10,7 +10,7 @@ import threading
 import weakref
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from shlex import quote
@@ -224,15 +224,21 @@ def _unpack(data: NDArray[np.uint8], start: int) -> dict[str, NDArray[Any]]:
     for entry in head:
         PIECE_ENTRY.check("its list of arrays", dict(zip(PIECE_ENTRY.members, entry, strict=True)), sizes)
         key, dtype, shape = entry
-        if not re.fullmatch(rf"[<>|][{KINDS}]\d{{1,9}}", dtype):
-            raise ValueError(f"it has values of type {dtype!r}")
         place += _missing(place)
-        size = np.dtype(dtype).itemsize * math.prod(shape)
+        size = _size_of_type(dtype) * math.prod(shape)
         if place + size > len(body):
             raise ValueError(f"{key} ends after it")
         arrays[key] = body[place : place + size].view(dtype).reshape(shape)
         place += size
     return arrays
+
+
+def _size_of_type(name: str) -> int:
+    """Bytes of one value of a type that a piece may hold."""
+    with suppress(TypeError):
+        if re.fullmatch(rf"[<>|][{KINDS}]\d{{1,9}}", name) and np.dtype(name).itemsize:
+            return np.dtype(name).itemsize
+    raise ValueError(f"it has values of type {name!r}")
 
 
 def _missing(size: int) -> int:
@@ -260,6 +266,8 @@ def _compare(folder: str | os.PathLike[str], found: Mapping[str, Any], run: Mapp
 
 def _advice(folder: str | os.PathLike[str]) -> str:
     name = os.fspath(folder)
+    if not name.isprintable():  # the terminal would show another name, and another folder would be deleted
+        return "give another folder, or delete this one"
     return f"give another folder, or delete this one: rm -r {quote(f'./{name}' if name.startswith('-') else name)}"
 
 

@@ -3,15 +3,16 @@
 import json
 import os
 import re
-import shlex
 import sys
 import unicodedata
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, Any
 
 from gramshift.errors import InputError
 
+_WORD = re.compile(r"""(?:\$'(?:\\.|[^'\\])*'|'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"\\])+""")  # of a command, with its quotes
 _HIDDEN = re.compile(r"[\x00-\x1f\x7f-\U0010ffff]")  # these and a few others are looked at one by one
 
 
@@ -37,7 +38,7 @@ def visible(text: str) -> str:
 
 def _split_command(command: str, most: int) -> list[str]:
     """A command in parts between which a line may end: options with their values, single words if these are too long."""
-    words = list(map(shlex.quote, shlex.split(command)))
+    words = _WORD.findall(command)
     parts: list[str] = []
     for word in words:
         if parts and not word.startswith("-"):
@@ -87,11 +88,12 @@ def tell(lines: Iterable[Line]) -> None:
     """Write lines to stderr: in a terminal wrapped by words and in colour, unless NO_COLOR is set; else as they are."""
     if sys.stderr is None:  # print would take stdout in its place
         return
-    if not is_terminal(sys.stderr):
+    if is_terminal(sys.stderr):
+        _print_styled(lines, stderr=True)
+        return
+    with suppress(OSError):  # where words go to a full disk, the work is not lost
         for line in lines:
             print(*line.wrapped(), file=sys.stderr)
-        return
-    _print_styled(lines, stderr=True)
 
 
 def _print_styled(lines: Iterable[Line], *, stderr: bool) -> None:
