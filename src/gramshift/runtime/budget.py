@@ -39,7 +39,8 @@ LINEAR_CHARACTER, LINEAR_LENGTH = 4.5, 1.41  # a character of the texts and of l
 LINEAR_CLASS = 3  # a character of the texts, for every class after the second: coefficients
 LISTED_SECONDS, TRAINED_SECONDS, PLAIN_SECONDS = 8.5e-7, 7e-8, 3e-7  # a character that is listed, or trained on
 FEW_STEPS, MORE_STEPS = 10_000, 0.35  # documents from which on training takes more steps, and by which power of their number
-LINEAR_EXPLAINED_SECONDS, LINEAR_PAGE_SECONDS = 5.6e-3, 2.2  # a document that is explained; the page itself
+LINEAR_EXPLAINED_SECONDS, EXPLAINED_CHARACTER_SECONDS = 3e-4, 3e-6  # a document that is explained, and each character of it
+LINEAR_PAGE_SECONDS = 1.2  # the page itself
 PROBLEM_SECONDS = 6e-7  # a character that is looked through for problems in the data
 
 START, LANDMARK_START, COMMAND_START = 0.4, 0.3, 2.4  # seconds: loading compiled code
@@ -89,6 +90,8 @@ class Work:
     """Of the longest label, for which arrays of labels have room in every row."""
     longest: int = 0
     """Characters of the longest document that is explained."""
+    n_fits: int = 1
+    """Two where labels are compared with those without corrections."""
 
     @property
     def n(self) -> int:
@@ -147,6 +150,7 @@ def estimate_exact(work: Work, *, on_disk: bool = False) -> Needs:
     flops = n_training**3 + (2 * n_training**2 * n if work.adapts else 0)
     of_one_core = NGRAM_SECONDS * n_ngrams + CELL_SECONDS * n * n + FLOP_SECONDS * flops
     of_one_core += FLOP_SECONDS * n_training**3  # probabilities
+    of_one_core += FLOP_SECONDS * flops * (work.n_fits - 1)  # with the same gram
     if work.command:
         of_one_core += DOUBLE_SECONDS * n_training**3  # those of the command, and plain beside it
     trained = PER_TRAINING_CELL * (n * work.n_source + n_training**2)
@@ -165,11 +169,11 @@ def estimate_exact(work: Work, *, on_disk: bool = False) -> Needs:
 def estimate_linear(work: Work) -> Needs:
     """Estimate a fit of a linear model: memory in line with the characters; of many documents training takes more steps."""
     steps = max(1.0, work.n / FEW_STEPS) ** MORE_STEPS
-    of_one_core = (LISTED_SECONDS + TRAINED_SECONDS * work.n_trainings * steps) * work.n_characters
+    of_one_core = (LISTED_SECONDS + TRAINED_SECONDS * work.n_trainings * steps) * work.n_characters * work.n_fits
     if work.command:
         of_one_core += PLAIN_SECONDS * work.n_characters
-    if work.n_explained:
-        of_one_core += LINEAR_EXPLAINED_SECONDS * work.n_explained
+    of_document = LINEAR_EXPLAINED_SECONDS + EXPLAINED_CHARACTER_SECONDS * work.n_characters / max(1, work.n)
+    of_one_core += of_document * work.n_explained
     sorting = min(SORTED_POSITION * work.n_characters, SORTED_TOGETHER)
     page = LINEAR_PAGE + work.explained(LINEAR_TOGETHER) if work.n_explained else 0
     each = LINEAR_CHARACTER + LINEAR_LENGTH * work.n_lengths + LINEAR_CLASS * max(0, work.n_classes - 2)

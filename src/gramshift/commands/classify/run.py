@@ -228,6 +228,7 @@ def measure(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any
         command=True,
         label_characters=max((len(label) for label in set(inputs.labels) if isinstance(label, str)), default=0),
         longest=max(map(len, inputs.target_texts), default=0) if options.report else 0,
+        n_fits=2 if corrections else 1,
     )
     allowed = memory_of(options.memory)
     if options.embeddings is not None:
