@@ -18,6 +18,7 @@ from gramshift.model.advice import (
 )
 
 EVEN = {"good": 0.5, "bad": 0.5}
+THREE = {"a": 0.4, "b": 0.3, "c": 0.3}
 
 
 def shares(good):
@@ -92,12 +93,17 @@ def test_only_some_documents_are_looked_at():
         ),
         (shares(0.9), [shares(0.94), shares(0.97)], []),
         (EVEN, [shares(0.5), shares(0.75)], ["the proportion of 'good' grew from 50% to 75% over the rounds"]),
-        (EVEN, [shares(0.5), shares(1.0)], ["one class dominates: 100%", "no target document got 'bad'"]),
+        (EVEN, [shares(0.5), shares(1.0)], ["one class dominates: 100%", "no target document was labelled 'bad'"]),
         (EVEN, [shares(0.95)], ["one class dominates: 95%"]),
+        (shares(0.9), [shares(0.985)], ["one class dominates: 98% of the target got 'good', which is 90% of the source"]),
+        (shares(0.99), [shares(1.0)], []),  # of twenty documents none is foreseen
+        (THREE, [THREE], []),
+        (THREE, [{"a": 0.55, "b": 0.38, "c": 0.07}], ["few target documents were labelled 'c' (7.0%, 30% of the source)"]),
+        (THREE | {"new": 0.0}, [THREE | {"new": 0.0}], []),  # a class that a person has added
     ],
 )
 def test_warnings(source, stages, expected):
-    found = warn(source=source, stages=stages)
+    found = warn(source=source, stages=stages, n_target=40)
     assert len(found) == len(expected)
     assert all(words in warning for words, warning in zip(expected, found, strict=True))
 
@@ -130,7 +136,22 @@ def test_the_verdict_and_its_tone(labels, plain, apart, verdict, tone):
         ((0.6, 0.85, 0.95), 0.5, [], "With care"),  # of every 100 labels 40 may be wrong
         ((0.58, 0.73, 0.84), 0.5, [], "With care"),
         ((0.74, 0.85, 0.92), 0.5, ["one class dominates"], "Only after a look"),
-        ((0.74, 0.85, 0.92), 0.8, [], "No, not as they are"),
+        ((0.74, 0.85, 0.92), 0.8, [], "With care"),  # a quarter of the mistakes fewer than by one class alone
+        (
+            (0.74, 0.82, 0.92),
+            0.8,
+            [],
+            "No, not as they are: about 82 of 100 labels are expected to be right (74 to 92), hardly more",
+        ),
+        (
+            (0.6, 0.65, 0.7),
+            0.92,
+            [],
+            "No, not as they are: about 65 of 100 labels are expected to be right (60 to 70), no more than",
+        ),
+        ((0.8, 0.9, 0.95), 0.94, [], "With care"),  # rare classes may be found well all the same
+        ((0.95, 0.98, 0.99), 0.93, [], "Yes"),
+        ((0.5, 0.59, 0.7), 0.5, [], "No, not as they are"),
     ],
 )
 def test_labels_are_judged_by_the_whole_interval(interval, largest, warnings, verdict):
@@ -140,10 +161,23 @@ def test_labels_are_judged_by_the_whole_interval(interval, largest, warnings, ve
 
 @pytest.mark.parametrize(
     ("interval", "largest", "tone"),
-    [((0.08, 0.99, 1.0), 0.6, "doubtful"), ((0.74, 0.85, 0.92), 0.5, "good"), ((0.74, 0.85, 0.92), 0.8, "doubtful")],
+    [((0.08, 0.99, 1.0), 0.6, "doubtful"), ((0.74, 0.85, 0.92), 0.5, "good"), ((0.74, 0.82, 0.92), 0.8, "doubtful")],
 )
 def test_verdicts_about_labels_have_a_tone_too(interval, largest, tone):
     assert tone_of(judge_labels(dict(zip(("low", "value", "high"), interval, strict=True)), largest, [])) == tone
+
+
+def test_what_was_measured_goes_before_what_is_expected():
+    verdict = judge_labels({"low": 0.53, "value": 0.57, "high": 0.6}, 0.5, [], 600)
+    assert verdict.startswith(
+        "No, not as they are: 57 of 100 labels are right (53 to 60), by 600 that are known, hardly more than"
+    )
+
+
+def test_where_plain_gives_the_same_labels_it_is_no_safer():
+    labels = ["good"] * 300
+    found, _ = diagnose(labels=labels, plain=labels, source=EVEN, stages=[shares(1.0), shares(1.0)], apart=0.9)
+    assert found["verdict"] == "Doubtful: see the warnings. Plain gives the same labels."
 
 
 def test_a_method_that_does_not_adapt_is_not_asked_about_adapting_or_rounds():
@@ -154,7 +188,7 @@ def test_a_method_that_does_not_adapt_is_not_asked_about_adapting_or_rounds():
     assert warnings == ["the proportion of 'good' is 80%, with plain 50%: check some of these labels, compare with best"]
     assert found["verdict"] == "Doubtful: see the warnings. Check some labels by hand."
     found, _ = diagnose(labels=plain, plain=plain, source=EVEN, stages=[EVEN, EVEN], apart=0.9, adapts=False, n_rounds=1)
-    assert found["verdict"].startswith("Not known: this method expects no accuracy")
+    assert found["verdict"].startswith("Not known: this method cannot estimate its accuracy")
 
 
 def test_counts_are_told_in_the_order_of_the_classes():

@@ -38,7 +38,14 @@ def paper():
 
 def test_diagnostics_tell_what_there_is_to_know(best):
     found = best.diagnostics_
-    names = ["class shares moved", "separability", "agreement with plain", "drift of the class shares", "verdict", "warnings"]
+    names = [
+        "class proportions moved",
+        "separability",
+        "agreement with plain",
+        "drift of the class proportions",
+        "verdict",
+        "warnings",
+    ]
     assert list(found) == names
     same = np.mean(best.plain_transduction_ == best.transduction_)
     assert found["agreement with plain"]["value"] == pytest.approx(same, abs=1e-4)
@@ -81,7 +88,7 @@ def test_what_is_not_kept_is_not_told(best, tmp_path):
 def test_a_gram_that_is_given_has_diagnostics_without_documents():
     gram = gs.StringKernel(ngram_range=(3, 5)).gram([*KITCHEN.texts, *FILMS.texts], normalize=True)
     clf = gs.TransductiveClassifier(kernel="precomputed", preset="paper").fit(gram, [*KITCHEN.labels, *[None] * 120])
-    assert list(clf.diagnostics_) == ["drift of the class shares", "warnings"]
+    assert list(clf.diagnostics_) == ["drift of the class proportions", "warnings"]
 
 
 def test_there_is_nothing_before_a_fit():

@@ -20,7 +20,10 @@ GROWN = 0.2  # the share of a class, since the first labels
 APART, TOGETHER = 0.95, 0.6
 DISAGREED = 0.75
 FEW = 200  # target documents
-LITTLE, USABLE = 0.1, 0.8  # above the most common class; of labels that are expected to be right
+FEWER, HALF = 0.8, 0.5  # wrong labels for each that the most common class alone would give: more are no use, fewer are good
+USABLE = 0.8  # of labels that are expected to be right
+LOST = 0.25  # of its proportion in the source, that a class has left
+FORESEEN, MANY = 3, 10  # target documents of a class, going by the source: fewer may be none, or few, by chance
 WIDE, AT_LEAST = 0.5, 0.65  # an interval that tells nothing; its lower end, where labels are called usable
 ENOUGH = 20  # target documents: of fewer it is no news that all are of one class
 Shares = dict[str, float]
@@ -52,6 +55,8 @@ class Answers:
     adapts: bool = True
     """Whether the method looks at target documents at all."""
     sources: list[dict[str, Any]] | None = None
+    fell_back: bool = False
+    """Whether there were too few target documents for a method that adapts."""
 
     @property
     def stages(self) -> list[Shares]:
@@ -123,7 +128,10 @@ def diagnose_answers(answers: Answers, apart: float | None, advice: Advice | Non
     )
     if shares is not None:
         moved = sum(abs(one["used"] - one["source"]) for one in shares.values()) / 2
-        found = {"class shares moved": _of(moved, shares_in_words(shares))} | found
+        found = {"class proportions moved": _of(moved, shares_in_words(shares))} | found
+    if answers.fell_back:
+        words = f"Too few target documents to adapt to ({len(answers.labels)}): these are the labels that plain gives."
+        found = {"not adapted": {"value": len(answers.labels), "sentence": words}} | found
     if answers.sources:
         found = {"sources": {"value": len(answers.sources), "sentence": sources_in_words(answers.sources)}} | found
     return found, warnings
@@ -151,7 +159,7 @@ def diagnose(
         same = agreement(labels, plain)
         found["agreement with plain"] = _of(same, _agreement_in_words(same, len(labels)))
     if len(stages) > 1:
-        found["drift of the class shares"] = _of(drift(stages), _drift_in_words(stages))
+        found["drift of the class proportions"] = _of(drift(stages), _drift_in_words(stages))
     warnings = warn(source=source, stages=stages, advice=advice, n_target=len(labels), n_rounds=n_rounds)
     if expected is not None:
         found["verdict"] = judge_labels(expected, max(last_shares(stages, source).values()), warnings)
@@ -170,24 +178,38 @@ def warn(
     n_target: int = ENOUGH,
     n_rounds: int = 2,
 ) -> list[str]:
-    """Warn of a class that dominates, or is about to, and of a class that nobody gets, unless documents are few."""
+    """Warn of a class that dominates, or is about to, and of classes that hardly any document gets, unless these are few.
+
+    Classes that the source has not, because a person has added them, are not missed.
+    """
     if n_target < ENOUGH or not stages:
         return []
     last, warnings = stages[-1], []
     largest = max(last, key=lambda name: last[name])
-    if last[largest] >= SWALLOWED and max(source.values()) <= BALANCED:
-        beside = f"which is {source[largest]:.0%} of the source"
+    others = 1 - source.get(largest, 0.0)  # in the source
+    lost = n_target * others >= FORESEEN and 1 - last[largest] <= LOST * others
+    dominates = last[largest] >= SWALLOWED and (max(source.values()) <= BALANCED or lost)
+    if dominates:
+        beside = f"which is {source.get(largest, 0.0):.0%} of the source"
         warnings.append(f"one class dominates: {last[largest]:.0%} of the target got {largest!r}, {beside}; {advice}")
     elif last[largest] - stages[0][largest] >= GROWN:
         grown = f"grew from {stages[0][largest]:.0%} to {last[largest]:.0%} over the rounds"
         if n_rounds < 2:
             grown = f"is {last[largest]:.0%}, with plain {stages[0][largest]:.0%}"
         warnings.append(f"the proportion of {largest!r} {grown}: check some of these labels, {advice}")
-    nobody = [name for name in last if last[name] == 0]
+    foreseen = {name: n_target * source.get(name, 0.0) for name in last}
+    nobody = [repr(name) for name in last if last[name] == 0 and foreseen[name] >= FORESEEN]
     if nobody:
-        more = f" and {len(nobody) - 5} more classes" if len(nobody) > 5 else ""
-        warnings.append(f"no target document got {', '.join(map(repr, nobody[:5]))}{more}")
+        warnings.append(f"no target document was labelled {_listed(nobody)}")
+    few = {name: source[name] for name in last if foreseen[name] >= MANY and 0 < last[name] <= LOST * source[name]}
+    if few and len(last) > 2 and not dominates:
+        told = [f"{name!r} ({last[name]:.1%}, {share:.0%} of the source)" for name, share in few.items()]
+        warnings.append(f"few target documents were labelled {_listed(told)}: check some documents, {advice}")
     return warnings
+
+
+def _listed(names: list[str], most: int = 5) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more classes" if len(names) > most else "")
 
 
 def last_shares(stages: list[Shares], source: Shares) -> Shares:
@@ -195,26 +217,34 @@ def last_shares(stages: list[Shares], source: Shares) -> Shares:
     return stages[-1] if stages else source
 
 
-def judge_labels(expected: dict[str, float], largest: float, warnings: list[str]) -> str:
-    """Answer whether the labels can be used, by the accuracy that is to be expected beside that of always saying one class."""
+def judge_labels(expected: dict[str, float], largest: float, warnings: list[str], n_known: int | None = None) -> str:
+    """Answer whether the labels can be used, by the accuracy that is to be expected beside that of always saying one class.
+
+    With ``n_known`` it was measured, on so many documents with a known label.
+    """
     value, low, high = (f"{100 * expected[name]:.0f}" for name in ("value", "low", "high"))
     words = f"about {value} of 100 labels are expected to be right ({low} to {high})"
+    if n_known is not None:
+        words = f"{value} of 100 labels are right ({low} to {high}), by {n_known} that are known"
     if expected["high"] - expected["low"] > WIDE:
-        return f"Can't tell: {words}, which may be anything. Check some by hand, or label more documents together."
-    if expected["value"] < largest + LITTLE:
-        return (
-            f"No, not as they are: {words}, hardly more than the most common class alone. Label some documents by hand first."
-        )
+        return f"Can't tell: {words}, too wide an interval to say. Check some by hand, or label more documents together."
+    if 1 - expected["value"] > FEWER * (1 - largest):
+        alone = f"the most common class alone ({100 * largest:.0f})"
+        if largest > BALANCED and expected["value"] >= USABLE:
+            return f"With care: {words}, and {alone} would reach about as many. Check the rare classes."
+        than = "hardly more than" if expected["value"] > largest else "no more than"
+        return f"No, not as they are: {words}, {than} {alone}. Label some documents by hand first."
     if warnings:
         return f"Only after a look: {words}, but see the warnings."
-    if expected["value"] < USABLE or expected["low"] < AT_LEAST:
+    if expected["value"] < USABLE or expected["low"] < AT_LEAST or 1 - expected["value"] > HALF * (1 - largest):
         return f"With care: {words}. Check those that matter, least sure first."
     return f"Yes, for most purposes: {words}. Check the least sure ones."
 
 
 def _verdict(warnings: list[str], apart: float, same: float, n_target: int) -> str:
     if warnings:
-        return "Doubtful: see the warnings. The plain kernel is the safer choice."
+        beside = "The plain kernel is the safer choice" if same < 1 else "Plain gives the same labels"
+        return f"Doubtful: see the warnings. {beside}."
     if n_target < FEW:
         return f"Unclear with only {n_target} target documents: plain usually does as well."
     if apart < TOGETHER:
@@ -230,7 +260,7 @@ def _judge_unadapted(warnings: list[str], same: float) -> str:
         return "Doubtful: see the warnings. Check some labels by hand."
     if same < DISAGREED:
         return "Look closer: many labels differ from those of plain. Check some of these by hand."
-    return "Not known: this method expects no accuracy. Score it on some documents that you label yourself."
+    return "Not known: this method cannot estimate its accuracy. Score it on some documents that you label yourself."
 
 
 TONES = {  # by the first words of a verdict

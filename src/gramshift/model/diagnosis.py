@@ -36,7 +36,13 @@ def answers_of(fit: Fit, plain: Fit | None) -> Answers:
         shares=fit.describe_shares(),
         adapts=fit.settings.adapt or len(fit.history) > 1,
         sources=fit.sources,
+        fell_back=fell_back(fit),
     )
+
+
+def fell_back(fit: Fit) -> bool:
+    """Whether there were too few target documents for more than one round."""
+    return bool(len(fit.labels[fit.wanted])) and len(fit.history) == 1 < fit.settings.n_rounds
 
 
 def diagnose_fit(fit: Fit, runtime: Runtime) -> dict[str, Any]:
@@ -49,7 +55,7 @@ def diagnose_fit(fit: Fit, runtime: Runtime) -> dict[str, Any]:
     except SingularKernelError as error:  # labels do not need it
         plain, unknown = None, [f"The labels could not be compared with those of plain: {error}."]
     found, warnings = diagnose_answers(answers_of(fit, plain), measure_separability(fit))
-    return found | {"warnings": [*warnings, *check_scale(fit), *unknown]}
+    return found | {"warnings": [*warnings, *find_void_rounds(fit.history, "n_added"), *check_scale(fit), *unknown]}
 
 
 def find_warnings(fit: Fit) -> list[str]:
@@ -59,7 +65,18 @@ def find_warnings(fit: Fit) -> list[str]:
     source = class_shares(answers.source, answers.classes)
     n_target, n_rounds = len(answers.labels), len(answers.rounds)
     found = warn(source=source, stages=answers.stages, advice=advice, n_target=n_target, n_rounds=n_rounds)
-    return [*found, *check_scale(fit)]
+    return [*found, *find_void_rounds(fit.history, "n_added"), *check_scale(fit)]
+
+
+def find_void_rounds(history: Sequence[dict[str, Any]], option: str) -> list[str]:
+    """Warn, in words, of a second round that changed nothing because all target documents had a pseudo-label to keep."""
+    if len(history) < 2 or history[1]["labels"] is None:
+        return []
+    n_target, n_added = (sum(history[1][name].values()) for name in ("labels", "added"))
+    if n_target < ENOUGH or n_added < n_target or history[1]["changed"]:
+        return []
+    why = f"all {n_target} target documents had pseudo-labels already, and kept them"
+    return [f"the second round changed no label, because {why}; set {option} to half of them or less"]
 
 
 def judge_quickly(fit: Fit) -> str | None:

@@ -16,7 +16,7 @@ from gramshift.model.advice import Advice, Answers, diagnose_answers, separabili
 from gramshift.model.classifier import TransductiveClassifier, fit_on_gram
 from gramshift.model.data_problems import DOUBTFUL, Examined, Issues, find_issues
 from gramshift.model.describers import compare_plainly
-from gramshift.model.diagnosis import FEWEST, measure_separability
+from gramshift.model.diagnosis import FEWEST, fell_back, find_void_rounds, measure_separability
 from gramshift.model.fit import make_gram
 from gramshift.model.inputs import ListedCorpus
 from gramshift.model.labels import encode_labels
@@ -27,7 +27,7 @@ from gramshift.text.corpus import Joined
 
 ADVICE = Advice(
     without_shares="compare with --method plain, or add fewer pseudo-labels (--added)",
-    with_shares="compare with plain_label, or give the shares that you know (--shares)",
+    with_shares="compare with plain_label, or give the class proportions if you know them (--shares)",
 )
 OF_BASELINES = Advice(without_shares=f"compare with --method {BEST}")
 
@@ -182,8 +182,10 @@ def _diagnose(
         shares=getattr(classifier, "shares_", None),
         adapts=method.adapts,
         sources=getattr(classifier, "sources_", None),
+        fell_back=method.is_own and fell_back(classifier._fit),
     )
-    return diagnose_answers(answers, apart, ADVICE if method.is_own else OF_BASELINES)
+    found, warnings = diagnose_answers(answers, apart, ADVICE if method.is_own else OF_BASELINES)
+    return found, warnings + (find_void_rounds(classifier.history_, "--added") if method.is_own else [])
 
 
 def _gather(
