@@ -82,7 +82,7 @@ def test_json(gramshift, folder):
     assert set(found["diagnostics"]) == {
         "separability",
         "agreement with plain",
-        "drift of the class shares",
+        "drift of the class proportions",
         "verdict",
     }
     assert len(found["history"]) == 2

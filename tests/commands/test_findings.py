@@ -14,7 +14,7 @@ RESULT = {
     "expected_accuracy": {"value": 0.55, "low": 0.4, "high": 0.7},
     "diagnostics": {
         "separability": {"value": 0.9, "sentence": "Source and target differ."},
-        "drift of the class shares": {"value": 0.1, "sentence": "They moved."},
+        "drift of the class proportions": {"value": 0.1, "sentence": "They moved."},
         "verdict": "No, not as they are: hardly more than chance.",
     },
     "warnings": ["one class dominates"],
@@ -57,7 +57,7 @@ def test_the_result_has_a_heading_and_a_doubtful_verdict_is_red():
         "labels in labels.csv; 2.0 s",
     ]
     assert {line.style for line in lines if "not as they are" in line.words or "Warning" in line.words} == {"bold red"}
-    assert "Problems in the data: copy: 3" in words
+    assert "Problems in the data: copy: 3 (add --report or --json to list them)" in words
     assert "They moved." not in words, "it is in the report"
 
 
@@ -78,11 +78,22 @@ def test_the_count_does_not_contradict_what_is_left_out():
 @pytest.mark.parametrize(
     ("more", "commands"),
     [
-        ({}, ["--report report.html --abstain-below 0.7 --force", "sample labels.csv --random 100 --output to-score.csv"]),
-        ({"report": "r.html"}, ["--corrections corrections.csv", "sample labels.csv"]),
+        (
+            {},
+            [
+                "--report report.html --abstain-below 0.7 --force",
+                "sample labels.csv --doubtful 50 --output to-label.csv",
+                "sample labels.csv --random 100 --output to-score.csv",
+            ],
+        ),
+        ({"report": "r.html"}, ["--corrections corrections.csv", "sample labels.csv --doubtful", "sample labels.csv --random"]),
         (
             {"corrections": "c.csv", "save": "m.gramshift"},
-            ["--output to-score.csv --corrections c.csv", "predict --model m.gramshift --input new.csv"],
+            [
+                "--output to-label.csv --corrections c.csv",
+                "--output to-score.csv --corrections c.csv",
+                "predict --model m.gramshift --input new.csv",
+            ],
         ),
         ({"target": "-"}, []),
         ({"sample": "50"}, []),
@@ -102,3 +113,28 @@ def test_a_run_is_typed_again_with_what_it_had():
         'gramshift classify --source a.csv "my b.csv" --target t.csv --output labels.csv --corrections c.csv '
         "--abstain-below 0.7 --force"
     )
+
+
+def test_the_model_is_used_as_the_target_was_read():
+    """Another column of texts, or rows of numbers, would be labelled by what was learnt elsewhere."""
+
+    def last(result, **more):
+        return [line.words for line in in_words(result, options(save="m.gramshift", **more)) if line.is_command][-1]
+
+    assert last(RESULT | {"read_as": {"text": "title,body", "id": "Nr"}}).endswith("--output new-labels.csv --text title,body")
+    assert last(RESULT, embeddings="v.npy").endswith("--output new-labels.csv --embeddings new.npy")
+
+
+def test_measured_labels_are_asked_about_as_such():
+    scores = {
+        "n": 60,
+        "accuracy": 0.9,
+        "accuracy_interval": (0.8, 0.95),
+        "macro_f1": 0.9,
+        "confusion_labels": [],
+        "confusion": [],
+    }
+    result = RESULT | {"expected_accuracy": None, "scores": scores, "warnings": []}
+    result["diagnostics"] = {"verdict": "Yes, for most purposes: 90 of 100 labels are right."}
+    (line,) = (line for line in in_words(result, options(method="tkc")) if "90 of 100" in line.words)
+    assert (line.words.split("?")[0], line.style) == ("Can I use these labels", "green")

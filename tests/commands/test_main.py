@@ -34,10 +34,10 @@ def test_help_has_an_example_for_every_command(gramshift, command):
 @pytest.mark.parametrize(
     ("typed", "advice"),
     [
-        ("classify a.csv b.csv", "a.csv b.csv stand alone; name them: --source a.csv --target b.csv"),
+        ("classify a.csv b.csv", "a.csv b.csv: no option says what these are; type --source a.csv --target b.csv"),
         ("classify a.csv b.csv c.csv -o x.csv", "--source a.csv b.csv --target c.csv"),
         ("classify 'my a.csv' b.csv", "--source 'my a.csv' --target b.csv"),
-        ("classify --source a.csv -o x.csv b.csv", "b.csv stands alone; name it: --target b.csv"),
+        ("classify --source a.csv -o x.csv b.csv", "b.csv: no option says what this is; type --target b.csv"),
         ("classify a.csv", "--source a.csv"),
         ("compare a.csv b.csv", "--source a.csv --target b.csv"),
         ("predict m.gramshift new.csv", "--model m.gramshift --input new.csv"),

@@ -42,9 +42,8 @@ class SeveralValues(TyperCommand):
         typed = repeat_option(args, self.several)
         _, alone, _ = self.make_parser(ctx).parse_args(args=list(typed))
         if alone and not ctx.resilient_parsing:
-            names = shlex.join(alone)
-            words = f"{names} stand{'s' if len(alone) == 1 else ''} alone; name {'it' if len(alone) == 1 else 'them'}"
-            raise InputError(f"{words}: {self.advise(alone, args)}")
+            these = "this is" if len(alone) == 1 else "these are"
+            raise InputError(f"{shlex.join(alone)}: no option says what {these}; type {self.advise(alone, args)}")
         return super().parse_args(ctx, typed)
 
     def advise(self, alone: list[str], args: list[str]) -> str:

@@ -60,7 +60,7 @@ def draw_sample(
     )
     rows = np.flatnonzero(np.fromiter(may_be, bool))
     if how == DOUBTFUL and sure is None:
-        advice = "give the output of gramshift classify or predict, or draw by chance with --random"
+        advice = "give the output of gramshift classify or predict, or draw at random with --random"
         raise TableError(f"{input} has no column confidence, which tells what is doubtful: {advice}")
     if not len(rows):
         raise TableError(f"{input} has no document that could be drawn")
@@ -114,7 +114,7 @@ def _last(columns: list[str], name: str) -> str | None:
 
 def in_words(result: dict[str, Any]) -> list[Line]:
     """Tell for a terminal what was drawn and what to do with it."""
-    what = "doubtful ones that are unlike each other" if result["how"] == DOUBTFUL else "each drawn with the same chance"
+    what = "doubtful ones that are unlike each other" if result["how"] == DOUBTFUL else "drawn at random"
     option, why = ("--corrections", "learn from them") if result["how"] == DOUBTFUL else ("--truth", "score the labels by them")
     lines = [
         Line(f"Result: {result['n']} of {result['n_all']} documents to label, {what}", "bold"),

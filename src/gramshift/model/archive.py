@@ -65,6 +65,8 @@ def read_archive(path: str | os.PathLike[str], declare: Declare) -> tuple[dict[s
             raise ModelFileError(f"{path} is not a Gramshift model that can be trusted: {error}") from None
         except MemoryError:
             raise
+        except zipfile.BadZipFile as error:
+            raise ModelFileError(f"{path} is not a Gramshift model, or not a whole one ({error})") from None
         except Exception as error:  # whatever a cut or made-up file leads to, it is the file's fault
             raise ModelFileError(f"{path} is not a whole Gramshift model ({error}); save it again") from None
 

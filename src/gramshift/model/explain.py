@@ -245,6 +245,8 @@ def _take_apart(model: Model, text: str) -> tuple[Floats, Floats, Floats]:
 
 def explain_text(fit: Fit, text: str) -> Explanation:
     """Take the score of one document apart; what its n-grams do not add is the score of an empty document."""
+    if fit.is_of_rows:
+        raise InputError("explain shows the words of a text that decided, and this classifier was fitted on rows of numbers")
     if not isinstance(text, str):
         raise InputTypeError(f"explain takes one document as a str, not a {type(text).__name__}; call it for each of several")
     if fit.model.similarities is None or not fit.model.similarities.by_counts:

@@ -11,12 +11,14 @@ from gramshift.commands.classify.reading import Inputs
 from gramshift.data.columns import USUAL, Columns, suggest
 from gramshift.evaluate.scoring import score_labels
 from gramshift.methods import METHODS
-from gramshift.model.advice import counts_in_words, how_sure, label_sentence, labelled_in_words, tone_of
+from gramshift.model.advice import counts_in_words, how_sure, judge_labels, label_sentence, labelled_in_words, tone_of
 from gramshift.model.data_problems import Issues
 from gramshift.text.terminal import Line, cells_of, shorten
 
 COLOURS = {"good": "green", "careful": "yellow", "doubtful": "bold red"}
 SCORED, FEWEST_SCORED = 100, 20  # documents that are labelled by hand to know how many labels are right
+MEASURED = 50  # documents with a known label, from which on the verdict goes by these
+LEARNT = 50  # documents that are labelled by hand to learn from, where labels cannot be used
 MOST_CLASSES, LONGEST_CLASS = 12, 30  # of the table that a terminal shows; characters
 MOST_LISTED = 1000  # problems in the data that JSON has
 
@@ -57,7 +59,19 @@ def describe_findings(options: ClassifyOptions, inputs: Inputs, corrections: dic
     if fits.uncorrected is not None:
         before, after = (dict(zip(inputs.target_ids, these, strict=True)) for these in (fits.uncorrected, fits.labels))
         found["corrections"] = describe_changes(corrections, before, after)
+    if (verdict := _judge_measured(found)) is not None:
+        found["diagnostics"] = found["diagnostics"] | {"verdict": verdict}
     return found | {"sentence": label_sentence(found)}
+
+
+def _judge_measured(found: dict[str, Any]) -> str | None:
+    """The verdict by true labels, if enough are known: that says more than what is expected."""
+    scores = found["scores"]
+    if scores is None or scores["n"] < MEASURED:
+        return None
+    low, high = scores["accuracy_interval"]
+    largest = max(map(sum, scores["confusion"])) / scores["n"]
+    return judge_labels({"value": scores["accuracy"], "low": low, "high": high}, largest, found["warnings"], scores["n"])
 
 
 def read_as(options: ClassifyOptions, columns: Columns) -> dict[str, str]:
@@ -116,7 +130,8 @@ def in_words(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
     if (verdict := result["diagnostics"].get("verdict")) is not None:
         question = "Did adapting help?" if _is_about_adapting(result, options) else "Can I use these labels?"
         tone = tone_of(verdict)
-        tone = "careful" if tone == "good" and result.get("expected_accuracy") is None else tone
+        is_known = result.get("expected_accuracy") is not None or _is_measured(result)
+        tone = "careful" if tone == "good" and not is_known else tone
         lines.append(Line(f"{question} {verdict}", COLOURS[tone], 2))
     lines += [Line(f"Warning: {one}", COLOURS["doubtful"], 2) for one in result["warnings"]]
     if result["scores"] is not None:
@@ -141,8 +156,12 @@ def _how_sure(result: dict[str, Any]) -> str:
     )
 
 
+def _is_measured(result: dict[str, Any]) -> bool:
+    return result["scores"] is not None and result["scores"]["n"] >= MEASURED
+
+
 def _is_about_adapting(result: dict[str, Any], options: ClassifyOptions) -> bool:
-    return result.get("expected_accuracy") is None and METHODS[options.method].adapts
+    return result.get("expected_accuracy") is None and METHODS[options.method].adapts and not _is_measured(result)
 
 
 def _learnt(result: dict[str, Any]) -> str:
@@ -155,13 +174,13 @@ def _details(result: dict[str, Any]) -> list[str]:
     """What the result rests on; how classes went from round to round is on the page and in JSON."""
     lines = []
     if (issues := result.get("issues")) and issues["counts"]:
-        lines.append(f"Problems in the data: {', '.join(f'{kind}: {count}' for kind, count in issues['counts'].items())}")
-    if result.get("fell_back"):
-        lines.append("Too few target documents to adapt to: these are the labels that plain gives.")
+        told = ", ".join(f"{kind}: {count}" for kind, count in issues["counts"].items())
+        where = "listed in the report" if result.get("report") else "add --report or --json to list them"
+        lines.append(f"Problems in the data: {told} ({where})")
     if result.get("without_evidence"):
         n = result["without_evidence"]
-        lines.append(f"{n} document{'' if n == 1 else 's'} without any known n-gram: labelled by the shares of classes alone")
-    left_out = ("verdict", "drift of the class shares")
+        lines.append(f"{n} document{'' if n == 1 else 's'} without any known n-gram: labelled from the class proportions alone")
+    left_out = ("verdict", "drift of the class proportions")
     return lines + [one["sentence"] for name, one in result["diagnostics"].items() if name not in left_out]
 
 
@@ -216,12 +235,18 @@ def _tell_next(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
     doubtful = unknown and result["scores"] is None
     n = min(SCORED, sum(result["labels"].values()) // 2)
     if doubtful and can_repeat and n >= FEWEST_SCORED and options.output is not None:
-        typed = ["gramshift", "sample", str(options.output), "--random", str(n), "--output", "to-score.csv"]
-        typed += [word for name, value in result.get("read_as", {}).items() for word in (f"--{name}", value)]
-        typed += [] if options.corrections is None else ["--corrections", options.corrections]
-        steps.append((f"Know how many labels are right: label {n} documents by hand, drawn by chance:", join_words(typed)))
+        drawn = ["gramshift", "sample", str(options.output)]
+        read = [word for name, value in result.get("read_as", {}).items() for word in (f"--{name}", value)]
+        read += [] if options.corrections is None else ["--corrections", options.corrections]
+        if verdict is not None and verdict.startswith("No, not") and n >= LEARNT:
+            words = f"To get better labels, correct {LEARNT} doubtful documents by hand, for --corrections of the next run:"
+            steps.append((words, join_words([*drawn, "--doubtful", str(LEARNT), "--output", "to-label.csv", *read])))
+        words = f"To measure the accuracy, label {n} documents by hand, drawn at random:"
+        steps.append((words, join_words([*drawn, "--random", str(n), "--output", "to-score.csv", *read])))
     if options.save is not None:
         typed = ["gramshift", "predict", "--model", options.save, "--input", "new.csv", "--output", "new-labels.csv"]
+        typed += ["--embeddings", "new.npy"] if options.embeddings is not None else []
+        typed += ["--text", result["read_as"]["text"]] if "text" in result.get("read_as", {}) else []
         steps.append(("Label new documents with the model:", join_words(typed)))
     lines = [Line(""), Line("Next", "bold")] if steps else []
     for words, command in steps:

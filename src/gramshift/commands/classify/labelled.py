@@ -81,7 +81,7 @@ def _read_by_id(
             for row, place in zip(part.rows, part.places, strict=True):
                 given, label = str(row.get(id_column, "")), label_in(table, label_column, row, place)
                 if given not in known:
-                    advice = "ids are those of the target, or row numbers if it has none"
+                    advice = "ids are those of the target, or row numbers if it has none; draw samples with the same --id"
                     raise TableError(f"{table.at(place)}: no target document has the id {given!r}; {advice}")
                 same.look(known[given], row)
                 yield known[given], label, row, table.at(place)
@@ -122,11 +122,12 @@ class SameTexts:
         self.texts = {} if texts is None else dict(zip(ids, texts, strict=True))
 
     def look(self, id: str, row: dict[str, Any]) -> None:
-        """Compare one row; blanks do not count."""
-        given = str(row.get("text") or "").split()
+        """Compare one row; blanks do not count. One of several columns of texts will do."""
+        given = " ".join(str(row.get("text") or "").split())
         if not given or id not in self.texts:
             return
-        if given == self.texts[id].encode("utf-8", "backslashreplace").decode().split():
+        known = " ".join(self.texts[id].encode("utf-8", "backslashreplace").decode().split())
+        if given in known or known in given:
             self.n_same += 1
         else:
             self.n_other += 1
@@ -138,7 +139,7 @@ class SameTexts:
             words = (
                 f"{self.name}: {self.n_other} of its texts are not those of the target, such as that of the id {self.example!r}"
             )
-            raise TableError(f"{words}; its ids seem to be others: name the column of ids with --id in both commands")
+            raise TableError(f"{words}; its ids seem to be others: give the same --id and --text in both commands")
 
 
 def _by_text(values: list[Any]) -> dict[str, Any]:
