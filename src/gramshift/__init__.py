@@ -1,4 +1,4 @@
-"""Label texts of a new domain with what was learnt on an old one, by the character n-grams that they share."""
+"""Label texts of a new domain from labelled texts of another, using shared words and character n-grams."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -82,7 +82,7 @@ def test_a_refused_command_loses_nothing(gramshift, labelled):
     (labelled / "comparison" / "comparison.json").unlink()  # as if it had been stopped
     stopped = gramshift(*once)
     assert stopped.code == 2
-    assert "--continue goes on with them" in stopped.err
+    assert "--continue resumes it" in stopped.err
     assert sorted((labelled / "comparison" / "compared").iterdir()) == kept
 
 

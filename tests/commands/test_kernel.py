@@ -147,7 +147,7 @@ def test_after_ctrl_c_the_same_command_goes_on(tmp_path):
     result = interrupted(tmp_path, source, *options)
     assert result.returncode == 130
     first = f"150 documents, {sum(map(len, lines))} characters; {output} will take 175.8 KiB, {folder} about half of that"
-    last = "gramshift: interrupted; finished tiles are kept, go on with the same command"
+    last = "gramshift: interrupted; finished tiles are kept; run the same command again to resume"
     assert result.stderr.splitlines() == [first, f"{folder}: finished tiles are kept there", last]
     assert sorted(os.listdir(tmp_path)) == ["in.txt", "kept"]
     result = run_process("kernel", source, "-o", output, *options, "--json")

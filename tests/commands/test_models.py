@@ -130,7 +130,7 @@ def test_a_model_file_is_described(gramshift, model):
         "negative, positive",
         "120 source, 120 target documents",
         "all 240 texts",
-        "every checksum fits",
+        "all checksums match",
         "\n  ngram_range      [3, 5]\n",
     ):
         assert words in answer.out

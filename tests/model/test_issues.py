@@ -147,7 +147,7 @@ def test_unlabelled_documents_are_not_looked_at():
 
 def test_what_is_not_known_is_said(clf, tmp_path):
     clf.save(tmp_path / "m", texts=True)
-    with pytest.raises(gs.GramshiftError, match="a file does not hold what it takes"):
+    with pytest.raises(gs.GramshiftError, match="saved models do not include what it needs"):
         _ = gs.load(tmp_path / "m").issues_
     with pytest.raises(gs.GramshiftError, match="texts of all documents"):
         _ = (

@@ -106,7 +106,7 @@ def _check_files(source: list[str] | None, target: str | None, data: str | None,
         raise InputError(f"--domain {domain} goes with --data, one file of several domains")
     for place, name in enumerate(source or []):
         if target is not None and same_file(name, target):
-            raise InputError(f"--target {target} is also a --source; a method would be asked what it was told")
+            raise InputError(f"--target {target} is also a --source; methods would be tested on what they learnt from")
         if any(same_file(name, other) for other in (source or [])[:place]):
             raise InputError(f"--source names {name} twice")
 
@@ -150,7 +150,7 @@ def _check_results(output: Path, documents: str, kept: Kept, *, resume: bool) ->
         if not same:
             raise FileExistsError(f"{output} has the results of a comparison of other documents; {advice}")
     elif kept.names() and not resume:
-        raise FileExistsError(f"{output} has results of a comparison that was stopped; --continue goes on with them, {advice}")
+        raise FileExistsError(f"{output} has results of a comparison that was stopped; --continue resumes it, {advice}")
 
 
 def write_all(comparison: Comparison, output: Path, say: Say, *, plot: bool) -> list[str]:

@@ -88,9 +88,9 @@ def describe(result: dict[str, Any]) -> str:
         lines.append(f"{one['source']} -> {one['target']}".ljust(20) + figures)
     lines += [
         "",
-        "plain: n-grams in common, nothing is adapted; paper: the published method, --preset paper; best: the default, which",
-        "weighs n-grams by what they say of the classes and learns from its own answers in five rounds. One review is 0.24 %,",
-        "so that differences below 6 points may be chance.",
+        "plain: shared n-grams, no adaptation; paper: the published method, --preset paper; best: the default, which weighs",
+        "n-grams by what they say about the classes and learns from its own pseudo-labels in five rounds. One review is",
+        "0.24 %, so that differences below 6 points may be chance.",
         "",
         f"The surest answer: {shorten(result['example']['text'], 90, placeholder=' ...')}",
         *(f"  {line}".rstrip() for line in result["example"]["explanation"].splitlines()),

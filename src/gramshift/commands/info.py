@@ -11,7 +11,7 @@ from gramshift.model.settings import ROWS
 from gramshift.runtime.memory import human
 from gramshift.text.terminal import Line, visible
 
-SAFE = "every checksum fits; nothing in the file is run when it is opened"
+SAFE = "all checksums match; loading runs no code"
 
 
 def describe_model(path: str) -> dict[str, Any]:

@@ -385,5 +385,5 @@ def describe_bad(result: dict[str, Any]) -> str | None:
     if not bad:
         return None
     shown = ", ".join(bad[:5]) + (f" and {len(bad) - 5} more" if len(bad) > 5 else "")
-    advice = "the others are done; mend or remove these and give the same command again"
+    advice = "the others are done; fix or remove these and run the same command again"
     return f"{len(bad)} of {len(bad) + len(result['files'])} files could not be labelled: {shown}; {advice}"

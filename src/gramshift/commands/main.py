@@ -123,7 +123,7 @@ MENDABLE_NUMBERS = (errno.ENAMETOOLONG, errno.ELOOP)  # which have no class of t
 OUR_FAULT = "this is a bug of Gramshift's and not your mistake; please report it to its developers, with all that follows"
 app = typer.Typer(
     name="gramshift",
-    help="Label texts of a new domain with what was learnt on an old one, by the character n-grams that they share.",
+    help="Label texts of a new domain from labelled texts of another, using shared words and character n-grams.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
@@ -149,8 +149,8 @@ def _plainly(
     return run
 
 
-KEPT_TILES = "finished tiles are kept, go on with the same command"
-KEPT = "finished pieces, if there were any, are kept; go on with the same command"
+KEPT_TILES = "finished tiles are kept; run the same command again to resume"
+KEPT = "finished pieces, if there were any, are kept; run the same command again to resume"
 app.command("classify", cls=SeveralValues)(_plainly(parser.classify_command, "no file is half written", resumable=KEPT))
 app.command("compare", cls=SeveralSources)(
     _plainly(experiment_parser.compare_command, "finished results are kept, continue with --continue")

@@ -123,7 +123,7 @@ def find_issues(given: Examined) -> Issues:
         for place in np.flatnonzero(doubts.is_doubtful)[np.argsort(quality[doubts.is_doubtful], kind="stable")].tolist():
             suggested = given.classes[doubts.likeliest[place]]
             row, sure = int(given.labelling.source[place]), float(quality[place])
-            words = f"label doubtful: {sure:.0%} likely, {suggested} is likelier"
+            words = f"label doubtful: probability {sure:.0%}, suggested: {suggested}"
             found.append(_tell(given, row, DOUBTFUL, words, sure, suggested))
     found += _find_spellings(given)
     found += _find_copies(given)

@@ -279,7 +279,7 @@ def _prepare_gram(
     if runtime.resume is not None and not one:
         raise InputError(f"resume keeps the kernel matrix of one kernel that counts n-grams; {advice}")
     if runtime.engine == "dask" and not one:
-        raise InputError(f"engine='dask' fills the gram of one kernel that counts n-grams; {advice}")
+        raise InputError(f"engine='dask' computes the kernel matrix of one kernel that counts n-grams; {advice}")
     work, allowed = describe_work(given, settings, similarities, runtime), runtime.memory + BASE
     if linear and runtime.resume is None and runtime.engine != "dask":
         check_linear(work, allowed, "fit(..., sample={})")

@@ -241,7 +241,7 @@ class Fit:
         """The problems in the data, looked for when they are asked for; what is found does not depend on who asks first."""
         documents, n = self.model.documents, len(self.labelling) - self.n_unlabelled
         if self.calibration is None or self.calibration.held_out is None:
-            raise InputError("issues_ is known of a classifier that was fitted here: a file does not hold what it takes")
+            raise InputError("issues_ is known of a classifier that was fitted here: saved models do not include what it needs")
         if self.model.similarities is None or len(documents) != len(self.labelling) or not isinstance(documents[0], str):
             raise InputError("issues_ needs the texts of all documents: fit on texts, without landmarks")
         held_out, all_known = self.calibration.held_out, self.labelling

@@ -112,7 +112,7 @@ class Presented:
         else:
             known = target_texts(fit) if texts is None else check_texts(fit, texts, len(self.transduction_))
             if known is None:
-                raise InputError("the texts of the target are not kept here, and alike ones are to be left out; give texts=...")
+                raise InputError("near copies are left out, and the texts of the target are not kept here; give texts=...")
             compare = compare_texts(known, self.n_jobs)
         return choose_doubtful(fit.wanted_probabilities.max(axis=1), n, compare)
 

@@ -89,7 +89,7 @@ class ClassifyOptions:
             raise InputError(f"{given} goes with plain, adapted and tkc; {self.method} has its own, leave it out")
         if self.shares is not None:
             if not METHODS[self.method].is_best:
-                raise InputError(f"--shares goes with {BEST}; {self.method} has no use for shares of classes")
+                raise InputError(f"--shares goes with {BEST}; {self.method} does not use class proportions")
             parse_shares(self.shares)
         if self.unlabelled is not None and (
             self.sample is not None or not METHODS[self.method].is_own or self.landmarks is not None
