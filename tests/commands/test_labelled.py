@@ -5,9 +5,9 @@ import subprocess
 import pytest
 
 from gramshift.commands.classify.labelled import label_columns, read_corrections, renamed_in_words
-from gramshift.commands.classify.options import ClassifyOptions, quote_word
+from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.data.tables import Style, Table, TableError
-from gramshift.text.terminal import Line, visible
+from gramshift.text.terminal import Line, quote_word, visible
 from small_tables import write_csv
 
 

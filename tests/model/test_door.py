@@ -356,7 +356,8 @@ def test_the_trial_of_a_file_takes_beginnings_of_a_few_texts():
 
 def test_classes_that_are_not_finite_are_refused(files, tmp_path):
     _, head, arrays = files("texts")
-    changed = {**head, "classes": {"dtype": "<f8", "values": [1.0, float("inf")]}}
+    values = [*map(float, range(1, len(head["classes"]["values"]))), float("inf")]
+    changed = {**head, "classes": {"dtype": "<f8", "values": values}}
     refuse(build(tmp_path / "hostile", changed, arrays), "its labels are not finite")
 
 

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from gramshift.commands.classify.labelled import OURS, read_reviewed
-from gramshift.commands.classify.options import quote_word
 from gramshift.commands.outputs import STANDARD, as_option, check_outputs, open_output
 from gramshift.data.columns import Documents, Progress, check_ids, find_columns, read_documents
 from gramshift.data.readers import open_table
 from gramshift.data.tables import TableError
 from gramshift.errors import InputError
 from gramshift.model.choosing import DOUBTFUL, RANDOM, check_number, choose_doubtful, choose_random, compare_texts
-from gramshift.text.terminal import Line
+from gramshift.text.terminal import Line, quote_word
 
 USUAL = 50
 HEADING = ("id", "text", "predicted_label", "confidence", "label")

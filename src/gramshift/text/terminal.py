@@ -3,9 +3,11 @@
 import json
 import os
 import re
+import shlex
+import subprocess
 import sys
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, Any
@@ -46,6 +48,30 @@ def _split_command(command: str, most: int) -> list[str]:
         else:
             parts.append(word)
     return parts if max(map(cells_of, parts)) <= most else words
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Write a command as one line for the shell of this system."""
+    return " ".join(map(quote_word, words))
+
+
+def quote_word(word: str) -> str:
+    """Write a word so that the shell of this system takes it as it is; where blanks are all, so that any shell does."""
+    if os.name == "nt":
+        return subprocess.list2cmdline([word])
+    if not word.isprintable():  # shown as it is it would be another name
+        return "$'" + "".join(map(_escaped, word)) + "'"
+    if re.fullmatch(r"[\w@+=:,./-]+", word):
+        return word
+    return f'"{word}"' if re.fullmatch(r"[\w@+=:,./ ()-]+", word) else shlex.quote(word)
+
+
+def _escaped(char: str) -> str:
+    """A character as $'...' of a shell has it; bytes of a name that are no text stand in Python as half a surrogate pair."""
+    if char.isprintable():
+        return f"\\{char}" if char in "\\'" else char
+    code = ord(char)
+    return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,14 @@ import numpy as np
 
 from gramshift.commands.classify.fitting import Fits
 from gramshift.commands.classify.labelled import describe_changes
-from gramshift.commands.classify.options import ClassifyOptions, join_words
+from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Inputs
 from gramshift.data.columns import USUAL, Columns, suggest
 from gramshift.evaluate.scoring import score_labels
 from gramshift.methods import METHODS
 from gramshift.model.advice import counts_in_words, how_sure, judge_labels, label_sentence, labelled_in_words, tone_of
 from gramshift.model.data_problems import Issues
-from gramshift.text.terminal import Line, cells_of, shorten
+from gramshift.text.terminal import Line, cells_of, join_words, shorten
 
 COLOURS = {"good": "green", "careful": "yellow", "doubtful": "bold red"}
 SCORED, FEWEST_SCORED = 100, 20  # documents that are labelled by hand to know how many labels are right

@@ -1,10 +1,6 @@
 """The options of a run: from the command line, from a file, checked, and written down again."""
 
 import json
-import os
-import re
-import shlex
-import subprocess
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
@@ -21,6 +17,7 @@ from gramshift.model.settings import PRESETS, ROWS, Settings
 from gramshift.runtime.door import read_regular
 from gramshift.runtime.memory import parse_bytes
 from gramshift.runtime.workers import require_dask
+from gramshift.text.terminal import join_words
 
 LISTS = ("source",)
 PRESET = "preset"  # another way to name a method
@@ -254,30 +251,6 @@ def check_engine(engine: str, scheduler: str | None) -> None:
         raise InputError(f"--scheduler {scheduler} is for Dask; add --engine dask")
     if engine == "dask":
         require_dask("--engine dask", scheduler)
-
-
-def join_words(words: Sequence[str]) -> str:
-    """Write a command as one line for the shell of this system."""
-    return " ".join(map(quote_word, words))
-
-
-def quote_word(word: str) -> str:
-    """Write a word so that the shell of this system takes it as it is; where blanks are all, so that any shell does."""
-    if os.name == "nt":
-        return subprocess.list2cmdline([word])
-    if not word.isprintable():  # shown as it is it would be another name
-        return "$'" + "".join(map(_escaped, word)) + "'"
-    if re.fullmatch(r"[\w@+=:,./-]+", word):
-        return word
-    return f'"{word}"' if re.fullmatch(r"[\w@+=:,./ ()-]+", word) else shlex.quote(word)
-
-
-def _escaped(char: str) -> str:
-    """A character as $'...' of a shell has it; bytes of a name that are no text stand in Python as half a surrogate pair."""
-    if char.isprintable():
-        return f"\\{char}" if char in "\\'" else char
-    code = ord(char)
-    return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
 def _is_count(words: str) -> bool:
