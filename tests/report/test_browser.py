@@ -41,6 +41,7 @@ def test_search_and_filters_find_what_they_say(visit):
     assert ids_shown(page) == ["doc-17"]
     page.locator("#search").fill("nothing like it")
     page.wait_for_selector(".none")
+    assert page.locator(".none").inner_text() == "No documents match."
     page.locator("button[type=reset]").click()
     wait_for(page, "count", "60 documents")
 

@@ -47,7 +47,7 @@ def test_a_review_by_keys_and_mouse(firefox, tmp_path, width):
     firefox.press(*"11111")
     assert firefox.text("score").startswith("Random sample: ")
     firefox.click("download")
-    assert firefox.text("saved").endswith("Now run, with the path to it:")
+    assert firefox.text("saved").endswith("Now run (adjust the path to corrections.csv):")
     assert firefox.text("command") == "gramshift classify --force"
 
 

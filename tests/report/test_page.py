@@ -64,6 +64,7 @@ def test_the_page_shows_what_it_was_given():
         assert words in page
     titles = [text for _, text in Elements(page).all("title")]
     assert titles[0] == "films labelled from kitchen"
+    assert "Confidence" in titles
     assert "Documents after adapting" in titles
 
 
@@ -132,7 +133,7 @@ def test_the_headline_is_what_can_be_expected_and_whether_that_will_do():
         assert "60\u202f% to 80\u202f%" in page
         opening, _, rest = verdict.partition(":")
         assert f"<b>{opening}:</b>{rest}" in page.replace("&#39;", "'")
-        assert page.index('class="headline') < page.index("60 documents labelled.") < page.index("How it went")
+        assert page.index('class="headline') < page.index("60 documents labelled.") < page.index("Diagnostics</h2>")
     page = shown_body(render_page(make_contents(diagnostics={}, expected_accuracy=EXPECTED, warnings=["w"])))
     assert '<div class="headline doubtful">' in page
     assert "Can these labels be used?" not in page
@@ -226,7 +227,7 @@ def test_ngrams_have_the_numbers_of_documents_beside_them():
     page = render_page(make_contents(strongest_ngrams=[[("broke", 4.0, 7, 3)], [("great", 2.0, 0, 5)]]))
     figures = re.findall(r'<span class="figure">(?:<span class="hidden">, in (\w+) documents: </span>)?([\d.]+)</span>', page)
     assert figures == [("", "4.00"), ("source", "7"), ("target", "3"), ("", "2.00"), ("source", "0"), ("target", "5")]
-    assert page.count('class="ngram-head') == 2
+    assert page.count('class="ngram-head') == page.count("<span>weight</span>") == 2
     assert 'class="ngram-head' not in render_page(make_contents(strongest_ngrams=[[("broke", 4.0)], []]))
 
 

@@ -70,6 +70,7 @@ def test_shares_are_those_of_source_plain_and_rounds(best, ax):
 
 def test_ngrams_are_the_strongest(best, ax):
     gs.plot.ngrams(best, n=3, ax=ax)
+    assert ax.get_xlabel() == "weight"
     found = best.strongest_ngrams(3, overlapping=False)
     assert [bar.get_width() for bar in ax.patches] == [worth for one in found.values() for _, worth in one]
     assert [label.get_text() for label in ax.get_yticklabels()] == [text.strip() for one in found.values() for text, _ in one]

@@ -211,7 +211,7 @@ def test_a_random_sample_gives_a_score_with_its_interval(visit):
     assert text(page, "score") == expected
     page.keyboard.press("j")
     page.keyboard.press("1")  # what stands before it is open
-    assert text(page, "score") == f"{expected}; more counts once {order[22]} is reviewed, too"
+    assert text(page, "score") == f"{expected}; review document {order[22]} to extend the sample"
     page.reload()
     page.wait_for_selector("#list > li")
     assert text(page, "score") == expected
@@ -298,6 +298,7 @@ def test_the_next_command_is_there_to_copy(visit):
     data = download(page)
     assert read_rows(data)[1:] == [["doc-0", "bad", "bad", "", ""], ["doc-7", "good", "good", "new label", ""]]
     assert text(page, "saved").startswith("1 document and 1 of earlier runs saved as corrections.csv")
+    assert text(page, "saved").endswith("Now run (adjust the path to corrections.csv):")
     assert page.locator("#command").evaluate("one => one.textContent") == COMMAND
     page.locator("#copy").click()
     wait_for(page, "copy", "Copied")

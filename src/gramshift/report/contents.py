@@ -50,7 +50,7 @@ class DocumentEntry:
 
 
 class NGramFound(NamedTuple):
-    """An n-gram that speaks for a class, what it is worth, and how many source and target documents have it, if known."""
+    """An n-gram that speaks for a class, its weight, and how many source and target documents have it, if known."""
 
     text: str
     worth: float

@@ -92,7 +92,7 @@ def count_by_confidence(labelled: Iterable[tuple[str, float]], classes: Sequence
 
 
 def draw_confidence(documents: Sequence[DocumentEntry], classes: Sequence[str]) -> Markup:
-    """How sure the answers are: documents by confidence, stacked by label."""
+    """Confidence: documents by confidence, stacked by label."""
     low, counts = count_by_confidence(((one.label, one.confidence) for one in documents), classes)
     most = max((sum(row) for row in counts), default=0) or 1
     levels = find_levels(most)
@@ -112,7 +112,7 @@ def draw_confidence(documents: Sequence[DocumentEntry], classes: Sequence[str]) 
     told = "; ".join(
         f"{percent(low + place * STEP)} to {percent(low + (place + 1) * STEP)}: {sum(row)}" for place, row in enumerate(counts)
     )
-    return picture("confidence", "How sure the answers are", f"Documents by confidence. {told}.", parts)
+    return picture("confidence", "Confidence", f"Documents by confidence. {told}.", parts)
 
 
 def draw_shares(shares: Sequence[dict[str, float]], names: Sequence[str], classes: Sequence[str]) -> Markup:
@@ -161,7 +161,7 @@ def draw_map(name: str, title: str, points: Map, classes: Sequence[str]) -> Mark
 
 
 def draw_accuracy(bins: Sequence[dict[str, Any]]) -> Markup:
-    """How often answers of some confidence are right; the line is where both would be equal."""
+    """Calibration: how often answers of some confidence are right; on the line both would be equal."""
     low = floor(10 * min(one["low"] for one in bins)) / 10
     x, y = Scale(low, 1, LEFT, WIDTH - RIGHT), Scale(0, 1, HEIGHT - BOTTOM, TOP)
     parts, told = [*_levels(y, [0, 0.5, 1], percent)], []
@@ -173,7 +173,7 @@ def draw_accuracy(bins: Sequence[dict[str, Any]]) -> Markup:
     parts.append(shape("line", class_="ideal", x1=x(low), y1=y(low), x2=x(1), y2=y(1)))
     parts += [_below(x(value), percent(value)) for value in _tenths(low, 1.0)]
     parts.append(_axis_name("confidence"))
-    return picture("accuracy", "Right answers by confidence", "; ".join(told) + ".", parts)
+    return picture("accuracy", "Calibration", "; ".join(told) + ".", parts)
 
 
 def draw_bar(share: float, code: int) -> Markup:

@@ -310,7 +310,7 @@ def _issues(contents: ReportContents) -> list[tuple[str, str, int, list[IssueEnt
 
 @dataclass(frozen=True)
 class _NGramRow:
-    """An n-gram as the page shows it: how many blanks stand before and after it, what it is worth, as a bar and in figures."""
+    """An n-gram as the page shows it: how many blanks stand before and after it, its weight as a bar and in figures."""
 
     before: int
     text: str

@@ -61,7 +61,7 @@ def shares(classifier: TransductiveClassifier, *, ax: Any = None) -> Any:
 
 
 def ngrams(classifier: TransductiveClassifier, *, n: int = 10, ax: Any = None) -> Any:
-    """Plot the ``n`` n-grams that speak most for each class of a linear model, and what each is worth."""
+    """Plot the ``n`` n-grams that speak most for each class of a linear model, and the weight of each."""
     _check(classifier)
     found = classifier.strongest_ngrams(n, overlapping=False)
     ax, place, ticks = _axes(ax), 0, []
@@ -74,7 +74,7 @@ def ngrams(classifier: TransductiveClassifier, *, n: int = 10, ax: Any = None) -
         place += 1  # a gap between classes
     ax.set_yticks([one for one, _ in ticks], [shortened(text, 30) for _, text in ticks], parse_math=False)
     ax.invert_yaxis()
-    ax.set(xlabel="worth", title="Strongest n-grams of each class")
+    ax.set(xlabel="weight", title="Strongest n-grams of each class")
     return _finish(ax)
 
 

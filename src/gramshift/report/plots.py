@@ -130,7 +130,7 @@ def plot_confidence(result: Result, kernel: str) -> Any:
     if not curves:
         return None
     axis.plot(np.mean(curves, axis=0), color=COLOURS["adapted"], lw=2.5, label="mean of all settings")
-    label = f"the {PAPER.n_added} surest join the second round"
+    label = f"the {PAPER.n_added} most confident are pseudo-labelled for round 2"
     axis.axvline(PAPER.count_added(0)[0], color=COLOURS["tkc"], ls="--", lw=1.2, label=label)
     axis.set_xlabel("target documents, surest first")
     axis.set_ylabel("right among the 200 around it (%)")

@@ -92,7 +92,7 @@
     const pages = Math.max(1, Math.ceil(order.list.length / PAGE));
     byId("list").replaceChildren(...shown().map(drawItem));
     byId("list").start = order.page * PAGE + 1;
-    if (!order.list.length) byId("list").append(make("li", { className: "none" }, "No document is like that."));
+    if (!order.list.length) byId("list").append(make("li", { className: "none" }, "No documents match."));
     byId("page").textContent = `page ${order.page + 1} of ${pages}`;
     byId("previous").disabled = order.page === 0;
     byId("next").disabled = order.page + 1 >= pages;

@@ -136,7 +136,7 @@
       words = `Not a random sample, so no score yet: ${isRandom ? "begin with the first document" : "sort by random order for one"}.`;
     }
     const skipped = isRandom && next !== null && randomOrder.slice(randomPlace[next]).some((number) => review.labels.has(number));
-    if (n && skipped) words += `; more counts once ${beginning(documents[next].id, 40)} is reviewed, too`;
+    if (n && skipped) words += `; review document ${beginning(documents[next].id, 40)} to extend the sample`;
     byId("score").textContent = words;
     byId("score").hidden = !words;
   }
@@ -153,7 +153,7 @@
     const more = earlier ? ` and ${earlier} of earlier runs` : "";
     const said = new Set([...review.labels.keys(), ...review.notes.keys()]).size;
     const words = `${counted(said, "document")}${more} saved as ${FILE}, where your browser puts downloads.`;
-    byId("saved").textContent = data.command ? `${words} Now run, with the path to it:` : words;
+    byId("saved").textContent = data.command ? `${words} Now run (adjust the path to ${FILE}):` : words;
     const parts = data.command.split(/(?<= )/).map((part) => make("span", {}, part));  // lines end between words, not at a dash
     byId("command").replaceChildren(...parts);
     byId("command").hidden = byId("copy").hidden = !data.command;
