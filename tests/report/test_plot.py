@@ -2,6 +2,7 @@
 
 import re
 import sys
+from itertools import pairwise
 
 import matplotlib as mpl
 import numpy as np
@@ -74,6 +75,39 @@ def test_ngrams_are_the_strongest(best, ax):
     found = best.strongest_ngrams(3, overlapping=False)
     assert [bar.get_width() for bar in ax.patches] == [worth for one in found.values() for _, worth in one]
     assert [label.get_text() for label in ax.get_yticklabels()] == [text.strip() for one in found.values() for text, _ in one]
+
+
+@pytest.fixture(scope="module")
+def four():
+    labels = [f"{label} {number % 2}" for number, label in enumerate(KITCHEN.labels)]
+    return gs.TransductiveClassifier().fit(KITCHEN.texts, labels, target=FILMS.texts)
+
+
+def overlaps(ax):
+    """How many names of n-grams reach into the next one."""
+    ax.figure.draw_without_rendering()
+    boxes = sorted((label.get_window_extent() for label in ax.get_yticklabels()), key=lambda box: box.y0)
+    return sum(low.y1 > high.y0 for low, high in pairwise(boxes))
+
+
+def test_a_figure_is_as_high_as_the_ngrams_of_all_classes_need(best, four):
+    two, more = (gs.plot.ngrams(clf) for clf in (best, four))
+    assert [len(one.get_yticklabels()) for one in (two, more)] == [20, 40]
+    assert [overlaps(one) for one in (two, more)] == [0, 0]
+    assert two.figure.get_figheight() < more.figure.get_figheight()
+    for one in (two, more):
+        pyplot.close(one.figure)
+
+
+@pytest.mark.parametrize("size", [(6.4, 4.8), (3, 2.5), (8, 12)])
+@pytest.mark.parametrize("layout", [None, "constrained"])
+def test_axes_of_the_user_keep_their_size_and_names_do_not_overlap(four, size, layout):
+    figure = Figure(figsize=size, layout=layout)
+    ax = gs.plot.ngrams(four, ax=figure.subplots())
+    assert tuple(figure.get_size_inches()) == size
+    assert overlaps(ax) == 0
+    assert 4 <= len(ax.get_yticklabels()) <= 40
+    assert ax.get_yticklabels()[0].get_fontsize() >= 6
 
 
 def test_a_map_has_a_point_for_each_document(best, ax):

@@ -61,21 +61,49 @@ def shares(classifier: TransductiveClassifier, *, ax: Any = None) -> Any:
 
 
 def ngrams(classifier: TransductiveClassifier, *, n: int = 10, ax: Any = None) -> Any:
-    """Plot the ``n`` n-grams that speak most for each class of a linear model, and the weight of each."""
+    """Plot the ``n`` n-grams that speak most for each class of a linear model, and the weight of each.
+
+    A new figure is as high as they need. Axes of yours keep their size: they get smaller letters, then fewer n-grams.
+    """
     _check(classifier)
     found = classifier.strongest_ngrams(n, overlapping=False)
-    ax, place, ticks = _axes(ax), 0, []
+    is_ours, ax = ax is None, _axes(ax)
+    size = ax.yaxis.get_major_ticks(1)[0].label1.get_fontsize()  # of letters
+    if is_ours:
+        needed = ROW * size * _count_rows(found, n) / POINTS + 1.2  # with title and axis
+        ax.figure.set_figheight(max(ax.figure.get_figheight(), needed))
+    else:
+        n, size = _fit_into(ax, found, n, size)
+    place, ticks = 0, []
     for code, (label, strongest) in enumerate(found.items()):
-        for number, (text, worth) in enumerate(strongest):
+        for number, (text, weight) in enumerate(strongest[:n]):
             name = _short(str(label)) if not number else None
-            ax.barh(place, worth, color=_colour(code), edgecolor="none", label=name)
+            ax.barh(place, weight, color=_colour(code), edgecolor="none", label=name)
             ticks.append((place, text.strip()))
             place += 1
         place += 1  # a gap between classes
-    ax.set_yticks([one for one, _ in ticks], [shortened(text, 30) for _, text in ticks], parse_math=False)
-    ax.invert_yaxis()
+    names = [shortened(text, 30) for _, text in ticks]
+    ax.set_yticks([one for one, _ in ticks], names, parse_math=False, fontsize=size)
+    ax.set_ylim(max(place - 1, 1) - 0.3, -0.7)  # the first on top
     ax.set(xlabel="weight", title="Strongest n-grams of each class")
     return _finish(ax)
+
+
+POINTS = 72  # of an inch
+ROW, SMALLEST = 1.3, 6.0  # the height of a row beside that of its letters; the smallest letters, in points
+
+
+def _count_rows(found: Any, n: int) -> int:
+    """Bars and the gaps between classes."""
+    return sum(len(strongest[:n]) + 1 for strongest in found.values()) - 1
+
+
+def _fit_into(ax: Any, found: Any, n: int, size: float) -> tuple[int, float]:
+    """How many n-grams of each class fit into axes of the user's, and how large letters can be."""
+    room = 0.9 * POINTS * ax.get_window_extent().height / ax.figure.dpi  # a layout may take some of it
+    while n > 1 and room < ROW * SMALLEST * _count_rows(found, n):
+        n -= 1
+    return n, min(size, room / max(1, _count_rows(found, n)) / ROW)
 
 
 def map(classifier: TransductiveClassifier, *, ax: Any = None, per_kind: int = PER_KIND) -> Any:
