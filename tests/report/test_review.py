@@ -141,6 +141,49 @@ def test_a_new_label_is_a_choice_for_all_documents(visit):
     ]
 
 
+def test_a_new_label_that_no_document_has_any_more_is_gone(visit):
+    page = visit.open(make_contents())
+    page.locator("#sort").select_option("file")
+
+    def choices():
+        shown = page.locator(".panel").first.locator(".choice:not(.mark)").all_inner_texts()
+        options = page.locator("#label option").all_inner_texts()[1:-2]
+        assert [one.split("\n")[1] for one in shown] == options
+        assert page.locator("#keys-labels").text_content() == " ".join(one.split("\n")[0] for one in shown)
+        assert page.locator("#numbers dt").count() == len(shown)
+        return options
+
+    page.locator("#row-0").press("Enter")
+    assert choices() == ["bad", "good"]
+    page.keyboard.press("+")
+    page.keyboard.type("mixd")
+    page.keyboard.press("Enter")
+    assert choices() == ["bad", "good", "mixd"]
+    page.keyboard.press("u")
+    assert choices() == ["bad", "good"]
+    page.keyboard.press("3")  # of no label
+    assert page.locator("#download").is_disabled()
+    page.keyboard.press("+")
+    page.keyboard.type("mixd")
+    page.keyboard.press("Enter")
+    page.locator("#row-0").press("+")  # a slip is mended by another label
+    page.keyboard.type("mixed")
+    page.keyboard.press("Enter")
+    page.keyboard.press("3")
+    assert choices() == ["bad", "good", "mixed"]
+    assert [row[:2] for row in read_rows(download(page))[1:]] == [["doc-0", "mixed"], ["doc-1", "mixed"]]
+    page.reload()
+    page.wait_for_selector(".reviewed")
+    page.locator("#label").select_option(label="mixed")
+    wait_for(page, "count", "2 of 60 documents")
+    for _ in range(2):
+        page.locator("#undo").click()
+    assert page.locator("#label option").all_inner_texts()[1:-2] == ["bad", "good", "mixd"]  # it was that before
+    wait_for(page, "count", "60 documents")  # no filter by what is gone
+    page.locator("#undo").click()
+    assert page.locator("#label option").all_inner_texts()[1:-2] == ["bad", "good"]
+
+
 def test_after_a_step_back_the_document_is_open_again(visit):
     page = visit.open(make_contents())
     page.locator("#sort").select_option("file")

@@ -42,10 +42,20 @@
   // one act changed: numbers, what they had before, and whether they were open.
   const review = { labels: new Map(), notes: new Map(), added: [], steps: [] };
   const KEY = `gramshift-review-${data.key}`;
+  // The codes that can be chosen: of classes, and of labels that were added, while a document has them. Codes of others stay,
+  // since a step back may need them.
+  function offered() {
+    const used = new Set(review.labels.values());
+    return [...allLabels().keys()].filter((code) => code < classes.length || used.has(code));
+  }
   // Keys of labels: 1 to 9 in their order; where all of them are digits, each its own, and another key for what is unclear.
   const areDigits = classes.every((name) => /^[0-9]$/.test(name));
   const UNCLEAR_KEY = areDigits ? "-" : "0";
-  const keyOf = (code) => (areDigits ? classes[code] ?? "" : code < 9 ? String(code + 1) : "");
+  function keyOf(code, codes = offered()) {
+    if (areDigits) return classes[code] ?? "";
+    const place = codes.indexOf(code);
+    return place >= 0 && place < 9 ? String(place + 1) : "";
+  }
   const allLabels = () => [...classes, ...review.added];
   const labelName = (code) => MARKS[code] ?? classes[code] ?? review.added[code - classes.length];
   const isDocument = (number) => Number.isInteger(number) && number in documents;

@@ -70,20 +70,32 @@
     byId("bulk").hidden = !n || !byId("search").value.trim();
     byId("bulk-set").textContent = `Set for ${counted(n, "document")}`;
   }
+  let lastOffer = "";
+  // Offer the labels that there are in fields and in the list of keys; whether they have changed.
   function offerLabels() {
+    const codes = offered();
+    const offer = JSON.stringify(codes.map((code) => [code, labelName(code)]));
+    if (offer === lastOffer) return false;
+    lastOffer = offer;
     const marks = Object.entries(MARKS).map(([code, words]) => make("option", { value: code }, words));
-    const labels = allLabels().map((label, code) => make("option", { value: code }, label));
+    const labels = codes.map((code) => make("option", { value: code }, labelName(code)));
+    const wanted = byId("label").value;
     for (const [id, first] of [["label", "any"], ["bulk-label", "choose"]]) {
       const before = byId(id).value;
       const options = [make("option", { value: "" }, first), ...labels, ...marks].map((one) => one.cloneNode(true));
       byId(id).replaceChildren(...options);
       byId(id).value = options.some((one) => one.value === before) ? before : "";
     }
-    const keys = allLabels().filter((_, code) => keyOf(code)).flatMap((label, code) => [
-      make("dt", {}, make("kbd", {}, keyOf(code))),
-      make("dd", {}, make("bdi", {}, label)),
+    const withKey = codes.filter((code) => keyOf(code, codes));
+    const keys = withKey.map((code) => keyOf(code, codes));
+    byId("keys-labels").textContent = areDigits || keys.length < 5 ? keys.join(" ") : `${keys[0]} … ${keys.at(-1)}`;
+    const rows = withKey.flatMap((code) => [
+      make("dt", {}, make("kbd", {}, keyOf(code, codes))),
+      make("dd", {}, make("bdi", {}, labelName(code))),
     ]);
-    byId("numbers").replaceChildren(...keys);
+    byId("numbers").replaceChildren(...rows);
+    if (byId("label").value !== wanted) filter();  // by a label that is gone
+    return true;
   }
 
   const rowOf = (number) => byId(`row-${number}`);
@@ -180,12 +192,13 @@
       button.addEventListener("click", () => decide(number, code));
       return button;
     };
-    const buttons = allLabels().map((label, code) => {
-      if (code >= classes.length) return choice(code, keyOf(code));
+    const codes = offered();
+    const buttons = codes.map((code) => {
+      if (code >= classes.length) return choice(code, keyOf(code, codes));
       const fill = make("span", { className: `fill ${colour(code)}` });
       fill.style.width = `${100 * one.probabilities[code]}%`;
       const bar = make("span", { className: "bar", "aria-hidden": "true" }, fill);
-      return choice(code, keyOf(code), bar, make("span", { className: "sure" }, percent(one.probabilities[code])));
+      return choice(code, keyOf(code, codes), bar, make("span", { className: "sure" }, percent(one.probabilities[code])));
     });
     const marks = make("div", { className: "marks" }, choice(UNCLEAR, UNCLEAR_KEY), choice(NONE, "x"));
     const heading = make("h3", {}, "The right label is");
@@ -198,7 +211,6 @@
     const set = () => {
       const code = codeOf(field.value);
       if (code === null) return field.focus();
-      offerLabels();
       decide(number, code);
     };
     button.addEventListener("click", set);

@@ -52,7 +52,8 @@
     const wasOpen = open.delete(number);
     const label = documents[number].label;
     give([[number, code]], wasOpen);
-    refresh(number);
+    if (offerLabels()) draw();  // all open documents have the new choices
+    else refresh(number);
     tellTally();
     say(`${name(documents[number].id)}: ${labelName(code)}, ${code === label ? "as it was" : `was ${classes[label]}`}`);
     current = number;
@@ -66,12 +67,14 @@
   function undo() {
     const step = takeBack();
     if (!step) return say("Nothing to undo");
+    const isOther = offerLabels();
     tellTally();
     const [[number, , wasOpen]] = step;
     say(step.length > 1 ? `Undone: ${step.length} labels` : `Undone: ${name(documents[number].id)}`);
     if (step.length > 1 || !order.list.includes(number)) return draw();
     if (wasOpen) return goTo(number);
-    refresh(number);
+    if (isOther) draw();
+    else refresh(number);
     if (rowOf(number)) focusOn(number);
   }
   function setAll() {
@@ -80,6 +83,7 @@
     const numbers = order.list.filter((number) => !review.labels.has(number));
     if (!confirm(`Set "${labelName(Number(value))}" for all ${numbers.length} documents found that you have not reviewed?`)) return;
     give(numbers.map((number) => [number, Number(value)]));
+    offerLabels();
     draw();
     tellTally();
     tell(`${counted(numbers.length, "document")} labelled ${labelName(Number(value))}; Undo takes all of it back.`);
@@ -108,7 +112,7 @@
       .filter(([n]) => n)
       .map(([n, words]) => `, ${n} ${words}`);
     const isEmpty = codes.length + review.notes.size === 0;
-    const n = allLabels().length;
+    const n = offered().length;
     const inOrder = n === 2 ? "1 or 2" : `1 to ${Math.min(n, 9)}`;
     const keys = areDigits ? `${classes.slice(0, -1).join(", ")} or ${classes.at(-1)}` : inOrder;
     byId("tally").textContent = isEmpty
@@ -219,8 +223,9 @@
       if (event.target.closest(".panel") && rowOf(current)) rowOf(current).focus({ preventScroll: true });
       return;
     }
-    const code = allLabels().findIndex((_, one) => keyOf(one) === event.key);
-    if (code >= 0 && rowOf(current)) decide(current, code);
+    const codes = offered();
+    const code = codes.find((one) => keyOf(one, codes) === event.key);
+    if (code !== undefined && rowOf(current)) decide(current, code);
     else if (Object.hasOwn(KEYS, event.key)) KEYS[event.key]();
     else if (event.target.matches(".row") && event.key === "ArrowDown") move(1);
     else if (event.target.matches(".row") && event.key === "ArrowUp") move(-1);
@@ -230,7 +235,6 @@
 
   function start() {
     byId("key-unclear").textContent = UNCLEAR_KEY;
-    byId("keys-labels").textContent = areDigits ? classes.join(" ") : classes.length > 2 ? `1 … ${Math.min(classes.length, 9)}` : "1 2";
     for (const [key, [words, , possible]] of Object.entries(SHOW)) {
       if (documents.some(possible)) byId("show").append(make("option", { value: key }, words));
     }
