@@ -82,6 +82,49 @@ def test_no_rule_of_axe_is_broken(browser, axe, tmp_path, scheme, width):
     one.close()
 
 
+EIGHT = ["Egyptian", "Gulfarab", "Levantin", "Maghrebi", "Tunisian", "Moroccan", "Algerian", "Yemenite"]
+
+
+def make_confused(n):
+    """A report with a confusion matrix of n classes with eight letters each."""
+    documents = [
+        make_entry(number, label=EIGHT[number % n], plain_label=None, probabilities=[1 / n] * n) for number in range(40)
+    ]
+    shares, scores = [dict.fromkeys(EIGHT[:n], 1 / n)] * 2, {"accuracy": 0.5, "confusion": [[105] * n] * n}
+    rounds = [{"added": dict.fromkeys(EIGHT[:n], 9), "labels": {}, "changed": 0, "seconds": 0.1}] * 5
+    return make_contents(documents, classes=EIGHT[:n], shares=shares, scores=scores, history=rounds)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_confusion_matrix_fits_a_phone_or_shows_that_there_is_more(browser, tmp_path, scheme):
+    one = Visit(browser, tmp_path, viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    inner, outer = one.open(make_confused(4)).locator(".scroll:has(.confusion)").evaluate(SIZES)
+    assert inner <= outer
+    scroll = one.open(make_confused(8), "eight.html").locator(".scroll:has(.confusion)")
+    inner, outer = scroll.evaluate(SIZES)
+    assert inner > outer
+    more = scroll.screenshot()
+    scroll.evaluate("one => { one.style.backgroundImage = 'none'; }")
+    assert scroll.screenshot() != more  # the shadow at its edge
+    one.close()
+
+
+SIZES = "one => [one.scrollWidth, one.clientWidth]"
+
+
+@pytest.mark.parametrize("n", [2, 4, 5])
+def test_cards_are_as_high_as_what_they_hold(visit, n):
+    page = visit.open(make_confused(n))
+    blank = page.evaluate(
+        """() => [...document.querySelectorAll('figure.card')].map((card) => {
+          const [box, plot] = [card, card.querySelector('svg')].map((one) => one.getBoundingClientRect());
+          const caption = card.querySelector('figcaption').getBoundingClientRect();
+          return Math.max(plot.top - box.top, box.bottom - caption.bottom);
+        })"""
+    )
+    assert max(blank) < 20
+
+
 def test_four_classes_fit_or_scroll_and_the_caption_is_whole(browser, tmp_path):
     for width in (1280, 390):
         one = Visit(browser, tmp_path, viewport={"width": width, "height": 844})
