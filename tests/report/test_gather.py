@@ -10,7 +10,7 @@ from sklearn.decomposition import KernelPCA
 import gramshift as gs
 from gramshift.model.explain import find_shares
 from gramshift.report.contents import ShownAsItIs, SourceDocuments, TargetDocuments
-from gramshift.report.gather import find_nearest, gather_contents, strongest_spans
+from gramshift.report.gather import find_nearest, gather_contents, list_issues, strongest_spans
 from gramshift.report.page import render_page
 from gramshift.text.words import split_words
 from small_demo import load_demo
@@ -256,3 +256,9 @@ def test_the_five_strongest_words_are_marked():
 
 def test_the_page_can_be_made(contents):
     assert "f32" in render_page(contents)
+
+
+def test_problems_of_source_and_target_are_told_apart():
+    clf = gs.TransductiveClassifier().fit([*KITCHEN.texts, ""], [*KITCHEN.labels, "positive"], target=[*FILMS.texts, ""])
+    found = [(one.role, one.label) for one in list_issues(clf.issues_) if one.issue == "empty text"]
+    assert found == [("source", "positive"), ("target", None)]

@@ -238,7 +238,7 @@ def test_problems_in_the_data_have_a_section_with_the_first_of_each_kind():
     assert "<summary>doubtful label <b>103</b></summary>" in body
     assert "<summary>empty text <b>1</b></summary>" in body
     assert body.count("&lt;b&gt;text&lt;/b&gt;") == 100
-    assert "3 more:" in body
+    assert "Source labels that the other documents contradict" in body
     assert "Problems in the data" not in render_page(make_contents())
 
 
@@ -317,6 +317,25 @@ def test_long_texts_are_cut_and_the_page_stays_bearable():
 
 def test_the_page_is_written_at_once_or_not_at_all(tmp_path):
     path = tmp_path / "report.html"
+def test_it_is_said_where_the_other_problems_are():
+    """The output has a row for each target document, and none for source documents."""
+    copies = [IssueEntry("copy", f"{i}", "copy of 0", "text", role="source" if i < 105 else "target") for i in range(108)]
+
+    def said(**changes):
+        body = shown_body(render_page(make_contents(issues=copies, **changes)))
+        return re.findall(r'<p class="quiet">(\d more .*?)</p>', re.sub("</?code>", "", body))
+
+    assert said() == [
+        "5 more source documents: by gramshift classify --json (key issues, which lists at most 1000 problems), "
+        "and in Python in clf.issues_.",
+        "3 more target documents: in the column issue of the output, and in Python in clf.issues_.",
+    ]
+    assert said(options={}) == [
+        "5 more source documents: in Python in clf.issues_.",
+        "3 more target documents: in Python in clf.issues_.",
+    ]
+
+
     write_page(path, make_contents())
     assert path.read_text(encoding="utf-8") == render_page(make_contents())
     with pytest.raises(KeyError):

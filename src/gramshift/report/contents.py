@@ -70,6 +70,8 @@ class IssueEntry:
     text: str
     label: str | None = None
     suggested: str | None = None
+    role: str = "target"
+    """Of the document: "source" or "target". The output has a row for target documents only."""
 
 
 @dataclass(frozen=True)

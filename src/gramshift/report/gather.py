@@ -175,7 +175,9 @@ def list_issues(issues: Iterable[Issue]) -> list[IssueEntry]:
             one.name,
             one.about,
             one.text,
-            *(None if each is None else str(each) for each in (one.label, one.suggested)),
+            label=None if one.label is None else str(one.label),
+            suggested=None if one.suggested is None else str(one.suggested),
+            role=one.role,
         )
         for one in issues
     ]

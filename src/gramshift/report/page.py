@@ -199,6 +199,7 @@ def _template() -> Template:
 
 
 def _policy(style: str, script: str) -> str:
+    environment.filters["begun"] = lambda words: words[:1].upper() + words[1:]
     """Return the policy of the page: nothing may be fetched, and no style or script but ours may run."""
     hashes = {name: b64encode(sha256(text.encode()).digest()).decode() for name, text in (("style", style), ("script", script))}
     allowed = "; ".join(f"{name}-src 'sha256-{value}'" for name, value in hashes.items())
@@ -300,12 +301,15 @@ def _confusion(contents: ReportContents) -> list[tuple[str, list[tuple[int, bool
     ]
 
 
-def _issues(contents: ReportContents) -> list[tuple[str, str, int, list[IssueEntry]]]:
-    """Return for each kind of problem that there is its name, what it means, how many there are, and the first of them."""
+def _issues(contents: ReportContents) -> list[tuple[str, str, int, list[IssueEntry], dict[str, int]]]:
+    """Return for each kind of problem its name, what it means, how many there are, the first of them, and the rest by role."""
     kinds: dict[str, list[IssueEntry]] = {}
     for one in contents.issues:
         kinds.setdefault(one.issue, []).append(one)
-    return [(kind, KINDS.get(kind, ""), len(found), found[:MOST_ISSUES]) for kind, found in kinds.items()]
+    return [
+        (kind, KINDS.get(kind, ""), len(found), found[:MOST_ISSUES], Counter(sorted(one.role for one in found[MOST_ISSUES:])))
+        for kind, found in kinds.items()
+    ]
 
 
 @dataclass(frozen=True)
