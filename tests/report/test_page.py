@@ -58,7 +58,7 @@ def test_the_same_contents_give_the_same_page():
 
 def test_the_page_shows_what_it_was_given():
     page = render_page(make_contents(warnings=["one class dominates"], scores={"accuracy": 0.845, "macro_f1": 0.5}))
-    shown = ["films labelled from kitchen", "60 documents labelled.", "one class dominates", "kitchen.csv"]
+    shown = ["films labelled from kitchen", "60 documents labelled.", "One class dominates", "kitchen.csv"]
     shown += ["84.5\u202f%", "50.0\u202f%", "2026-01-02 03:04", "of the labels are those of the plain kernel", "1e-05"]
     for words in shown:
         assert words in page
@@ -132,12 +132,87 @@ def test_the_headline_is_what_can_be_expected_and_whether_that_will_do():
         assert "<b>70\u202f%</b> expected accuracy" in page
         assert "60\u202f% to 80\u202f%" in page
         opening, _, rest = verdict.partition(":")
-        assert f"<b>{opening}:</b>{rest}" in page.replace("&#39;", "'")
-        assert page.index('class="headline') < page.index("60 documents labelled.") < page.index("Diagnostics</h2>")
+        assert f"<b>{opening}:</b>" in page.replace("&#39;", "'")
+        assert rest[-13:] in page
+        assert page.index('class="headline') < page.index('class="facts"') < page.index("Diagnostics</h2>")
     page = shown_body(render_page(make_contents(diagnostics={}, expected_accuracy=EXPECTED, warnings=["w"])))
     assert '<div class="headline doubtful">' in page
     assert "Can these labels be used?" not in page
     assert 'class="headline' not in shown_body(render_page(make_contents()))
+
+
+@pytest.mark.parametrize(
+    ("expected", "warnings", "said"),
+    [
+        ({"low": 0.1}, [], "Can't tell: that may be anything. Check some by hand, or label more documents together."),
+        (
+            {"value": 0.55},
+            [],
+            "No, not as they are: that is hardly more than the most common class alone. Label some documents by hand first.",
+        ),
+        ({}, ["w"], "Only after a look: see the warnings."),
+        ({}, [], "With care: check those that matter, least sure first."),
+        ({"value": 0.9, "low": 0.85, "high": 0.95}, [], "Yes, for most purposes: check the least sure ones."),
+    ],
+)
+def test_figures_of_the_result_are_there_once(expected, warnings, said):
+    """Above the verdict stands what accuracy is expected, and below it how many documents have which label."""
+    expected = EXPECTED | expected
+    changes = {"diagnostics": {"verdict": judge_labels(expected, 0.5, warnings)}, "expected_accuracy": expected}
+    page = shown_result(make_contents(**changes, sentence="60 documents labelled: bad: 30, good: 30; expected accuracy 70%"))
+    assert said in page
+    assert [page.count(words) for words in ("expected", "good")] == [1, 1]
+    assert "labelled bad 30" in page
+
+
+def shown_result(contents):
+    """The first card as it is read."""
+    card = re.search(r'<section aria-labelledby="h-result".*?</section>', render_page(contents), re.DOTALL)[0]
+    return " ".join(unescape(re.sub("<[^>]*>", " ", re.sub(r'<p id="start".*?</p>', "", card, flags=re.DOTALL))).split())
+
+
+def test_without_an_accuracy_the_sentence_tells_the_counts():
+    page = shown_result(make_contents(diagnostics={}, scores={"accuracy": 0.5, "n": 49}))
+    assert "60 documents labelled." in page
+    assert "labelled bad" not in page
+    assert "Measured" not in page
+
+
+def test_of_many_classes_the_most_common_are_counted_and_what_has_no_label_is_told():
+    names = [f"c{number}" for number in range(11)]
+    documents = [
+        make_entry(n, label=names[max(0, n - 10) % 11], probabilities=[1 / 11] * 11, plain_label=None) for n in range(40)
+    ]
+    documents[0] = make_entry(0, label="c0", probabilities=[1 / 11] * 11, plain_label=None, abstained=True)
+    shares = [dict.fromkeys(names, 1 / 11)] * 2
+    page = shown_result(make_contents(documents, classes=names, shares=shares, history=[], expected_accuracy=EXPECTED))
+    assert page.count("labelled c") == 8
+    assert "left without a label 1" in page
+    assert "labelled c0 12" in page
+    assert "of 3 other classes 6" in page
+
+
+def test_an_accuracy_that_was_measured_comes_before_the_expected_one():
+    scores = {"accuracy": 0.565, "accuracy_interval": [0.5251, 0.6038], "n": 600}
+    page = shown_result(make_contents(scores=scores, expected_accuracy=EXPECTED)).replace("\u202f", " ")
+    measured = "Measured accuracy 56.5 % (52.5 to 60.4), on 600 documents with a known label"
+    assert f"{measured} Expected accuracy 70 % (60 % to 80 %), estimated without these labels" in page
+    assert page.count("56.5") == 1
+    assert measured in shown_result(make_contents(scores=scores, diagnostics={})).replace("\u202f", " ")
+    few = shown_result(make_contents(scores=scores | {"n": 49}, expected_accuracy=EXPECTED)).replace("\u202f", " ")
+    assert "70 % expected accuracy (60 % to 80 %)" in few
+    assert "right, of those with a known label 56.5 %" in few
+
+
+def test_a_warning_is_a_sentence():
+    page = shown_body(render_page(make_contents(warnings=["the proportion of 'a' grew", ""])))
+    assert '<li dir="auto">The proportion of &#39;a&#39; grew</li>' in page
+
+
+def test_rounds_have_a_table_where_there_are_several():
+    one = {"added": {"bad": 0, "good": 0}, "labels": {"bad": 30, "good": 30}, "changed": 0, "seconds": 0.1}
+    assert "<h3>Rounds</h3>" not in render_page(make_contents(history=[one]))
+    assert "<h3>Rounds</h3>" in render_page(make_contents(history=[one, one]))
 
 
 def test_the_foot_tells_what_confidence_is():
@@ -242,6 +317,25 @@ def test_problems_in_the_data_have_a_section_with_the_first_of_each_kind():
     assert "Problems in the data" not in render_page(make_contents())
 
 
+def test_it_is_said_where_the_other_problems_are():
+    """The output has a row for each target document, and none for source documents."""
+    copies = [IssueEntry("copy", f"{i}", "copy of 0", "text", role="source" if i < 105 else "target") for i in range(108)]
+
+    def said(**changes):
+        body = shown_body(render_page(make_contents(issues=copies, **changes)))
+        return re.findall(r'<p class="quiet">(\d more .*?)</p>', re.sub("</?code>", "", body))
+
+    assert said() == [
+        "5 more source documents: by gramshift classify --json (key issues, which lists at most 1000 problems), "
+        "and in Python in clf.issues_.",
+        "3 more target documents: in the column issue of the output, and in Python in clf.issues_.",
+    ]
+    assert said(options={}) == [
+        "5 more source documents: in Python in clf.issues_.",
+        "3 more target documents: in Python in clf.issues_.",
+    ]
+
+
 def test_figures_of_ngrams_have_as_many_digits_as_tell_them_apart():
     for largest, figures in ((0.02, ("0.0200", "0.0150")), (2.0, ("2.00", "1.50")), (2000.0, ("2000", "1500"))):
         page = render_page(make_contents(strongest_ngrams=[[("a", largest)], [("b", 0.75 * largest)]]))
@@ -317,25 +411,6 @@ def test_long_texts_are_cut_and_the_page_stays_bearable():
 
 def test_the_page_is_written_at_once_or_not_at_all(tmp_path):
     path = tmp_path / "report.html"
-def test_it_is_said_where_the_other_problems_are():
-    """The output has a row for each target document, and none for source documents."""
-    copies = [IssueEntry("copy", f"{i}", "copy of 0", "text", role="source" if i < 105 else "target") for i in range(108)]
-
-    def said(**changes):
-        body = shown_body(render_page(make_contents(issues=copies, **changes)))
-        return re.findall(r'<p class="quiet">(\d more .*?)</p>', re.sub("</?code>", "", body))
-
-    assert said() == [
-        "5 more source documents: by gramshift classify --json (key issues, which lists at most 1000 problems), "
-        "and in Python in clf.issues_.",
-        "3 more target documents: in the column issue of the output, and in Python in clf.issues_.",
-    ]
-    assert said(options={}) == [
-        "5 more source documents: in Python in clf.issues_.",
-        "3 more target documents: in Python in clf.issues_.",
-    ]
-
-
     write_page(path, make_contents())
     assert path.read_text(encoding="utf-8") == render_page(make_contents())
     with pytest.raises(KeyError):

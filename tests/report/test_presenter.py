@@ -54,7 +54,7 @@ def test_python_and_the_command_tell_the_same(method, tmp_path):
     commands = [one.pop("command").split(" ")[0] for one in (ours, theirs)]
     assert commands == ["corrections", "gramshift"]  # what to do next is not the same
     assert ours == theirs
-    assert result["sentence"] in page
+    assert (result["sentence"] in page) == (method != "best")  # there headline and figures say the same
 
 
 def test_ids_and_columns_of_the_user_are_on_the_page(best, tmp_path):

@@ -142,7 +142,7 @@ class ReportContents:
     created: str
     """The time of the run, as it is to be shown."""
     sentence: str
-    """The result in a sentence."""
+    """The result in a sentence; shown where no accuracy is known, which else comes first, with the counts below."""
     warnings: list[str]
     options: dict[str, Any]
     """Every option of the run, as the user would type it, by its name."""
@@ -167,6 +167,7 @@ class ReportContents:
     """The scores, only if the truth is known. All keys are optional:
 
     - "accuracy", "macro_f1": numbers from 0 to 1; "n": documents with a known truth
+    - "accuracy_interval": [low, high] of the accuracy
     - "plain_accuracy", "plain_macro_f1": the same of the plain kernel
     - "mcnemar_p": of the difference to plain
     - "confusion": counts, a row for each true label, a column for each of ``classes``

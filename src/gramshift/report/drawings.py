@@ -68,6 +68,10 @@ def percent(value: float) -> str:
     return f"{100 * value:.0f}\N{NARROW NO-BREAK SPACE}%"
 
 
+def exact_percent(value: float) -> str:
+    return f"{100 * value:.1f}\N{NARROW NO-BREAK SPACE}%"
+
+
 def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
 

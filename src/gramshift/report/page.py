@@ -28,6 +28,7 @@ from gramshift.report.drawings import (
     draw_confidence,
     draw_map,
     draw_shares,
+    exact_percent,
     percent,
     shortened,
 )
@@ -42,6 +43,8 @@ MOST_COLUMNS = 12  # of the user's file that are shown
 LARGEST_COLUMNS = 6_000_000  # bytes that all of their values take
 DOUBTFUL = 0.7  # what is less sure should be looked at
 MOST_ISSUES = 100  # of each kind that the page shows
+MOST_CLASSES = 8  # whose labels are counted at the top
+FEWEST_SCORED = 50  # documents with a known label: of fewer the accuracy is too uncertain to come first
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
@@ -161,6 +164,7 @@ def render_page(contents: ReportContents) -> str:
         rounds=sorted({one.round for one in contents.documents}),
         confusion=_confusion(contents),
         ngrams=_ngrams(contents),
+        sentence="" if _known_accuracy(contents) else contents.sentence,
         issues=_issues(contents),
         colour=colour,
         percent=percent,
@@ -195,11 +199,11 @@ def class_colours() -> str:
 def _template() -> Template:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["shown"] = _shown
+    environment.filters["begun"] = lambda words: words[:1].upper() + words[1:]
     return environment.from_string(_asset("report.html.j2"))
 
 
 def _policy(style: str, script: str) -> str:
-    environment.filters["begun"] = lambda words: words[:1].upper() + words[1:]
     """Return the policy of the page: nothing may be fetched, and no style or script but ours may run."""
     hashes = {name: b64encode(sha256(text.encode()).digest()).decode() for name, text in (("style", style), ("script", script))}
     allowed = "; ".join(f"{name}-src 'sha256-{value}'" for name, value in hashes.items())
@@ -230,18 +234,46 @@ class _Headline:
     question: str
     level: str
     """Good, careful or doubtful; what is doubtful is red."""
+    measured: str
+    """The accuracy on documents with a known label, if they are enough."""
+    measured_on: str
     expected: str
     between: str
     opening: str
     verdict: str
 
 
+def _measured(contents: ReportContents) -> tuple[str, str]:
+    """Return the accuracy that was measured, and its interval with the number of documents; nothing of too few."""
+    scores = contents.scores or {}
+    if "accuracy" not in scores or scores.get("n", 0) < FEWEST_SCORED:
+        return "", ""
+    between = " to ".join(f"{100 * value:.1f}" for value in scores.get("accuracy_interval", ()))
+    interval = f"({between}), " if between else ""
+    return exact_percent(scores["accuracy"]), f"{interval}on {scores['n']} documents with a known label"
+
+
+def _known_accuracy(contents: ReportContents) -> bool:
+    return contents.expected_accuracy is not None or bool(_measured(contents)[0])
+
+
+# The figures of judge_labels, which stand above the verdict, and the word after them.
+_FIGURES = re.compile(r": about \d+ of 100 labels are expected to be right \(\d+ to \d+\)(?:, (but|which|hardly) |\. (\w))")
+
+
+def _without_figures(verdict: str) -> str:
+    """Leave the expected accuracy out of a verdict."""
+    begun = {"but": ": ", "which": ": that ", "hardly": ": that is hardly "}
+    return _FIGURES.sub(lambda match: begun[match[1]] if match[1] else f": {match[2].lower()}", verdict, count=1)
+
+
 def _headline(contents: ReportContents) -> _Headline | None:
-    """Return the expected accuracy and the verdict, or None where neither is known."""
+    """Return the accuracy, measured or expected, and the verdict, or None where none of them is known."""
     expected, verdict = contents.expected_accuracy, contents.diagnostics.get("verdict")
-    if expected is None and not isinstance(verdict, str):
+    if not _known_accuracy(contents) and not isinstance(verdict, str):
         return None
-    opening, colon, rest = verdict.partition(":") if isinstance(verdict, str) else ("", "", "")
+    said = "" if not isinstance(verdict, str) else verdict if expected is None else _without_figures(verdict)
+    opening, colon, rest = said.partition(":")
     level = tone_of(verdict) if isinstance(verdict, str) else "doubtful" if contents.warnings else "careful"
     question = "Can these labels be used?"
     if expected is None and contents.history[1:]:
@@ -249,7 +281,7 @@ def _headline(contents: ReportContents) -> _Headline | None:
     value, between = "", ""
     if expected is not None:
         value, between = percent(expected["value"]), f"{percent(expected['low'])} to {percent(expected['high'])}"
-    return _Headline(question, level, value, between, opening + colon, rest)
+    return _Headline(question, level, *_measured(contents), value, between, opening + colon, rest)
 
 
 def count_doubtful(contents: ReportContents) -> int:
@@ -258,14 +290,23 @@ def count_doubtful(contents: ReportContents) -> int:
 
 
 def _facts(contents: ReportContents) -> list[tuple[str, str]]:
-    """Return the figures at the top, most wanted first."""
-    scores, counts = contents.scores or {}, Counter(one.label for one in contents.documents)
+    """Return the figures at the top, most wanted first; what the headline or the sentence says is not said again."""
+    scores = contents.scores or {}
     facts = [("target documents", f"{contents.n_target}"), ("source documents", f"{contents.n_source}")]
-    if "accuracy" in scores:
-        facts.append(("right, of those with a known label", f"{100 * scores['accuracy']:.1f}\N{NARROW NO-BREAK SPACE}%"))
+    if "accuracy" in scores and contents.expected_accuracy is not None and not _measured(contents)[0]:
+        facts.append(("right, of those with a known label", exact_percent(scores["accuracy"])))
     facts.append((f"less than {percent(DOUBTFUL)} sure", f"{count_doubtful(contents)}"))
-    if len(contents.classes) <= 4:
-        facts += [(f"labelled {name}", f"{counts[name]}") for name in contents.classes]
+    if not _known_accuracy(contents):
+        return facts
+    counts = Counter(one.label for one in contents.documents if not one.abstained)
+    if left := len(contents.documents) - counts.total():
+        facts.append(("left without a label", f"{left}"))
+    n_classes, most = len(contents.classes), {name for name, _ in counts.most_common(MOST_CLASSES)}
+    shown = [name for name in contents.classes if n_classes <= MOST_CLASSES or name in most]
+    facts += [(f"labelled {name}", f"{counts[name]}") for name in shown]
+    if len(shown) < n_classes:
+        others = sum(counts[name] for name in contents.classes if name not in shown)
+        facts.append((f"of {n_classes - len(shown)} other classes", f"{others}"))
     return facts
 
 
@@ -285,7 +326,7 @@ def _scores(contents: ReportContents) -> list[tuple[str, str]]:
     scores = contents.scores or {}
     names = {"accuracy": "accuracy", "macro_f1": "macro F1", "plain_accuracy": "accuracy of the plain kernel"}
     names["plain_macro_f1"] = "macro F1 of the plain kernel"
-    rows = [(title, f"{100 * scores[key]:.1f}\N{NARROW NO-BREAK SPACE}%") for key, title in names.items() if key in scores]
+    rows = [(title, exact_percent(scores[key])) for key, title in names.items() if key in scores]
     if scores.get("mcnemar_p") is not None:
         rows.append(("p of the difference to plain (McNemar)", f"{scores['mcnemar_p']:.3g}"))
     return rows
