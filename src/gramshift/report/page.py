@@ -257,26 +257,15 @@ def _known_accuracy(contents: ReportContents) -> bool:
     return contents.expected_accuracy is not None or bool(_measured(contents)[0])
 
 
-# The figures of judge_labels, which stand above the verdict, and the word after them.
-_FIGURES = re.compile(r": about \d+ of 100 labels are expected to be right \(\d+ to \d+\)(?:, (but|which|hardly) |\. (\w))")
-
-
-def _without_figures(verdict: str) -> str:
-    """Leave the expected accuracy out of a verdict."""
-    begun = {"but": ": ", "which": ": that ", "hardly": ": that is hardly "}
-    return _FIGURES.sub(lambda match: begun[match[1]] if match[1] else f": {match[2].lower()}", verdict, count=1)
-
-
 def _headline(contents: ReportContents) -> _Headline | None:
     """Return the accuracy, measured or expected, and the verdict, or None where none of them is known."""
     expected, verdict = contents.expected_accuracy, contents.diagnostics.get("verdict")
     if not _known_accuracy(contents) and not isinstance(verdict, str):
         return None
-    said = "" if not isinstance(verdict, str) else verdict if expected is None else _without_figures(verdict)
-    opening, colon, rest = said.partition(":")
+    opening, colon, rest = (verdict if isinstance(verdict, str) else "").partition(":")
     level = tone_of(verdict) if isinstance(verdict, str) else "doubtful" if contents.warnings else "careful"
     question = "Can these labels be used?"
-    if expected is None and contents.history[1:]:
+    if not _known_accuracy(contents) and contents.history[1:]:
         question, level = "Did adapting help?", "careful" if level == "good" else level  # which says nothing of the labels
     value, between = "", ""
     if expected is not None:
