@@ -35,7 +35,7 @@ def make_pictures() -> dict[str, str]:
         "how-flow.svg": picture("From texts to labels", 440, draw_flow()),
         "how-ngrams.svg": picture("N-grams that two texts share", 222, draw_ngrams(SOURCE[0], TARGET[0])),
         "how-adapting.svg": picture("Similarities before and after adapting", 760, draw_adapting()),
-        "architecture.svg": picture("Which room imports which", 606, draw_rooms()),
+        "architecture.svg": picture("Which subpackage imports which", 606, draw_rooms()),
         "how-rounds.svg": picture("Scores of the target documents, stage by stage", 292, draw_rounds()),
     }
 
