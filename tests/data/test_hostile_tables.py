@@ -401,7 +401,7 @@ def test_a_parquet_file_that_loses_rows(tmp_path):
     class Shortened:
         def __init__(self, file):
             self._file = file
-            self.schema_arrow, self.metadata = file.schema_arrow, file.metadata
+            self.schema_arrow, self.schema, self.metadata = file.schema_arrow, file.schema, file.metadata
 
         def iter_batches(self, batch_size):
             yield from list(self._file.iter_batches(batch_size=batch_size))[:2]
