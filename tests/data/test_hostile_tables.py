@@ -15,7 +15,7 @@ import pytest
 from gramshift.data.columns import LONGEST_LABEL, find_columns, read_documents
 from gramshift.data.file_corpus import open_parts
 from gramshift.data.parquet import _read_whole
-from gramshift.data.readers import DEEPEST, LOOKED_AT, open_table, read_folder, read_lines
+from gramshift.data.readers import DEEPEST, LOOKED_AT, open_table, read_delimited, read_folder, read_lines
 from gramshift.data.tables import LONGEST, MOST_COLUMNS, Gunzip, Opened, TableError, check_reread, decoded_lines
 from gramshift.data.writing import open_writer
 from gramshift.errors import InputError
@@ -94,6 +94,51 @@ def test_an_object_of_too_many_keys(tmp_path):
 def test_a_row_of_millions_of_fields(tmp_path):
     with pytest.raises(TableError, match=r"f.csv, line 2 has 2,000,001 fields; a table may have 16,384 columns"):
         rows_of(write(tmp_path, "f.csv", "text\n" + "," * 2_000_000 + "\n"))
+
+
+def test_a_row_of_many_fields_over_many_lines_is_refused_where_it_becomes_too_wide():
+    """A quote keeps the row open from line to line; what follows is not read before it is told."""
+    n_read = 0
+
+    def lines():
+        nonlocal n_read
+        yield 'id,text\n1,"\n'
+        for _ in range(20):
+            n_read += 1
+            yield '",' + "ab," * 330_000 + '"\n'
+
+    opened = Opened("m.csv", io.BytesIO(), io.BytesIO(), 0)
+    opened.pieces = lambda: (line.encode() for line in lines())
+    message = r"m.csv, line 2 has 660,004 fields or more; a table may have 16,384 columns"
+    with pytest.raises(TableError, match=message):
+        read_delimited(opened, format="csv", encoding="utf-8")
+    assert n_read <= 3
+
+
+def test_a_long_line_of_many_fields_and_a_quote(tmp_path):
+    with pytest.raises(TableError, match=r"f.csv, line 2 has 500,002 fields; a table may have 16,384 columns"):
+        rows_of(write(tmp_path, "f.csv", 'text\n"a",' + "ab," * 500_000 + "\n"))
+    with pytest.raises(TableError, match=r"h.csv, line 1 has 500,001 fields; a table may have 16,384 columns"):
+        rows_of(write(tmp_path, "h.csv", '"a",' * 500_000 + "\n1\n"))
+
+
+@pytest.mark.parametrize(
+    "cell", ["a, b\n" * 50_000, '""' * 30_000 + ',"\n,' * 30_000, "," * 2_000_000, "\n" * 20_000 + "," * 20_000]
+)
+def test_a_quoted_text_may_have_more_commas_than_a_table_columns(tmp_path, cell):
+    quoted = '"' + cell.replace('"', '""') + '"'
+    path = write(tmp_path, "c.csv", f'id,text,more\n1,{quoted},5" disk\n2,{quoted},{quoted}\n')
+    assert rows_of(path) == [{"id": "1", "text": cell, "more": '5" disk'}, {"id": "2", "text": cell, "more": cell}]
+
+
+def test_a_row_of_many_long_cells_over_many_lines(tmp_path):
+    path = tmp_path / "r.csv"
+    with path.open("wb") as file:
+        file.write(b"id,a,b,c,d\n1")
+        for _ in range(4):
+            file.write(b',"' + (b"x" * 1023 + b"\n") * (40 << 10) + b'"')
+    with pytest.raises(TableError, match=r"r.csv, line 2: the row has more than 134,217,728 characters; perhaps a quote"):
+        rows_of(path)
 
 
 @pytest.mark.parametrize("size", [1 << 20, 1000])

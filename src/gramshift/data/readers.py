@@ -14,7 +14,6 @@ from gramshift.data.parquet import read_parquet
 from gramshift.data.tables import (
     LONGEST,
     MOST_COLUMNS,
-    PIECE,
     Naming,
     Opened,
     Record,
@@ -29,6 +28,7 @@ from gramshift.data.tables import (
     in_parts,
     open_input,
     short,
+    within_limits,
 )
 from gramshift.data.values import as_written
 from gramshift.runtime.storage import is_url, locate, reaching
@@ -97,17 +97,19 @@ def _take_header(line: str, lines: Iterator[str]) -> tuple[list[str], str]:
         else:
             opens = OPENING.search(line, at)
             outside.append(line[at : opens.end() if opens else None])
-            if opens is None:
+            if opens is None or len(outside) > MOST_COLUMNS:
                 return header, "".join(outside)
             is_open, at = True, opens.end()
 
 
 def _rows(name: str, lines: Iterator[str], delimiter: str, first: int) -> Iterator[tuple[int, list[str]]]:
     """Yield the fields of each row that is not blank, and the line where it begins; ``first`` is that of the header."""
-    reader = csv.reader(_with_few_fields(name, lines, delimiter, first), delimiter=delimiter, strict=True)
+    begun: list[str] = []
+    reader = csv.reader(within_limits(name, lines, delimiter, first, begun), delimiter=delimiter, strict=True)
     line = first
     try:
         for fields in reader:
+            begun.clear()
             if fields:
                 yield line, fields
             line = reader.line_num + first
@@ -119,15 +121,6 @@ def _rows(name: str, lines: Iterator[str], delimiter: str, first: int) -> Iterat
         }
         meant = next((value for key, value in words.items() if str(error).startswith(key)), f"not a row of a table: {error}")
         raise TableError(f"{name}, line {line}: {meant}") from None
-
-
-def _with_few_fields(name: str, lines: Iterator[str], delimiter: str, first: int) -> Iterator[str]:
-    """The same lines; one of millions of fields is refused before it becomes as many strings."""
-    for number, line in enumerate(lines, start=first):
-        if len(line) > PIECE and '"' not in line and line.count(delimiter) >= MOST_COLUMNS:
-            n_fields = line.count(delimiter) + 1
-            raise TableError(f"{name}, line {number} has {n_fields:,} fields; a table may have {MOST_COLUMNS:,} columns")
-        yield line
 
 
 def _named(name: str, columns: list[str], rows: Iterator[tuple[int, list[str]]]) -> Iterator[Record]:

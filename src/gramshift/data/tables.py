@@ -210,6 +210,54 @@ def decoded_lines(
         yield "".join(begun)
 
 
+def within_limits(name: str, lines: Iterator[str], delimiter: str, first: int, begun: list[str]) -> Iterator[str]:
+    """The same lines; a row of millions of fields is refused before it becomes as many strings, however many lines it has.
+
+    ``begun`` gets the lines of a row, and is emptied by whoever has read a whole one. Only where there are too many delimiters
+    they are looked at, each line once, because those in quotes part no fields.
+    """
+    line_of_row = n_fields = n_delimiters = n_characters = 0
+    is_open = False
+    for number, line in enumerate(lines, start=first):
+        if not begun:
+            line_of_row, n_fields, n_delimiters, n_characters, is_open = number, 1, 0, 0, False
+        begun.append(line)
+        n_characters += len(line)
+        n_delimiters += line.count(delimiter)
+        if n_characters > PIECE and n_fields + n_delimiters > MOST_COLUMNS:
+            for one in begun:
+                found, is_open = _count_outside(one, is_open, delimiter)
+                n_fields += found
+            if n_fields > MOST_COLUMNS:
+                words = f"{n_fields:,} fields{' or more' if is_open else ''}; a table may have {MOST_COLUMNS:,} columns"
+                raise TableError(f"{name}, line {line_of_row} has {words}")
+            begun[:], n_delimiters = [""], 0
+        if n_characters > 2 * LONGEST:
+            words = f"the row has more than {2 * LONGEST:,} characters; perhaps a quote opens here and never closes"
+            raise TableError(f"{name}, line {line_of_row}: {words}")
+        yield line
+
+
+def _count_outside(line: str, is_open: bool, delimiter: str) -> tuple[int, bool]:
+    """Return how many delimiters are not in quotes, and whether a quote is open at the end; ``is_open``: at the beginning."""
+    n_found = at = 0
+    if not is_open and line.startswith('"'):
+        is_open, at = True, 1
+    while True:
+        if is_open:
+            at = line.find('"', at)
+            if at < 0:
+                return n_found, True
+            is_open = line.startswith('""', at)
+            at += 1 + is_open
+        else:
+            opens = line.find(delimiter + '"', at)
+            if opens < 0:
+                return n_found + line.count(delimiter, at), False
+            n_found += line.count(delimiter, at, opens + 1)
+            is_open, at = True, opens + 2
+
+
 def _and_an_end(pieces: Iterable[bytes]) -> Iterator[bytes]:
     yield from (piece for piece in pieces if piece)
     yield b""
