@@ -134,3 +134,11 @@ def test_numbers_and_words_of_json_as_labels(tmp_path):
     source = write(tmp_path, "t.csv", b"text\na\nb\nc\n")
     lines = rewrite(source, "o.csv", types={"x": bool, "p": float}, values=[(True, 1.0), (False, 0.5), (None, 0.1)])
     assert lines.decode().splitlines()[1:] == ["a,true,1.0", "b,false,0.5", "c,,0.1"]
+
+
+def test_a_class_that_parquet_cannot_name(tmp_path):
+    source = write(tmp_path, "t.csv", b"text\na\n")
+    message = r"the column 'p_\\ud800' cannot be written as parquet, .*; give an output that ends in \.csv or \.jsonl"
+    with pytest.raises(TableError, match=message):
+        rewrite(source, "out.parquet", types={"p_\ud800": float}, values=[(0.5,)])
+    assert rewrite(source, "out.csv", types={"p_\ud800": float}, values=[(0.5,)]) == b"text,p_\\ud800\na,0.5\n"

@@ -182,6 +182,8 @@ class ParquetWriter:
         self._pyarrow, own = import_pyarrow(), style.kept or table.columns
         pa = self._pyarrow
         types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+        for name in [*own, *added]:
+            _check_name(name)
         fields = {name: pa.field(name, pa.string()) for name in own}
         if style.schema is not None:
             fields = {field.name: field for field in style.schema}
@@ -200,11 +202,21 @@ class ParquetWriter:
                 try:
                     columns.append(pa.array(values, field.type))
                 except (pa.ArrowException, UnicodeEncodeError) as error:
-                    raise TableError(f"the column {field.name!r} cannot be written as parquet: {error}") from None
+                    words = f"the column {short(field.name)!r} cannot be written as parquet: {error}"
+                    raise TableError(f"{words}; give an output that ends in .csv or .jsonl") from None
         self._writer.write_table(pa.Table.from_arrays(columns, schema=self._schema))
 
     def close(self) -> None:
         self._writer.close()
+
+
+def _check_name(name: str) -> None:
+    """Raise an error if parquet has no such name: a class of a jsonl may have half a surrogate pair in its own."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        words = f"the column {short(name)!r} cannot be written as parquet, whose names have no half of a surrogate pair"
+        raise TableError(f"{words}; give an output that ends in .csv or .jsonl") from None
 
 
 WRITERS: dict[str, Callable[[IO[bytes], Style, Table, dict[str, type]], Writer]] = {
