@@ -17,6 +17,7 @@ from gramshift.data.file_corpus import open_parts
 from gramshift.data.parquet import _read_whole
 from gramshift.data.readers import DEEPEST, LOOKED_AT, open_table, read_delimited, read_folder, read_lines
 from gramshift.data.tables import LONGEST, MOST_COLUMNS, Gunzip, Opened, TableError, check_reread, decoded_lines
+from gramshift.data.values import Written
 from gramshift.data.writing import open_writer
 from gramshift.errors import InputError
 
@@ -469,6 +470,14 @@ def test_numbers_of_a_jsonl_keep_their_text(tmp_path, number):
     )
     assert rewrite(path, "o.jsonl").decode() == f'{{"text": "a", "x": {number}, "y": [{number}], "label": "x"}}\r\n'
     assert rewrite(path, "o.csv").decode().splitlines()[1] == f"a,{number},[{number}],x"
+
+
+def test_a_number_of_many_digits_leaves_those_beside_it_numbers(tmp_path):
+    digits = "9" * 5000
+    path = write(tmp_path, "n.jsonl", f'{{"text": "good film", "label": 1, "x": {digits}}}\n')
+    with open_table(str(path)) as table:
+        assert read_documents(table, find_columns(table)).labels == [1]
+    assert rows_of(path) == [{"text": "good film", "label": 1, "x": Written(digits, is_number=True)}]
 
 
 @pytest.mark.parametrize("output", ["o.jsonl", "o.csv"])

@@ -30,7 +30,7 @@ from gramshift.data.tables import (
     short,
     within_limits,
 )
-from gramshift.data.values import as_written
+from gramshift.data.values import Written, as_written
 from gramshift.runtime.storage import is_url, locate, reaching
 
 
@@ -187,7 +187,14 @@ def _parse(line: str) -> Any:
     except json.JSONDecodeError:
         raise
     except ValueError:  # perhaps more digits than Python makes a number of
-        return json.loads(line, object_pairs_hook=_without_copies, parse_int=as_written)
+        return json.loads(line, object_pairs_hook=_without_copies, parse_int=_as_number)
+
+
+def _as_number(text: str) -> int | Written:
+    try:
+        return int(text)
+    except ValueError:
+        return as_written(text)
 
 
 def _without_copies(pairs: list[tuple[str, object]]) -> Row:
