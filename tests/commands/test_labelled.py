@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from gramshift.commands.classify.labelled import label_columns, read_corrections, renamed_in_words
+from gramshift.commands.classify.labelled import label_columns, read_corrections, read_truth, renamed_in_words
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.data.tables import Style, Table, TableError
 from gramshift.text.terminal import Line, quote_word, visible
@@ -53,6 +53,15 @@ def test_a_new_label_of_another_type_is_refused(tmp_path, classes, label):
     write_csv(tmp_path / "c.csv", ["id", "label", "mark"], [("a", label, "new label")])
     with pytest.raises(TableError, match="a new one must be of that type"):
         read_corrections(str(tmp_path / "c.csv"), ids=["a"], classes=classes)
+
+
+def test_texts_of_one_column_of_several_are_known_again(tmp_path):
+    """A sample that was drawn with one of the columns is labelled by its ids all the same; other texts are refused."""
+    texts = ["a title\nand its body", "another title\nand more"]
+    write_csv(tmp_path / "t.csv", ["id", "text", "label"], [("a", "and its  body", "x"), ("b", "and more", "y")])
+    assert read_truth(str(tmp_path / "t.csv"), ids=["a", "b"], texts=texts) == ["x", "y"]
+    with pytest.raises(TableError, match="its ids seem to be others: give the same --id and --text in both commands"):
+        read_truth(str(tmp_path / "t.csv"), ids=["b", "a"], texts=texts)
 
 
 def test_a_run_is_written_as_a_command_that_a_shell_takes():

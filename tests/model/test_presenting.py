@@ -184,6 +184,22 @@ def test_a_callback_is_called_instead_of_showing_bars():
     assert {stage for stage, _, _ in told} >= {"index", "rounds"}
 
 
+def test_too_few_documents_to_adapt_to_are_told():
+    clf = gs.TransductiveClassifier().fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts[:30])
+    found = clf.diagnostics_["not adapted"]
+    assert found["sentence"] == "Too few target documents to adapt to (30): these are the labels that plain gives."
+    assert "not adapted" not in fit(preset="paper", n_rounds=1, ngram_range=(3, 5)).diagnostics_
+
+
+def test_a_second_round_that_changes_nothing_is_told():
+    n = len(FILMS.texts)
+    with pytest.warns(FitWarning, match=f"second round changed no label, because all {n} target documents had pseudo-labels"):
+        clf = fit(preset="paper", ngram_range=(3, 5), n_added=n)
+    assert clf.history_[1]["changed"] == 0
+    assert any("changed no label" in words for words in clf.diagnostics_["warnings"])
+    assert not any("changed no label" in words for words in fit(preset="paper", ngram_range=(3, 5)).diagnostics_["warnings"])
+
+
 def in_a_notebook(monkeypatch):
     shell = SimpleNamespace(config={"IPKernelApp": {}})
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))

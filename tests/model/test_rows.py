@@ -126,3 +126,10 @@ def test_parameters_are_plain_json(tmp_path):
     fit().save(tmp_path / "m.gramshift")
     head = json.loads(zipfile.ZipFile(tmp_path / "m.gramshift").read("model.json"))
     assert head["parameters"]["kernel"] == head["settings"]["kernel"] == "rows"
+
+
+def test_rows_of_numbers_have_no_words_that_decided():
+    clf = fit()
+    for given in (TARGET[0], "a text"):
+        with pytest.raises(gs.GramshiftError, match="this classifier was fitted on rows of numbers"):
+            clf.explain(given)
