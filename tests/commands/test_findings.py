@@ -90,8 +90,7 @@ def test_the_count_does_not_contradict_what_is_left_out():
         (
             {"corrections": "c.csv", "save": "m.gramshift"},
             [
-                "--output to-label.csv --corrections c.csv",
-                "--output to-score.csv --corrections c.csv",
+                "--output to-score.csv --corrections c.csv",  # and no second file of corrections, of which a run takes one
                 "predict --model m.gramshift --input new.csv",
             ],
         ),

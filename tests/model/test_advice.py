@@ -172,6 +172,7 @@ def test_what_was_measured_goes_before_what_is_expected():
     assert verdict.startswith(
         "No, not as they are: 57 of 100 labels are right (53 to 60), by 600 that are known, hardly more than"
     )
+    assert verdict.endswith("Label more documents by hand.")
 
 
 def test_where_plain_gives_the_same_labels_it_is_no_safer():

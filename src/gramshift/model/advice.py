@@ -233,7 +233,8 @@ def judge_labels(expected: dict[str, float], largest: float, warnings: list[str]
         if largest > BALANCED and expected["value"] >= USABLE:
             return f"With care: {words}, and {alone} would reach about as many. Check the rare classes."
         than = "hardly more than" if expected["value"] > largest else "no more than"
-        return f"No, not as they are: {words}, {than} {alone}. Label some documents by hand first."
+        more = "some documents by hand first" if n_known is None else "more documents by hand"
+        return f"No, not as they are: {words}, {than} {alone}. Label {more}."
     if warnings:
         return f"Only after a look: {words}, but see the warnings."
     if expected["value"] < USABLE or expected["low"] < AT_LEAST or 1 - expected["value"] > HALF * (1 - largest):

@@ -238,7 +238,7 @@ def _tell_next(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
         drawn = ["gramshift", "sample", str(options.output)]
         read = [word for name, value in result.get("read_as", {}).items() for word in (f"--{name}", value)]
         read += [] if options.corrections is None else ["--corrections", options.corrections]
-        if verdict is not None and verdict.startswith("No, not") and n >= LEARNT:
+        if options.corrections is None and verdict is not None and verdict.startswith("No, not") and n >= LEARNT:
             words = f"To get better labels, correct {LEARNT} doubtful documents by hand, for --corrections of the next run:"
             steps.append((words, join_words([*drawn, "--doubtful", str(LEARNT), "--output", "to-label.csv", *read])))
         words = f"To measure the accuracy, label {n} documents by hand, drawn at random:"
