@@ -81,5 +81,7 @@ def test_a_file_has_neither_colours_nor_breaks(monkeypatch):
 
 
 def test_a_command_stays_in_one_line_where_a_shell_knows_no_backslash(monkeypatch):
-    monkeypatch.setattr(os, "name", "nt")
-    assert Line(COMMAND, indent=4, is_command=True).wrapped(40) == ["    " + COMMAND]
+    with monkeypatch.context() as patched:  # pytest itself asks which system this is
+        patched.setattr(os, "name", "nt")
+        lines = Line(COMMAND, indent=4, is_command=True).wrapped(40)
+    assert lines == ["    " + COMMAND]
