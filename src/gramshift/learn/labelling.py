@@ -1,6 +1,6 @@
 """What a round of training knows of the documents: which are source, and the classes of those that it learns from."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,11 +23,15 @@ class Labelling:
     training: Rows
     codes: Codes
     n_classes: int
+    ranks: NDArray[np.intp] | None = None
+    """The place of each document in an order of their texts; None for the order in which they were given."""
 
     @classmethod
-    def of_source(cls, is_source: NDArray[np.bool_], codes: Codes, n_classes: int) -> "Labelling":
+    def of_source(
+        cls, is_source: NDArray[np.bool_], codes: Codes, n_classes: int, ranks: NDArray[np.intp] | None = None
+    ) -> "Labelling":
         """The labelling of a first round: the classes of the source documents are known, and no others."""
-        return cls(is_source, np.flatnonzero(is_source), codes, n_classes)
+        return cls(is_source, np.flatnonzero(is_source), codes, n_classes, ranks)
 
     def __len__(self) -> int:
         return len(self.is_source)
@@ -67,11 +71,11 @@ class Labelling:
     def join(self, rows: Rows, codes: Codes) -> "Labelling":
         """The source with these target documents and classes, in place of those that had joined before."""
         training = np.concatenate([self.source, rows])
-        return Labelling(self.is_source, training, np.concatenate([self.source_codes, codes]), self.n_classes)
+        return replace(self, training=training, codes=np.concatenate([self.source_codes, codes]))
 
     def only(self, chosen: NDArray[np.bool_]) -> "Labelling":
         """The same documents with the classes of some training documents forgotten; ``chosen`` are those that stay."""
-        return Labelling(self.is_source, self.training[chosen], self.codes[chosen], self.n_classes)
+        return replace(self, training=self.training[chosen], codes=self.codes[chosen])
 
     def groups(self, rows: Rows | None = None) -> dict[str, Any]:
         """The domain and the class of each document, or of some, as a kernel takes them for its weights."""

@@ -130,10 +130,17 @@ def _finite(scores: Floats) -> Floats:
 
 
 def split_in_two(labelling: Labelling) -> NDArray[np.intp]:
-    """0 or 1 for each training document: source and target documents of each class are spread over both halves."""
-    is_source, fold = labelling.is_source[labelling.training], np.empty(len(labelling.training), np.intp)
+    """Return 0 or 1 for each training document; source and target documents of each class are spread over both halves.
+
+    A class is cut in the middle of the order of its texts, so that the halves do not depend on the order in which documents
+    are given, and one document more or less moves at most one other to the other half.
+    """
+    training = labelling.training
+    ranks = training if labelling.ranks is None else labelling.ranks[training]
+    is_source, fold = labelling.is_source[training], np.empty(len(training), np.intp)
     for code in range(labelling.n_classes):
         of_class = labelling.codes == code
-        for rows in (np.flatnonzero(is_source & of_class), np.flatnonzero(~is_source & of_class)):
-            fold[rows] = np.arange(len(rows)) % 2
+        for number, rows in enumerate((np.flatnonzero(is_source & of_class), np.flatnonzero(~is_source & of_class))):
+            order = rows[np.argsort(ranks[rows], kind="stable")]
+            fold[order] = (2 * np.arange(len(rows)) >= len(rows)) ^ bool(number)
     return fold

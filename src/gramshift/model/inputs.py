@@ -118,7 +118,17 @@ class FitInput:
         classes, codes = encode_labels([label for label in self.labels if not is_missing(label)])
         if isinstance(settings.select, dict):
             given_shares(settings.select, classes.tolist())
-        return classes, Labelling.of_source(self.is_source, codes, len(classes))
+        return classes, Labelling.of_source(self.is_source, codes, len(classes), self._rank_texts())
+
+    def _rank_texts(self) -> NDArray[np.intp] | None:
+        """Order texts by their digests; equal texts by their labels and weights, so that those left are interchangeable."""
+        if self.texts is None:
+            return None
+        weights = [1.0] * len(self.labels) if self.weights is None else self.weights.tolist()
+        keys = list(zip(self.texts.corpus.digests, map(str, self.labels), weights, strict=True))
+        ranks = np.empty(len(keys), np.intp)
+        ranks[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
+        return ranks
 
     def draw_sample(self, size: int, seed: int) -> tuple[Rows, InParts]:
         """The numbers of all source documents and of a sample of so many of the target, in order, and these documents."""
