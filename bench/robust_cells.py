@@ -30,6 +30,9 @@ CHINESE = ("books", "fruit", "hotels")
 SHORT = ("tweets", "editorials")
 SHORT_SIZES = ((None, None), (1000, 1000), (200, 1000), (1000, 200), (50, 1000), (200, 30))
 DIALECTS = ("EGY", "GLF", "LAV", "MSA", "NOR")
+RARE, RARE_IN_TARGET, RARE_OF_TWO = 0.014, 0.003, 0.02
+FLIPPED = (1 / 3, 2 / 3)
+FLIPPED_NEUTRAL = (0.1, 0.45)
 REPEATS = ((50, 8), (300, 3))
 """A target of up to so many documents is drawn so many times; a larger one once."""
 LARGE, OF_LARGE = 2000, {8: 2, 3: 1, 1: 1}
@@ -38,7 +41,10 @@ LARGE, OF_LARGE = 2000, {8: 2, 3: 1, 1: 1}
 
 @dataclass(frozen=True)
 class Cell:
-    """From so many documents of one set to so many of another; None for all of them, shares None for as they fall."""
+    """From so many documents of one set to so many of another; None for all of them, shares None for as they fall.
+
+    Shares that do not add up to 1 are those of some classes; documents of the others make up the rest as they fall.
+    """
 
     family: str
     source: str
@@ -83,7 +89,17 @@ def draw(labelled: Labelled, n: int | None, shares: Shares | None, seed: list[in
             of_class = rng.permutation(np.flatnonzero(labels == label))
             assert len(of_class) >= size, f"{len(of_class)} documents of {label}, and {size} are wanted"
             chosen.append(of_class[:size])
+        if ends[-1] < n:
+            others = rng.permutation(np.flatnonzero(~np.isin(labels, list(shares))))[: n - ends[-1]]
+            assert len(others) == n - ends[-1], f"{len(others)} documents of other classes, and {n - ends[-1]} are wanted"
+            chosen.append(others)
         rows = rng.permutation(np.concatenate(chosen))
+    return take(labelled, rows)
+
+
+def take(labelled: Labelled, rows: Any) -> Labelled:
+    """Take the documents of some rows, in their order."""
+    texts, labels = labelled
     return [texts[i] for i in rows], labels[rows]
 
 
@@ -92,9 +108,10 @@ def of_two(positive: float) -> Shares:
     return {"positive": positive, "negative": 1 - positive}
 
 
-def of_three(positive: float) -> Shares:
-    """Shares of three classes; what is not positive is shared equally."""
-    return {"positive": positive, "neutral": (1 - positive) / 2, "negative": (1 - positive) / 2}
+def of_three(positive: float, neutral: float | None = None) -> Shares:
+    """Make shares of three classes; what is not positive is shared equally, unless the share of neutral is given."""
+    neutral = (1 - positive) / 2 if neutral is None else neutral
+    return {"positive": positive, "neutral": neutral, "negative": 1 - positive - neutral}
 
 
 EVEN = of_two(0.5)
@@ -179,6 +196,39 @@ def domains() -> Iterator[Cell]:
     yield Cell("domains", "good", "bad", 1000, 1000, None, {"B": 0.5, "E": 0.5}, "B and E alone")
 
 
+def categories() -> Iterator[Cell]:
+    """Make cells of product categories, some of them rare, learnt from good reviews and told of bad ones; some back again."""
+    there = ("good products", "bad products")
+    for n_source, n_target in ((None, None), (1000, 1000), (200, 1000), (1000, 200)):
+        yield Cell("categories", *there, n_source, n_target)
+    yield Cell("categories", *there[::-1], 1000, 1000)
+    rare = ({"hotels": RARE}, {"hotels": RARE_IN_TARGET})
+    yield Cell("categories", *there, 2000, 2000, *rare, f"hotels {RARE:.1%} and {RARE_IN_TARGET:.1%}")
+    two = {"books": RARE_OF_TWO, "phones": RARE_OF_TWO}
+    yield Cell("categories", *there, 2000, 2000, two, two, f"books and phones {RARE_OF_TWO:.0%}")
+    three = {"fruit": 0.4, "hotels": 0.4, "books": 0.2}
+    yield Cell("categories", *there, 1000, 1000, three, three, "three classes")
+    yield Cell("categories", "good ten", "bad ten", 2000, 2000)
+
+
+def flip() -> Iterator[Cell]:
+    """Make cells where the class that most documents of the source are of has the fewest in the target."""
+    pairs = [
+        ("B", "V"),
+        ("books", "hotels"),
+        ("tweets", "editorials"),
+        ("E", "V"),
+        ("fruit", "books"),
+        ("editorials", "tweets"),
+    ]
+    for one, other in (FLIPPED, FLIPPED[::-1]):
+        for source, target in pairs:
+            yield Cell("flip", source, target, 1000, 1000, of_two(one), of_two(other), f"positive {one:.0%} to {other:.0%}")
+    for one, other in (FLIPPED_NEUTRAL, FLIPPED_NEUTRAL[::-1]):
+        shares = of_three((1 - one) / 2, one), of_three((1 - other) / 2, other)
+        yield Cell("flip", "tweets 3", "editorials 3", 1000, 1000, *shares, f"neutral {one:.0%} to {other:.0%}")
+
+
 FAMILIES: dict[str, Any] = {
     "video": video,
     "video skew": video_skew,
@@ -187,6 +237,8 @@ FAMILIES: dict[str, Any] = {
     "short 3": short_3,
     "dialects": dialects,
     "domains": domains,
+    "categories": categories,
+    "flip": flip,
 }
 
 
@@ -219,9 +271,13 @@ def load_sets() -> dict[str, Labelled]:
     sets |= {name: read_csv(folder / "chinese" / f"{name}.csv") for name in CHINESE}
     for name in SHORT:
         texts, labels = sets[f"{name} 3"] = read_csv(folder / "short" / f"{name}.csv")
-        sets[name] = pick((texts, labels), labels != "neutral")
+        sets[name] = take((texts, labels), np.flatnonzero(labels != "neutral"))
     sets |= {name: read_csv(folder / "dialects" / f"{name}.csv") for name in ("broadcasts", "other_broadcasts")}
-    return sets | {name: by_domain(sets, label) for name, label in (("good", "positive"), ("bad", "negative"))}
+    for name, label in (("good", "positive"), ("bad", "negative")):
+        domain_texts, domain_labels = sets[name] = by_domain(sets, label)
+        texts, labels = sets[f"{name} products"] = read_csv(folder / "categories" / f"{name}.csv")
+        sets[f"{name} ten"] = [*texts, *domain_texts], np.concatenate([labels, domain_labels])
+    return sets
 
 
 def read_csv(path: Path) -> Labelled:
@@ -234,13 +290,7 @@ def read_csv(path: Path) -> Labelled:
     return [row["text"] for row in rows], np.array([row["label"] for row in rows])
 
 
-def pick(labelled: Labelled, chosen: Any) -> Labelled:
-    """The documents that are chosen by a mask."""
-    texts, labels = labelled
-    return [text for text, taken in zip(texts, chosen, strict=True) if taken], labels[chosen]
-
-
 def by_domain(sets: Sets, label: str) -> Labelled:
     """The reviews of the four domains that have one label; now the letter of the domain is the label."""
-    parts = [pick(sets[letter], sets[letter][1] == label)[0] for letter in LETTERS]
+    parts = [take(sets[letter], np.flatnonzero(sets[letter][1] == label))[0] for letter in LETTERS]
     return [text for part in parts for text in part], np.repeat(list(LETTERS), [len(part) for part in parts])

@@ -20,7 +20,7 @@ from bench.linear_goals import SECTIONS as PARTS
 from bench.linear_goals import judge
 from bench.rivals import MismatchError
 from bench.robust_answers import Answers, Kept
-from bench.robust_cells import load_demo_sets, make_cells, make_demo_cells
+from bench.robust_cells import draw, load_demo_sets, make_cells, make_demo_cells
 from bench.robust_goals import calibration_error, measure, summarise
 from bench.robust_goals import judge as judge_robust
 from bench.robust_rivals import surest
@@ -134,6 +134,12 @@ def test_cells_of_the_matrix_have_names_of_their_own_and_are_drawn_the_same_each
     assert (len(source), np.sum(labels == "positive"), len(target), np.sum(truth == "positive")) == (60, 30, 60, 48)
     assert skewed.draw(sets, 0)[1][0] == target != skewed.draw(sets, 1)[1][0]
     assert (small.repeats, len(small.draw(sets, 7)[1][0])) == (8, 30)
+
+
+def test_shares_of_some_classes_leave_the_others_as_they_fall():
+    labels = np.repeat(["a", "b", "c"], [50, 30, 20])
+    _, drawn = draw(([str(i) for i in range(100)], labels), 50, {"a": 0.02}, [0])
+    assert (len(drawn), np.sum(drawn == "a")) == (50, 1)
 
 
 def test_answers_of_rivals_are_kept_while_their_documents_are_the_same(tmp_path):
