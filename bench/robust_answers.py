@@ -42,7 +42,7 @@ class Answers:
 
     @property
     def accuracy(self) -> float:
-        """In percent."""
+        """Return the share of right labels in percent."""
         return 100 * float(np.mean(self.right))
 
 
@@ -60,7 +60,7 @@ class Kept:
         self._entries = self._read()
 
     def ask(self, cell: str, method: str, documents: str, make: Callable[[], Answers | None]) -> Answers | None:
-        """The answers that are kept, else those that are made now, and then kept; None if there can be none."""
+        """Return the answers that are kept, else those that are made now, and then kept; None if there can be none."""
         key = f"{cell} | {method}"
         entry = self._entries.get(key)
         if entry is None or entry["documents"] != documents:
@@ -92,7 +92,7 @@ class Kept:
 
 
 def pack(answers: Answers | None) -> dict[str, Any]:
-    """An entry of the file."""
+    """Make an entry of the file."""
     if answers is None:
         return {"right": None}
     right = "".join("01"[int(one)] for one in answers.right)
@@ -101,7 +101,7 @@ def pack(answers: Answers | None) -> dict[str, Any]:
 
 
 def unpack(entry: dict[str, Any]) -> Answers | None:
-    """The answers of an entry."""
+    """Read the answers of an entry."""
     if entry["right"] is None:
         return None
     right = np.array([one == "1" for one in entry["right"]])
@@ -110,7 +110,7 @@ def unpack(entry: dict[str, Any]) -> Answers | None:
 
 
 def ask_all(cell: Cell, sets: Sets, kept: Kept, *, own_from: int) -> dict[str, Answers]:
-    """The answers of all methods, and those of what learns from the target's own labels if it has ``own_from`` documents."""
+    """Get the answers of all methods, and of what learns from the target's own labels if it has ``own_from`` documents."""
     draws = [cell.draw(sets, repeat) for repeat in range(cell.repeats)]
     documents = fingerprint(draws)
     found: dict[str, Answers] = {}
@@ -127,7 +127,7 @@ def ask_all(cell: Cell, sets: Sets, kept: Kept, *, own_from: int) -> dict[str, A
 
 
 def fingerprint(draws: Draws) -> str:
-    """A name for these very documents and labels."""
+    """Make a name for these very documents and labels."""
     parts = [(texts, labels.tolist()) for draw in draws for texts, labels in draw]
     return sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
@@ -148,7 +148,7 @@ def ask(name: str, draws: Draws) -> Answers:
 
 
 def make(name: str, n_target: int) -> Any:
-    """An unfitted method, by its name in the tables."""
+    """Make an unfitted method, by its name in the tables."""
     if name in RIVALS:
         return RIVALS[name]()
     if name == "paper":
@@ -157,7 +157,7 @@ def make(name: str, n_target: int) -> Any:
 
 
 def ask_own_labels(texts: list[str], labels: Any) -> Answers | None:
-    """The ceiling: cross-validated on the target's own labels, which no method sees."""
+    """Get the ceiling: cross-validated on the target's own labels, which no method sees."""
     seconds, right = timed(lambda: learn_own_labels(texts, labels))
     return None if right is None else Answers(right, None, round(seconds, 2))
 

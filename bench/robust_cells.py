@@ -58,25 +58,25 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """The name in tables and in the file of rivals; no two cells have one name."""
+        """Make the name in tables and in the file of rivals; no two cells have one name."""
         sizes = "/".join("all" if n is None else str(n) for n in (self.n_source, self.n_target))
         return f"{self.family}: {self.source}-{self.target} {sizes}{', ' * bool(self.words)}{self.words}"
 
     @property
     def repeats(self) -> int:
-        """How many times the cell is drawn."""
+        """Tell how many times the cell is drawn."""
         times = next((times for most, times in REPEATS if self.n_target is not None and self.n_target <= most), 1)
         return OF_LARGE[times] if self.n_source is not None and self.n_source >= LARGE else times
 
     def draw(self, sets: Sets, repeat: int) -> tuple[Labelled, Labelled]:
-        """Source and target, by a seed that is made from the name of the cell and the number of the draw."""
+        """Draw source and target, by a seed that is made from the name of the cell and the number of the draw."""
         seed = crc32(self.name.encode())
         source = draw(sets[self.source], self.n_source, self.source_shares, [seed, repeat, 0])
         return source, draw(sets[self.target], self.n_target, self.target_shares, [seed, repeat, 1])
 
 
 def draw(labelled: Labelled, n: int | None, shares: Shares | None, seed: list[int]) -> Labelled:
-    """So many documents in random order, all where there are no more; with shares so many of each class."""
+    """Draw so many documents in random order, all where there are no more; with shares so many of each class."""
     texts, labels = labelled
     rng = np.random.default_rng(seed)
     n = len(texts) if n is None else n
@@ -104,7 +104,7 @@ def take(labelled: Labelled, rows: Any) -> Labelled:
 
 
 def of_two(positive: float) -> Shares:
-    """Shares of two classes."""
+    """Make shares of two classes."""
     return {"positive": positive, "negative": 1 - positive}
 
 
@@ -118,7 +118,7 @@ EVEN = of_two(0.5)
 
 
 def video() -> Iterator[Cell]:
-    """Every pair of sizes with one source by turns; two of them with all four sources."""
+    """Make every pair of sizes with one source by turns; two of them with all four sources."""
     for i, n_source in enumerate((*SIZES, 2000)):
         for j, n_target in enumerate((30, 200, 1000, 2000)):
             everyone = n_source == n_target >= 1000
@@ -127,7 +127,7 @@ def video() -> Iterator[Cell]:
 
 
 def video_skew() -> Iterator[Cell]:
-    """Targets that are not balanced, one without a class, and sources that are not."""
+    """Make targets that are not balanced, one without a class, and sources that are not."""
     for i, share in enumerate((0.05, 0.2, 0.35, 0.65, 0.8, 0.95, 1.0)):
         shares = of_two(share) if share < 1 else {"positive": 1.0}
         yield Cell("video skew", LETTERS[i % 4], "V", 1000, 1000, EVEN, shares, f"{share:.0%} positive")
@@ -136,7 +136,7 @@ def video_skew() -> Iterator[Cell]:
 
 
 def chinese() -> Iterator[Cell]:
-    """All pairs, some with other sizes, and targets that are not balanced."""
+    """Make all pairs, some with other sizes, and targets that are not balanced."""
     for source, target in permutations(CHINESE, 2):
         yield Cell("chinese", source, target, 1000, 1000, EVEN, EVEN)
     sizes: tuple[tuple[str, str, int | None, int | None], ...] = (
@@ -157,12 +157,12 @@ def chinese() -> Iterator[Cell]:
 
 
 def short() -> Iterator[Cell]:
-    """Two classes of very short texts as they fall, and from a balanced source to targets that are not."""
+    """Make cells of two classes of very short texts as they fall, and from a balanced source to targets that are not."""
     yield from _short("short", EVEN, of_two, "")
 
 
 def short_3() -> Iterator[Cell]:
-    """The same with a neutral class."""
+    """Make the same with a neutral class."""
     yield from _short("short 3", of_three(1 / 3), of_three, " 3")
 
 
@@ -175,7 +175,7 @@ def _short(family: str, even: Shares, shares: Any, suffix: str) -> Iterator[Cell
 
 
 def dialects() -> Iterator[Cell]:
-    """Five classes, by all sizes; back again; without a class, and with one that most documents are of."""
+    """Make cells of five classes, by all sizes; back again; without a class, and with one that most documents are of."""
     there, back = ("broadcasts", "other_broadcasts"), ("other_broadcasts", "broadcasts")
     for n_source in (*SIZES, 4000):
         for n_target in (30, 200, 1000, None):
@@ -188,7 +188,7 @@ def dialects() -> Iterator[Cell]:
 
 
 def domains() -> Iterator[Cell]:
-    """Which of four domains a review is of, learnt from good ones and told of bad ones."""
+    """Make cells that ask which of four domains a review is of, learnt from good ones and told of bad ones."""
     sizes = ((50, 1000), (200, 200), (200, 30), (1000, 1000), (2000, 2000))
     for n_source, n_target in sizes:
         yield Cell("domains", "good", "bad", n_source, n_target)
@@ -243,12 +243,12 @@ FAMILIES: dict[str, Any] = {
 
 
 def make_cells(only: Sequence[str] | None = None) -> list[Cell]:
-    """All cells, or those of some families."""
+    """Make all cells, or those of some families."""
     return [cell for name, make in FAMILIES.items() if only is None or name in only for cell in make()]
 
 
 def make_demo_cells() -> list[Cell]:
-    """A few tiny cells of the demo corpus, to see that everything runs."""
+    """Make a few tiny cells of the demo corpus, to see that everything runs."""
     return [
         Cell("demo", "kitchen", "films", 100, 100, EVEN, EVEN),
         Cell("demo", "films", "kitchen", 60, 60, EVEN, of_two(0.8), "80% positive"),
@@ -257,13 +257,13 @@ def make_demo_cells() -> list[Cell]:
 
 
 def load_demo_sets() -> dict[str, Labelled]:
-    """Both domains of the demo corpus."""
+    """Load both domains of the demo corpus."""
     found = {name: load_demo(name) for name in ("kitchen", "films")}
     return {name: (one.texts, np.array(one.labels)) for name, one in found.items()}
 
 
 def load_sets() -> dict[str, Labelled]:
-    """Every data set by its name."""
+    """Load every data set by its name."""
     folder = Path(os.environ.get("GRAMSHIFT_DATA") or ROOT.parent / "shared" / "data") / "development"
     sets: dict[str, Labelled] = {
         letter: (texts, np.where(codes == 1, "positive", "negative")) for letter, (texts, codes) in load_data().items()
@@ -281,7 +281,7 @@ def load_sets() -> dict[str, Labelled]:
 
 
 def read_csv(path: Path) -> Labelled:
-    """The columns text and label."""
+    """Read the columns text and label."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
@@ -291,6 +291,6 @@ def read_csv(path: Path) -> Labelled:
 
 
 def by_domain(sets: Sets, label: str) -> Labelled:
-    """The reviews of the four domains that have one label; now the letter of the domain is the label."""
+    """Gather the reviews of the four domains that have one label; now the letter of the domain is the label."""
     parts = [take(sets[letter], np.flatnonzero(sets[letter][1] == label))[0] for letter in LETTERS]
     return [text for part in parts for text in part], np.repeat(list(LETTERS), [len(part) for part in parts])

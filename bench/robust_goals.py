@@ -26,7 +26,7 @@ FALLBACKS = ("unadapted", "source")
 
 
 def measure(cell: Cell, found: Found) -> Row:
-    """A row: what the methods reach in one cell, and how sure it is that best differs from others."""
+    """Make a row: what the methods reach in one cell, and how sure it is that best differs from others."""
     best = found[BEST]
     rival = max(RIVALS, key=lambda name: found[name].accuracy)
     own = found.get(OWN_LABELS)
@@ -38,7 +38,7 @@ def measure(cell: Cell, found: Found) -> Row:
 
 
 def measure_method(answers: Answers) -> Row:
-    """Accuracy and mean confidence in percent, the expected calibration error, and what confidence tells of right and wrong."""
+    """Measure accuracy and mean confidence in percent, calibration error, and what confidence tells of right and wrong."""
     found = {
         "accuracy": answers.accuracy,
         "ece": calibration_error(answers.right, answers.confidence),
@@ -66,7 +66,7 @@ def measure_told(best: Answers, p: Row) -> Row:
 
 
 def area(right: Any, confidence: Any) -> float | None:
-    """The area under the curve of confidence against right or wrong; None if all answers are either."""
+    """Compute the area under the curve of confidence against right or wrong; None if all answers are either."""
     return None if len(np.unique(right)) < 2 else float(roc_auc_score(right, confidence))
 
 
@@ -103,7 +103,7 @@ def summarise_guard(draws: Sequence[Row]) -> Row | None:
 
 
 def summarise_family(rows: Sequence[Row], found: Sequence[Found]) -> Row:
-    """Means over its cells; the ceiling and what the rival is below it over those that have a ceiling."""
+    """Take means over its cells; the ceiling and what the rival is below it over those that have a ceiling."""
     means = {name: mean_of(accuracy(row, name) for row in rows) for name in NAMES}
     rival = max(RIVALS, key=lambda name: means[name])
     with_own = [row for row in rows if row[OWN_LABELS] is not None]
@@ -133,7 +133,7 @@ def summarise_interval(draws: Sequence[Row]) -> Row:
 
 
 def accuracy(row: Row, name: str) -> float:
-    """Of a method in a cell."""
+    """Return the accuracy of a method in a cell."""
     return float(row["methods"][name]["accuracy"])
 
 
@@ -149,12 +149,12 @@ def deficit(row: Row, other: str) -> float:
 
 
 def mean_of(values: Any) -> float:
-    """The mean of numbers that may come one by one."""
+    """Take the mean of numbers that may come one by one."""
     return float(np.mean(list(values)))
 
 
 def pool(found: Sequence[Found], name: str, part: str) -> Any:
-    """The answers of all cells of a family in one array."""
+    """Join the answers of all cells of a family in one array."""
     return np.concatenate([getattr(answers[name], part) for answers in found])
 
 
@@ -206,7 +206,7 @@ def judge_interval(name: str, interval: Row) -> Goal:
 
 
 def judge_family(name: str, family: Row) -> Goal:
-    """Well above the stronger rival, or not below it where it is nearly as good as the target's own labels."""
+    """Ask that best is well above the stronger rival, or not below it where it is nearly as good as the target's own labels."""
     gap = family["rival_below_own"]
     near = gap is not None and gap <= NEAR
     words = f"points above {family['rival']}, {name}"

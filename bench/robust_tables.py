@@ -86,13 +86,13 @@ def show_shuffled(rows: Sequence[Row]) -> str:
 
 
 def tell(goal: Row) -> str:
-    """One goal and whether it was reached."""
+    """Tell one goal and whether it was reached."""
     value = "-" if goal["value"] is None else f"{goal['value']:.3g}"
     return f"{'reached' if goal['reached'] else 'missed '}  {value} {goal['words']} ({goal['goal']})"
 
 
 def show_expected(expected: Row | None) -> str:
-    """An accuracy and its interval."""
+    """Format an accuracy and its interval."""
     return "-" if expected is None else "{value:.1f} ({low:.0f}-{high:.0f})".format(**expected)
 
 
@@ -102,17 +102,17 @@ def signed(value: float | None) -> str:
 
 
 def points(value: float | None) -> str:
-    """A percentage."""
+    """Format a percentage."""
     return "-" if value is None else f"{value:.1f}"
 
 
 def part(value: float | None) -> str:
-    """A part of one."""
+    """Format a part of one."""
     return "-" if value is None else f"{value:.3f}"
 
 
 def markdown(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Aligned columns between bars, figures to the right."""
+    """Align columns between bars, figures to the right."""
     cells = [[title, *columns], *rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = []
