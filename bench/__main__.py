@@ -86,8 +86,10 @@ def add_own(name: str, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--million", action="store_true", help="a million documents in the section resume")
     if name == "robust":
         from bench.robust_cells import FAMILIES
+        from bench.robust_trials import TRIALS
 
-        parser.add_argument("--only", type=some_of(list(FAMILIES)), metavar="A,B", help=f"families among {', '.join(FAMILIES)}")
+        words = f"families among {', '.join(FAMILIES)}; parts beside them: {', '.join(TRIALS)}"
+        parser.add_argument("--only", type=some_of([*FAMILIES, *TRIALS]), metavar="A,B", help=words)
         parser.add_argument(
             "--rivals", metavar="FILE", help="JSON file that keeps answers of all methods but best for the next run"
         )

@@ -2,8 +2,8 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, is_dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -17,14 +17,17 @@ from bench.robust_cells import Cell, Labelled, Sets
 from bench.robust_rivals import RIVALS, learn_own_labels
 from gramshift.methods import METHODS
 
-BEST, OWN_LABELS = "best", "own labels"
+BEST, UNADAPTED, OWN_LABELS = "best", "unadapted", "own labels"
 NAMES = ("plain", "paper", *RIVALS, BEST)
 PAPER_ADDED, PAPER_FROM = 0.5, 2000
 """Of a smaller target the paper's 1000 documents are most or all: then half of it joins."""
 EXPECTED = ("value", "low", "high")
 DIGITS = 5  # of a confidence, whether it was kept or not
+PRIORS_UP_TO = 2000
+"""With no more documents on either side, best is also fitted with the source's proportions and with the true ones."""
 
-Draws = Sequence[tuple[Labelled, Labelled]]
+Draw = tuple[Labelled, Labelled]
+Draws = Sequence[Draw]
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,11 @@ class Answers:
     confidence: Any
     seconds: float
     told: list[dict[str, Any]] = field(default_factory=list)
-    """What the classifier says of itself, for each draw; it is not kept in the file."""
+    """What best says of itself, and which labels of its other fits are right, for each draw; it is not kept in the file."""
 
     @property
     def accuracy(self) -> float:
-        """In percent."""
+        """Return the share of right labels in percent."""
         return 100 * float(np.mean(self.right))
 
 
@@ -57,7 +60,7 @@ class Kept:
         self._entries = self._read()
 
     def ask(self, cell: str, method: str, documents: str, make: Callable[[], Answers | None]) -> Answers | None:
-        """The answers that are kept, else those that are made now, and then kept; None if there can be none."""
+        """Return the answers that are kept, else those that are made now, and then kept; None if there can be none."""
         key = f"{cell} | {method}"
         entry = self._entries.get(key)
         if entry is None or entry["documents"] != documents:
@@ -89,7 +92,7 @@ class Kept:
 
 
 def pack(answers: Answers | None) -> dict[str, Any]:
-    """An entry of the file."""
+    """Make an entry of the file."""
     if answers is None:
         return {"right": None}
     right = "".join("01"[int(one)] for one in answers.right)
@@ -98,7 +101,7 @@ def pack(answers: Answers | None) -> dict[str, Any]:
 
 
 def unpack(entry: dict[str, Any]) -> Answers | None:
-    """The answers of an entry."""
+    """Read the answers of an entry."""
     if entry["right"] is None:
         return None
     right = np.array([one == "1" for one in entry["right"]])
@@ -107,7 +110,7 @@ def unpack(entry: dict[str, Any]) -> Answers | None:
 
 
 def ask_all(cell: Cell, sets: Sets, kept: Kept, *, own_from: int) -> dict[str, Answers]:
-    """The answers of all methods, and those of what learns from the target's own labels if it has ``own_from`` documents."""
+    """Get the answers of all methods, and of what learns from the target's own labels if it has ``own_from`` documents."""
     draws = [cell.draw(sets, repeat) for repeat in range(cell.repeats)]
     documents = fingerprint(draws)
     found: dict[str, Answers] = {}
@@ -124,7 +127,7 @@ def ask_all(cell: Cell, sets: Sets, kept: Kept, *, own_from: int) -> dict[str, A
 
 
 def fingerprint(draws: Draws) -> str:
-    """A name for these very documents and labels."""
+    """Make a name for these very documents and labels."""
     parts = [(texts, labels.tolist()) for draw in draws for texts, labels in draw]
     return sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
@@ -132,17 +135,20 @@ def fingerprint(draws: Draws) -> str:
 def ask(name: str, draws: Draws) -> Answers:
     """Fit a method on every draw; true labels of the target are not handed to it."""
     right, confidence, told, seconds = [], [], [], 0.0
-    for (X, y), (target, truth) in draws:
+    for i, ((X, y), (target, truth)) in enumerate(draws):
         took, classifier = timed(partial(make(name, len(target)).fit, X, y, target=target))
         seconds += took
         right.append(np.asarray(classifier.transduction_) == truth)
         confidence.append(np.round(classifier.transduction_proba_.max(axis=1), DIGITS))
-        told.append(what_is_told(classifier, truth))
+        if name == BEST:
+            told.append(what_is_told(classifier, truth))
+            with_priors = i == 0 and max(len(X), len(target)) <= PRIORS_UP_TO
+            told[-1]["right"] |= refit(draws[i], told[-1].get("fallback"), with_priors=with_priors)
     return Answers(np.concatenate(right), np.concatenate(confidence), round(seconds, 2), told)
 
 
 def make(name: str, n_target: int) -> Any:
-    """An unfitted method, by its name in the tables."""
+    """Make an unfitted method, by its name in the tables."""
     if name in RIVALS:
         return RIVALS[name]()
     if name == "paper":
@@ -151,36 +157,45 @@ def make(name: str, n_target: int) -> Any:
 
 
 def ask_own_labels(texts: list[str], labels: Any) -> Answers | None:
-    """The ceiling: cross-validated on the target's own labels, which no method sees."""
+    """Get the ceiling: cross-validated on the target's own labels, which no method sees."""
     seconds, right = timed(lambda: learn_own_labels(texts, labels))
     return None if right is None else Answers(right, None, round(seconds, 2))
 
 
+def refit(draw: Draw, fallback: str | None, *, with_priors: bool) -> dict[str, Any]:
+    """Fit best again with other class proportions, and without its guard if that fell back: which labels are then right."""
+    (_, y), (_, truth) = draw
+    options: dict[str, Any] = {}
+    if with_priors:
+        options = {"source": {"class_prior": "source"}, "true": {"class_prior": true_prior(y, truth)}}
+    if fallback is not None:
+        options["unguarded"] = {"guard": False}
+    return {name: label(draw, **one) == truth for name, one in options.items()}
+
+
+def label(draw: Draw, random_labels: Sequence[str | None] | None = None, **options: Any) -> Any:
+    """Fit best, and return the label of each target document."""
+    (X, y), (target, _) = draw
+    more = {} if random_labels is None else {"random_labels": random_labels}
+    return np.asarray(METHODS[BEST].make(**options).fit(X, y, target=target, **more).transduction_)
+
+
+def true_prior(y: Any, truth: Any) -> dict[str, float]:
+    """Count the proportions of the source's classes in the target; 0 for a class that it does not have."""
+    return {name: float(np.mean(truth == name)) for name in np.unique(y).tolist()}
+
+
 def what_is_told(classifier: Any, truth: Any) -> dict[str, Any]:
-    """The accuracy that it expects, its class shares, and which labels of its first round are right, where it has them."""
-    told: dict[str, Any] = {}
-    expected, shares = (as_plain(getattr(classifier, name, None)) for name in ("expected_accuracy_", "shares_"))
-    first = getattr(classifier, "plain_transduction_", None)
+    """Gather what best says of itself, where it does, beside what is true; of unadapted labels it is told which are right."""
+    told: dict[str, Any] = {"accuracy": 100 * float(np.mean(np.asarray(classifier.transduction_) == truth)), "right": {}}
+    names = ("expected_accuracy_", "class_prior_", "unadapted_transduction_")
+    expected, prior, unadapted = (getattr(classifier, name, None) for name in names)
     if expected is not None and expected["value"] is not None:
         told["expected"] = {name: 100 * float(expected[name]) for name in EXPECTED}
-    if shares is not None:
-        labels, counts = np.unique(truth, return_counts=True)
-        told["shares"] = shares | {"true": dict(zip(labels.tolist(), (counts / len(truth)).tolist(), strict=True))}
-    if first is not None:
-        told["first_right"] = np.asarray(first) == truth
+    if prior is not None:
+        told["class_prior"] = prior | {"true": true_prior(truth, truth)}
+    if unadapted is not None:
+        told["right"][UNADAPTED] = np.asarray(unadapted) == truth
+    if hasattr(classifier, "fallback_"):
+        told["fallback"] = classifier.fallback_
     return told
-
-
-def as_plain(value: Any) -> Any:
-    """Mappings, records and arrays as what JSON knows."""
-    if is_dataclass(value) and not isinstance(value, type):
-        value = asdict(value)
-    elif hasattr(value, "_asdict"):
-        value = value._asdict()
-    if isinstance(value, Mapping):
-        return {str(key): as_plain(one) for key, one in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return as_plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [as_plain(one) for one in value]
-    return value if value is None or isinstance(value, bool | int | float) else str(value)

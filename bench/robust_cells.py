@@ -30,6 +30,9 @@ CHINESE = ("books", "fruit", "hotels")
 SHORT = ("tweets", "editorials")
 SHORT_SIZES = ((None, None), (1000, 1000), (200, 1000), (1000, 200), (50, 1000), (200, 30))
 DIALECTS = ("EGY", "GLF", "LAV", "MSA", "NOR")
+RARE, RARE_IN_TARGET, RARE_OF_TWO = 0.014, 0.003, 0.02
+FLIPPED = (1 / 3, 2 / 3)
+FLIPPED_NEUTRAL = (0.1, 0.45)
 REPEATS = ((50, 8), (300, 3))
 """A target of up to so many documents is drawn so many times; a larger one once."""
 LARGE, OF_LARGE = 2000, {8: 2, 3: 1, 1: 1}
@@ -38,7 +41,10 @@ LARGE, OF_LARGE = 2000, {8: 2, 3: 1, 1: 1}
 
 @dataclass(frozen=True)
 class Cell:
-    """From so many documents of one set to so many of another; None for all of them, shares None for as they fall."""
+    """From so many documents of one set to so many of another; None for all of them, shares None for as they fall.
+
+    Shares that do not add up to 1 are those of some classes; documents of the others make up the rest as they fall.
+    """
 
     family: str
     source: str
@@ -52,25 +58,25 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """The name in tables and in the file of rivals; no two cells have one name."""
+        """Make the name in tables and in the file of rivals; no two cells have one name."""
         sizes = "/".join("all" if n is None else str(n) for n in (self.n_source, self.n_target))
         return f"{self.family}: {self.source}-{self.target} {sizes}{', ' * bool(self.words)}{self.words}"
 
     @property
     def repeats(self) -> int:
-        """How many times the cell is drawn."""
+        """Tell how many times the cell is drawn."""
         times = next((times for most, times in REPEATS if self.n_target is not None and self.n_target <= most), 1)
         return OF_LARGE[times] if self.n_source is not None and self.n_source >= LARGE else times
 
     def draw(self, sets: Sets, repeat: int) -> tuple[Labelled, Labelled]:
-        """Source and target, by a seed that is made from the name of the cell and the number of the draw."""
+        """Draw source and target, by a seed that is made from the name of the cell and the number of the draw."""
         seed = crc32(self.name.encode())
         source = draw(sets[self.source], self.n_source, self.source_shares, [seed, repeat, 0])
         return source, draw(sets[self.target], self.n_target, self.target_shares, [seed, repeat, 1])
 
 
 def draw(labelled: Labelled, n: int | None, shares: Shares | None, seed: list[int]) -> Labelled:
-    """So many documents in random order, all where there are no more; with shares so many of each class."""
+    """Draw so many documents in random order, all where there are no more; with shares so many of each class."""
     texts, labels = labelled
     rng = np.random.default_rng(seed)
     n = len(texts) if n is None else n
@@ -83,25 +89,36 @@ def draw(labelled: Labelled, n: int | None, shares: Shares | None, seed: list[in
             of_class = rng.permutation(np.flatnonzero(labels == label))
             assert len(of_class) >= size, f"{len(of_class)} documents of {label}, and {size} are wanted"
             chosen.append(of_class[:size])
+        if ends[-1] < n:
+            others = rng.permutation(np.flatnonzero(~np.isin(labels, list(shares))))[: n - ends[-1]]
+            assert len(others) == n - ends[-1], f"{len(others)} documents of other classes, and {n - ends[-1]} are wanted"
+            chosen.append(others)
         rows = rng.permutation(np.concatenate(chosen))
+    return take(labelled, rows)
+
+
+def take(labelled: Labelled, rows: Any) -> Labelled:
+    """Take the documents of some rows, in their order."""
+    texts, labels = labelled
     return [texts[i] for i in rows], labels[rows]
 
 
 def of_two(positive: float) -> Shares:
-    """Shares of two classes."""
+    """Make shares of two classes."""
     return {"positive": positive, "negative": 1 - positive}
 
 
-def of_three(positive: float) -> Shares:
-    """Shares of three classes; what is not positive is shared equally."""
-    return {"positive": positive, "neutral": (1 - positive) / 2, "negative": (1 - positive) / 2}
+def of_three(positive: float, neutral: float | None = None) -> Shares:
+    """Make shares of three classes; what is not positive is shared equally, unless the share of neutral is given."""
+    neutral = (1 - positive) / 2 if neutral is None else neutral
+    return {"positive": positive, "neutral": neutral, "negative": 1 - positive - neutral}
 
 
 EVEN = of_two(0.5)
 
 
 def video() -> Iterator[Cell]:
-    """Every pair of sizes with one source by turns; two of them with all four sources."""
+    """Make every pair of sizes with one source by turns; two of them with all four sources."""
     for i, n_source in enumerate((*SIZES, 2000)):
         for j, n_target in enumerate((30, 200, 1000, 2000)):
             everyone = n_source == n_target >= 1000
@@ -110,7 +127,7 @@ def video() -> Iterator[Cell]:
 
 
 def video_skew() -> Iterator[Cell]:
-    """Targets that are not balanced, one without a class, and sources that are not."""
+    """Make targets that are not balanced, one without a class, and sources that are not."""
     for i, share in enumerate((0.05, 0.2, 0.35, 0.65, 0.8, 0.95, 1.0)):
         shares = of_two(share) if share < 1 else {"positive": 1.0}
         yield Cell("video skew", LETTERS[i % 4], "V", 1000, 1000, EVEN, shares, f"{share:.0%} positive")
@@ -119,7 +136,7 @@ def video_skew() -> Iterator[Cell]:
 
 
 def chinese() -> Iterator[Cell]:
-    """All pairs, some with other sizes, and targets that are not balanced."""
+    """Make all pairs, some with other sizes, and targets that are not balanced."""
     for source, target in permutations(CHINESE, 2):
         yield Cell("chinese", source, target, 1000, 1000, EVEN, EVEN)
     sizes: tuple[tuple[str, str, int | None, int | None], ...] = (
@@ -140,12 +157,12 @@ def chinese() -> Iterator[Cell]:
 
 
 def short() -> Iterator[Cell]:
-    """Two classes of very short texts as they fall, and from a balanced source to targets that are not."""
+    """Make cells of two classes of very short texts as they fall, and from a balanced source to targets that are not."""
     yield from _short("short", EVEN, of_two, "")
 
 
 def short_3() -> Iterator[Cell]:
-    """The same with a neutral class."""
+    """Make the same with a neutral class."""
     yield from _short("short 3", of_three(1 / 3), of_three, " 3")
 
 
@@ -158,7 +175,7 @@ def _short(family: str, even: Shares, shares: Any, suffix: str) -> Iterator[Cell
 
 
 def dialects() -> Iterator[Cell]:
-    """Five classes, by all sizes; back again; without a class, and with one that most documents are of."""
+    """Make cells of five classes, by all sizes; back again; without a class, and with one that most documents are of."""
     there, back = ("broadcasts", "other_broadcasts"), ("other_broadcasts", "broadcasts")
     for n_source in (*SIZES, 4000):
         for n_target in (30, 200, 1000, None):
@@ -171,12 +188,45 @@ def dialects() -> Iterator[Cell]:
 
 
 def domains() -> Iterator[Cell]:
-    """Which of four domains a review is of, learnt from good ones and told of bad ones."""
+    """Make cells that ask which of four domains a review is of, learnt from good ones and told of bad ones."""
     sizes = ((50, 1000), (200, 200), (200, 30), (1000, 1000), (2000, 2000))
     for n_source, n_target in sizes:
         yield Cell("domains", "good", "bad", n_source, n_target)
     yield Cell("domains", "good", "bad", 1000, 1000, None, {"B": 0.7, "D": 0.1, "E": 0.1, "K": 0.1}, "70% B")
     yield Cell("domains", "good", "bad", 1000, 1000, None, {"B": 0.5, "E": 0.5}, "B and E alone")
+
+
+def categories() -> Iterator[Cell]:
+    """Make cells of product categories, some of them rare, learnt from good reviews and told of bad ones; some back again."""
+    there = ("good products", "bad products")
+    for n_source, n_target in ((None, None), (1000, 1000), (200, 1000), (1000, 200)):
+        yield Cell("categories", *there, n_source, n_target)
+    yield Cell("categories", *there[::-1], 1000, 1000)
+    rare = ({"hotels": RARE}, {"hotels": RARE_IN_TARGET})
+    yield Cell("categories", *there, 2000, 2000, *rare, f"hotels {RARE:.1%} and {RARE_IN_TARGET:.1%}")
+    two = {"books": RARE_OF_TWO, "phones": RARE_OF_TWO}
+    yield Cell("categories", *there, 2000, 2000, two, two, f"books and phones {RARE_OF_TWO:.0%}")
+    three = {"fruit": 0.4, "hotels": 0.4, "books": 0.2}
+    yield Cell("categories", *there, 1000, 1000, three, three, "three classes")
+    yield Cell("categories", "good ten", "bad ten", 2000, 2000)
+
+
+def flip() -> Iterator[Cell]:
+    """Make cells where the class that most documents of the source are of has the fewest in the target."""
+    pairs = [
+        ("B", "V"),
+        ("books", "hotels"),
+        ("tweets", "editorials"),
+        ("E", "V"),
+        ("fruit", "books"),
+        ("editorials", "tweets"),
+    ]
+    for one, other in (FLIPPED, FLIPPED[::-1]):
+        for source, target in pairs:
+            yield Cell("flip", source, target, 1000, 1000, of_two(one), of_two(other), f"positive {one:.0%} to {other:.0%}")
+    for one, other in (FLIPPED_NEUTRAL, FLIPPED_NEUTRAL[::-1]):
+        shares = of_three((1 - one) / 2, one), of_three((1 - other) / 2, other)
+        yield Cell("flip", "tweets 3", "editorials 3", 1000, 1000, *shares, f"neutral {one:.0%} to {other:.0%}")
 
 
 FAMILIES: dict[str, Any] = {
@@ -187,16 +237,18 @@ FAMILIES: dict[str, Any] = {
     "short 3": short_3,
     "dialects": dialects,
     "domains": domains,
+    "categories": categories,
+    "flip": flip,
 }
 
 
 def make_cells(only: Sequence[str] | None = None) -> list[Cell]:
-    """All cells, or those of some families."""
+    """Make all cells, or those of some families."""
     return [cell for name, make in FAMILIES.items() if only is None or name in only for cell in make()]
 
 
 def make_demo_cells() -> list[Cell]:
-    """A few tiny cells of the demo corpus, to see that everything runs."""
+    """Make a few tiny cells of the demo corpus, to see that everything runs."""
     return [
         Cell("demo", "kitchen", "films", 100, 100, EVEN, EVEN),
         Cell("demo", "films", "kitchen", 60, 60, EVEN, of_two(0.8), "80% positive"),
@@ -205,13 +257,13 @@ def make_demo_cells() -> list[Cell]:
 
 
 def load_demo_sets() -> dict[str, Labelled]:
-    """Both domains of the demo corpus."""
+    """Load both domains of the demo corpus."""
     found = {name: load_demo(name) for name in ("kitchen", "films")}
     return {name: (one.texts, np.array(one.labels)) for name, one in found.items()}
 
 
 def load_sets() -> dict[str, Labelled]:
-    """Every data set by its name."""
+    """Load every data set by its name."""
     folder = Path(os.environ.get("GRAMSHIFT_DATA") or ROOT.parent / "shared" / "data") / "development"
     sets: dict[str, Labelled] = {
         letter: (texts, np.where(codes == 1, "positive", "negative")) for letter, (texts, codes) in load_data().items()
@@ -219,13 +271,17 @@ def load_sets() -> dict[str, Labelled]:
     sets |= {name: read_csv(folder / "chinese" / f"{name}.csv") for name in CHINESE}
     for name in SHORT:
         texts, labels = sets[f"{name} 3"] = read_csv(folder / "short" / f"{name}.csv")
-        sets[name] = pick((texts, labels), labels != "neutral")
+        sets[name] = take((texts, labels), np.flatnonzero(labels != "neutral"))
     sets |= {name: read_csv(folder / "dialects" / f"{name}.csv") for name in ("broadcasts", "other_broadcasts")}
-    return sets | {name: by_domain(sets, label) for name, label in (("good", "positive"), ("bad", "negative"))}
+    for name, label in (("good", "positive"), ("bad", "negative")):
+        domain_texts, domain_labels = sets[name] = by_domain(sets, label)
+        texts, labels = sets[f"{name} products"] = read_csv(folder / "categories" / f"{name}.csv")
+        sets[f"{name} ten"] = [*texts, *domain_texts], np.concatenate([labels, domain_labels])
+    return sets
 
 
 def read_csv(path: Path) -> Labelled:
-    """The columns text and label."""
+    """Read the columns text and label."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
@@ -234,13 +290,7 @@ def read_csv(path: Path) -> Labelled:
     return [row["text"] for row in rows], np.array([row["label"] for row in rows])
 
 
-def pick(labelled: Labelled, chosen: Any) -> Labelled:
-    """The documents that are chosen by a mask."""
-    texts, labels = labelled
-    return [text for text, taken in zip(texts, chosen, strict=True) if taken], labels[chosen]
-
-
 def by_domain(sets: Sets, label: str) -> Labelled:
-    """The reviews of the four domains that have one label; now the letter of the domain is the label."""
-    parts = [pick(sets[letter], sets[letter][1] == label)[0] for letter in LETTERS]
+    """Gather the reviews of the four domains that have one label; now the letter of the domain is the label."""
+    parts = [take(sets[letter], np.flatnonzero(sets[letter][1] == label))[0] for letter in LETTERS]
     return [text for part in parts for text in part], np.repeat(list(LETTERS), [len(part) for part in parts])

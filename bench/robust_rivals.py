@@ -51,7 +51,7 @@ class BalancedTfidf(Tfidf):
 
 
 def surest(probabilities: Any, quotas: Any) -> tuple[Any, Any]:
-    """Rows and classes of the documents that join: of those given to a class the surest, no more than its quota."""
+    """Choose rows and classes of the documents that join: of those given to a class the surest, no more than its quota."""
     codes = probabilities.argmax(axis=1)
     chosen = []
     for code, quota in enumerate(quotas):
@@ -62,13 +62,13 @@ def surest(probabilities: Any, quotas: Any) -> tuple[Any, Any]:
 
 
 def learn(source: Any, y: Any) -> Any:
-    """Logistic regression, on one core: its vectors are short, and threads that wait for each other take ten times as long."""
+    """Fit logistic regression on one core: vectors are short, and threads that wait for each other take ten times as long."""
     with threadpool_limits(1):
         return LogisticRegression(C=10, max_iter=1000).fit(source, y)
 
 
 def vectorise(X: Texts, target: Texts) -> tuple[Any, Any]:
-    """The tf-idf of words and of characters side by side, with what the source alone has."""
+    """Put the tf-idf of words and of characters side by side, with what the source alone has."""
     return _vectorise(tuple(X), tuple(target))
 
 
@@ -80,7 +80,7 @@ def _vectorise(X: tuple[str, ...], target: tuple[str, ...]) -> tuple[Any, Any]:
 
 
 def one_view(X: Sequence[str], target: Sequence[str], view: dict[str, Any]) -> tuple[Any, Any]:
-    """What two documents have at least, or one where nothing else is left."""
+    """Count what two documents have at least, or one where nothing else is left."""
     vectoriser = TfidfVectorizer(sublinear_tf=True, min_df=2, **view)
     try:
         source = vectoriser.fit_transform(X)
@@ -91,7 +91,7 @@ def one_view(X: Sequence[str], target: Sequence[str], view: dict[str, Any]) -> t
 
 
 def learn_own_labels(texts: Texts, labels: Any) -> Any:
-    """Which documents are labelled rightly by what others of the same domain teach with their true labels.
+    """Find which documents are labelled rightly by what others of the same domain teach with their true labels.
 
     None where a class has fewer documents than there are folds, or all documents have one class.
     """

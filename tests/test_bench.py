@@ -19,11 +19,12 @@ from bench.linear_data import split_setting, themed
 from bench.linear_goals import SECTIONS as PARTS
 from bench.linear_goals import judge
 from bench.rivals import MismatchError
-from bench.robust_answers import Answers, Kept
-from bench.robust_cells import load_demo_sets, make_cells, make_demo_cells
-from bench.robust_goals import calibration_error, measure, summarise
+from bench.robust_answers import Answers, Kept, true_prior
+from bench.robust_cells import draw, load_demo_sets, make_cells, make_demo_cells
+from bench.robust_goals import calibration_error, measure, summarise, summarise_guard
 from bench.robust_goals import judge as judge_robust
 from bench.robust_rivals import surest
+from bench.robust_trials import choose
 from gramshift.text.corpus import InParts
 
 
@@ -136,6 +137,21 @@ def test_cells_of_the_matrix_have_names_of_their_own_and_are_drawn_the_same_each
     assert (small.repeats, len(small.draw(sets, 7)[1][0])) == (8, 30)
 
 
+def test_shares_of_some_classes_leave_the_others_as_they_fall():
+    labels = np.repeat(["a", "b", "c"], [50, 30, 20])
+    _, drawn = draw(([str(i) for i in range(100)], labels), 50, {"a": 0.02}, [0])
+    assert (len(drawn), np.sum(drawn == "a")) == (50, 1)
+    assert true_prior(["a", "b", "d"], labels) == {"a": 0.5, "b": 0.3, "d": 0}
+
+
+def test_parts_beside_the_matrix_take_cells_of_each_family_with_changed_proportions_if_there_are_any():
+    chosen = choose(make_cells(["video skew", "dialects"]), 2, 500)
+    assert [cell.words for cell in chosen] == ["5% positive", "20% positive", "", "no MSA"]
+    assert [cell.family for cell in choose(make_cells(), 1, 500)] == list(dict.fromkeys(cell.family for cell in make_cells()))
+    assert make_parser().parse_args(["robust", "--only", "flip,labels"]).only == ["flip", "labels"]
+    assert make_cells(["labels"]) == []
+
+
 def test_answers_of_rivals_are_kept_while_their_documents_are_the_same(tmp_path):
     path = str(tmp_path / "rivals.json")
     first = Answers(np.array([True, False]), np.array([0.9, 0.6]), 1.5)
@@ -170,15 +186,29 @@ def test_robust_tells_where_best_does_harm():
         return Answers(np.arange(100) < n_right, sure + rng.normal(0, 0.001, 100), 1.0, [told] if told else [{}])
 
     expected = {"value": 62.0, "low": 50.0, "high": 70.0}
+    right = {"unadapted": np.arange(100) < 75, "true": np.arange(100) < 66}
     found = {"plain": answers(75), "paper": answers(50), "tfidf": answers(61), "tfidf balanced": answers(58)}
-    found |= {"best": answers(60, expected=expected, first_right=np.arange(100) < 75), "own labels": answers(63)}
+    found |= {"best": answers(60, accuracy=60.0, expected=expected, right=right), "own labels": answers(63)}
     row = measure(cell, found)
-    assert (row["rival"], row["first round"], row["p"]["rival"]) == ("tfidf", 75, 1)
+    assert (row["rival"], row["unadapted"], row["p"]["rival"], row["priors"]) == ("tfidf", 75, 1, {"true": 6})
     summary = summarise([row], {cell.name: found})
-    assert {other: one["percent"] for other, one in summary["below"].items()} == {"plain": 100, "first round": 100, "rival": 0}
-    assert summary["families"]["demo"]["rival_below_own"] == pytest.approx(2)
-    assert summary["expected"]["within_percent"] == 100
-    goals = judge_robust(summary)
-    assert [goal["reached"] for goal in goals] == [False, True, False, False, goals[4]["reached"], True]
-    assert goals[2]["goal"] == "at least 0"  # the rival is nearly as good as the target's own labels
+    below = {other: (one["percent"], one["largest"]) for other, one in summary["below"].items()}
+    assert below == {"plain": (100, 15), "unadapted": (100, 15), "rival": (0, 0)}
+    family = summary["families"]["demo"]
+    assert family["rival_below_own"] == pytest.approx(2)
+    assert family["interval"] == {"draws": 1, "covered_percent": 100, "too_high": 2}
+    assert summary["guard"] is None
+    goals = judge_robust(summary, [{"family": "demo", "accuracy": {"50": 80.0}, "true": 82.0}])
+    reached = [goal["reached"] for goal in goals]
+    assert reached == [True, False, False, False, False, goals[5]["reached"], False, True]  # the interval is too wide
+    assert goals[3]["goal"] == "at least 0"  # the rival is nearly as good as the target's own labels
     assert calibration_error(np.arange(100) < 60, sure) == pytest.approx(0.15)
+
+
+def test_a_guard_is_right_if_labels_without_it_are_no_better():
+    draws = [
+        {"accuracy": 70.0, "fallback": None, "right": {}},
+        *({"accuracy": 70.0, "fallback": "source", "right": {"unguarded": other}} for other in (70.0, 66.0, 71.0)),
+    ]
+    found = summarise_guard(draws)
+    assert (found["draws"], found["source"], found["unadapted"]["draws"]) == (4, {"draws": 3, "right": 2, "gain": 1}, 0)
