@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from gramshift.data.readers import open_table
 from small_demo import load_demo
 from small_tables import read_csv, write_csv
 
@@ -182,3 +183,15 @@ def test_what_to_add_next_is_quoted_where_a_name_has_blanks(gramshift, folder):
     assert gramshift(*RUN, "--output", "labels.csv").code == 0
     answer = gramshift("sample", "labels.csv", "--doubtful", "5", "--output", "to label.csv")
     assert '--corrections "to label.csv"' in answer.err
+
+
+def test_a_sample_is_read_as_it_was_written(gramshift, folder):
+    """A lone carriage return ends a row unless it is in quotes."""
+    texts = {"one\rid": "good\rbut short", "two": 'he said "no",\r\nand left', "three": "plain"}
+    rows = [{"id": one, "text": text} for one, text in texts.items()]
+    (folder / "odd.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    answer = gramshift("sample", "odd.jsonl", "--random", "3", "--output", "few.csv")
+    assert answer.code == 0, answer.err
+    with open_table(str(folder / "few.csv")) as table:
+        found = {row["id"]: row["text"] for part in table.parts(99) for row in part.rows}
+    assert found == texts

@@ -1,7 +1,5 @@
 """``gramshift sample``: draw documents that a person should label, into a file that ``classify`` takes back."""
 
-import csv
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +10,7 @@ from gramshift.commands.outputs import STANDARD, as_option, check_outputs, open_
 from gramshift.data.columns import Documents, Progress, check_ids, find_columns, read_documents
 from gramshift.data.readers import open_table
 from gramshift.data.tables import TableError
+from gramshift.data.writing import quote_cell
 from gramshift.errors import InputError
 from gramshift.model.choosing import DOUBTFUL, RANDOM, check_number, choose_doubtful, choose_random, compare_texts
 from gramshift.text.terminal import Line, quote_word
@@ -70,14 +69,13 @@ def draw_sample(
         assert sure is not None, "it was refused"
         texts = [documents.texts[row] for row in rows.tolist()]
         chosen = rows[choose_doubtful(np.array([sure[row] for row in rows], float), n, compare_texts(texts))].tolist()
-    table_of = StringIO()
-    writer = csv.writer(table_of, lineterminator="\n")
-    writer.writerow(HEADING)
+    lines = [HEADING]
     for row in chosen:
         confidence = "" if sure is None else f"{sure[row]:.6g}"
-        writer.writerow((documents.ids[row], documents.texts[row], labels[row], confidence, ""))
+        lines.append((documents.ids[row], documents.texts[row], labels[row], confidence, ""))
+    table_of = "".join(",".join(map(quote_cell, line)) + "\n" for line in lines)
     with open_output(output) as file:
-        file.write(table_of.getvalue().encode("utf-8", "backslashreplace"))
+        file.write(table_of.encode("utf-8", "backslashreplace"))
     return {
         "n": n,
         "n_all": len(rows),
