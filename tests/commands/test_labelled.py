@@ -4,7 +4,13 @@ import subprocess
 
 import pytest
 
-from gramshift.commands.classify.labelled import label_columns, read_corrections, read_truth, renamed_in_words
+from gramshift.commands.classify.labelled import (
+    MIN_RANDOM_LABELS,
+    label_columns,
+    read_corrections,
+    read_truth,
+    renamed_in_words,
+)
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.data.tables import Style, Table, TableError
 from gramshift.text.terminal import Line, quote_word, visible
@@ -53,6 +59,59 @@ def test_a_new_label_of_another_type_is_refused(tmp_path, classes, label):
     write_csv(tmp_path / "c.csv", ["id", "label", "mark"], [("a", label, "new label")])
     with pytest.raises(TableError, match="a new one must be of that type"):
         read_corrections(str(tmp_path / "c.csv"), ids=["a"], classes=classes)
+
+
+def corrections_of(folder, rows, columns=("id", "label", "mark", "drawn")):
+    """Read a file of these rows, for documents 0 to 99 of the classes a and b."""
+    write_csv(folder / "c.csv", columns, rows)
+    return read_corrections(str(folder / "c.csv"), ids=[str(number) for number in range(100)], classes=["a", "b"])
+
+
+def test_labels_of_a_random_sample_are_told_apart(tmp_path):
+    sample = [(number, "ab"[number % 2], "", "random") for number in range(12)]
+    others = [(20, "a", "", "doubtful"), (21, "b", "", "Chosen"), (22, "a", "", "")]
+    skipped = [(30, "", "unclear", "random"), (31, "", "", "random"), (32, "c", "new label", " Random ")]
+    found = corrections_of(tmp_path, sample + others + skipped)
+    assert found.random == {*map(str, range(12)), "32"}
+    assert len(found.labels) == 16
+    assert found.skipped == {"unclear": 1, "not filled in": 1}
+    assert found.new == {"c": 1}
+    assert (found.drawn["20"], found.drawn["21"], found.drawn.get("22")) == ("doubtful", "chosen", None)
+    told = found.in_words("c.csv")[0]
+    assert "13 labels of documents drawn at random" in told
+    assert "the other 3 are corrections" in told
+    assert "other" not in corrections_of(tmp_path, sample).in_words("c.csv")[0]
+
+
+def test_a_document_in_two_samples_is_in_the_random_one(tmp_path):
+    sample = [(number, "a", "", "random") for number in range(10)]
+    both = [(number, "a", "", "doubtful") for number in (0, 9)]
+    assert len(corrections_of(tmp_path, sample + both).random) == 10
+    assert len(corrections_of(tmp_path, both + sample).random) == 10
+
+
+def test_few_labels_of_a_random_sample_are_corrections(tmp_path):
+    rows = [(number, "a", "", "random") for number in range(MIN_RANDOM_LABELS)]
+    assert len(corrections_of(tmp_path, rows).random) == MIN_RANDOM_LABELS
+    found = corrections_of(tmp_path, [*rows[:-1], (50, "", "unclear", "random"), (51, "b", "", "")])
+    assert found.random == set()
+    assert len(found.labels) == MIN_RANDOM_LABELS
+    told = " ".join(found.in_words("c.csv"))
+    assert f"only {MIN_RANDOM_LABELS - 1} labels" in told
+    assert "label more of them" in told
+    assert list(found.drawn.values()) == ["random"] * (MIN_RANDOM_LABELS - 1)  # they count once there are more
+
+
+def test_a_file_that_does_not_say_how_it_was_drawn_is_corrections(tmp_path):
+    found = corrections_of(tmp_path, [(number, "a") for number in range(20)], ("id", "label"))
+    assert (len(found.labels), found.random, found.in_words("c.csv")) == (20, set(), [])
+
+
+@pytest.mark.parametrize("label", ["a", ""])
+def test_another_way_to_draw_is_refused(tmp_path, label):
+    with pytest.raises(TableError, match=r"c\.csv, line 3: .*'rondom'.* random, doubtful, chosen or empty.*mean random"):
+        corrections_of(tmp_path, [(1, "a", "", "random"), (2, label, "", "rondom")])
+    assert read_truth(str(tmp_path / "c.csv"), ids=["1", "2"])[0] == "a"  # which does not ask
 
 
 def test_texts_of_one_column_of_several_are_known_again(tmp_path):

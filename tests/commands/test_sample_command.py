@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from gramshift.commands.classify.labelled import read_corrections
+from gramshift.data.readers import open_table
 from small_demo import load_demo
 from small_tables import read_csv, write_csv
 
@@ -28,7 +30,8 @@ def test_doubtful_documents_are_drawn_and_learnt_from(gramshift, folder):
     assert "Result: 12 of 120 documents to label, doubtful ones that are unlike each other" in answer.err
     assert "--corrections to-label.csv" in answer.err
     rows, labels = read_csv(folder / "to-label.csv"), {row["id"]: row for row in read_csv(folder / "labels.csv")}
-    assert list(rows[0]) == ["id", "text", "predicted_label", "confidence", "label"]
+    assert list(rows[0]) == ["id", "text", "predicted_label", "confidence", "label", "drawn"]
+    assert {row["drawn"] for row in rows} == {"doubtful"}
     assert len({row["id"] for row in rows}) == 12
     for row in rows:
         found = labels[row["id"]]
@@ -62,8 +65,28 @@ def test_random_documents_score_the_labels(gramshift, folder):
 
 def test_random_documents_need_no_labels(gramshift, folder):
     answer = gramshift("sample", "films.csv", "--random", "5", "--output", "-")
-    assert answer.out.splitlines()[0] == "id,text,predicted_label,confidence,label"
+    assert answer.out.splitlines()[0] == "id,text,predicted_label,confidence,label,drawn"
     assert answer.out.count("\n") == 6
+
+
+def test_a_sample_comes_back_with_how_it_was_drawn(gramshift, folder):
+    rows = [(*row.values(), "by the editor") for row in read_csv(folder / "films.csv")]  # no business of ours
+    write_csv(folder / "films.csv", ["id", "text", "drawn"], rows)
+    answer = gramshift("sample", "films.csv", "--random", "30", "--output", "to-label.csv")
+    assert answer.code == 0, answer.err
+    assert "--corrections to-label.csv" in answer.err
+    known = fill(folder, "to-label.csv", n=20)
+    ids, classes = list(TRUTH), ["negative", "positive"]
+    found = read_corrections(str(folder / "to-label.csv"), ids=ids, classes=classes)
+    assert found.labels == known
+    assert found.random == set(known)
+    answer = gramshift(*RUN, "--output", "labels.csv", "--corrections", "to-label.csv", "--report", "r.html")
+    assert answer.code == 0, answer.err
+    assert "to-label.csv: 20 labels of documents drawn at random" in answer.err.replace("\n    ", " ")
+    assert (folder / "r.html").read_text().count('"drawn":"random"') == 20  # the next download has them, too
+    answer = gramshift(*RUN, "--output", "again.csv", "--truth", "to-label.csv", "--json")
+    assert json.loads(answer.out)["scores"]["n"] == 20
+    assert "drawn at random set" not in answer.err
 
 
 def test_the_label_that_was_found_last_is_shown(gramshift, folder):
@@ -182,3 +205,15 @@ def test_what_to_add_next_is_quoted_where_a_name_has_blanks(gramshift, folder):
     assert gramshift(*RUN, "--output", "labels.csv").code == 0
     answer = gramshift("sample", "labels.csv", "--doubtful", "5", "--output", "to label.csv")
     assert '--corrections "to label.csv"' in answer.err
+
+
+def test_a_sample_is_read_as_it_was_written(gramshift, folder):
+    """A lone carriage return ends a row unless it is in quotes."""
+    texts = {"one\rid": "good\rbut short", "two": 'he said "no",\r\nand left', "three": "plain"}
+    rows = [{"id": one, "text": text} for one, text in texts.items()]
+    (folder / "odd.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    answer = gramshift("sample", "odd.jsonl", "--random", "3", "--output", "few.csv")
+    assert answer.code == 0, answer.err
+    with open_table(str(folder / "few.csv")) as table:
+        found = {row["id"]: row["text"] for part in table.parts(99) for row in part.rows}
+    assert found == texts

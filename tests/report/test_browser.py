@@ -136,7 +136,7 @@ def test_labels_are_set_by_keys_kept_over_a_reload_and_downloaded(visit):
     page.keyboard.press("u")
     assert page.evaluate("document.activeElement.id") == "row-4"
     given = [(odd[0], "good", "bad"), (odd[1], "good", "good"), (odd[2], "bad", "bad"), (odd[3], "bad", "good")]
-    expected = [["id", "label", "was", "mark", "note"], *([*one, "", ""] for one in given)]
+    expected = [["id", "label", "was", "mark", "note", "drawn"], *([*one, "", "", "chosen"] for one in given)]
     page.reload()
     page.wait_for_selector(".reviewed")
     assert page.locator("#tally").inner_text() == "4 labels set, 2 changed and 2 confirmed"

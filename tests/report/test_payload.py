@@ -58,7 +58,7 @@ def test_neighbours_are_kept_once():
 
 def test_what_is_not_known_is_left_out():
     plain = make_payload(make_contents([make_entry(0, plain_label=None)]))["documents"][0]
-    assert not {"plain", "truth", "corrected", "abstained", "unexplained", "cut"} & set(plain)
+    assert not {"plain", "truth", "corrected", "drawn", "abstained", "unexplained", "cut"} & set(plain)
     full = make_entry(0, plain_label="bad", truth="ugly", corrected=True, abstained=True, explained=False)
     full = make_payload(make_contents([full]))["documents"][0]
     assert (full["plain"], full["truth"], full["corrected"], full["abstained"], full["unexplained"]) == (
@@ -68,6 +68,8 @@ def test_what_is_not_known_is_left_out():
         True,
         True,
     )
+    drawn = make_payload(make_contents([make_entry(0, corrected=True, drawn="random")]))["documents"][0]["drawn"]
+    assert drawn == "random"
 
 
 def test_spans_beyond_a_cut_are_dropped():

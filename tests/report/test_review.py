@@ -6,12 +6,13 @@ import shlex
 
 import pytest
 
+from gramshift.commands.classify.labelled import MIN_RANDOM_LABELS, read_corrections
 from gramshift.report.page import count_doubtful
 from page_visits import Visit, count, download, ids_shown, rows, wait_for
 from sample_report import HOSTILE, make_contents, make_entry
 
 COMMAND = "gramshift classify --source kitchen.csv --target 'my films.csv' --corrections corrections.csv --force"
-HEADER = ["id", "label", "was", "mark", "note"]
+HEADER = ["id", "label", "was", "mark", "note", "drawn"]
 
 
 def read_rows(data):
@@ -92,10 +93,10 @@ def test_marks_and_notes_are_kept_and_downloaded(visit):
     assert [row.inner_text().split("\n")[1] for row in rows(page).all()[:2]] == ["unclear", "none of these"]
     assert read_rows(download(page)) == [
         HEADER,
-        ["doc-0", "", "bad", "unclear", ""],
-        ["doc-1", "", "good", "none of these", ""],
-        ["doc-2", "good", "bad", "", '1 "odd" one, j'],
-        ["doc-3", "", "good", "", "only a note"],
+        ["doc-0", "", "bad", "unclear", "", "chosen"],
+        ["doc-1", "", "good", "none of these", "", "chosen"],
+        ["doc-2", "good", "bad", "", '1 "odd" one, j', "chosen"],
+        ["doc-3", "", "good", "", "only a note", "chosen"],
     ]
     page.locator("#show").select_option("noted")
     wait_for(page, "count", "2 of 60 documents")
@@ -135,9 +136,9 @@ def test_a_new_label_is_a_choice_for_all_documents(visit):
     page.reload()
     page.wait_for_selector(".reviewed")
     assert read_rows(download(page))[1:] == [
-        ["doc-0", "<b>mixed</b>", "bad", "new label", ""],
-        ["doc-1", "<b>mixed</b>", "good", "new label", ""],
-        ["doc-2", "good", "bad", "", ""],
+        ["doc-0", "<b>mixed</b>", "bad", "new label", "", "chosen"],
+        ["doc-1", "<b>mixed</b>", "good", "new label", "", "chosen"],
+        ["doc-2", "good", "bad", "", "", "chosen"],
     ]
 
 
@@ -237,7 +238,7 @@ def test_a_random_sample_gives_a_score_with_its_interval(visit):
     documents = [make_entry(number, corrected=number < 5) for number in range(60)]
     page = visit.open(make_contents(documents))
     page.locator("#row-50").press("1")
-    assert text(page, "score").startswith("Not a random sample")
+    assert "not a random sample" in text(page, "score")
     page.locator("#undo").click()
     page.locator("#sample").click()
     order = ids_shown(page)
@@ -262,6 +263,79 @@ def test_a_random_sample_gives_a_score_with_its_interval(visit):
     assert ids_shown(page) == order  # the same order again
 
 
+def how_drawn(data):
+    """How each document of a download was drawn, by id."""
+    return {row[0]: row[HEADER.index("drawn")] for row in read_rows(data)[1:]}
+
+
+def test_the_download_says_which_labels_are_a_random_sample(visit, tmp_path):
+    documents = [make_entry(number, corrected=number < 5, drawn=["random", "doubtful"][number] if number < 2 else "")
+                 for number in range(60)]  # fmt: skip
+    page = visit.open(make_contents(documents))
+    page.locator("#sample").click()
+    order = ids_shown(page)
+    for key in ("1", "0", "x", *("2" * 10)):  # unclear, none of these
+        page.keyboard.press(key)
+    page.keyboard.press("j")  # leaves one out
+    page.keyboard.press("1")
+    data = download(page)
+    drawn = how_drawn(data)
+    assert {one for one, how in drawn.items() if how == "random"} == {*order[:13], "doc-0"}
+    assert {one: how for one, how in drawn.items() if how != "random"} == {
+        order[14]: "chosen", "doc-1": "doubtful", **{f"doc-{number}": "chosen" for number in range(2, 5)}
+    }  # fmt: skip
+    (tmp_path / "c.csv").write_bytes(data)
+    found = read_corrections(str(tmp_path / "c.csv"), ids=[one.id for one in documents], classes=["bad", "good"])
+    assert found.random == {order[0], *order[3:13], "doc-0"}
+    page.locator("#undo").click()
+    page.keyboard.press("k")
+    page.keyboard.press("1")  # what was left out extends the sample
+    assert how_drawn(download(page))[order[13]] == "random"
+
+
+def test_a_table_that_is_loaded_keeps_how_its_documents_were_drawn(visit):
+    page = visit.open(make_contents())
+    page.locator("#sample").click()
+    some = ids_shown(page)[10:14]
+    lines = [
+        "id,label,drawn",
+        f"{some[0]},good,random",
+        f"{some[1]},bad,doubtful",
+        f"{some[2]},bad,Chosen",
+        f"{some[3]},,random",
+    ]
+    assert "3 labels" in load(page, "\n".join(lines))
+    page.reload()
+    page.wait_for_selector("#list > li")
+    page.locator("#sort").select_option("random")
+    page.locator(f"#row-{some[3].removeprefix('doc-')}").press("1")  # it was not labelled there
+    assert how_drawn(download(page)) == dict(zip(some, ["random", "doubtful", "chosen", "chosen"], strict=True))
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.locator("#clear").click()
+    page.locator(f"#row-{some[0].removeprefix('doc-')}").press("1")
+    assert how_drawn(download(page)) == {some[0]: "chosen"}
+
+
+def test_a_random_sample_that_is_large_enough_is_for_the_next_run(visit):
+    page = visit.open(make_contents(next_command=COMMAND))
+    assert page.locator("#use").is_hidden()
+    page.locator("#sample").click()
+    page.keyboard.press("x")  # has no label to use
+    for left in range(MIN_RANDOM_LABELS, 0, -1):
+        assert f"Label {left} more" in text(page, "use")
+        page.keyboard.press("1")
+    assert "run again with --corrections" in text(page, "use")
+    page.locator("#sort").select_option("file")
+    page.keyboard.press("u")
+    assert page.locator("#use").is_hidden()  # nobody is about to draw a sample
+    other = visit.open(make_contents([make_entry(number) for number in range(50)], next_command="clf.fit()"), name="other.html")
+    other.locator("#sample").click()
+    for _ in range(12):
+        other.keyboard.press("1")
+    assert text(other, "score").startswith("Random sample")
+    assert other.locator("#use").is_hidden()  # there is no such option
+
+
 def test_earlier_corrections_are_loaded(visit):
     documents = [make_entry(number, id="half \ud83d" if number == 9 else f"doc-{number}") for number in range(60)]
     page = visit.open(make_contents(documents))
@@ -283,11 +357,11 @@ def test_earlier_corrections_are_loaded(visit):
     )
     found = {row[0]: row[1:] for row in read_rows(download(page))[1:]}
     assert found == {
-        "doc-0": ["good", "bad", "", ""],
-        "doc-1": ["bad", "good", "", ""],
-        "doc-2": ["", "bad", "unclear", 'two\nlines, "quoted"'],
-        "doc-3": ["mixed", "good", "new label", ""],
-        "half \\ud83d": ["bad", "good", "", ""],
+        "doc-0": ["good", "bad", "", "", "chosen"],
+        "doc-1": ["bad", "good", "", "", "chosen"],
+        "doc-2": ["", "bad", "unclear", 'two\nlines, "quoted"', "chosen"],
+        "doc-3": ["mixed", "good", "new label", "", "chosen"],
+        "half \\ud83d": ["bad", "good", "", "", "chosen"],
     }
     page.locator("#undo").click()  # all of it at once
     assert text(page, "tally").startswith("1 label set")
@@ -339,7 +413,9 @@ def test_the_next_command_is_there_to_copy(visit):
     page.locator("#row-0").press("1")
     assert page.locator("#after").is_hidden()
     data = download(page)
-    assert read_rows(data)[1:] == [["doc-0", "bad", "bad", "", ""], ["doc-7", "good", "good", "new label", ""]]
+    assert [row[:5] for row in read_rows(data)[1:]] == [
+        ["doc-0", "bad", "bad", "", ""], ["doc-7", "good", "good", "new label", ""]
+    ]  # fmt: skip
     assert text(page, "saved").startswith("1 document and 1 of earlier runs saved as corrections.csv")
     assert text(page, "saved").endswith("Now run (adjust the path to corrections.csv):")
     assert page.locator("#command").evaluate("one => one.textContent") == COMMAND

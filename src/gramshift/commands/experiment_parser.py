@@ -150,7 +150,7 @@ def sample_command(
         int | None,
         typer.Option(help="Number of uncertain documents that differ from each other, to train on.", show_default="50"),
     ] = None,
-    random: Annotated[int | None, typer.Option(help="Number of documents drawn at random, to score with.")] = None,
+    random: Annotated[int | None, typer.Option(help="Number of documents drawn at random, to measure with.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random draw.")] = 0,
     corrections: Annotated[
         str | None, typer.Option(help="File of corrections (columns id and label); documents labelled there are not drawn.")
@@ -162,7 +162,7 @@ def sample_command(
     force: Annotated[bool, typer.Option("--force", help="Replace an output that exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Draw documents to label by hand: doubtful ones to learn from (--corrections), or random ones to score with (--truth).
+    """Draw documents to label by hand, for classify --corrections: doubtful ones to learn from, or random ones to measure with.
 
     Example: `gramshift sample labels.csv --doubtful 50 --output to-label.csv`
     """

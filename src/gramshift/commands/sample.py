@@ -1,23 +1,22 @@
 """``gramshift sample``: draw documents that a person should label, into a file that ``classify`` takes back."""
 
-import csv
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gramshift.commands.classify.labelled import OURS, read_reviewed
+from gramshift.commands.classify.labelled import DRAWN, OURS, read_reviewed
 from gramshift.commands.outputs import STANDARD, as_option, check_outputs, open_output
 from gramshift.data.columns import Documents, Progress, check_ids, find_columns, read_documents
 from gramshift.data.readers import open_table
 from gramshift.data.tables import TableError
+from gramshift.data.writing import quote_cell
 from gramshift.errors import InputError
 from gramshift.model.choosing import DOUBTFUL, RANDOM, check_number, choose_doubtful, choose_random, compare_texts
 from gramshift.text.terminal import Line, quote_word
 
 USUAL = 50
-HEADING = ("id", "text", "predicted_label", "confidence", "label")
+HEADING = ("id", "text", "predicted_label", "confidence", "label", DRAWN)
 
 
 def draw_sample(
@@ -40,7 +39,7 @@ def draw_sample(
     Those that ``corrections`` has a label or a mark for are not drawn.
     """
     if doubtful is not None and random is not None:
-        raise InputError("--doubtful is to learn from, --random to score with; draw two samples, one after the other")
+        raise InputError("--doubtful is to learn from, --random to measure with; draw two samples, one after the other")
     if seed < 0:
         raise InputError(f"--seed {seed}: give 0 or more")
     check_outputs({"--output": output}, [input, *filter(None, [corrections])], force=force)
@@ -70,14 +69,13 @@ def draw_sample(
         assert sure is not None, "it was refused"
         texts = [documents.texts[row] for row in rows.tolist()]
         chosen = rows[choose_doubtful(np.array([sure[row] for row in rows], float), n, compare_texts(texts))].tolist()
-    table_of = StringIO()
-    writer = csv.writer(table_of, lineterminator="\n")
-    writer.writerow(HEADING)
+    lines = [HEADING]
     for row in chosen:
         confidence = "" if sure is None else f"{sure[row]:.6g}"
-        writer.writerow((documents.ids[row], documents.texts[row], labels[row], confidence, ""))
+        lines.append((documents.ids[row], documents.texts[row], labels[row], confidence, "", how))
+    table_of = "".join(",".join(map(quote_cell, line)) + "\n" for line in lines)
     with open_output(output) as file:
-        file.write(table_of.getvalue().encode("utf-8", "backslashreplace"))
+        file.write(table_of.encode("utf-8", "backslashreplace"))
     return {
         "n": n,
         "n_all": len(rows),
@@ -114,7 +112,7 @@ def _last(columns: list[str], name: str) -> str | None:
 def in_words(result: dict[str, Any]) -> list[Line]:
     """Tell for a terminal what was drawn and what to do with it."""
     what = "doubtful ones that are unlike each other" if result["how"] == DOUBTFUL else "drawn at random"
-    option, why = ("--corrections", "learn from them") if result["how"] == DOUBTFUL else ("--truth", "score the labels by them")
+    why = "learn from them" if result["how"] == DOUBTFUL else "set the class proportions and measure the accuracy by them"
     lines = [
         Line(f"Result: {result['n']} of {result['n_all']} documents to label, {what}", "bold"),
         Line(f"sample in {result['output']}", indent=2),
@@ -127,5 +125,5 @@ def in_words(result: dict[str, Any]) -> list[Line]:
         Line("Next", "bold"),
         Line(f"Fill in the column label of {result['output']}; rows that you leave empty are left out.", indent=2),
         Line(f"To {why}, add this to your command gramshift classify:", indent=2),
-        Line(f"{option} {quote_word(result['output'])}", "cyan", 4),
+        Line(f"--corrections {quote_word(result['output'])}", "cyan", 4),
     ]

@@ -88,6 +88,15 @@ class _Own:
         raise TableError(f"{self._table.at(part.places[number])} has {short(name)!r}, {words}")
 
 
+def quote_cell(cell: str, delimiter: str = ",") -> str:
+    """Return a cell as it stands in a row: in quotes where a reader would take it for more or less than one cell."""
+    if '"' in cell:
+        return f'"{cell.replace(chr(34), chr(34) * 2)}"'
+    if delimiter in cell or "\n" in cell or "\r" in cell or cell.isspace():
+        return f'"{cell}"'
+    return cell
+
+
 class DelimitedWriter:
     """Writes csv and tsv, with the delimiter, the line ends and the encoding of the input."""
 
@@ -100,7 +109,7 @@ class DelimitedWriter:
         self._write([self._delimiter.join(map(self._quote_name, self._columns))])
 
     def write(self, part: Part, added: Added) -> None:
-        lines, join, quote, is_jsonl = [], self._delimiter.join, self._quote, isinstance(part.native, list)
+        lines, delimiter, is_jsonl = [], self._delimiter, isinstance(part.native, list)
         for number, row in enumerate(part.rows):
             if self._known is not None:
                 self._own.check(row, number, part)
@@ -108,20 +117,12 @@ class DelimitedWriter:
                     self._own.complain(min(row.keys() - self._known), number, part)
             own = row if not is_jsonl or all(map(is_exact, row.values())) else read_exactly(part.native[number])
             cells = own | {name: values[number] for name, values in added.items()}
-            lines.append(join([quote(cell_text(cells.get(name))) for name in self._columns]))
+            lines.append(delimiter.join([quote_cell(cell_text(cells.get(name)), delimiter) for name in self._columns]))
         self._write(lines)
 
-    def _quote(self, cell: str) -> str:
-        """Return a cell as it stands in a row: in quotes where a reader would take it for more or less than one cell."""
-        if '"' in cell:
-            return f'"{cell.replace(chr(34), chr(34) * 2)}"'
-        if self._delimiter in cell or "\n" in cell or "\r" in cell or cell.isspace():
-            return f'"{cell}"'
-        return cell
-
     def _quote_name(self, name: str) -> str:
-        """The same for the first row, where the delimiter is looked for, and a byte-order mark."""
-        quoted = self._quote(name)
+        """Quote a cell of the first row, where the delimiter is looked for, and a byte-order mark."""
+        quoted = quote_cell(name, self._delimiter)
         is_odd = name.startswith("\ufeff") or any(one in name for one in DELIMITERS["csv"])
         return f'"{name}"' if is_odd and quoted == name else quoted
 

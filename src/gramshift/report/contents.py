@@ -37,6 +37,8 @@ class DocumentEntry:
     truth: str | None = None
     corrected: bool = False
     """Whether the label was given by a person, and not found."""
+    drawn: str = ""
+    """How it was drawn for that, where this is known: random, doubtful or chosen."""
     spans: list[Span] = field(default_factory=list)
     """The spans in the order of the text, not overlapping."""
     neighbours: list[Neighbour] = field(default_factory=list)
@@ -97,6 +99,8 @@ class TargetDocuments:
     """{id: label} of the documents that a person has labelled. They may have been given to the fit as source documents, and
     then the fit has no target row for them: its target documents are the others, in order. A bare set of ids will do if they
     stayed in the target."""
+    drawn: Mapping[str, str] = field(default_factory=dict)
+    """{id: random, doubtful or chosen} of those among them of which this is known."""
     columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     """More to show: values by the name of the column, one for each of ``texts``."""
 

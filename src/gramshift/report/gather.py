@@ -108,6 +108,7 @@ def gather_contents(
             plain_label=plain_labels[i],
             truth=str(target.truth[i]) if target.truth is not None and target.truth[i] is not None else None,
             corrected=target.ids[i] in target.corrected,
+            drawn=target.drawn.get(target.ids[i], ""),
             spans=spans.get(i, []),
             neighbours=near,
             explained=i in spans,

@@ -78,6 +78,7 @@ def make_payload(contents: ReportContents, *, largest_texts: int = LARGEST_TEXTS
         known = {"plain": code.get(one.plain_label or ""), "truth": one.truth}
         flags = {
             "corrected": one.corrected,
+            "drawn": one.drawn,
             "abstained": one.abstained,
             "unexplained": not one.explained,
             "cut": len(one.text) - length,

@@ -11,10 +11,14 @@ from gramshift.data.columns import check_column, label_in, suggest
 from gramshift.data.readers import open_table
 from gramshift.data.tables import Table, TableError, short
 from gramshift.data.writing import Added
+from gramshift.model.choosing import DOUBTFUL, RANDOM
 
 FEW = 10  # documents of a class, of which not much is learnt
 EMPTY = "not filled in"
 NEW = "new label"  # the mark of a label that the source does not have, and that is meant
+DRAWN = "drawn"  # the column that says how a document came to be labelled
+CHOSEN = "chosen"  # in that column: by a person, for whatever reason
+MIN_RANDOM_LABELS = 10  # of fewer documents drawn at random, labels measure nothing
 
 
 @dataclass(frozen=True)
@@ -27,10 +31,24 @@ class Corrections:
     """How many documents have no label but a mark, such as "unclear", by the mark."""
     new: dict[Any, int] = field(default_factory=dict)
     """Labels that the source does not have, and how many documents each."""
+    drawn: dict[str, str] = field(default_factory=dict)
+    """How documents with a label were drawn, by id, where the file says so: random, doubtful or chosen."""
+
+    @property
+    def random(self) -> set[str]:
+        """The ids of labels that are a measurement: of documents drawn at random, if there are enough of them."""
+        found = self._drawn_at_random
+        return found if len(found) >= MIN_RANDOM_LABELS else set()
+
+    @property
+    def _drawn_at_random(self) -> set[str]:
+        return {one for one, how in self.drawn.items() if how == RANDOM}
 
     def in_words(self, name: str) -> list[str]:
         """Tell what a user should know of the file of this name."""
         lines = []
+        if n := len(self._drawn_at_random):
+            lines.append(f"{name}: {self._random_in_words(n, len(self.labels) - n)}")
         if self.skipped:
             marks = ", ".join(f"{count} {mark}" for mark, count in self.skipped.items())
             lines.append(f"{name}: documents without a label are left to the classifier ({marks})")
@@ -39,19 +57,29 @@ class Corrections:
             lines.append(f"{name}: {str(label)!r} is a new class, with {count} document{_s(count)}{few}")
         return lines
 
+    def _random_in_words(self, n: int, n_others: int) -> str:
+        """Tell what ``n`` labels of documents drawn at random are used for."""
+        if not self.random:
+            few = f"only {n} label{_s(n)} of documents drawn at random, fewer than {MIN_RANDOM_LABELS}"
+            return f"{few}: used as corrections, not as a measurement; label more of them"
+        others = f"; the other {n_others} {'is a correction' if n_others == 1 else 'are corrections'} only" if n_others else ""
+        return f"{n} labels of documents drawn at random set the class proportions and measure the accuracy{others}"
+
 
 def read_corrections(name: str, *, ids: list[str], classes: list[Any], texts: Sequence[str] | None = None) -> Corrections:
     """Read labels by id; every id is one of the target's, every label one of the classes, in the type that these have.
 
-    The columns mark and note may be there. A row without a label is counted and left out. A label that is none of the
+    The columns mark, note and drawn may be there. A row without a label is counted and left out. A label that is none of the
     classes becomes one if the mark says that it is meant. With ``texts``, a column text must have those of the ids.
     """
     by_name = _by_text(classes)
     labels: dict[str, Any] = {}
     skipped: Counter[str] = Counter()
     new: dict[str, Any] = {}
+    drawn: dict[str, str] = {}
     for one, label, row, where in _read_by_id(name, "--corrections", ids, texts):
         mark, note = (str(row.get(column) or "").strip() for column in ("mark", "note"))
+        how = _read_drawn(row, where)
         if label is None:
             skipped[short(mark) if mark else "with a note" if note else EMPTY] += 1
             continue
@@ -64,10 +92,22 @@ def read_corrections(name: str, *, ids: list[str], classes: list[Any], texts: Se
         meant_label = by_name.get(str(label), new.get(str(label)))
         if labels.setdefault(one, meant_label) != meant_label:
             raise TableError(f"{where}: the document {one!r} is corrected twice, to different labels")
+        if how and drawn.get(one) != RANDOM:  # what was drawn at random stays so if it was also drawn otherwise
+            drawn[one] = how
     if not labels and skipped.keys() == {EMPTY}:
         raise TableError(f"{name}: none of its {skipped[EMPTY]} documents has a label yet; fill in the column label")
     counts = Counter(labels.values())
-    return Corrections(labels, dict(skipped), {label: counts[label] for label in new.values()})
+    return Corrections(labels, dict(skipped), {label: counts[label] for label in new.values()}, drawn)
+
+
+def _read_drawn(row: dict[str, Any], where: str) -> str:
+    """Read how the document of a row was drawn; nothing if the row does not say so."""
+    given = row.get(DRAWN)
+    how, known = "" if given is None else str(given).strip().lower(), (RANDOM, DOUBTFUL, CHOSEN)
+    if how and how not in known:
+        words = f"the column {DRAWN} has {short(str(given))!r}, and may be {', '.join(known)} or empty"
+        raise TableError(f"{where}: {words}{suggest(how, known)}")
+    return how
 
 
 def _read_by_id(

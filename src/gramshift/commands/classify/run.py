@@ -8,6 +8,7 @@ from typing import Any
 from gramshift.commands.classify.findings import describe_findings
 from gramshift.commands.classify.fitting import Fits, fit_all, fit_rows, fit_with_landmarks
 from gramshift.commands.classify.labelled import (
+    Corrections,
     LabelColumns,
     label_columns,
     own_labels_in_words,
@@ -52,7 +53,8 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
         check_folder(options.resume)
     inputs = read_inputs(options, progress=progress, say=say)
     options.given_parameters(inputs.labels)  # shares of classes that there are not are refused
-    corrections = _corrections(options, inputs, say)
+    given = _corrections(options, inputs, say)
+    corrections = given.labels
     classes = sorted({*inputs.labels, *corrections.values()})
     columns = _columns(options, inputs, classes, say)
     size = measure(options, inputs, corrections)
@@ -75,7 +77,7 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
     result = described | describe_findings(options, inputs, corrections, fits)
     contents = None
     if options.report is not None:
-        contents = _make_contents(options, inputs, corrections, fits, result, progress)
+        contents = _make_contents(options, inputs, given, fits, result, progress)
     write_outputs(options, inputs, columns, fits, contents)  # nothing is written before all is known
     files = {"output": options.output, "report": options.report, "model": options.save}
     return result | files | {"seconds": round(time.perf_counter() - begun, 2)}
@@ -150,10 +152,10 @@ def check_files(options: ClassifyOptions) -> None:
         format_of(str(options.output), option="another --output")
 
 
-def _corrections(options: ClassifyOptions, inputs: Inputs, say: Say) -> dict[str, Any]:
-    """Labels that a person has given, by id; what else the file holds is said."""
+def _corrections(options: ClassifyOptions, inputs: Inputs, say: Say) -> Corrections:
+    """Read what a person has said of target documents; what should be known of the file is said."""
     if options.corrections is None:
-        return {}
+        return Corrections()
     found = read_corrections(
         options.corrections,
         ids=inputs.target_ids,
@@ -169,7 +171,7 @@ def _corrections(options: ClassifyOptions, inputs: Inputs, say: Say) -> dict[str
         )
     for words in found.in_words(options.corrections):
         say(words)
-    return found.labels
+    return found
 
 
 def _columns(options: ClassifyOptions, inputs: Inputs, classes: list[Any], say: Say) -> LabelColumns:
@@ -271,7 +273,7 @@ def describe(options: ClassifyOptions, inputs: Inputs, size: RunSize, *, n_all: 
 def _make_contents(
     options: ClassifyOptions,
     inputs: Inputs,
-    corrections: dict[str, Any],
+    corrections: Corrections,
     fits: Fits,
     found: dict[str, Any],
     progress: Progress | None,
@@ -287,7 +289,8 @@ def _make_contents(
             inputs.target_ids,
             inputs.target_texts,
             truth=None if inputs.truth is None else [inputs.truth[row] for row in inputs.rows],
-            corrected=corrections,
+            corrected=corrections.labels,
+            drawn=corrections.drawn,
             columns=_other_columns(options, inputs),
         ),
         source=SourceDocuments(inputs.ids, inputs.texts, inputs.labels),

@@ -5,6 +5,8 @@
   const NONE = -2;
   const MARKS = { [UNCLEAR]: "unclear", [NONE]: "none of these" };
   const NEW = "new label";  // as --corrections knows it
+  const [RANDOM, DOUBTFUL, CHOSEN] = ["random", "doubtful", "chosen"];  // how a document was drawn; as --corrections knows it
+  const MIN_RANDOM_LABELS = 10;  // as --corrections has it
   const FILE = "corrections.csv";
   const LONGEST_LABEL = 100;
   const LONGEST_NOTE = 2000;
@@ -39,8 +41,9 @@
   }
 
   // Labels by the number of the document, as codes: of a class, of a label that was added, of a mark. Each step back is what
-  // one act changed: numbers, what they had before, and whether they were open.
-  const review = { labels: new Map(), notes: new Map(), added: [], steps: [] };
+  // one act changed: numbers, what they had before, and whether they were open. Drawn is how a table that was loaded says
+  // that documents were drawn.
+  const review = { labels: new Map(), notes: new Map(), drawn: new Map(), added: [], steps: [] };
   const KEY = `gramshift-review-${data.key}`;
   // The codes that can be chosen: of classes, and of labels that were added, while a document has them. Codes of others stay,
   // since a step back may need them.
@@ -62,6 +65,11 @@
   const isLabel = (code) => Number.isInteger(code) && code >= NONE && code < classes.length + review.added.length;
   const isNew = (code) => code >= classes.length || data.new.includes(code);
 
+  function forget() {
+    for (const one of [review.labels, review.notes, review.drawn]) one.clear();
+    review.added = [];
+    review.steps = [];
+  }
   function recall() {
     let kept = null;
     try {
@@ -69,15 +77,13 @@
     } catch (error) {
       warn(error);
     }
-    review.labels.clear();
-    review.notes.clear();
-    review.added = [];
-    review.steps = [];
+    forget();
     try {
-      const { labels = [], notes = [], added = [], steps = [] } = JSON.parse(kept);
+      const { labels = [], notes = [], drawn = [], added = [], steps = [] } = JSON.parse(kept);
       for (const one of added) if (typeof one === "string") codeOf(one);
       for (const [number, code] of labels) if (isDocument(number) && isLabel(code)) review.labels.set(number, code);
       for (const [number, note] of notes) if (isDocument(number) && typeof note === "string") setNote(number, note);
+      for (const [number, how] of drawn) if (isDocument(number)) setDrawn(number, how);
       const isStep = ([number, before]) => isDocument(number) && (before === null || isLabel(before));
       review.steps = steps.filter((step) => step.length && step.every((one) => Array.isArray(one) && isStep(one)));
     } catch {
@@ -85,10 +91,10 @@
     }
   }
   function keep() {
-    const { labels, notes, added, steps } = review;
+    const { labels, notes, drawn, added, steps } = review;
     try {
       if (labels.size || notes.size) {
-        localStorage.setItem(KEY, JSON.stringify({ labels: [...labels], notes: [...notes], added, steps }));
+        localStorage.setItem(KEY, JSON.stringify({ labels: [...labels], notes: [...notes], drawn: [...drawn], added, steps }));
       } else localStorage.removeItem(KEY);
       byId("trouble").hidden = true;
     } catch (error) {
@@ -110,6 +116,9 @@
   function setNote(number, note) {
     if (note.trim()) review.notes.set(number, note.slice(0, LONGEST_NOTE));
     else review.notes.delete(number);
+  }
+  function setDrawn(number, how) {  // what was drawn at random stays so if it was also drawn otherwise
+    if (how === RANDOM || (how === DOUBTFUL && !review.drawn.has(number))) review.drawn.set(number, how);
   }
   // Give labels to documents as one act that can be undone: pairs of number and code.
   function give(pairs, wasOpen = false) {
@@ -149,13 +158,14 @@
   // How many labels of a random sample are right: of the first in random order, as far as all of them are reviewed. What is
   // none of the classes was labelled wrongly, what is unclear does not count.
   function scoreSample() {
-    const found = { right: 0, n: 0, unclear: 0, next: null };
+    const found = { right: 0, n: 0, unclear: 0, next: null, numbers: new Set() };
     for (const number of randomOrder) {
       const code = review.labels.get(number);
       if (code === undefined) {
         found.next = number;
         break;
       }
+      found.numbers.add(number);
       if (code === UNCLEAR) found.unclear++;
       else {
         found.n++;
@@ -164,6 +174,16 @@
     }
     return found;
   }
+  // How each document was drawn: at random if it is in that sample, else as an earlier run or a table that was loaded says.
+  function howDrawn() {
+    const { numbers } = scoreSample();
+    return (number) => {
+      const known = [numbers.has(number) ? RANDOM : CHOSEN, documents[number].drawn, review.drawn.get(number)];
+      return [RANDOM, DOUBTFUL].find((how) => known.includes(how)) ?? CHOSEN;
+    };
+  }
+  // The label of a document that a person has given here or before an earlier run.
+  const givenTo = (number) => review.labels.get(number) ?? (documents[number].corrected ? documents[number].label : undefined);
   function wilson(right, n) {  // an interval that holds the true share 95 times of 100
     const z = 1.96;
     const middle = (right + (z * z) / 2) / (n + z * z);
@@ -176,13 +196,15 @@
   const whole = (text) => text.replace(/\p{Surrogate}/gu, (half) => "\\u" + half.charCodeAt(0).toString(16));
   function toCsv() {
     const quote = (text) => (/[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-    const lines = [["id", "label", "was", "mark", "note"]];
+    const lines = [["id", "label", "was", "mark", "note", "drawn"]];
+    const drawn = howDrawn();
     documents.forEach((one, number) => {
-      const code = review.labels.get(number) ?? (one.corrected ? one.label : undefined);
+      const code = givenTo(number);
       const note = review.notes.get(number) ?? "";
       if (code === undefined && !note) return;
       const label = code === undefined || code in MARKS ? "" : labelName(code);
-      lines.push([one.id, label, classes[one.label], MARKS[code] ?? (label && isNew(code) ? NEW : ""), note]);
+      const mark = MARKS[code] ?? (label && isNew(code) ? NEW : "");
+      lines.push([one.id, label, classes[one.label], mark, note, drawn(number)]);
     });
     return lines.map((line) => line.map(whole).map(quote).join(",") + "\r\n").join("");
   }
@@ -223,7 +245,7 @@
     const escaped = new Map(allLabels().map((label) => [whole(label), label]));
     const found = { pairs: [], notes: 0, strange: 0, known: 0, classless: new Set() };
     for (const line of lines) {
-      const [id, label, mark, note] = ["id", "label", "mark", "note"].map((key) => line[column[key]] ?? "");
+      const [id, label, mark, note, drawn] = ["id", "label", "mark", "note", "drawn"].map((key) => line[column[key]] ?? "");
       const number = numbers.get(id);
       if (number === undefined) {
         found.strange++;
@@ -238,8 +260,9 @@
       if (!label.trim()) code = mark === MARKS[UNCLEAR] ? UNCLEAR : mark === MARKS[NONE] ? NONE : null;
       else if (code < 0) code = mark.trim().toLowerCase() === NEW ? codeOf(meant) : undefined;
       if (code === undefined) found.classless.add(label);
-      else if (code === null) continue;
-      else if (review.labels.has(number) || (documents[number].corrected && documents[number].label === code)) found.known++;
+      if (code === undefined || code === null) continue;
+      setDrawn(number, drawn.trim().toLowerCase());
+      if (review.labels.has(number) || (documents[number].corrected && documents[number].label === code)) found.known++;
       else found.pairs.push([number, code]);
     }
     const last = new Map(found.pairs);

@@ -90,10 +90,7 @@
   }
   function clear() {
     if (!confirm(`Forget all ${review.labels.size} labels and ${review.notes.size} notes that you set here?`)) return;
-    review.labels.clear();
-    review.notes.clear();
-    review.added = [];
-    review.steps = [];
+    forget();
     keep();
     offerLabels();
     draw();
@@ -136,13 +133,25 @@
       const [low, high] = wilson(right, n).map(percent);
       words = `Random sample: ${right} of ${n} right, accuracy ${percent(right / n)} (${low} to ${high})`;
       if (unclear) words += `; ${unclear} unclear left out`;
-    } else if (review.labels.size) {
-      words = `Not a random sample, so no score yet: ${isRandom ? "begin with the first document" : "sort by random order for one"}.`;
+    } else if (review.labels.size && !(isRandom && unclear)) {
+      words = 'These are not a random sample, so they do not measure accuracy. Press "Score a random sample" for that.';
     }
     const skipped = isRandom && next !== null && randomOrder.slice(randomPlace[next]).some((number) => review.labels.has(number));
     if (n && skipped) words += `; review document ${beginning(documents[next].id, 40)} to extend the sample`;
     byId("score").textContent = words;
     byId("score").hidden = !words;
+    byId("use").replaceChildren(...(n ? tellUse(isRandom) : []));
+    byId("use").hidden = !byId("use").hasChildNodes();
+  }
+  // What the next run makes of a random sample, as parts of a sentence; nothing on a page that no command made.
+  function tellUse(isRandom) {
+    if (!data.command.includes("--corrections")) return [];
+    const drawn = howDrawn();
+    const isUsed = (number) => (givenTo(number) ?? NONE) >= 0 && drawn(number) === RANDOM;
+    const left = MIN_RANDOM_LABELS - documents.filter((one, number) => isUsed(number)).length;
+    if (left > 0) return isRandom ? [`Label ${left} more to use the sample in the next run.`] : [];
+    const use = ": they then set the class proportions and measure the accuracy.";
+    return ["Download the labels and run again with ", make("code", {}, "--corrections"), use];
   }
 
   // To the next run and back.
