@@ -159,7 +159,7 @@ def ask_own_labels(texts: list[str], labels: Any) -> Answers | None:
 def what_is_told(classifier: Any, truth: Any) -> dict[str, Any]:
     """The accuracy that it expects, its class shares, and which labels of its first round are right, where it has them."""
     told: dict[str, Any] = {}
-    expected, shares = (as_plain(getattr(classifier, name, None)) for name in ("expected_accuracy_", "shares_"))
+    expected, shares = (as_plain(getattr(classifier, name, None)) for name in ("expected_accuracy_", "class_prior_"))
     first = getattr(classifier, "plain_transduction_", None)
     if expected is not None and expected["value"] is not None:
         told["expected"] = {name: 100 * float(expected[name]) for name in EXPECTED}

@@ -291,7 +291,7 @@ def test_a_new_label_that_is_meant_becomes_a_class(gramshift, folder, method):
     ("label", "options", "message"),
     [
         ("postive", (), "If it is meant as a class of its own, write 'new label' into a column mark"),
-        ("mixed", ("--shares", "positive=0.5,negative=0.5"), "c.csv adds 'mixed'; leave --shares out"),
+        ("mixed", ("--class-prior", "positive=0.5,negative=0.5"), "c.csv adds 'mixed'; leave --class-prior out"),
     ],
 )
 def test_a_new_label_that_cannot_be(gramshift, folder, label, options, message):

@@ -6,7 +6,7 @@ import pytest
 from gramshift import StringKernel
 from gramshift.model.advice import (
     agreement,
-    class_shares,
+    class_proportions,
     counts_in_words,
     diagnose,
     drift,
@@ -26,7 +26,7 @@ def shares(good):
 
 
 def test_the_figures_by_hand():
-    assert class_shares(["a", "b", "a", "a"], ["a", "b", "c"]) == {"a": 0.75, "b": 0.25, "c": 0.0}
+    assert class_proportions(["a", "b", "a", "a"], ["a", "b", "c"]) == {"a": 0.75, "b": 0.25, "c": 0.0}
     assert agreement(["a", "b", "a"], ["a", "a", "a"]) == pytest.approx(2 / 3)
     assert drift([shares(0.5), shares(0.9), shares(0.7)]) == pytest.approx(0.2)
     assert drift([{"a": 0.2, "b": 0.3, "c": 0.5}, {"a": 0.5, "b": 0.3, "c": 0.2}]) == pytest.approx(0.3)
@@ -119,7 +119,7 @@ def test_warnings(source, stages, expected):
     ],
 )
 def test_the_verdict_and_its_tone(labels, plain, apart, verdict, tone):
-    stages = [class_shares(one, ["good", "bad"]) for one in (plain, labels)]
+    stages = [class_proportions(one, ["good", "bad"]) for one in (plain, labels)]
     found, _ = diagnose(labels=labels, plain=plain, source=EVEN, stages=stages, apart=apart)
     assert found["verdict"].startswith(verdict)
     assert tone_of(found["verdict"]) == tone
@@ -183,7 +183,7 @@ def test_where_plain_gives_the_same_labels_it_is_no_safer():
 
 def test_a_method_that_does_not_adapt_is_not_asked_about_adapting_or_rounds():
     plain, labels = ["good", "bad"] * 50, ["good"] * 80 + ["bad"] * 20
-    stages = [class_shares(one, ["good", "bad"]) for one in (plain, labels)]
+    stages = [class_proportions(one, ["good", "bad"]) for one in (plain, labels)]
     given = {"plain": plain, "source": EVEN, "stages": stages, "apart": 0.9}
     found, warnings = diagnose(labels=labels, **given, adapts=False, n_rounds=1, advice="compare with best")
     assert warnings == ["the proportion of 'good' is 80%, with plain 50%: check some of these labels, compare with best"]

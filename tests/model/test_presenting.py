@@ -103,7 +103,7 @@ def test_one_class_for_all_is_warned_of_at_the_users_line():
     source = ["good " + text for text in KITCHEN.texts]
     labels = ["good"] * 70 + ["bad"] * 50
     with pytest.warns(FitWarning, match=r"one class dominates.*plain_transduction_") as caught:
-        clf = gs.TransductiveClassifier(select={"good": 1.0, "bad": 0.0}).fit(source, labels, target=FILMS.texts)
+        clf = gs.TransductiveClassifier(class_prior={"good": 1.0, "bad": 0.0}).fit(source, labels, target=FILMS.texts)
     assert set(clf.transduction_) == {"good"}
     assert [one.filename for one in caught] == [__file__] * len(caught)
     assert issubclass(FitWarning, UserWarning)

@@ -26,15 +26,15 @@ LOST = 0.25  # of its proportion in the source, that a class has left
 FORESEEN, MANY = 3, 10  # target documents of a class, going by the source: fewer may be none, or few, by chance
 WIDE, AT_LEAST = 0.5, 0.65  # an interval that tells nothing; its lower end, where labels are called usable
 ENOUGH = 20  # target documents: of fewer it is no news that all are of one class
-Shares = dict[str, float]
+Proportions = dict[str, float]
 
 
 @dataclass(frozen=True)
 class Advice:
     """What to do about a warning, in the words of those who read it."""
 
-    without_shares: str = "compare with the method plain, or add fewer pseudo-labels (n_added)"
-    with_shares: str = "compare with plain_transduction_, or give the class proportions that you know (select)"
+    without_class_prior: str = "compare with the method plain, or add fewer pseudo-labels (n_added)"
+    with_class_prior: str = "compare with plain_transduction_, or give the class proportions that you know (class_prior)"
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ class Answers:
     """Of the target documents."""
     source: list[str]
     """The labels of the source documents."""
-    rounds: list[Shares]
-    """The class shares of the target, round by round."""
+    rounds: list[Proportions]
+    """The class proportions of the target, round by round."""
     plain: list[str] | None = None
     """The labels that the target would have without adapting, if that is known."""
     expected: dict[str, float] | None = None
-    shares: dict[Any, dict[str, float]] | None = None
+    class_prior: dict[Any, dict[str, float]] | None = None
     adapts: bool = True
     """Whether the method looks at target documents at all."""
     sources: list[dict[str, Any]] | None = None
@@ -59,19 +59,19 @@ class Answers:
     """Whether there were too few target documents for a method that adapts."""
 
     @property
-    def stages(self) -> list[Shares]:
-        """The class shares of the target: of plain, if it is known, then of each round."""
-        return [*([] if self.plain is None else [class_shares(self.plain, self.classes)]), *self.rounds]
+    def stages(self) -> list[Proportions]:
+        """The class proportions of the target: of plain, if it is known, then of each round."""
+        return [*([] if self.plain is None else [class_proportions(self.plain, self.classes)]), *self.rounds]
 
 
-def shares_by_round(history: Sequence[dict[str, Any]], n_target: int) -> list[Shares]:
-    """The class shares of the target, round by round; files of early versions do not have them."""
+def proportions_by_round(history: Sequence[dict[str, Any]], n_target: int) -> list[Proportions]:
+    """The class proportions of the target, round by round; files of early versions do not have them."""
     counts = [step["labels"] for step in history if step["labels"] is not None]
     return [{str(name): count / max(1, n_target) for name, count in one.items()} for one in counts]
 
 
-def class_shares(labels: list[str], classes: list[str]) -> Shares:
-    """Return the share of each class, 0 to 1."""
+def class_proportions(labels: list[str], classes: list[str]) -> Proportions:
+    """Return the proportion of each class, 0 to 1."""
     return {name: labels.count(name) / max(1, len(labels)) for name in classes}
 
 
@@ -80,9 +80,9 @@ def agreement(labels: list[str], others: list[str]) -> float:
     return sum(a == b for a, b in zip(labels, others, strict=True)) / max(1, len(labels))
 
 
-def drift(shares: list[Shares]) -> float:
-    """Return the share of documents that would have to change their label to get from the first shares to the last."""
-    first, last = shares[0], shares[-1]
+def drift(stages: list[Proportions]) -> float:
+    """Return the share of documents that would have to change their label to get from the first stage to the last."""
+    first, last = stages[0], stages[-1]
     return sum(abs(last[name] - first[name]) for name in first) / 2
 
 
@@ -114,21 +114,21 @@ def diagnose_answers(answers: Answers, apart: float | None, advice: Advice | Non
 
     ``apart`` is the separability of source and target, if it was measured.
     """
-    advice, shares = advice or Advice(), answers.shares
+    advice, prior = advice or Advice(), answers.class_prior
     found, warnings = diagnose(
         labels=answers.labels,
         plain=answers.plain,
-        source=class_shares(answers.source, answers.classes),
+        source=class_proportions(answers.source, answers.classes),
         stages=answers.stages,
         apart=apart,
-        advice=advice.without_shares if shares is None else advice.with_shares,
+        advice=advice.without_class_prior if prior is None else advice.with_class_prior,
         expected=answers.expected,
         adapts=answers.adapts,
         n_rounds=len(answers.rounds),
     )
-    if shares is not None:
-        moved = sum(abs(one["used"] - one["source"]) for one in shares.values()) / 2
-        found = {"class proportions moved": _of(moved, shares_in_words(shares))} | found
+    if prior is not None:
+        moved = sum(abs(one["used"] - one["source"]) for one in prior.values()) / 2
+        found = {"class proportions moved": _of(moved, class_prior_in_words(prior))} | found
     if answers.fell_back:
         words = f"Too few target documents to adapt to ({len(answers.labels)}): these are the labels that plain gives."
         found = {"not adapted": {"value": len(answers.labels), "sentence": words}} | found
@@ -141,17 +141,17 @@ def diagnose(
     *,
     labels: list[str],
     plain: list[str] | None,
-    source: Shares,
-    stages: list[Shares],
+    source: Proportions,
+    stages: list[Proportions],
     apart: float | None,
-    advice: str = Advice.without_shares,
+    advice: str = Advice.without_class_prior,
     expected: dict[str, float] | None = None,
     adapts: bool = True,
     n_rounds: int = 2,
 ) -> tuple[dict[str, Any], list[str]]:
     """Return what there is to say, each with a value and a sentence, and warnings in words.
 
-    ``stages`` are the class shares of the target: of plain if it was run, then of each round. ``advice`` says what to do
+    ``stages`` are the class proportions of the target: of plain if it was run, then of each round. ``advice`` says what to do
     about a warning. A method that does not adapt is not asked whether that was wise.
     """
     found: dict[str, Any] = {} if apart is None else {"separability": _of(apart, _apart_in_words(apart))}
@@ -162,7 +162,7 @@ def diagnose(
         found["drift of the class proportions"] = _of(drift(stages), _drift_in_words(stages))
     warnings = warn(source=source, stages=stages, advice=advice, n_target=len(labels), n_rounds=n_rounds)
     if expected is not None:
-        found["verdict"] = judge_labels(expected, max(last_shares(stages, source).values()), warnings)
+        found["verdict"] = judge_labels(expected, max(last_proportions(stages, source).values()), warnings)
     elif plain is not None and not adapts:
         found["verdict"] = _judge_unadapted(warnings, agreement(labels, plain))
     elif plain is not None:
@@ -172,9 +172,9 @@ def diagnose(
 
 def warn(
     *,
-    source: Shares,
-    stages: list[Shares],
-    advice: str = Advice.without_shares,
+    source: Proportions,
+    stages: list[Proportions],
+    advice: str = Advice.without_class_prior,
     n_target: int = ENOUGH,
     n_rounds: int = 2,
 ) -> list[str]:
@@ -212,8 +212,8 @@ def _listed(names: list[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more classes" if len(names) > most else "")
 
 
-def last_shares(stages: list[Shares], source: Shares) -> Shares:
-    """Return the class shares of the last stage, those of the source if there is none."""
+def last_proportions(stages: list[Proportions], source: Proportions) -> Proportions:
+    """Return the class proportions of the last stage, those of the source if there is none."""
     return stages[-1] if stages else source
 
 
@@ -288,20 +288,20 @@ def _agreement_in_words(same: float, n: int) -> str:
     return f"{same:.0%} of labels ({round(same * n)} of {n}) match the non-adapted model (plain)."
 
 
-def _drift_in_words(stages: list[Shares]) -> str:
+def _drift_in_words(stages: list[Proportions]) -> str:
     steps = {name: " -> ".join(f"{stage[name]:.0%}" for stage in stages) for name in stages[0]}
     return "Class proportions, plain and round by round: " + "; ".join(f"{name}: {step}" for name, step in steps.items()) + "."
 
 
-def shares_in_words(shares: dict[Any, dict[str, float]]) -> str:
-    """Tell what shares the classes have: as used, with an interval, in the source, and as estimated if they were."""
-    if all(one["low"] == one["high"] for one in shares.values()):
-        parts = [f"{name}: {one['used']:.0%} (source {one['source']:.0%})" for name, one in shares.items()]
+def class_prior_in_words(prior: dict[Any, dict[str, float]]) -> str:
+    """Tell what class proportions there are: as used, with an interval, in the source, and as estimated if they were."""
+    if all(one["low"] == one["high"] for one in prior.values()):
+        parts = [f"{name}: {one['used']:.0%} (source {one['source']:.0%})" for name, one in prior.items()]
         return "Class proportions used, none of them estimated: " + "; ".join(parts) + "."
     parts = [
         f"{name}: {one['used']:.0%} ({one['low']:.0%} to {one['high']:.0%}; source {one['source']:.0%},"
         f" estimated {one['estimated']:.0%})"
-        for name, one in shares.items()
+        for name, one in prior.items()
     ]
     return "Class proportions used: " + "; ".join(parts) + "."
 

@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 
 from gramshift.learn.labelling import Rows
 from gramshift.learn.ridge import SingularKernelError
-from gramshift.model.advice import Advice, Answers, class_shares, diagnose_answers, separability, shares_by_round, warn
+from gramshift.model.advice import (
+    Advice,
+    Answers,
+    class_proportions,
+    diagnose_answers,
+    proportions_by_round,
+    separability,
+    warn,
+)
 from gramshift.model.fit import fit_exact
 from gramshift.model.fitted import Fit
 from gramshift.model.inputs import FitInput
@@ -30,10 +38,10 @@ def answers_of(fit: Fit, plain: Fit | None) -> Answers:
         classes=_names(fit.classes),
         labels=labels,
         source=_names(fit.classes[fit.labelling.source_codes]),
-        rounds=shares_by_round(fit.history, len(labels)),
+        rounds=proportions_by_round(fit.history, len(labels)),
         plain=None if plain is None else _names(plain.labels[plain.wanted]),
         expected=fit.expected_accuracy,
-        shares=fit.describe_shares(),
+        class_prior=fit.describe_class_prior(),
         adapts=fit.settings.adapt or len(fit.history) > 1,
         sources=fit.sources,
         fell_back=fell_back(fit),
@@ -61,8 +69,8 @@ def diagnose_fit(fit: Fit, runtime: Runtime) -> dict[str, Any]:
 def find_warnings(fit: Fit) -> list[str]:
     """In words, what is wrong with the labels of a fit as far as that is known without further work."""
     answers = answers_of(fit, _first_round(fit))
-    advice = Advice.without_shares if answers.shares is None else Advice.with_shares
-    source = class_shares(answers.source, answers.classes)
+    advice = Advice.without_class_prior if answers.class_prior is None else Advice.with_class_prior
+    source = class_proportions(answers.source, answers.classes)
     n_target, n_rounds = len(answers.labels), len(answers.rounds)
     found = warn(source=source, stages=answers.stages, advice=advice, n_target=n_target, n_rounds=n_rounds)
     return [*found, *find_void_rounds(fit.history, "n_added"), *check_scale(fit)]

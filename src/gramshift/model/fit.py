@@ -214,7 +214,7 @@ def _keep(
     when, history = tell_story(outcome.rounds, outcome.labelling, classes.tolist(), wanted)
     fit = Fit(settings, parameters, classes, model, outcome.labelling, last.scores, when, history, outcome.calibration)
     plain = None if outcome.plain is None else choose_classes(outcome.plain)
-    return replace(fit, shares=outcome.shares, plain=plain, expected=outcome.expected, n_unlabelled=n_unlabelled)
+    return replace(fit, class_prior=outcome.shares, plain=plain, expected=outcome.expected, n_unlabelled=n_unlabelled)
 
 
 def _make_describer(

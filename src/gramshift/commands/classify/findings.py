@@ -33,12 +33,12 @@ def describe_findings(options: ClassifyOptions, inputs: Inputs, corrections: dic
         "source_labels": {str(name): source.count(str(name)) for name in fits.classes},
         "mean_confidence": round(float(fits.confidence.mean()), 4),
         "expected_accuracy": getattr(fits.classifier, "expected_accuracy_", None),
-        "shares": _name_all(getattr(fits.classifier, "shares_", None)),
+        "class_prior": _name_all(getattr(fits.classifier, "class_prior_", None)),
         "domains": getattr(fits.classifier, "sources_", None),
         "without_evidence": fits.n_blank,
         "fell_back": METHODS[options.method].is_best and len(fits.classifier.history_) == 1,
         "history": [
-            step | {key: _name_all(step[key]) for key in ("added", "labels", "shares") if key in step}
+            step | {key: _name_all(step[key]) for key in ("added", "labels", "class_prior") if key in step}
             for step in fits.classifier.history_
         ],
         "diagnostics": fits.diagnostics,

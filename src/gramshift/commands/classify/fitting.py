@@ -12,7 +12,7 @@ from gramshift.commands.classify.reading import Inputs
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.ridge import SingularKernelError
 from gramshift.methods import BEST, METHODS
-from gramshift.model.advice import Advice, Answers, diagnose_answers, separability, shares_by_round
+from gramshift.model.advice import Advice, Answers, diagnose_answers, proportions_by_round, separability
 from gramshift.model.classifier import TransductiveClassifier, fit_on_gram
 from gramshift.model.data_problems import DOUBTFUL, Examined, Issues, find_issues
 from gramshift.model.describers import compare_plainly
@@ -26,10 +26,10 @@ from gramshift.runtime.threads import Progress
 from gramshift.text.corpus import Joined
 
 ADVICE = Advice(
-    without_shares="compare with --method plain, or add fewer pseudo-labels (--added)",
-    with_shares="compare with plain_label, or give the class proportions if you know them (--shares)",
+    without_class_prior="compare with --method plain, or add fewer pseudo-labels (--added)",
+    with_class_prior="compare with plain_label, or give the class proportions if you know them (--class-prior)",
 )
-OF_BASELINES = Advice(without_shares=f"compare with --method {BEST}")
+OF_BASELINES = Advice(without_class_prior=f"compare with --method {BEST}")
 
 
 @dataclass(frozen=True)
@@ -176,10 +176,10 @@ def _diagnose(
         classes=list(map(str, classifier.classes_.tolist())),
         labels=list(map(str, classifier.transduction_.tolist())),
         source=list(map(str, inputs.labels)),
-        rounds=shares_by_round(classifier.history_, len(classifier.transduction_)),
+        rounds=proportions_by_round(classifier.history_, len(classifier.transduction_)),
         plain=None if plain is None else list(map(str, plain.transduction_.tolist())),
         expected=getattr(classifier, "expected_accuracy_", None),
-        shares=getattr(classifier, "shares_", None),
+        class_prior=getattr(classifier, "class_prior_", None),
         adapts=method.adapts,
         sources=getattr(classifier, "sources_", None),
         fell_back=method.is_own and fell_back(classifier._fit),

@@ -51,7 +51,7 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
     if options.resume is not None:
         check_folder(options.resume)
     inputs = read_inputs(options, progress=progress, say=say)
-    options.given_parameters(inputs.labels)  # shares of classes that there are not are refused
+    options.given_parameters(inputs.labels)  # proportions of classes that there are not are refused
     corrections = _corrections(options, inputs, say)
     classes = sorted({*inputs.labels, *corrections.values()})
     columns = _columns(options, inputs, classes, say)
@@ -162,10 +162,10 @@ def _corrections(options: ClassifyOptions, inputs: Inputs, say: Say) -> dict[str
     )
     if len(found.labels) == len(inputs.rows):
         raise TableError(f"{options.corrections} has a label for every target document; there is nothing left to find")
-    if found.new and options.shares not in (None, "source"):
+    if found.new and options.class_prior not in (None, "source"):
         named = ", ".join(map(repr, map(str, found.new)))
         raise TableError(
-            f"--shares is for the classes of the source, and {options.corrections} adds {named}; leave --shares out"
+            f"--class-prior is for the classes of the source, and {options.corrections} adds {named}; leave --class-prior out"
         )
     for words in found.in_words(options.corrections):
         say(words)
