@@ -160,7 +160,7 @@ def what_is_told(classifier: Any, truth: Any) -> dict[str, Any]:
     """The accuracy that it expects, its class shares, and which labels of its first round are right, where it has them."""
     told: dict[str, Any] = {}
     expected, shares = (as_plain(getattr(classifier, name, None)) for name in ("expected_accuracy_", "class_prior_"))
-    first = getattr(classifier, "plain_transduction_", None)
+    first = getattr(classifier, "unadapted_transduction_", None)
     if expected is not None and expected["value"] is not None:
         told["expected"] = {name: 100 * float(expected[name]) for name in EXPECTED}
     if shares is not None:

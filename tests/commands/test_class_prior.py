@@ -7,6 +7,7 @@ import pytest
 
 from gramshift.commands.classify.options import match_class_prior, parse_class_prior
 from gramshift.errors import InputError
+from small_tables import read_csv
 
 RUN = ("classify", "--source", "pans.csv", "knives.csv", "--target", "films.csv", "--output", "labels.csv")
 CLASSES = "; the classes are negative, positive: give a proportion for each of these, or 0"
@@ -87,6 +88,14 @@ def test_it_is_used_and_told(gramshift, folder, value, used):
     assert "shares" not in found
     assert set(found["history"][-1]["class_prior"]) == {"positive", "negative"}
     assert f'class-prior = "{value}"' in found["options"]
+
+
+def test_unadapted_labels_have_the_proportions_of_the_source(gramshift, folder):
+    labels = []
+    for options in (), ("--class-prior", "positive=90%,negative=10%"):
+        assert gramshift(*RUN, *options, "--force").code == 0
+        labels.append([row["unadapted_label"] for row in read_csv(folder / "labels.csv")])
+    assert labels[0] == labels[1]
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_unlabelled_texts_are_learnt_from_and_get_no_label(alone):
     assert found.transduction_.shape == alone.transduction_.shape == (60,)
     assert found.transduction_proba_.shape == found.transduction_score_.shape == (60, 2)
     assert found.labeled_iter_.shape == (120 + 60,)
-    assert found.plain_transduction_.shape == (60,)
+    assert found.unadapted_transduction_.shape == (60,)
     assert [sum(step["labels"].values()) for step in found.history_] == [60, 60, 60]
     assert not np.allclose(found.transduction_score_, alone.transduction_score_)
     together = fit(target=FILMS.texts)
@@ -46,7 +46,7 @@ def test_unlabelled_texts_are_still_known_in_a_file(tmp_path):
     assert loaded.class_prior_ == found.class_prior_
     assert loaded.history_ == found.history_
     assert loaded.expected_accuracy_ == found.expected_accuracy_
-    np.testing.assert_array_equal(loaded.plain_transduction_, found.plain_transduction_)
+    np.testing.assert_array_equal(loaded.unadapted_transduction_, found.unadapted_transduction_)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_the_users_shares_win():
 def test_fewer_than_fifty_target_documents_get_the_labels_of_plain():
     few = gs.TransductiveClassifier().fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts[:49])
     assert len(few.history_) == 1
-    np.testing.assert_array_equal(few.transduction_, few.plain_transduction_)
+    np.testing.assert_array_equal(few.transduction_, few.unadapted_transduction_)
     assert len(gs.TransductiveClassifier().fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts[:50]).history_) == 5
 
 

@@ -116,7 +116,7 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         The scores of each target document; the largest decides.
     transduction_proba_ : array of shape (n_target, n_classes)
         The probabilities of each target document, on average as sure as labels are expected to be right.
-    plain_transduction_ : array of shape (n_target,) or None
+    unadapted_transduction_ : array of shape (n_target,) or None
         The label that each target document would have without adapting, by the first round with the source's class proportions.
     class_prior_ : dict or None
         For each class its proportion in the "source", as "estimated" for the target, as "used", and the 95 % interval of the
@@ -304,7 +304,7 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         self._fit = fit
         self.classes_ = fit.classes
         self.transduction_score_, self.labeled_iter_, self.landmarks_ = fit.among_all()
-        self.class_prior_, self.plain_transduction_ = fit.describe_class_prior(), fit.plain_labels
+        self.class_prior_, self.unadapted_transduction_ = fit.describe_class_prior(), fit.unadapted_labels
         self.expected_accuracy_, self.sources_ = fit.expected_accuracy, fit.sources
         self.transduction_: NDArray[Any] = fit.classes[choose_classes(self.transduction_score_)]
         self.history_ = fit.history

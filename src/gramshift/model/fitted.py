@@ -19,7 +19,7 @@ from gramshift.learn.shares import Shares
 from gramshift.model.data_problems import Examined, Issues, find_issues
 from gramshift.model.inputs import as_gram, check_rows
 from gramshift.model.ngram_model import NGramModel, find_documents
-from gramshift.model.settings import Settings
+from gramshift.model.settings import PLAIN, UNADAPTED, Settings
 from gramshift.model.similarities import Reference, Similarities
 from gramshift.text.corpus import Corpus, digest_of
 
@@ -119,7 +119,7 @@ class Fit:
     """The whole target, where all else is about a sample of it."""
     class_prior: Shares | None = None
     """The class proportions by which documents joined; None where these play no part."""
-    plain: Codes | None = None
+    unadapted: Codes | None = None
     """The class of each target document by the first round, with the source's proportions, so without adapting."""
     expected: Expected | None = None
     sources: list[dict[str, Any]] | None = None
@@ -156,9 +156,16 @@ class Fit:
         return self.probabilities[self.wanted] if self.sampled is None else self.sampled.probabilities
 
     @property
-    def plain_labels(self) -> NDArray[Any] | None:
+    def unadapted_labels(self) -> NDArray[Any] | None:
         """The label that each target document would have without adapting, if that is known."""
-        return None if self.plain is None or self.sampled is not None else self.classes[self.plain[self.wanted]]
+        codes = self.unadapted
+        return None if codes is None or self.sampled is not None else self.classes[codes[self.wanted]]
+
+    @property
+    def reference(self) -> str:
+        """What its labels are compared with, by name."""
+        name: str = UNADAPTED if self.parameters.get("preset") == "best" else PLAIN
+        return name
 
     @property
     def expected_accuracy(self) -> dict[str, float] | None:
@@ -327,7 +334,7 @@ def read_told(told: Any, arrays: dict[str, NDArray[Any]], n_target: int) -> dict
     """The same from a file whose head was checked; early ones do not have it."""
     if told is None:
         return {}
-    prior, plain, expected, sources = told.get("class_prior"), None, told.get("expected"), told.get("sources")
+    prior, unadapted, expected, sources = told.get("class_prior"), None, told.get("expected"), told.get("sources")
     n_unlabelled, n_blank = told["unlabelled"], told["blank"]
     n_corrected = told.get("corrected", 0)
     if not 0 <= n_corrected <= np.sum(arrays["labeled_iter"] == 0):
@@ -336,14 +343,14 @@ def read_told(told: Any, arrays: dict[str, NDArray[Any]], n_target: int) -> dict
         raise ValueError("it counts more documents than it has")
     if prior is not None:
         names = ("source", "estimated", "used", "errors")
-        prior, plain = Shares(**{name: np.array(prior[name], float) for name in names}), arrays["plain_codes"]
+        prior, unadapted = Shares(**{name: np.array(prior[name], float) for name in names}), arrays["unadapted_codes"]
     if expected is not None:
         expected = Expected(*(float(expected[name]) for name in ("value", "low", "high")))
         if not expected.low <= expected.value <= expected.high:
             raise ValueError("the accuracy that it expects is none")
     if sources is not None:
         sources = [{str(name): one[name] if name == "domain" else float(one[name]) for name in one} for one in sources]
-    known = {"class_prior": prior, "plain": plain, "expected": expected, "sources": sources}
+    known = {"class_prior": prior, "unadapted": unadapted, "expected": expected, "sources": sources}
     origins = _read_origins(told.get("origins"), len(arrays["labeled_iter"]))
     return known | {"n_unlabelled": n_unlabelled, "n_blank": n_blank, "n_corrected": n_corrected, "origins": origins}
 

@@ -58,7 +58,7 @@ ARRAYS = {
     "scores": BY_CLASS,
     "held_out_scores": BY_CLASS,
 }
-PLAIN_CODES = {"plain_codes": Array("<i8", ("target",), low=0, below="classes")}
+UNADAPTED_CODES = {"unadapted_codes": Array("<i8", ("target",), low=0, below="classes")}
 DIGESTS = {"digests": Array("<u1", ("target", DIGEST))}
 LANDMARKS = {"landmarks": Array("<i8", ("compared",), low=0, below="documents", rising="strictly")} | DIGESTS
 ROWS = {  # of numbers, in place of texts
@@ -125,5 +125,5 @@ def arrays_of(head: dict[str, Any]) -> dict[str, Array]:
     if head.get("sampled"):
         arrays |= SAMPLE_ARRAYS
     if (head.get("told") or {}).get("class_prior") is not None:
-        arrays |= PLAIN_CODES
+        arrays |= UNADAPTED_CODES
     return arrays

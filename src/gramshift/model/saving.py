@@ -91,7 +91,7 @@ def save_fit(fit: Fit, path: Writable, *, texts: bool = False) -> None:
         "known_codes": fit.labelling.known,
         "landmarks": fit.landmarks,
         "digests": fit.digests,
-        "plain_codes": fit.plain,
+        "unadapted_codes": fit.unadapted,
         "rows": fit.model.documents,
     }
     if ngrams is not None:

@@ -23,6 +23,7 @@ CLASSIFIERS = ("ridge", "discriminant", "svm")
 CLASS_PRIORS = (ESTIMATED, SOURCE, IGNORED)
 AUTO = "auto"
 FEWEST = 50  # target documents: with 30 adapting brought nothing on average (docs/experiments.md)
+UNADAPTED, PLAIN = "unadapted", "plain"  # labels for comparison: of the first round of "best", or of the paper's plain kernel
 PRIOR = "prior"  # scores that begin at the class proportions
 MOST_LANDMARKS = 10_000  # that "auto" takes: training on more takes longer than it is worth
 LARGEST_ALPHA = 1e12  # beyond it all scores are the same to rounding

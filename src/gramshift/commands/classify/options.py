@@ -13,7 +13,7 @@ from gramshift.kernels.registry import LONGEST
 from gramshift.learn.rounds import SOURCE
 from gramshift.methods import BEST, ENGINES, KERNELS, LABELLING, METHODS, check_preset
 from gramshift.model.classifier import TransductiveClassifier
-from gramshift.model.settings import PRESETS, ROWS, Settings
+from gramshift.model.settings import PLAIN, PRESETS, ROWS, UNADAPTED, Settings
 from gramshift.runtime.door import read_regular
 from gramshift.runtime.memory import parse_bytes
 from gramshift.runtime.workers import require_dask
@@ -122,13 +122,13 @@ class ClassifyOptions:
         """The steps of such a run, in their order, for whoever shows its progress."""
         method, alone = METHODS[self.method], self.landmarks is not None
         elsewhere = self.engine != "threads" or self.resume is not None
-        compares = alone or (method.is_stage and (self.method != "plain" or elsewhere))
+        compares = alone or (method.is_stage and (self.method != PLAIN or elsewhere))
         wanted = {
             "reading": True,
             "index": method.is_own and self.embeddings is None and not alone,
             "gram": compares and self.embeddings is None,
             "training": True,
-            "plain": self.method != "plain" and not alone,
+            "reference": self.method != PLAIN and not alone,
             "before": self.corrections is not None and not alone,
             "problems": self.embeddings is None and not alone,
             "report": self.report is not None,
@@ -186,6 +186,11 @@ class ClassifyOptions:
         """The lengths of n-grams that are given, or those of the preset."""
         lengths: tuple[int, int] = PRESETS[BEST if METHODS[self.method].is_best else PAPER]["ngram_range"]
         return lengths if self.ngrams is None else parse_ngrams(self.ngrams)
+
+    @property
+    def reference(self) -> str:
+        """What labels are compared with, by name: for best its own first round, for all others the method plain."""
+        return UNADAPTED if METHODS[self.method].is_best else PLAIN
 
     def n_added(self, n_target: int) -> int:
         """How many of so many target documents join in the end."""
