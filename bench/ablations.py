@@ -24,11 +24,11 @@ VARIANTS: dict[str, dict[str, Any]] = {
     BEST: {},
     "best, no weights by class": {"weighting": {"idf": 2}},
     "best, no idf": {"weighting": {"classes": 1}},
-    "best, the surest join": {"select": "surest"},
-    "best, the source's proportions": {"select": "source shares"},
+    "best, the surest join": {"class_prior": "ignored"},
+    "best, the source's proportions": {"class_prior": "source"},
     RAW: {},
     TEXT_ALONE: {},
-    "tkc, the source's proportions": METHODS["tkc"].options | {"select": "source shares"},
+    "tkc, the source's proportions": METHODS["tkc"].options | {"class_prior": "source"},
 }
 Domains = dict[str, dict[str, tuple[list[str], Any]]]
 """By domain and fields: texts and codes."""
@@ -46,7 +46,7 @@ def run(texts: Texts, *, smoke: bool, repeat: int) -> dict[str, Any]:
             right[name].append((clf.transduction_ == domains[setting.target]["title+text"][1]).astype(float))
             say(f"{setting.name}, {name}: {100 * right[name][-1].mean():.1f} ({seconds:.0f} s)")
             if name == BEST:
-                proportions[setting.name] = clf.shares_[1]
+                proportions[setting.name] = clf.class_prior_[1]
     clusters = Clustered([np.arange(len(one)) for one in right[BEST]], [setting.target for setting in settings])
     drawn = {name: clusters.means(values) for name, values in right.items()}
     rows = [

@@ -22,7 +22,7 @@ from gramshift.model.settings import PRESETS
 N_TARGET = 2000
 SETTINGS = (("B", 0), ("E", 1), ("K", 2), ("D", 3))
 """Sources, and the seed of the sample of the target."""
-GROWING: dict[str, Any] = {"preset": "best", "select": "source shares"}
+GROWING: dict[str, Any] = {"preset": "best", "class_prior": "source"}
 CHARACTERS = GROWING | {"kernel": "presence"}
 VARIANTS: dict[str, dict[str, Any]] = {
     "paper's plain": {"preset": "paper", "adapt": False, "n_rounds": 1},
@@ -43,7 +43,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 SHARES = {
     "paper's tkc": {"preset": "paper"},
-    "source shares": {"preset": "best", "select": "source shares"},
+    "source shares": {"preset": "best", "class_prior": "source"},
     "best: estimated shares": {"preset": "best"},
 }
 

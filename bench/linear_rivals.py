@@ -20,7 +20,7 @@ from gramshift.kernels.weighting import frequency_ratios
 from gramshift.learn.calibrate import softmax
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.ridge import Fitted
-from gramshift.learn.rounds import ESTIMATED_SHARES, Schedule, fit_rounds
+from gramshift.learn.rounds import ESTIMATED, Schedule, fit_rounds
 from gramshift.learn.selection import choose_classes
 from gramshift.learn.shares import measure_drift
 from gramshift.model.settings import FEWEST, PRESETS
@@ -90,7 +90,7 @@ def fit_best(source: Texts, codes: Codes, target: Texts, *, ngram_range: tuple[i
     n_added = tuple(max(1, round(share * len(target))) for share in JOINING)
     describer = SparseDescriber(present)
     n_rounds = 1 + len(JOINING) if len(target) >= FEWEST else 1
-    outcome = fit_rounds(describer, labelling, Schedule(n_rounds, n_added, ESTIMATED_SHARES, True), Runtime(1))
+    outcome = fit_rounds(describer, labelling, Schedule(n_rounds, n_added, ESTIMATED, True), Runtime(1))
     last, calibration = outcome.rounds[-1], outcome.calibration
     assert calibration is not None, "best always has it"
     probabilities = softmax(calibration.scores, calibration.steepness)

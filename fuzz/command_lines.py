@@ -48,7 +48,7 @@ OPTIONS: dict[str, dict[str, str]] = {  # by command: what an option takes
         "--source": "file", "--target": "file", "--output": "output", "--report": "output", "--save": "output",
         "--corrections": "file", "--config": "config", "--text": "column", "--label": "column", "--id": "column",
         "--truth": "column", "--format": "format", "--encoding": "encoding", "--method": "method", "--kernel": "kernel",
-        "--ngrams": "odd", "--added": "odd", "--shares": "odd", "--unlabelled": "file", "--abstain-below": "odd",
+        "--ngrams": "odd", "--added": "odd", "--class-prior": "odd", "--unlabelled": "file", "--abstain-below": "odd",
         "--landmarks": "odd", "--sample": "odd", "--resume": "folder", "--memory": "odd", "--jobs": "jobs", "--preset": "odd",
         "--dry-run": "", "--force": "", "--json": "",
     },

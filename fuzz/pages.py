@@ -167,7 +167,7 @@ def _make_entry(rng: Random, number: int, word: Callable[[], str], classes: list
         confidence=0.75,
         probabilities=[0.25, 0.75],
         round=rng.randrange(2),
-        plain_label=rng.choice([None, classes[0], word()]),
+        reference_label=rng.choice([None, classes[0], word()]),
         truth=rng.choice([None, word()]),
         corrected=rng.random() < 0.2,
         spans=[(0, half, 1.0, 0)] if half else [],

@@ -29,7 +29,7 @@ def make_entry(number, **changes):
         confidence=0.5 + (number * 7 % 50) / 100,
         probabilities=[0.3, 0.7],
         round=number % 3 % 2,
-        plain_label="good",
+        reference_label="good",
         spans=[(text.index("great"), text.index("great") + 5, 1.0, 1), (text.index("broke"), text.index("broke") + 5, 0.4, 0)],
         neighbours=[Neighbour("s-1", "good", 0.25, "a great pan")],
     )
@@ -72,7 +72,7 @@ def make_hostile():
             id=f"{number} {text}",
             text=text,
             label=words,
-            plain_label=words,
+            reference_label=words,
             truth=words + "!",
             spans=[(0, len(text) // 2, 1.0, 0)],
             neighbours=[Neighbour(text, words, 0.5, text), Neighbour("other", "no class", 0.4, words)],

@@ -27,7 +27,7 @@ RUN = (
     "--ngrams",
     "3-5",
 )
-STAGES = ["reading", "index", "gram", "training", "plain"]
+STAGES = ["reading", "index", "gram", "training", "reference"]
 
 
 def changed(*options, without=()):

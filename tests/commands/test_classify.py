@@ -7,6 +7,7 @@ import re
 import shlex
 from html import escape
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
@@ -291,7 +292,7 @@ def test_a_new_label_that_is_meant_becomes_a_class(gramshift, folder, method):
     ("label", "options", "message"),
     [
         ("postive", (), "If it is meant as a class of its own, write 'new label' into a column mark"),
-        ("mixed", ("--shares", "positive=0.5,negative=0.5"), "c.csv adds 'mixed'; leave --shares out"),
+        ("mixed", ("--class-prior", "positive=0.5,negative=0.5"), "c.csv adds 'mixed'; leave --class-prior out"),
     ],
 )
 def test_a_new_label_that_cannot_be(gramshift, folder, label, options, message):
@@ -458,9 +459,33 @@ def test_best_on_one_of_its_kernels(gramshift, folder, method, kernel):
     clf = gs.TransductiveClassifier(preset="best", kernel=kernel).fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
     rows = read_csv(folder / "labels.csv")
     assert [row["label"] for row in rows] == clf.transduction_.tolist()
-    assert [row["plain_label"] for row in rows] == clf.plain_transduction_.tolist()
+    assert [row["unadapted_label"] for row in rows] == clf.unadapted_transduction_.tolist()
     refused = gramshift(*DEFAULT, "--method", method, "--kernel", "spectrum", "--output", "labels.csv")
     assert f"{method} has its own, leave it out" in refused.err
+
+
+def test_labels_are_compared_with_the_first_round_or_with_plain(gramshift, folder):
+    run = ("classify", "--source", "pans.csv", "knives.csv", "--target", "truth.csv", "--truth", "label", "--json")
+    for options, name, other in (
+        ((), "unadapted", "plain"),
+        (TKC, "plain", "unadapted"),
+        (("--method", "tfidf"), "plain", "unadapted"),
+    ):
+        answer = gramshift(*run, *options, "--output", "l.csv", "--report", "r.html", "--force")
+        assert answer.code == 0, answer.err
+        found, rows = json.loads(answer.out), read_csv(folder / "l.csv")
+        same = np.mean([row[f"{name}_label"] == row["predicted_label"] for row in rows])
+        assert found["diagnostics"][f"agreement with {name}"]["value"] == pytest.approx(same, abs=1e-4)
+        assert f"match the {name} ones" in found["diagnostics"][f"agreement with {name}"]["sentence"]
+        assert found["scores"]["reference"] == name
+        assert found["scores"]["reference_accuracy"] == np.mean([row[f"{name}_label"] == row["label"] for row in rows])
+        assert f" right ({name} " in found["sentence"]
+        page = (folder / "r.html").read_text()
+        assert f'"reference":"{name}"' in page
+        assert f"accuracy, {name}" in page
+        assert not [words for words in (*rows[0], *found["diagnostics"], found["sentence"]) if other in words]
+    assert gramshift(*run, "--method", "plain", "--ngrams", "3-5", "--output", "l.csv", "--force").code == 0
+    assert not {"plain_label", "unadapted_label"} & set(read_csv(folder / "l.csv")[0])
 
 
 def test_the_preset_paper_is_the_method_tkc(gramshift, folder):
@@ -517,6 +542,6 @@ def test_labels_do_not_need_plain_beside_them(gramshift, folder, monkeypatch):
     run = [*RUN, "--method", "best", "--output", "labels.csv", "--report", "page.html"]
     answer = gramshift(*run)
     assert answer.code == 0, answer.err
-    assert "could not be compared with those of plain: alpha=1e-05 is too small for these documents." in answer.err
+    assert "could not be compared with the plain ones: alpha=1e-05 is too small for these documents." in answer.err
     assert len(read_csv(folder / "labels.csv")) == 120
     assert (folder / "page.html").stat().st_size > 100_000

@@ -8,8 +8,8 @@ from gramshift.evaluate.scoring import accuracy_by_confidence, macro_f1, score_l
 def test_a_case_by_hand():
     truth = ["a", "a", "b", "b", "c"]
     labels = ["a", "b", "b", "b", "b"]
-    scores = score_labels(truth, labels, np.array([0.9, 0.5, 0.55, 1.0, 0.2]), ["a", "b"], plain=["a", "a", "a", "a", "a"])
-    assert (scores["n"], scores["accuracy"], scores["plain_accuracy"]) == (5, 0.6, 0.4)
+    scores = score_labels(truth, labels, np.array([0.9, 0.5, 0.55, 1.0, 0.2]), ["a", "b"], reference=("plain", ["a"] * 5))
+    assert (scores["n"], scores["accuracy"], scores["reference_accuracy"]) == (5, 0.6, 0.4)
     assert scores["confusion_labels"] == ["a", "b", "c"]
     assert scores["confusion"] == [[1, 1], [0, 2], [0, 1]]
     assert scores["macro_f1"] == pytest.approx((2 / 3 + 4 / 6 + 0) / 3)

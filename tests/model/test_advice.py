@@ -6,7 +6,7 @@ import pytest
 from gramshift import StringKernel
 from gramshift.model.advice import (
     agreement,
-    class_shares,
+    class_proportions,
     counts_in_words,
     diagnose,
     drift,
@@ -26,7 +26,7 @@ def shares(good):
 
 
 def test_the_figures_by_hand():
-    assert class_shares(["a", "b", "a", "a"], ["a", "b", "c"]) == {"a": 0.75, "b": 0.25, "c": 0.0}
+    assert class_proportions(["a", "b", "a", "a"], ["a", "b", "c"]) == {"a": 0.75, "b": 0.25, "c": 0.0}
     assert agreement(["a", "b", "a"], ["a", "a", "a"]) == pytest.approx(2 / 3)
     assert drift([shares(0.5), shares(0.9), shares(0.7)]) == pytest.approx(0.2)
     assert drift([{"a": 0.2, "b": 0.3, "c": 0.5}, {"a": 0.5, "b": 0.3, "c": 0.2}]) == pytest.approx(0.3)
@@ -119,8 +119,8 @@ def test_warnings(source, stages, expected):
     ],
 )
 def test_the_verdict_and_its_tone(labels, plain, apart, verdict, tone):
-    stages = [class_shares(one, ["good", "bad"]) for one in (plain, labels)]
-    found, _ = diagnose(labels=labels, plain=plain, source=EVEN, stages=stages, apart=apart)
+    stages = [class_proportions(one, ["good", "bad"]) for one in (plain, labels)]
+    found, _ = diagnose(labels=labels, reference=plain, source=EVEN, stages=stages, apart=apart)
     assert found["verdict"].startswith(verdict)
     assert tone_of(found["verdict"]) == tone
     assert found["separability"]["value"] == apart
@@ -177,18 +177,23 @@ def test_what_was_measured_goes_before_what_is_expected():
 
 def test_where_plain_gives_the_same_labels_it_is_no_safer():
     labels = ["good"] * 300
-    found, _ = diagnose(labels=labels, plain=labels, source=EVEN, stages=[shares(1.0), shares(1.0)], apart=0.9)
-    assert found["verdict"] == "Doubtful: see the warnings. Plain gives the same labels."
+    found, _ = diagnose(labels=labels, reference=labels, source=EVEN, stages=[shares(1.0), shares(1.0)], apart=0.9)
+    assert found["verdict"] == "Doubtful: see the warnings. The plain labels are the same."
+    given = {"labels": labels, "reference": labels, "source": EVEN, "stages": [shares(1.0), shares(1.0)]}
+    found, _ = diagnose(**given, apart=0.9, reference_name="unadapted")
+    assert found["verdict"] == "Doubtful: see the warnings. The unadapted labels are the same."
+    assert found["agreement with unadapted"]["sentence"].endswith("match the unadapted ones.")
+    assert found["drift of the class proportions"]["sentence"].startswith("Class proportions, unadapted and round by round: ")
 
 
 def test_a_method_that_does_not_adapt_is_not_asked_about_adapting_or_rounds():
     plain, labels = ["good", "bad"] * 50, ["good"] * 80 + ["bad"] * 20
-    stages = [class_shares(one, ["good", "bad"]) for one in (plain, labels)]
-    given = {"plain": plain, "source": EVEN, "stages": stages, "apart": 0.9}
+    stages = [class_proportions(one, ["good", "bad"]) for one in (plain, labels)]
+    given = {"reference": plain, "source": EVEN, "stages": stages, "apart": 0.9}
     found, warnings = diagnose(labels=labels, **given, adapts=False, n_rounds=1, advice="compare with best")
-    assert warnings == ["the proportion of 'good' is 80%, with plain 50%: check some of these labels, compare with best"]
+    assert warnings == ["the proportion of 'good' is 80%, plain 50%: check some of these labels, compare with best"]
     assert found["verdict"] == "Doubtful: see the warnings. Check some labels by hand."
-    found, _ = diagnose(labels=plain, plain=plain, source=EVEN, stages=[EVEN, EVEN], apart=0.9, adapts=False, n_rounds=1)
+    found, _ = diagnose(labels=plain, reference=plain, source=EVEN, stages=[EVEN, EVEN], apart=0.9, adapts=False, n_rounds=1)
     assert found["verdict"].startswith("Not known: this method cannot estimate its accuracy")
 
 
@@ -202,12 +207,12 @@ def test_counts_are_told_in_the_order_of_the_classes():
 
 
 def test_without_plain_there_is_no_verdict():
-    found, _ = diagnose(labels=["good"], plain=None, source=EVEN, stages=[shares(1.0)], apart=0.7)
+    found, _ = diagnose(labels=["good"], reference=None, source=EVEN, stages=[shares(1.0)], apart=0.7)
     assert set(found) == {"separability"}
 
 
 def test_how_many_labels_match_plain_is_told_by_share_and_number():
     for same, share in ((20, "100%"), (19, "95%"), (10, "50%")):
         plain = ["good"] * same + ["bad"] * (20 - same)
-        found, _ = diagnose(labels=["good"] * 20, plain=plain, source=EVEN, stages=[shares(0.9)], apart=0.7)
+        found, _ = diagnose(labels=["good"] * 20, reference=plain, source=EVEN, stages=[shares(0.9)], apart=0.7)
         assert found["agreement with plain"]["sentence"].startswith(f"{share} of labels ({same} of 20) match")

@@ -369,7 +369,7 @@ def test_classes_without_documents_are_refused(files, tmp_path):
         changed = {**head, "classes": {"dtype": "<i8", "values": list(range(n))}, "history": []}
         empty = dict.fromkeys(("labeled_iter", "source_codes", "known_codes", "text_ends"), none)
         empty |= {name: np.zeros((0, n)) for name in ("coefficients", "scores", "held_out_scores")}
-        told = {**head["told"], "shares": None}
+        told = {**head["told"], "class_prior": None}
         hostile = arrays | empty | {"text_bytes": none.astype("u1"), "intercepts": np.zeros(n)}
         refuse(build(tmp_path / "hostile", changed | {"told": told}, hostile), message)
 

@@ -13,7 +13,11 @@ KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
 
 
 def fit(target=FILMS.texts[:60], labels=KITCHEN.labels, texts=KITCHEN.texts, n_rounds=3, **given):
-    parameters = {"n_rounds": n_rounds, "class_weight": given.pop("class_weight", None), "select": given.pop("select", None)}
+    parameters = {
+        "n_rounds": n_rounds,
+        "class_weight": given.pop("class_weight", None),
+        "class_prior": given.pop("class_prior", None),
+    }
     return gs.TransductiveClassifier(**parameters, n_jobs=1).fit(texts, labels, target=target, **given)
 
 
@@ -27,7 +31,7 @@ def test_unlabelled_texts_are_learnt_from_and_get_no_label(alone):
     assert found.transduction_.shape == alone.transduction_.shape == (60,)
     assert found.transduction_proba_.shape == found.transduction_score_.shape == (60, 2)
     assert found.labeled_iter_.shape == (120 + 60,)
-    assert found.plain_transduction_.shape == (60,)
+    assert found.unadapted_transduction_.shape == (60,)
     assert [sum(step["labels"].values()) for step in found.history_] == [60, 60, 60]
     assert not np.allclose(found.transduction_score_, alone.transduction_score_)
     together = fit(target=FILMS.texts)
@@ -39,10 +43,10 @@ def test_unlabelled_texts_are_still_known_in_a_file(tmp_path):
     found.save(tmp_path / "m.gramshift")
     loaded = gs.load(tmp_path / "m.gramshift")
     np.testing.assert_array_equal(loaded.transduction_, found.transduction_)
-    assert loaded.shares_ == found.shares_
+    assert loaded.class_prior_ == found.class_prior_
     assert loaded.history_ == found.history_
     assert loaded.expected_accuracy_ == found.expected_accuracy_
-    np.testing.assert_array_equal(loaded.plain_transduction_, found.plain_transduction_)
+    np.testing.assert_array_equal(loaded.unadapted_transduction_, found.unadapted_transduction_)
 
 
 @pytest.mark.parametrize(
@@ -58,8 +62,8 @@ def test_unlabelled_texts_are_still_known_in_a_file(tmp_path):
         ({"class_weight": {"positive": 0}}, r"class_weight\['positive'\] is 0"),
         ({"domains": ["a"] * 3}, "domains has 3 names"),
         ({"sample": 10, "domains": ["a"] * 120}, "sample does not go together with"),
-        ({"select": {"positive": 0.5}}, "give a share from 0 on for each of the classes"),
-        ({"select": {"positive": -0.5, "negative": 1}}, "give a share from 0 on for each of the classes"),
+        ({"class_prior": {"positive": 0.5}}, "give a proportion from 0 on for each of the classes"),
+        ({"class_prior": {"positive": -0.5, "negative": 1}}, "give a proportion from 0 on for each of the classes"),
     ],
 )
 def test_what_cannot_be_is_refused(given, message):
@@ -74,8 +78,8 @@ def test_weights_are_for_linear_models():
 
 
 def test_weights_move_scores_towards_what_counts_more(alone):
-    towards = fit(class_weight={"positive": 20.0}, select="source shares")
-    usual = fit(select="source shares")
+    towards = fit(class_weight={"positive": 20.0}, class_prior="source")
+    usual = fit(class_prior="source")
     assert towards._fit.model.intercepts.shape == (2,)
     assert not np.allclose(towards.transduction_score_, usual.transduction_score_)
     balanced = fit(class_weight="balanced")  # classes are balanced already
@@ -106,18 +110,18 @@ def test_sources_tell_how_near_they_are():
 
 
 def test_the_users_shares_win():
-    found = fit(select={"positive": 0.9, "negative": 0.1})
-    assert found.shares_["positive"]["used"] == pytest.approx(0.9)
-    assert found.shares_["positive"]["low"] == found.shares_["positive"]["high"] == pytest.approx(0.9)
+    found = fit(class_prior={"positive": 0.9, "negative": 0.1})
+    assert found.class_prior_["positive"]["used"] == pytest.approx(0.9)
+    assert found.class_prior_["positive"]["low"] == found.class_prior_["positive"]["high"] == pytest.approx(0.9)
     assert found.transduction_proba_.shape == (60, 2)
     assert (found.transduction_ == "positive").mean() > 0.75
-    assert fit(select="source shares").shares_["positive"]["used"] == 0.5
+    assert fit(class_prior="source").class_prior_["positive"]["used"] == 0.5
 
 
 def test_fewer_than_fifty_target_documents_get_the_labels_of_plain():
     few = gs.TransductiveClassifier().fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts[:49])
     assert len(few.history_) == 1
-    np.testing.assert_array_equal(few.transduction_, few.plain_transduction_)
+    np.testing.assert_array_equal(few.transduction_, few.unadapted_transduction_)
     assert len(gs.TransductiveClassifier().fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts[:50]).history_) == 5
 
 
@@ -132,7 +136,7 @@ def test_a_target_of_one_document_and_a_class_of_one():
 def test_documents_without_evidence_get_the_shares():
     found = fit(target=[*FILMS.texts[:60], "", "%%%% &&&&"])
     assert found._fit.n_blank == 2
-    prior = [one["used"] for one in found.shares_.values()]
+    prior = [one["used"] for one in found.class_prior_.values()]
     np.testing.assert_allclose(found.transduction_proba_[-2], found.transduction_proba_[-1], atol=1e-9)
     np.testing.assert_allclose(found.transduction_proba_[-1], prior, atol=0.25)
     assert found.transduction_proba_[-1].max() <= np.quantile(found.transduction_proba_.max(axis=1), 0.2)

@@ -21,7 +21,7 @@ WAYS = {
     "two": {"kernel": ["presence", gs.StringKernel("spectrum", ngram_range=(2, 2))], "bias": True},
     "weighted": {"weighting": {"idf": 1, "consistency": 0.5}},
     "words": {"kernel": "words"},
-    "shares": {"select": {"positive": 0.4, "negative": 0.6}},
+    "proportions": {"class_prior": {"positive": 0.4, "negative": 0.6}},
     "function": {"kernel": lambda a, b: np.array([[len(set(one) & set(other)) for other in b] for one in a])},
 }
 

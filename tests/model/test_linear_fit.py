@@ -103,7 +103,7 @@ def test_rounds_are_the_recipe_line_by_line(n_classes, n, ngram_range):
     )
     assert clf._fit.model.ngrams is not None
     np.testing.assert_allclose(clf.transduction_score_, scores, rtol=0, atol=PROMISED)
-    np.testing.assert_allclose([one["used"] for one in clf.shares_.values()], shares, rtol=0, atol=PROMISED)
+    np.testing.assert_allclose([one["used"] for one in clf.class_prior_.values()], shares, rtol=0, atol=PROMISED)
     assert len(clf.history_) == 1 + len(HELD["n_added"])
 
 
@@ -173,7 +173,7 @@ ALIKE = [
     {"preset": "best", "ngram_range": (3, 5), "n_rounds": 5},
     {"preset": "best", "ngram_range": (3, 5), "bias": True, "n_rounds": 2},
     {"preset": "best", "kernel": ["words", BY_CLASSES], "weighting": {"classes": 1.5}, "n_added": [0.3, 20]},
-    {"preset": "best", "kernel": "words", "select": "surest", "alpha": 2.0, "n_rounds": 5},
+    {"preset": "best", "kernel": "words", "class_prior": "ignored", "alpha": 2.0, "n_rounds": 5},
     {"preset": "best", "ngram_range": (3, 5), "weighting": {"idf": 1, "consistency": 1}, "n_rounds": 5},
     {"preset": "best", "ngram_range": (3, 5), "weighting": "idf", "n_rounds": 5},
     {"preset": "best", "kernel": [BY_CLASSES, gs.StringKernel("spectrum", ngram_range=(2, 3))], "n_rounds": 5},

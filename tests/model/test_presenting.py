@@ -41,14 +41,14 @@ def test_diagnostics_tell_what_there_is_to_know(best):
     names = [
         "class proportions moved",
         "separability",
-        "agreement with plain",
+        "agreement with unadapted",
         "drift of the class proportions",
         "verdict",
         "warnings",
     ]
     assert list(found) == names
-    same = np.mean(best.plain_transduction_ == best.transduction_)
-    assert found["agreement with plain"]["value"] == pytest.approx(same, abs=1e-4)
+    same = np.mean(best.unadapted_transduction_ == best.transduction_)
+    assert found["agreement with unadapted"]["value"] == pytest.approx(same, abs=1e-4)
     assert 0.5 <= found["separability"]["value"] <= 1
     assert f"about {100 * best.expected_accuracy_['value']:.0f} of 100 labels" in found["verdict"]
 
@@ -64,7 +64,7 @@ def test_diagnostics_are_worked_out_once_for_each_fit(monkeypatch):
     assert len(calls) == 1
     clf.fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts[:60])
     assert calls == [1]  # a fit does not wait for it
-    assert " of 60) " in clf.diagnostics_["agreement with plain"]["sentence"]
+    assert " of 60) " in clf.diagnostics_["agreement with unadapted"]["sentence"]
     assert len(calls) == 2
 
 
@@ -102,8 +102,8 @@ def test_there_is_nothing_before_a_fit():
 def test_one_class_for_all_is_warned_of_at_the_users_line():
     source = ["good " + text for text in KITCHEN.texts]
     labels = ["good"] * 70 + ["bad"] * 50
-    with pytest.warns(FitWarning, match=r"one class dominates.*plain_transduction_") as caught:
-        clf = gs.TransductiveClassifier(select={"good": 1.0, "bad": 0.0}).fit(source, labels, target=FILMS.texts)
+    with pytest.warns(FitWarning, match=r"one class dominates.*unadapted_transduction_") as caught:
+        clf = gs.TransductiveClassifier(class_prior={"good": 1.0, "bad": 0.0}).fit(source, labels, target=FILMS.texts)
     assert set(clf.transduction_) == {"good"}
     assert [one.filename for one in caught] == [__file__] * len(caught)
     assert issubclass(FitWarning, UserWarning)
@@ -119,11 +119,11 @@ def test_few_documents_and_good_fits_give_no_warning(best):
 
 def test_a_frame_has_a_row_for_each_target_document(best):
     frame = best.to_frame()
-    assert list(frame) == ["text", "label", "p_negative", "p_positive", "plain_label", "round", "doubt"]
+    assert list(frame) == ["text", "label", "p_negative", "p_positive", "unadapted_label", "round", "doubt"]
     assert frame["text"].tolist() == FILMS.texts
     assert frame["label"].tolist() == best.transduction_.tolist()
     assert np.array_equal(frame[["p_negative", "p_positive"]], best.transduction_proba_)
-    assert frame["plain_label"].tolist() == best.plain_transduction_.tolist()
+    assert frame["unadapted_label"].tolist() == best.unadapted_transduction_.tolist()
     assert frame["round"].tolist() == np.maximum(best.labeled_iter_[120:], 0).tolist()
     assert frame["doubt"].to_numpy() == pytest.approx(1 - best.transduction_proba_.max(axis=1))
     assert frame.index.equals(pd.RangeIndex(120))
@@ -187,7 +187,7 @@ def test_a_callback_is_called_instead_of_showing_bars():
 def test_too_few_documents_to_adapt_to_are_told():
     clf = gs.TransductiveClassifier().fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts[:30])
     found = clf.diagnostics_["not adapted"]
-    assert found["sentence"] == "Too few target documents to adapt to (30): these are the labels that plain gives."
+    assert found["sentence"] == "Too few target documents to adapt to (30): these are the unadapted labels."
     assert "not adapted" not in fit(preset="paper", n_rounds=1, ngram_range=(3, 5)).diagnostics_
 
 

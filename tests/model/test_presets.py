@@ -75,41 +75,41 @@ def test_it_is_the_recipe_line_by_line(name):
     assert clf.transduction_.tolist() == [names[label] for label in labels]
     np.testing.assert_allclose(clf.transduction_score_, scores, atol=1e-6)
     assert len(clf.history_) == 1 + len(added)
-    used = [clf.shares_[label]["used"] for label in clf.classes_]
+    used = [clf.class_prior_[label]["used"] for label in clf.classes_]
     np.testing.assert_allclose(used, found, atol=1e-6)
     here = np.bincount(codes) / len(codes)
     assert (np.abs(here - found).max() > 0.05) == name.startswith("other shares")
     if added:
         joined = np.array(list(clf.history_[-1]["added"].values()))
         assert joined.sum() == min(round(added[-1] * len(target)), 2 * (len(source) + sum(clf.history_[-2]["added"].values())))
-        by = np.array(list(clf.history_[-1]["shares"].values()))  # more timid than those of the last decision
+        by = np.array(list(clf.history_[-1]["class_prior"].values()))  # more timid than those of the last decision
         assert np.abs(joined - joined.sum() * by).max() <= 1
         assert np.abs(by - here).max() <= np.abs(found - here).max() + 1e-9
 
 
 def test_shares_are_told(fitted):
     """In the source, as estimated, as used, and an interval; the first round has none."""
-    assert list(fitted.shares_) == fitted.classes_.tolist()
-    for one in fitted.shares_.values():
+    assert list(fitted.class_prior_) == fitted.classes_.tolist()
+    for one in fitted.class_prior_.values():
         assert set(one) == {"source", "estimated", "used", "low", "high"}
         assert one["source"] == 0.5
         assert 0 <= one["low"] <= one["used"] <= one["high"] <= 1
     for kind in ("source", "estimated", "used"):
-        assert sum(one[kind] for one in fitted.shares_.values()) == pytest.approx(1)
-    assert fitted.history_[0]["shares"] is None
-    for label, joined_by in fitted.history_[-1]["shares"].items():
-        assert abs(joined_by - 0.5) <= abs(fitted.shares_[label]["used"] - 0.5) + 1e-9
+        assert sum(one[kind] for one in fitted.class_prior_.values()) == pytest.approx(1)
+    assert fitted.history_[0]["class_prior"] is None
+    for label, joined_by in fitted.history_[-1]["class_prior"].items():
+        assert abs(joined_by - 0.5) <= abs(fitted.class_prior_[label]["used"] - 0.5) + 1e-9
 
 
 def test_shares_that_a_person_gives_are_used_as_they_are():
-    clf = gs.TransductiveClassifier(ngram_range=(3, 5), select={"positive": 3, "negative": 1}).fit(X, Y, target=TARGET)
-    assert {label: one["used"] for label, one in clf.shares_.items()} == {"positive": 0.75, "negative": 0.25}
-    assert all(one["low"] == one["used"] == one["high"] for one in clf.shares_.values())
+    clf = gs.TransductiveClassifier(ngram_range=(3, 5), class_prior={"positive": 3, "negative": 1}).fit(X, Y, target=TARGET)
+    assert {label: one["used"] for label, one in clf.class_prior_.items()} == {"positive": 0.75, "negative": 0.25}
+    assert all(one["low"] == one["used"] == one["high"] for one in clf.class_prior_.values())
     added = [step["added"] for step in clf.history_[1:]]
     assert [sum(one.values()) for one in added] == [30, 60, 90, 108]
     assert all(abs(one["positive"] - 0.75 * sum(one.values())) <= 1 for one in added)
-    source = gs.TransductiveClassifier(ngram_range=(3, 5), select="source shares").fit(X[:90], Y[:90], target=TARGET)
-    assert source.shares_["positive"]["used"] == Y[:90].count("positive") / 90
+    source = gs.TransductiveClassifier(ngram_range=(3, 5), class_prior="source").fit(X[:90], Y[:90], target=TARGET)
+    assert source.class_prior_["positive"]["used"] == Y[:90].count("positive") / 90
 
 
 def test_shares_that_a_person_gives_count_where_nothing_is_adapted_too():
@@ -117,10 +117,10 @@ def test_shares_that_a_person_gives_count_where_nothing_is_adapted_too():
     for options in ({}, {"n_rounds": 1}):
         found = []
         for share in (0.95, 0.05):
-            clf = gs.TransductiveClassifier(select={"positive": share, "negative": 1 - share}, **options)
+            clf = gs.TransductiveClassifier(class_prior={"positive": share, "negative": 1 - share}, **options)
             found.append(np.mean(clf.fit(X, Y, target=TARGET[:40]).transduction_ == "positive"))
             assert len(clf.history_) == 1
-            assert clf.shares_["positive"]["used"] == share
+            assert clf.class_prior_["positive"]["used"] == share
         assert found[0] > 0.5 > found[1]
 
 
@@ -183,10 +183,10 @@ def test_growing_rounds_can_be_had_without_best():
 
 def test_shares_can_be_given():
     options = {"preset": "paper", "n_added": 40, "ngram_range": (3, 5)}
-    for select, positive in ((({"positive": 3, "negative": 1}), 30), ({"positive": 0.0, "negative": 1.0}, 0)):
-        clf = gs.TransductiveClassifier(select=select, **options).fit(X, Y, target=TARGET)
+    for class_prior, positive in ((({"positive": 3, "negative": 1}), 30), ({"positive": 0.0, "negative": 1.0}, 0)):
+        clf = gs.TransductiveClassifier(class_prior=class_prior, **options).fit(X, Y, target=TARGET)
         assert clf.history_[1]["added"] == {"negative": 40 - positive, "positive": positive}
-    few = gs.TransductiveClassifier(select="source shares", **options).fit(X[:90], Y[:90], target=TARGET)
+    few = gs.TransductiveClassifier(class_prior="source", **options).fit(X[:90], Y[:90], target=TARGET)
     share = Y[:90].count("positive") / 90
     assert abs(few.history_[1]["added"]["positive"] - 40 * share) < 1
 
@@ -235,7 +235,7 @@ def test_it_is_saved_and_loaded(fitted, tmp_path):
 
 def test_shares_by_label_are_saved_whatever_the_labels_are(tmp_path):
     codes = [int(label == "positive") for label in Y]
-    clf = gs.TransductiveClassifier(preset="paper", select={0: 0.3, 1: 0.7}, n_added=10, ngram_range=(3, 5)).fit(
+    clf = gs.TransductiveClassifier(preset="paper", class_prior={0: 0.3, 1: 0.7}, n_added=10, ngram_range=(3, 5)).fit(
         X, codes, target=TARGET
     )
     clf.save(tmp_path / "model")
@@ -256,7 +256,7 @@ def test_without_a_target_there_is_one_round():
 
 def test_other_kernels_are_left_without_weights():
     gram = gs.StringKernel(ngram_range=(3, 5)).gram(X + TARGET)
-    options = {"preset": "best", "select": "source shares"}  # from a gram nobody could tell how far words have drifted
+    options = {"preset": "best", "class_prior": "source"}  # from a gram nobody could tell how far words have drifted
     given = gs.TransductiveClassifier("precomputed", **options).fit(gram, Y + [None] * len(TARGET))
     named = gs.TransductiveClassifier("presence", **options, weighting="none", ngram_range=(3, 5)).fit(X, Y, target=TARGET)
     np.testing.assert_allclose(given.transduction_score_, named.transduction_score_, atol=1e-6)  # one by steps, without a gram
@@ -268,9 +268,9 @@ def test_other_kernels_are_left_without_weights():
     ("options", "message"),
     [
         ({"preset": "better"}, "preset='better': must be one of 'paper', 'best'"),
-        ({"select": "shares"}, "select='shares': must be one of 'surest', 'source shares', 'estimated shares', or a dict"),
-        ({"select": {"positive": 1}}, r"give a share from 0 on for each of the classes \['negative', 'positive'\]"),
-        ({"select": {"positive": 0, "negative": 0}}, "give a share from 0 on"),
+        ({"class_prior": "shares"}, "class_prior='shares': must be one of 'estimated', 'source', 'ignored', or a dict"),
+        ({"class_prior": {"positive": 1}}, r"give a proportion from 0 on for each of the classes \['negative', 'positive'\]"),
+        ({"class_prior": {"positive": 0, "negative": 0}}, "give a proportion from 0 on"),
         ({"n_added": []}, "n_added is empty"),
         ({"n_added": [10, 1.5]}, "n_added=1.5: give a count"),
         ({"weighting": "tf"}, "weighting='tf': give"),

@@ -65,8 +65,8 @@ def test_the_story_is_told(fitted):
     assert sum(second["added"].values()) == 40
     assert second["labels"] == {label: int((fitted.transduction_ == label).sum()) for label in fitted.classes_}
     assert sum(first["labels"].values()) == 120
-    assert set(second) == {"added", "labels", "changed", "seconds", "shares"}
-    assert first["shares"] is second["shares"] is None  # the surest join, of whatever class
+    assert set(second) == {"added", "labels", "changed", "seconds", "class_prior"}
+    assert first["class_prior"] is second["class_prior"] is None  # the surest join, of whatever class
 
 
 def test_predict_needs_no_refit_and_knows_the_target(fitted):

@@ -15,7 +15,7 @@ def make_full():
         make_entry(
             number,
             label=LONG[number % 4],
-            plain_label=LONG[number % 3],
+            reference_label=LONG[number % 3],
             truth=LONG[number % 4],
             probabilities=[0.4, 0.3, 0.2, 0.1],
             corrected=number == 59,
@@ -88,7 +88,7 @@ EIGHT = ["Egyptian", "Gulfarab", "Levantin", "Maghrebi", "Tunisian", "Moroccan",
 def make_confused(n):
     """A report with a confusion matrix of n classes with eight letters each."""
     documents = [
-        make_entry(number, label=EIGHT[number % n], plain_label=None, probabilities=[1 / n] * n) for number in range(40)
+        make_entry(number, label=EIGHT[number % n], reference_label=None, probabilities=[1 / n] * n) for number in range(40)
     ]
     shares, scores = [dict.fromkeys(EIGHT[:n], 1 / n)] * 2, {"accuracy": 0.5, "confusion": [[105] * n] * n}
     rounds = [{"added": dict.fromkeys(EIGHT[:n], 9), "labels": {}, "changed": 0, "seconds": 0.1}] * 5

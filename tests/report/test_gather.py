@@ -60,7 +60,7 @@ def test_labels_are_those_of_the_fit(contents, fitted, plain):
     for row, one in enumerate(contents.documents):
         assert (one.id, one.text) == (IDS[row], TARGET[row])
         assert one.label == fitted.transduction_[row]
-        assert one.plain_label == plain.transduction_[row]
+        assert one.reference_label == plain.transduction_[row]
         assert one.probabilities == pytest.approx(fitted.transduction_proba_[row].tolist())
         assert one.confidence == max(one.probabilities)
         assert one.round == max(0, fitted.labeled_iter_[40 + row])
@@ -180,7 +180,7 @@ def test_corrected_documents_may_have_become_source(plain):
     assert by_id["f3"].probabilities == [0, 1]
     found = iter(classifier.transduction_)
     assert all(by_id[name].label == next(found) for name in IDS if name not in given)
-    assert by_id["f4"].plain_label == plain.transduction_[4]
+    assert by_id["f4"].reference_label == plain.transduction_[4]
     assert contents.changes[0]["id"] == "f5"
     with pytest.raises(TypeError, match="no label for 'f3'; give corrected as"):
         collect(classifier, corrected=frozenset(given))

@@ -100,7 +100,7 @@ def verdicts():
         ("doubtful", judge_labels(EXPECTED | {"low": 0.1}, 0.5, [])),
         ("good", judge_labels(EXPECTED | {"low": 0.75, "value": 0.9, "high": 0.95}, 0.5, [])),
         *(
-            (level, diagnose(labels=labels, plain=plain, source=HALVES, stages=[last], apart=apart)[0]["verdict"])
+            (level, diagnose(labels=labels, reference=plain, source=HALVES, stages=[last], apart=apart)[0]["verdict"])
             for level, labels, plain, last, apart in (
                 ("doubtful", ["a"] * 300, ["a"] * 300, {"a": 1.0, "b": 0.0}, 0.9),
                 ("careful", ["a"] * 30, ["a"] * 30, HALVES, 0.9),
@@ -166,9 +166,9 @@ def test_without_an_accuracy_the_sentence_tells_the_counts():
 def test_of_many_classes_the_most_common_are_counted_and_what_has_no_label_is_told():
     names = [f"c{number}" for number in range(11)]
     documents = [
-        make_entry(n, label=names[max(0, n - 10) % 11], probabilities=[1 / 11] * 11, plain_label=None) for n in range(40)
+        make_entry(n, label=names[max(0, n - 10) % 11], probabilities=[1 / 11] * 11, reference_label=None) for n in range(40)
     ]
-    documents[0] = make_entry(0, label="c0", probabilities=[1 / 11] * 11, plain_label=None, abstained=True)
+    documents[0] = make_entry(0, label="c0", probabilities=[1 / 11] * 11, reference_label=None, abstained=True)
     shares = [dict.fromkeys(names, 1 / 11)] * 2
     page = shown_result(make_contents(documents, classes=names, shares=shares, history=[], expected_accuracy=EXPECTED))
     assert page.count("labelled c") == 8

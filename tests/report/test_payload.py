@@ -57,11 +57,11 @@ def test_neighbours_are_kept_once():
 
 
 def test_what_is_not_known_is_left_out():
-    plain = make_payload(make_contents([make_entry(0, plain_label=None)]))["documents"][0]
-    assert not {"plain", "truth", "corrected", "drawn", "abstained", "unexplained", "cut"} & set(plain)
-    full = make_entry(0, plain_label="bad", truth="ugly", corrected=True, abstained=True, explained=False)
+    plain = make_payload(make_contents([make_entry(0, reference_label=None)]))["documents"][0]
+    assert not {"reference", "truth", "corrected", "drawn", "abstained", "unexplained", "cut"} & set(plain)
+    full = make_entry(0, reference_label="bad", truth="ugly", corrected=True, abstained=True, explained=False)
     full = make_payload(make_contents([full]))["documents"][0]
-    assert (full["plain"], full["truth"], full["corrected"], full["abstained"], full["unexplained"]) == (
+    assert (full["reference"], full["truth"], full["corrected"], full["abstained"], full["unexplained"]) == (
         0,
         "ugly",
         True,

@@ -159,7 +159,7 @@ def test_a_summary_does_not_wait_for_diagnostics():
 
 
 def test_labels_in_a_summary_may_be_hostile():
-    hostile = {"select": {HOSTILE: 0.5, "\ud800<b>": 0.5}}
+    hostile = {"class_prior": {HOSTILE: 0.5, "\ud800<b>": 0.5}}
     labels = [HOSTILE if label == "positive" else "\ud800<b>" for label in KITCHEN.labels]
     clf = gs.TransductiveClassifier(**hostile).fit(KITCHEN.texts, labels, target=FILMS.texts)
     html = clf._repr_html_()

@@ -103,7 +103,7 @@ def test_marks_and_notes_are_kept_and_downloaded(visit):
 
 
 def test_labels_that_are_digits_have_their_own_keys(visit):
-    documents = [make_entry(number, label="01"[number % 2], plain_label="1") for number in range(9)]
+    documents = [make_entry(number, label="01"[number % 2], reference_label="1") for number in range(9)]
     both = {"0": 0.5, "1": 0.5}
     history = [{"added": {"0": 0, "1": 0}, "labels": {"0": 5, "1": 4}, "changed": 0, "seconds": 0.1}]
     page = visit.open(make_contents(documents, classes=["0", "1"], shares=[both], history=history, before=None, after=None))

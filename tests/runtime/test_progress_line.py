@@ -10,7 +10,7 @@ from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.runtime.progress_bar import STEP_OF, WORDS, Steps, progress_bar
 from gramshift.runtime.resources import STAGES
 
-PLAN = ["reading", "index", "training", "plain", "report"]
+PLAN = ["reading", "index", "training", "reference", "report"]
 BEST = [  # what a fit of the preset best reports, shortened
     ("reading", 50, 100),
     ("reading", 100, 100),
@@ -22,7 +22,7 @@ BEST = [  # what a fit of the preset best reports, shortened
     ("index", 0, 1),
     ("training", 3, 100),
     ("rounds", 2, 2),
-    ("plain", 1, 2),
+    ("reference", 1, 2),
     ("report", 0, 1),
     ("explain", 200, 400),
     ("compare", 10, 400),
@@ -69,16 +69,16 @@ def test_without_a_plan_there_are_no_numbers():
 @pytest.mark.parametrize(
     ("options", "steps"),
     [
-        ({}, ["reading", "index", "training", "plain", "problems"]),
+        ({}, ["reading", "index", "training", "reference", "problems"]),
         (
             {"corrections": "c.csv", "report": "r.html"},
-            ["reading", "index", "training", "plain", "before", "problems", "report"],
+            ["reading", "index", "training", "reference", "before", "problems", "report"],
         ),
-        ({"method": "tkc"}, ["reading", "index", "gram", "training", "plain", "problems"]),
+        ({"method": "tkc"}, ["reading", "index", "gram", "training", "reference", "problems"]),
         ({"method": "plain"}, ["reading", "index", "training", "problems"]),
-        ({"method": "tfidf"}, ["reading", "training", "plain", "problems"]),
+        ({"method": "tfidf"}, ["reading", "training", "reference", "problems"]),
         ({"method": "tkc", "landmarks": "50"}, ["reading", "gram", "training"]),
-        ({"sample": "50"}, ["reading", "index", "training", "plain", "problems", "labelling"]),
+        ({"sample": "50"}, ["reading", "index", "training", "reference", "problems", "labelling"]),
     ],
 )
 def test_the_steps_of_a_run_are_known_beforehand(options, steps):

@@ -59,9 +59,9 @@ def test_a_fit_reports_stages_of_the_list(options):
 def test_progress_can_be_put_under_one_name():
     calls = []
     runtime = Runtime(2, progress=lambda *call: calls.append(call))
-    runtime.under("plain").run(abs, range(2), stage="gram", n_before=1)
-    assert calls == [("plain", 1, 3), ("plain", 2, 3), ("plain", 3, 3)]
-    assert Runtime(2).under("plain").progress is None
+    runtime.under("reference").run(abs, range(2), stage="gram", n_before=1)
+    assert calls == [("reference", 1, 3), ("reference", 2, 3), ("reference", 3, 3)]
+    assert Runtime(2).under("reference").progress is None
 
 
 def test_memory_is_what_the_user_allows_or_what_is_free():

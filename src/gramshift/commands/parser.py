@@ -90,11 +90,11 @@ def classify_command(
             metavar="NUMBER",
         ),
     ] = None,
-    shares: Annotated[
+    class_prior: Annotated[
         str | None,
         _option(
-            "--shares",
-            help="Class proportions (priors) in the target, if you know them: positive=0.5,negative=0.5, or source.",
+            "--class-prior",
+            help="Class proportions of the target, if you know them: positive=60%,negative=40%, or source.",
             panel=METHOD,
             default="estimated",
         ),

@@ -11,11 +11,16 @@ BINS = 10
 
 
 def score_labels(
-    truth: list[str], labels: list[str], confidence: NDArray[np.float64], classes: list[str], *, plain: list[str] | None = None
+    truth: list[str],
+    labels: list[str],
+    confidence: NDArray[np.float64],
+    classes: list[str],
+    *,
+    reference: tuple[str, list[str]] | None = None,
 ) -> dict[str, Any]:
-    """Score labels: accuracy, macro F1, confusion, accuracy by confidence, and McNemar's test against ``plain``.
+    """Score labels: accuracy, macro F1, confusion, accuracy by confidence, and McNemar's test against ``reference``.
 
-    A true label that is not among the classes counts as missed.
+    That has a name and other labels of the same documents. A true label that is not among the classes counts as missed.
     """
     right = np.array(truth) == np.array(labels)
     low, high = interval(int(right.sum()), len(truth))
@@ -30,11 +35,13 @@ def score_labels(
         "confusion_labels": rows,
         "by_confidence": accuracy_by_confidence(right, confidence),
     }
-    if plain is not None:
-        right_too = np.array(truth) == np.array(plain)
+    if reference is not None:
+        name, others = reference
+        right_too = np.array(truth) == np.array(others)
         scores |= {
-            "plain_accuracy": float(right_too.mean()),
-            "plain_macro_f1": macro_f1(truth, plain),
+            "reference": name,
+            "reference_accuracy": float(right_too.mean()),
+            "reference_macro_f1": macro_f1(truth, others),
             "mcnemar_p": mcnemar(right, right_too),
         }
     return scores

@@ -24,7 +24,7 @@ from gramshift.learn.training import Describer, Trainer
 from gramshift.runtime.resources import Runtime
 
 Floats = NDArray[np.float64]
-SURE, SOURCE_SHARES, ESTIMATED_SHARES = "surest", "source shares", "estimated shares"
+IGNORED, SOURCE, ESTIMATED = "ignored", "source", "estimated"
 GROWTH = 2  # documents that may join for each that was trained on before
 ENOUGH = 20  # documents that tell how much larger scores are by all documents than by half of them
 
@@ -33,14 +33,14 @@ ENOUGH = 20  # documents that tell how much larger scores are by all documents t
 class Schedule:
     """How many rounds there are, how many target documents join before each one after the first, and which.
 
-    ``select`` is "surest", "source shares", "estimated shares" or an array with the share of each class. If there are more
-    rounds than numbers, the last number holds for the rest. ``centred``: scores begin at the shares of the classes, and the
-    last round decides by evidence and shares, not by the largest score.
+    ``class_prior`` is "ignored", so that the surest join whatever their class, "source", "estimated", or an array with the
+    proportion of each class. If there are more rounds than numbers, the last number holds for the rest. ``centred``: scores
+    begin at the shares of the classes, and the last round decides by evidence and shares, not by the largest score.
     """
 
     n_rounds: int
     n_added: tuple[int, ...]
-    select: str | Floats = SURE
+    class_prior: str | Floats = IGNORED
     centred: bool = False
 
 
@@ -113,7 +113,7 @@ def fit_rounds(
         added, codes, shares = np.empty(0, np.intp), np.empty(0, np.intp), None
         if rounds:
             n = _bounded(schedule.n_added[min(number, len(schedule.n_added)) - 1], len(labelling.training), schedule)
-            if isinstance(schedule.select, str) and schedule.select == SURE:
+            if isinstance(schedule.class_prior, str) and schedule.class_prior == IGNORED:
                 if number == 1 and schedule.centred:
                     judge.estimate(labelling, rounds[-1])  # what the first round says takes part in the last decision
                 added, codes = choose_surest(rounds[-1].scores, n)
@@ -137,7 +137,7 @@ def fit_rounds(
 
 def _bounded(n: int, n_training: int, schedule: Schedule) -> int:
     """As many as are to join, but where classes have shares no more than the training set can bear: few labels, few guesses."""
-    by_shares = not isinstance(schedule.select, str) or schedule.select != SURE
+    by_shares = not isinstance(schedule.class_prior, str) or schedule.class_prior != IGNORED
     return min(n, GROWTH * n_training) if by_shares else n
 
 
@@ -145,9 +145,9 @@ class _Judge:
     """What scores say of classes: how steep and from where they are read, and the shares that classes have in the target."""
 
     def __init__(self, trainer: Trainer, source: Labelling, schedule: Schedule) -> None:
-        self._trainer, self._source, self._select = trainer, source, schedule.select
+        self._trainer, self._source, self._class_prior = trainer, source, schedule.class_prior
         before: Floats = np.bincount(source.codes, minlength=source.n_classes) / len(source.codes)
-        given = before if isinstance(self._select, str) else self._select
+        given = before if isinstance(self._class_prior, str) else self._class_prior
         self.shares = Shares.given(before, given)
         self.logits: Logits | None = None
         self.plain: Floats | None = None
@@ -158,7 +158,7 @@ class _Judge:
         """Read the scores of a round, and estimate the shares from them if that is wanted."""
         held_out, others = self._trainer.held_out(labelling, last.fitted)
         self._read(labelling, held_out, last, first=not len(labelling.joined))
-        if not isinstance(self._select, str) or self._select != ESTIMATED_SHARES:
+        if not isinstance(self._class_prior, str) or self._class_prior != ESTIMATED:
             return
         assert self.logits is not None, "read just now"
         if self.drift is None:
@@ -192,7 +192,7 @@ class _Judge:
         Half of the documents teach smaller scores than all of them: by how much, target documents tell that have not joined.
         """
         last = rounds[-1]
-        if len(labelling.joined) and isinstance(self._select, str) and self._select == ESTIMATED_SHARES:
+        if len(labelling.joined) and isinstance(self._class_prior, str) and self._class_prior == ESTIMATED:
             self.shares = conclude(self.shares)
         held_out, others = self._trainer.held_out(labelling, last.fitted)
         logits = self._read(labelling, held_out, last, first=not len(labelling.joined))

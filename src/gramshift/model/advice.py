@@ -11,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 from gramshift.learn.features import GramFeatures
 from gramshift.learn.ridge import RidgeSolver
+from gramshift.model.settings import PLAIN
 
 LOOKED_AT = 500  # documents of either domain, enough to know the separability to a hundredth or two
 PENALTY = 1.0  # beside a kernel of 1 on the diagonal
@@ -26,15 +27,15 @@ LOST = 0.25  # of its proportion in the source, that a class has left
 FORESEEN, MANY = 3, 10  # target documents of a class, going by the source: fewer may be none, or few, by chance
 WIDE, AT_LEAST = 0.5, 0.65  # an interval that tells nothing; its lower end, where labels are called usable
 ENOUGH = 20  # target documents: of fewer it is no news that all are of one class
-Shares = dict[str, float]
+Proportions = dict[str, float]
 
 
 @dataclass(frozen=True)
 class Advice:
     """What to do about a warning, in the words of those who read it."""
 
-    without_shares: str = "compare with the method plain, or add fewer pseudo-labels (n_added)"
-    with_shares: str = "compare with plain_transduction_, or give the class proportions that you know (select)"
+    without_class_prior: str = "compare with the method plain, or add fewer pseudo-labels (n_added)"
+    with_class_prior: str = "compare with unadapted_transduction_, or give the class proportions that you know (class_prior)"
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,14 @@ class Answers:
     """Of the target documents."""
     source: list[str]
     """The labels of the source documents."""
-    rounds: list[Shares]
-    """The class shares of the target, round by round."""
-    plain: list[str] | None = None
+    rounds: list[Proportions]
+    """The class proportions of the target, round by round."""
+    reference: list[str] | None = None
     """The labels that the target would have without adapting, if that is known."""
+    reference_name: str = PLAIN
+    """What these are called: "unadapted" for the first round of best, "plain" for the paper's kernel."""
     expected: dict[str, float] | None = None
-    shares: dict[Any, dict[str, float]] | None = None
+    class_prior: dict[Any, dict[str, float]] | None = None
     adapts: bool = True
     """Whether the method looks at target documents at all."""
     sources: list[dict[str, Any]] | None = None
@@ -59,19 +62,19 @@ class Answers:
     """Whether there were too few target documents for a method that adapts."""
 
     @property
-    def stages(self) -> list[Shares]:
-        """The class shares of the target: of plain, if it is known, then of each round."""
-        return [*([] if self.plain is None else [class_shares(self.plain, self.classes)]), *self.rounds]
+    def stages(self) -> list[Proportions]:
+        """The class proportions of the target: without adapting, if that is known, then of each round."""
+        return [*([] if self.reference is None else [class_proportions(self.reference, self.classes)]), *self.rounds]
 
 
-def shares_by_round(history: Sequence[dict[str, Any]], n_target: int) -> list[Shares]:
-    """The class shares of the target, round by round; files of early versions do not have them."""
+def proportions_by_round(history: Sequence[dict[str, Any]], n_target: int) -> list[Proportions]:
+    """The class proportions of the target, round by round; files of early versions do not have them."""
     counts = [step["labels"] for step in history if step["labels"] is not None]
     return [{str(name): count / max(1, n_target) for name, count in one.items()} for one in counts]
 
 
-def class_shares(labels: list[str], classes: list[str]) -> Shares:
-    """Return the share of each class, 0 to 1."""
+def class_proportions(labels: list[str], classes: list[str]) -> Proportions:
+    """Return the proportion of each class, 0 to 1."""
     return {name: labels.count(name) / max(1, len(labels)) for name in classes}
 
 
@@ -80,9 +83,9 @@ def agreement(labels: list[str], others: list[str]) -> float:
     return sum(a == b for a, b in zip(labels, others, strict=True)) / max(1, len(labels))
 
 
-def drift(shares: list[Shares]) -> float:
-    """Return the share of documents that would have to change their label to get from the first shares to the last."""
-    first, last = shares[0], shares[-1]
+def drift(stages: list[Proportions]) -> float:
+    """Return the share of documents that would have to change their label to get from the first stage to the last."""
+    first, last = stages[0], stages[-1]
     return sum(abs(last[name] - first[name]) for name in first) / 2
 
 
@@ -114,23 +117,24 @@ def diagnose_answers(answers: Answers, apart: float | None, advice: Advice | Non
 
     ``apart`` is the separability of source and target, if it was measured.
     """
-    advice, shares = advice or Advice(), answers.shares
+    advice, prior = advice or Advice(), answers.class_prior
     found, warnings = diagnose(
         labels=answers.labels,
-        plain=answers.plain,
-        source=class_shares(answers.source, answers.classes),
+        reference=answers.reference,
+        reference_name=answers.reference_name,
+        source=class_proportions(answers.source, answers.classes),
         stages=answers.stages,
         apart=apart,
-        advice=advice.without_shares if shares is None else advice.with_shares,
+        advice=advice.without_class_prior if prior is None else advice.with_class_prior,
         expected=answers.expected,
         adapts=answers.adapts,
         n_rounds=len(answers.rounds),
     )
-    if shares is not None:
-        moved = sum(abs(one["used"] - one["source"]) for one in shares.values()) / 2
-        found = {"class proportions moved": _of(moved, shares_in_words(shares))} | found
+    if prior is not None:
+        moved = sum(abs(one["used"] - one["source"]) for one in prior.values()) / 2
+        found = {"class proportions moved": _of(moved, class_prior_in_words(prior))} | found
     if answers.fell_back:
-        words = f"Too few target documents to adapt to ({len(answers.labels)}): these are the labels that plain gives."
+        words = f"Too few target documents to adapt to ({len(answers.labels)}): these are the {answers.reference_name} labels."
         found = {"not adapted": {"value": len(answers.labels), "sentence": words}} | found
     if answers.sources:
         found = {"sources": {"value": len(answers.sources), "sentence": sources_in_words(answers.sources)}} | found
@@ -140,43 +144,46 @@ def diagnose_answers(answers: Answers, apart: float | None, advice: Advice | Non
 def diagnose(
     *,
     labels: list[str],
-    plain: list[str] | None,
-    source: Shares,
-    stages: list[Shares],
+    reference: list[str] | None,
+    source: Proportions,
+    stages: list[Proportions],
     apart: float | None,
-    advice: str = Advice.without_shares,
+    reference_name: str = PLAIN,
+    advice: str = Advice.without_class_prior,
     expected: dict[str, float] | None = None,
     adapts: bool = True,
     n_rounds: int = 2,
 ) -> tuple[dict[str, Any], list[str]]:
     """Return what there is to say, each with a value and a sentence, and warnings in words.
 
-    ``stages`` are the class shares of the target: of plain if it was run, then of each round. ``advice`` says what to do
+    ``stages`` are the class proportions of the target: of ``reference``, the labels without adapting, if these
+    are known, then of each round. ``advice`` says what to do
     about a warning. A method that does not adapt is not asked whether that was wise.
     """
     found: dict[str, Any] = {} if apart is None else {"separability": _of(apart, _apart_in_words(apart))}
-    if plain is not None:
-        same = agreement(labels, plain)
-        found["agreement with plain"] = _of(same, _agreement_in_words(same, len(labels)))
+    name, same = reference_name, None if reference is None else agreement(labels, reference)
+    if same is not None:
+        found[f"agreement with {name}"] = _of(same, _agreement_in_words(same, len(labels), name))
     if len(stages) > 1:
-        found["drift of the class proportions"] = _of(drift(stages), _drift_in_words(stages))
-    warnings = warn(source=source, stages=stages, advice=advice, n_target=len(labels), n_rounds=n_rounds)
+        found["drift of the class proportions"] = _of(drift(stages), _drift_in_words(stages, name))
+    warnings = warn(source=source, stages=stages, advice=advice, n_target=len(labels), n_rounds=n_rounds, reference_name=name)
     if expected is not None:
-        found["verdict"] = judge_labels(expected, max(last_shares(stages, source).values()), warnings)
-    elif plain is not None and not adapts:
-        found["verdict"] = _judge_unadapted(warnings, agreement(labels, plain))
-    elif plain is not None:
-        found["verdict"] = _verdict(warnings, 1.0 if apart is None else apart, agreement(labels, plain), len(labels))
+        found["verdict"] = judge_labels(expected, max(last_proportions(stages, source).values()), warnings)
+    elif same is not None and not adapts:
+        found["verdict"] = _judge_unadapted(warnings, same, name)
+    elif same is not None:
+        found["verdict"] = _verdict(warnings, 1.0 if apart is None else apart, same, len(labels), name)
     return found, warnings
 
 
 def warn(
     *,
-    source: Shares,
-    stages: list[Shares],
-    advice: str = Advice.without_shares,
+    source: Proportions,
+    stages: list[Proportions],
+    advice: str = Advice.without_class_prior,
     n_target: int = ENOUGH,
     n_rounds: int = 2,
+    reference_name: str = PLAIN,
 ) -> list[str]:
     """Warn of a class that dominates, or is about to, and of classes that hardly any document gets, unless these are few.
 
@@ -195,7 +202,7 @@ def warn(
     elif last[largest] - stages[0][largest] >= GROWN:
         grown = f"grew from {stages[0][largest]:.0%} to {last[largest]:.0%} over the rounds"
         if n_rounds < 2:
-            grown = f"is {last[largest]:.0%}, with plain {stages[0][largest]:.0%}"
+            grown = f"is {last[largest]:.0%}, {reference_name} {stages[0][largest]:.0%}"
         warnings.append(f"the proportion of {largest!r} {grown}: check some of these labels, {advice}")
     foreseen = {name: n_target * source.get(name, 0.0) for name in last}
     nobody = [repr(name) for name in last if last[name] == 0 and foreseen[name] >= FORESEEN]
@@ -212,8 +219,8 @@ def _listed(names: list[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more classes" if len(names) > most else "")
 
 
-def last_shares(stages: list[Shares], source: Shares) -> Shares:
-    """Return the class shares of the last stage, those of the source if there is none."""
+def last_proportions(stages: list[Proportions], source: Proportions) -> Proportions:
+    """Return the class proportions of the last stage, those of the source if there is none."""
     return stages[-1] if stages else source
 
 
@@ -242,25 +249,25 @@ def judge_labels(expected: dict[str, float], largest: float, warnings: list[str]
     return f"Yes, for most purposes: {words}. Check the least sure ones."
 
 
-def _verdict(warnings: list[str], apart: float, same: float, n_target: int) -> str:
+def _verdict(warnings: list[str], apart: float, same: float, n_target: int, name: str) -> str:
     if warnings:
-        beside = "The plain kernel is the safer choice" if same < 1 else "Plain gives the same labels"
-        return f"Doubtful: see the warnings. {beside}."
+        beside = "the safer choice" if same < 1 else "the same"
+        return f"Doubtful: see the warnings. The {name} labels are {beside}."
     if n_target < FEW:
-        return f"Unclear with only {n_target} target documents: plain usually does as well."
+        return f"Unclear with only {n_target} target documents: the {name} labels are usually as good."
     if apart < TOGETHER:
-        return "Hardly needed: source and target are alike, so plain does about as well."
+        return f"Hardly needed: source and target are alike, so the {name} labels are about as good."
     if same < DISAGREED:
         return "Look closer: adapting changed many labels. Check some of those that differ before you trust either."
-    return "No red flags: the domains differ, most labels agree with plain, and no class grew at the cost of others."
+    return f"No red flags: the domains differ, most labels agree with the {name} ones, and no class grew at the cost of others."
 
 
-def _judge_unadapted(warnings: list[str], same: float) -> str:
+def _judge_unadapted(warnings: list[str], same: float, name: str) -> str:
     """Answer whether labels of a method that does not adapt can be used; it cannot tell how many of them are right."""
     if warnings:
         return "Doubtful: see the warnings. Check some labels by hand."
     if same < DISAGREED:
-        return "Look closer: many labels differ from those of plain. Check some of these by hand."
+        return f"Look closer: many labels differ from the {name} ones. Check some of these by hand."
     return "Not known: this method cannot estimate its accuracy. Score it on some documents that you label yourself."
 
 
@@ -284,24 +291,25 @@ def _apart_in_words(apart: float) -> str:
     return f"Source and target look {how} (AUC {apart:.2f}; 0.50 = indistinguishable)."
 
 
-def _agreement_in_words(same: float, n: int) -> str:
-    return f"{same:.0%} of labels ({round(same * n)} of {n}) match the non-adapted model (plain)."
+def _agreement_in_words(same: float, n: int, name: str) -> str:
+    return f"{same:.0%} of labels ({round(same * n)} of {n}) match the {name} ones."
 
 
-def _drift_in_words(stages: list[Shares]) -> str:
-    steps = {name: " -> ".join(f"{stage[name]:.0%}" for stage in stages) for name in stages[0]}
-    return "Class proportions, plain and round by round: " + "; ".join(f"{name}: {step}" for name, step in steps.items()) + "."
+def _drift_in_words(stages: list[Proportions], name: str) -> str:
+    steps = {label: " -> ".join(f"{stage[label]:.0%}" for stage in stages) for label in stages[0]}
+    told = "; ".join(f"{label}: {step}" for label, step in steps.items())
+    return f"Class proportions, {name} and round by round: {told}."
 
 
-def shares_in_words(shares: dict[Any, dict[str, float]]) -> str:
-    """Tell what shares the classes have: as used, with an interval, in the source, and as estimated if they were."""
-    if all(one["low"] == one["high"] for one in shares.values()):
-        parts = [f"{name}: {one['used']:.0%} (source {one['source']:.0%})" for name, one in shares.items()]
+def class_prior_in_words(prior: dict[Any, dict[str, float]]) -> str:
+    """Tell what class proportions there are: as used, with an interval, in the source, and as estimated if they were."""
+    if all(one["low"] == one["high"] for one in prior.values()):
+        parts = [f"{name}: {one['used']:.0%} (source {one['source']:.0%})" for name, one in prior.items()]
         return "Class proportions used, none of them estimated: " + "; ".join(parts) + "."
     parts = [
         f"{name}: {one['used']:.0%} ({one['low']:.0%} to {one['high']:.0%}; source {one['source']:.0%},"
         f" estimated {one['estimated']:.0%})"
-        for name, one in shares.items()
+        for name, one in prior.items()
     ]
     return "Class proportions used: " + "; ".join(parts) + "."
 
@@ -322,8 +330,8 @@ def label_sentence(found: dict[str, Any]) -> str:
     scores = found["scores"]
     if scores is not None:
         words += f"; {scores['accuracy']:.1%} right"
-        if "plain_accuracy" in scores:
-            words += f" (plain {scores['plain_accuracy']:.1%}, p = {scores['mcnemar_p']:.2g})"
+        if "reference" in scores:
+            words += f" ({scores['reference']} {scores['reference_accuracy']:.1%}, p = {scores['mcnemar_p']:.2g})"
     return words
 
 

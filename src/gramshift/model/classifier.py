@@ -73,10 +73,11 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
     n_added : int, float or list of these, optional
         How many target documents join the training set, with their pseudo-labels, after a round; a float up to 1.0 is a
         fraction of the target. All of them join if there are fewer. A list has a number for each round after the first.
-    select : {"surest", "source shares", "estimated shares"} or dict, optional
-        Which target documents are pseudo-labelled. The surest, as in the paper; or of each class its proportion, the surest
-        first, where the proportions are those of the source, given by class, or estimated from the target's scores. An
-        estimate has a standard error, and moves the source's proportions only by what that error leaves of the difference.
+    class_prior : {"estimated", "source", "ignored"} or dict, optional
+        The class proportions of the target: estimated from its scores, those of the source, or a dict with that of each class.
+        Of each class its proportion is pseudo-labelled, the surest first. An estimate has a standard error, and moves the
+        source's proportions only by what that error leaves of the difference. With "ignored" the surest documents are
+        pseudo-labelled, whatever their class, as in the paper.
     alpha : float, optional
         The regularisation of the ridge regression and of the discriminant analysis.
     class_weight : dict or "balanced", optional
@@ -115,9 +116,9 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         The scores of each target document; the largest decides.
     transduction_proba_ : array of shape (n_target, n_classes)
         The probabilities of each target document, on average as sure as labels are expected to be right.
-    plain_transduction_ : array of shape (n_target,) or None
+    unadapted_transduction_ : array of shape (n_target,) or None
         The label that each target document would have without adapting, by the first round with the source's class proportions.
-    shares_ : dict or None
+    class_prior_ : dict or None
         For each class its proportion in the "source", as "estimated" for the target, as "used", and the 95 % interval of the
         last, "low" and "high".
     expected_accuracy_ : dict or None
@@ -158,7 +159,7 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         adapt: bool | None = None,
         n_rounds: int | None = None,
         n_added: Any = None,
-        select: Any = None,
+        class_prior: Any = None,
         alpha: float | None = None,
         class_weight: Any = None,
         classifier: str = "ridge",
@@ -179,7 +180,7 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         self.adapt = adapt
         self.n_rounds = n_rounds
         self.n_added = n_added
-        self.select = select
+        self.class_prior = class_prior
         self.alpha = alpha
         self.class_weight = class_weight
         self.classifier = classifier
@@ -303,7 +304,7 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         self._fit = fit
         self.classes_ = fit.classes
         self.transduction_score_, self.labeled_iter_, self.landmarks_ = fit.among_all()
-        self.shares_, self.plain_transduction_ = fit.describe_shares(), fit.plain_labels
+        self.class_prior_, self.unadapted_transduction_ = fit.describe_class_prior(), fit.unadapted_labels
         self.expected_accuracy_, self.sources_ = fit.expected_accuracy, fit.sources
         self.transduction_: NDArray[Any] = fit.classes[choose_classes(self.transduction_score_)]
         self.history_ = fit.history

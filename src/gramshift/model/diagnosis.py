@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 
 from gramshift.learn.labelling import Rows
 from gramshift.learn.ridge import SingularKernelError
-from gramshift.model.advice import Advice, Answers, class_shares, diagnose_answers, separability, shares_by_round, warn
+from gramshift.model.advice import (
+    Advice,
+    Answers,
+    class_proportions,
+    diagnose_answers,
+    proportions_by_round,
+    separability,
+    warn,
+)
 from gramshift.model.fit import fit_exact
 from gramshift.model.fitted import Fit
 from gramshift.model.inputs import FitInput
@@ -23,17 +31,18 @@ SOME = 200  # documents that tell how alike a kernel finds documents
 ALIKE, UNLIKE, RARE = 0.95, 0.01, 0.05  # similarities of all but a rare few pairs, by which nothing is told apart
 
 
-def answers_of(fit: Fit, plain: Fit | None) -> Answers:
-    """What a fit has answered, beside a plain one if there is any; with a sample of the target what it found for that."""
+def answers_of(fit: Fit, reference: Fit | None) -> Answers:
+    """What a fit has answered, beside one without adapting if there is any; with a sample what it found for that."""
     labels = _names(fit.labels[fit.wanted])
     return Answers(
         classes=_names(fit.classes),
         labels=labels,
         source=_names(fit.classes[fit.labelling.source_codes]),
-        rounds=shares_by_round(fit.history, len(labels)),
-        plain=None if plain is None else _names(plain.labels[plain.wanted]),
+        rounds=proportions_by_round(fit.history, len(labels)),
+        reference=None if reference is None else _names(reference.labels[reference.wanted]),
+        reference_name=fit.reference,
         expected=fit.expected_accuracy,
-        shares=fit.describe_shares(),
+        class_prior=fit.describe_class_prior(),
         adapts=fit.settings.adapt or len(fit.history) > 1,
         sources=fit.sources,
         fell_back=fell_back(fit),
@@ -51,20 +60,21 @@ def diagnose_fit(fit: Fit, runtime: Runtime) -> dict[str, Any]:
         return {"warnings": []}
     unknown = []
     try:
-        plain = plain_of(fit, runtime)
+        reference = reference_of(fit, runtime)
     except SingularKernelError as error:  # labels do not need it
-        plain, unknown = None, [f"The labels could not be compared with those of plain: {error}."]
-    found, warnings = diagnose_answers(answers_of(fit, plain), measure_separability(fit))
+        reference, unknown = None, [f"The labels could not be compared with the {fit.reference} ones: {error}."]
+    found, warnings = diagnose_answers(answers_of(fit, reference), measure_separability(fit))
     return found | {"warnings": [*warnings, *find_void_rounds(fit.history, "n_added"), *check_scale(fit), *unknown]}
 
 
 def find_warnings(fit: Fit) -> list[str]:
     """In words, what is wrong with the labels of a fit as far as that is known without further work."""
     answers = answers_of(fit, _first_round(fit))
-    advice = Advice.without_shares if answers.shares is None else Advice.with_shares
-    source = class_shares(answers.source, answers.classes)
+    advice = Advice.without_class_prior if answers.class_prior is None else Advice.with_class_prior
+    source = class_proportions(answers.source, answers.classes)
     n_target, n_rounds = len(answers.labels), len(answers.rounds)
-    found = warn(source=source, stages=answers.stages, advice=advice, n_target=n_target, n_rounds=n_rounds)
+    beside: dict[str, Any] = {"advice": advice, "reference_name": answers.reference_name}
+    found = warn(source=source, stages=answers.stages, n_target=n_target, n_rounds=n_rounds, **beside)
     return [*found, *find_void_rounds(fit.history, "n_added"), *check_scale(fit)]
 
 
@@ -87,30 +97,30 @@ def judge_quickly(fit: Fit) -> str | None:
     return verdict
 
 
-def plain_of(fit: Fit, runtime: Runtime) -> Fit | None:
+def reference_of(fit: Fit, runtime: Runtime) -> Fit | None:
     """The fit that would be without adapting, for its labels alone; None if it is this one, or its documents are not kept."""
-    if fit.plain is not None:
+    if fit.unadapted is not None:
         return _first_round(fit)
     settings, documents = fit.settings, fit.model.documents
-    is_plain = not settings.adapt and len(fit.history) == 1
-    if is_plain or fit.model.similarities is None or len(documents) != len(fit.labelling) or fit.landmarks is not None:
+    is_itself = not settings.adapt and len(fit.history) == 1
+    if is_itself or fit.model.similarities is None or len(documents) != len(fit.labelling) or fit.landmarks is not None:
         return None
     codes = fit.labelling.source_codes
     labels: NDArray[Any] = np.full(len(fit.labelling), None, object)
     labels[fit.labelling.source] = fit.classes[codes].tolist()
     given = FitInput(documents, labels.tolist(), fit.n_unlabelled)
-    plainly = replace(settings, adapt=False, n_rounds=1)
-    return fit_exact(plainly, fit.parameters, fit.model.similarities, given, runtime, calibrate=False)
+    unadapted = replace(settings, adapt=False, n_rounds=1)
+    return fit_exact(unadapted, fit.parameters, fit.model.similarities, given, runtime, calibrate=False)
 
 
 def _first_round(fit: Fit) -> Fit | None:
     """What the first round of a fit answered, if it is kept."""
-    if fit.plain is None:
+    if fit.unadapted is None:
         return None
-    found = fit.plain[fit.wanted]
+    found = fit.unadapted[fit.wanted]
     counts = {label: int(np.sum(found == code)) for code, label in enumerate(fit.classes.tolist())}
-    scores = np.eye(len(fit.classes))[fit.plain]
-    return replace(fit, scores=scores, history=[fit.history[0] | {"labels": counts}], plain=None, sampled=None)
+    scores = np.eye(len(fit.classes))[fit.unadapted]
+    return replace(fit, scores=scores, history=[fit.history[0] | {"labels": counts}], unadapted=None, sampled=None)
 
 
 def measure_separability(fit: Fit) -> float | None:

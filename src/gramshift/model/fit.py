@@ -213,8 +213,8 @@ def _keep(
     wanted = slice(len(last.scores) - n_unlabelled)
     when, history = tell_story(outcome.rounds, outcome.labelling, classes.tolist(), wanted)
     fit = Fit(settings, parameters, classes, model, outcome.labelling, last.scores, when, history, outcome.calibration)
-    plain = None if outcome.plain is None else choose_classes(outcome.plain)
-    return replace(fit, shares=outcome.shares, plain=plain, expected=outcome.expected, n_unlabelled=n_unlabelled)
+    unadapted = None if outcome.plain is None else choose_classes(outcome.plain)
+    return replace(fit, class_prior=outcome.shares, unadapted=unadapted, expected=outcome.expected, n_unlabelled=n_unlabelled)
 
 
 def _make_describer(

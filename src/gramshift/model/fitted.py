@@ -19,7 +19,7 @@ from gramshift.learn.shares import Shares
 from gramshift.model.data_problems import Examined, Issues, find_issues
 from gramshift.model.inputs import as_gram, check_rows
 from gramshift.model.ngram_model import NGramModel, find_documents
-from gramshift.model.settings import Settings
+from gramshift.model.settings import PLAIN, UNADAPTED, Settings
 from gramshift.model.similarities import Reference, Similarities
 from gramshift.text.corpus import Corpus, digest_of
 
@@ -117,10 +117,10 @@ class Fit:
     """What target documents are known again by, where they are not among those of the model."""
     sampled: Sampled | None = None
     """The whole target, where all else is about a sample of it."""
-    shares: Shares | None = None
-    """The shares of classes by which documents joined; None where these play no part."""
-    plain: Codes | None = None
-    """The class of each target document by the first round, with the source's shares: what there would be without adapting."""
+    class_prior: Shares | None = None
+    """The class proportions by which documents joined; None where these play no part."""
+    unadapted: Codes | None = None
+    """The class of each target document by the first round, with the source's proportions, so without adapting."""
     expected: Expected | None = None
     sources: list[dict[str, Any]] | None = None
     """What is known of each source, where these have names."""
@@ -156,20 +156,27 @@ class Fit:
         return self.probabilities[self.wanted] if self.sampled is None else self.sampled.probabilities
 
     @property
-    def plain_labels(self) -> NDArray[Any] | None:
+    def unadapted_labels(self) -> NDArray[Any] | None:
         """The label that each target document would have without adapting, if that is known."""
-        return None if self.plain is None or self.sampled is not None else self.classes[self.plain[self.wanted]]
+        codes = self.unadapted
+        return None if codes is None or self.sampled is not None else self.classes[codes[self.wanted]]
+
+    @property
+    def reference(self) -> str:
+        """What its labels are compared with, by name."""
+        name: str = UNADAPTED if self.parameters.get("preset") == "best" else PLAIN
+        return name
 
     @property
     def expected_accuracy(self) -> dict[str, float] | None:
         """The share of right labels that is to be expected, with an interval."""
         return None if self.expected is None else asdict(self.expected)
 
-    def describe_shares(self) -> dict[Any, dict[str, float]] | None:
-        """For each class its share in the source, as estimated for the target, as used, and the interval of the last."""
-        if self.shares is None:
+    def describe_class_prior(self) -> dict[Any, dict[str, float]] | None:
+        """For each class its proportion in the source, as estimated for the target, as used, and the interval of the last."""
+        if self.class_prior is None:
             return None
-        one = self.shares
+        one = self.class_prior
         columns = zip(self.classes.tolist(), one.source, one.estimated, one.used, *one.intervals().T, strict=True)
         names = ("source", "estimated", "used", "low", "high")
         return {label: dict(zip(names, map(float, values), strict=True)) for label, *values in columns}
@@ -302,7 +309,7 @@ def tell_story(
             "labels": {label: int(np.sum(step.codes[wanted] == code)) for code, label in names},
             "changed": step.changed,
             "seconds": step.seconds,
-            "shares": None if step.shares is None else {label: float(step.shares.used[code]) for code, label in names},
+            "class_prior": None if step.shares is None else {label: float(step.shares.used[code]) for code, label in names},
         }
         for step in rounds
     ]
@@ -311,8 +318,9 @@ def tell_story(
 
 def told_to_json(fit: Fit, *, texts: bool) -> dict[str, Any]:
     """What a fit says of itself beside labels and probabilities; names of documents only where a file has their ``texts``."""
+    prior = fit.class_prior
     return {
-        "shares": None if fit.shares is None else {name: list(map(float, one)) for name, one in vars(fit.shares).items()},
+        "class_prior": None if prior is None else {name: list(map(float, one)) for name, one in vars(prior).items()},
         "expected": fit.expected_accuracy,
         "sources": fit.sources,
         "unlabelled": fit.n_unlabelled,
@@ -326,23 +334,23 @@ def read_told(told: Any, arrays: dict[str, NDArray[Any]], n_target: int) -> dict
     """The same from a file whose head was checked; early ones do not have it."""
     if told is None:
         return {}
-    shares, plain, expected, sources = told.get("shares"), None, told.get("expected"), told.get("sources")
+    prior, unadapted, expected, sources = told.get("class_prior"), None, told.get("expected"), told.get("sources")
     n_unlabelled, n_blank = told["unlabelled"], told["blank"]
     n_corrected = told.get("corrected", 0)
     if not 0 <= n_corrected <= np.sum(arrays["labeled_iter"] == 0):
         raise ValueError("it counts more corrections than it has labels")
     if not 0 <= n_unlabelled < max(1, n_target) or not 0 <= n_blank <= n_target:
         raise ValueError("it counts more documents than it has")
-    if shares is not None:
+    if prior is not None:
         names = ("source", "estimated", "used", "errors")
-        shares, plain = Shares(**{name: np.array(shares[name], float) for name in names}), arrays["plain_codes"]
+        prior, unadapted = Shares(**{name: np.array(prior[name], float) for name in names}), arrays["unadapted_codes"]
     if expected is not None:
         expected = Expected(*(float(expected[name]) for name in ("value", "low", "high")))
         if not expected.low <= expected.value <= expected.high:
             raise ValueError("the accuracy that it expects is none")
     if sources is not None:
         sources = [{str(name): one[name] if name == "domain" else float(one[name]) for name in one} for one in sources]
-    known = {"shares": shares, "plain": plain, "expected": expected, "sources": sources}
+    known = {"class_prior": prior, "unadapted": unadapted, "expected": expected, "sources": sources}
     origins = _read_origins(told.get("origins"), len(arrays["labeled_iter"]))
     return known | {"n_unlabelled": n_unlabelled, "n_blank": n_blank, "n_corrected": n_corrected, "origins": origins}
 

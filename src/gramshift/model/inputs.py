@@ -16,7 +16,7 @@ from gramshift.learn.features import GramFeatures
 from gramshift.learn.labelling import Labelling, Rows
 from gramshift.learn.leaves.cells import find_faults
 from gramshift.model.labels import as_labels, encode_labels, find_alike, is_missing
-from gramshift.model.settings import Settings, given_shares
+from gramshift.model.settings import Settings, given_proportions
 from gramshift.model.string_kernel import StringKernel
 from gramshift.ngrams.feature_lists import FeatureLists, build_lists
 from gramshift.ngrams.sorted_ngrams import sort_ngrams
@@ -114,10 +114,10 @@ class FitInput:
         return np.array([not is_missing(label) for label in self.labels], bool)
 
     def read_labels(self, settings: Settings) -> tuple[NDArray[Any], Labelling]:
-        """The classes, and which documents have which; shares that are given for classes must be those of all of them."""
+        """The classes, and which documents have which; class proportions that are given must be those of all of them."""
         classes, codes = encode_labels([label for label in self.labels if not is_missing(label)])
-        if isinstance(settings.select, dict):
-            given_shares(settings.select, classes.tolist())
+        if isinstance(settings.class_prior, dict):
+            given_proportions(settings.class_prior, classes.tolist())
         return classes, Labelling.of_source(self.is_source, codes, len(classes), self._rank_texts())
 
     def _rank_texts(self) -> NDArray[np.intp] | None:

@@ -17,7 +17,7 @@ OF_THE_MACHINE = ("engine", "scheduler", "n_jobs", "memory_limit")
 COUNT = Number(0, 2**62, whole=True)
 STEP = {"added": Listed(COUNT, "classes"), "changed": COUNT, "seconds": Number(0)}
 LABELS = {"labels": Listed(COUNT, "classes")}
-SHARES = Listed(Number(0, 1), "classes")
+PROPORTIONS = Listed(Number(0, 1), "classes")
 STARTS = {  # what the heads of all models begin with
     "format_version": Number(whole=True),
     "checksums": Record({}, others=Text(64)),
@@ -30,7 +30,9 @@ TOLD = Record(
     {"unlabelled": COUNT, "blank": COUNT},
     {
         "corrected": COUNT,
-        "shares": Record({"source": SHARES, "estimated": SHARES, "used": SHARES, "errors": Listed(Number(0), "classes")}),
+        "class_prior": Record(
+            dict.fromkeys(("source", "estimated", "used"), PROPORTIONS) | {"errors": Listed(Number(0), "classes")}
+        ),
         "expected": Record({name: Number(0, 1) for name in ("value", "low", "high")}),
         "sources": Listed(Record({"domain": Text(10_000)}, others=Number())),
     },
@@ -41,7 +43,7 @@ MODEL_HEAD = Record(
     | {
         "settings": Record({}, others=Plain()),
         "normalized": Flag(),
-        "history": Listed(Record(STEP, LABELS | {"shares": SHARES}, others=Anything())),
+        "history": Listed(Record(STEP, LABELS | {"class_prior": PROPORTIONS}, others=Anything())),
     },
     VERSIONS | {"told": TOLD, "sampled": Flag(), "parts": Number(1, MOST_PARTS, whole=True), "texts": Flag()},
     others=Anything(),  # of versions to come: nobody looks at it
@@ -56,7 +58,7 @@ ARRAYS = {
     "scores": BY_CLASS,
     "held_out_scores": BY_CLASS,
 }
-PLAIN_CODES = {"plain_codes": Array("<i8", ("target",), low=0, below="classes")}
+UNADAPTED_CODES = {"unadapted_codes": Array("<i8", ("target",), low=0, below="classes")}
 DIGESTS = {"digests": Array("<u1", ("target", DIGEST))}
 LANDMARKS = {"landmarks": Array("<i8", ("compared",), low=0, below="documents", rising="strictly")} | DIGESTS
 ROWS = {  # of numbers, in place of texts
@@ -122,6 +124,6 @@ def arrays_of(head: dict[str, Any]) -> dict[str, Array]:
         arrays |= of_texts("compared" if landmarks else "documents", precomputed=precomputed)
     if head.get("sampled"):
         arrays |= SAMPLE_ARRAYS
-    if (head.get("told") or {}).get("shares") is not None:
-        arrays |= PLAIN_CODES
+    if (head.get("told") or {}).get("class_prior") is not None:
+        arrays |= UNADAPTED_CODES
     return arrays

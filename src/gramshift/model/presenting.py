@@ -34,7 +34,7 @@ class Presented:
     _fit: Fit
     classes_: NDArray[Any]
     transduction_: NDArray[Any]
-    plain_transduction_: NDArray[Any] | None
+    unadapted_transduction_: NDArray[Any] | None
     labeled_iter_: NDArray[np.intp]
     n_jobs: int | None
     memory_limit: int | float | str | None
@@ -56,9 +56,9 @@ class Presented:
     def to_frame(self, *, ids: Any = None, texts: Any = None) -> Any:
         """Return the target documents as a pandas data frame, a row each, in their order.
 
-        Columns are ``text``, ``label``, the probability of each class as ``p_<class>``, ``plain_label`` (without adapting),
-        ``round`` (the round after which a document joined the training set as a pseudo-label, 0 for never) and ``doubt``, the
-        probability that the label is wrong.
+        Columns are ``text``, ``label``, the probability of each class as ``p_<class>``, ``unadapted_label`` (the label without
+        adapting), ``round`` (the round after which a document joined the training set as a pseudo-label, 0 for never) and
+        ``doubt``, the probability that the label is wrong.
 
         Parameters
         ----------
@@ -78,8 +78,8 @@ class Presented:
         columns: dict[str, Any] = {} if shown is None else {"text": shown}
         columns["label"] = self.transduction_
         columns |= {f"p_{name}": probabilities[:, code] for code, name in enumerate(self.classes_.tolist())}
-        if self.plain_transduction_ is not None:
-            columns["plain_label"] = self.plain_transduction_
+        if self.unadapted_transduction_ is not None:
+            columns["unadapted_label"] = self.unadapted_transduction_
         columns["round"] = rounds_of(self.labeled_iter_)
         columns["doubt"] = 1 - probabilities.max(axis=1, initial=0)
         index = None if ids is None else pd.Index(check_ids(ids, n, "target"), name=getattr(ids, "name", None))

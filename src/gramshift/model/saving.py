@@ -41,7 +41,7 @@ from gramshift.text.corpus import DIGEST
 from gramshift.text.words import Vocabulary
 
 LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
-COUNTS = ("added", "labels", "shares")  # of the history, by class
+COUNTS = ("added", "labels", "class_prior")  # of the history, by class
 NUMBERS = {f"<{kind}{size}" for kind in "iuf" for size in (2, 4, 8)} | {"|i1", "|u1", "|b1"}
 SWITCHES = ("normalize", "strip", "lowercase", "collapse_whitespace")  # of a kernel
 LEAST_SETTINGS = {*PRESETS["paper"]} - {"ngram_range", "bias"}  # that early files have among their parameters alone
@@ -91,7 +91,7 @@ def save_fit(fit: Fit, path: Writable, *, texts: bool = False) -> None:
         "known_codes": fit.labelling.known,
         "landmarks": fit.landmarks,
         "digests": fit.digests,
-        "plain_codes": fit.plain,
+        "unadapted_codes": fit.unadapted,
         "rows": fit.model.documents,
     }
     if ngrams is not None:
@@ -241,9 +241,9 @@ def _read_sampled(arrays: dict[str, NDArray[Any]], is_source: NDArray[np.bool_])
 
 
 def read_step(step: dict[str, Any], names: list[Any]) -> dict[str, Any]:
-    """One entry of a history; early files have no labels, early files and baselines no shares."""
+    """One entry of a history; early files have no labels, early files and baselines no class prior."""
     by_class = {key: step.get(key) and dict(zip(names, step[key], strict=True)) for key in COUNTS}
-    kept = {key: by_class[key] for key in COUNTS if key != "shares" or key in step}
+    kept = {key: by_class[key] for key in COUNTS if key != "class_prior" or key in step}
     return kept | {"changed": step["changed"], "seconds": float(step["seconds"])}
 
 
@@ -255,8 +255,8 @@ def _parameters_to_json(parameters: dict[str, Any]) -> dict[str, Any]:
     result = _without_machine(parameters)
     if "kernel" in result:
         result["kernel"] = kernel_to_json(result["kernel"])
-    if isinstance(result["select"], dict):  # keys of JSON are strings, labels need not be
-        result["select"] = [list(pair) for pair in result["select"].items()]
+    if isinstance(result["class_prior"], dict):  # keys of JSON are strings, labels need not be
+        result["class_prior"] = [list(pair) for pair in result["class_prior"].items()]
     return result
 
 
@@ -267,8 +267,8 @@ def parameters_from_json(parameters: dict[str, Any]) -> dict[str, Any]:
         result["kernel"] = kernel_from_json(result["kernel"])
     if result.get("ngram_range") is not None:
         result["ngram_range"] = tuple(result["ngram_range"])
-    if isinstance(result.get("select"), list):
-        result["select"] = dict(result["select"])
+    if isinstance(result.get("class_prior"), list):
+        result["class_prior"] = dict(result["class_prior"])
     if isinstance(result.get("n_added"), list):
         result["n_added"] = tuple(result["n_added"])
     return result

@@ -12,7 +12,7 @@ from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS, check_ngram_range
 from gramshift.kernels.weighting import as_powers
 from gramshift.learn.landmark_ridge import CHOICES
-from gramshift.learn.rounds import ESTIMATED_SHARES, SOURCE_SHARES, SURE, Schedule
+from gramshift.learn.rounds import ESTIMATED, IGNORED, SOURCE, Schedule
 from gramshift.model.string_kernel import StringKernel
 
 Floats = NDArray[np.float64]
@@ -20,10 +20,11 @@ WORDS, WORD_RANGE = "words", (1, 2)
 PRECOMPUTED = "precomputed"
 ROWS = "rows"  # the cosine of rows of numbers, such as embeddings
 CLASSIFIERS = ("ridge", "discriminant", "svm")
-SELECTIONS = (SURE, SOURCE_SHARES, ESTIMATED_SHARES)
+CLASS_PRIORS = (ESTIMATED, SOURCE, IGNORED)
 AUTO = "auto"
 FEWEST = 50  # target documents: with 30 adapting brought nothing on average (docs/experiments.md)
-PRIOR = "prior"  # scores that begin at the shares of the classes
+UNADAPTED, PLAIN = "unadapted", "plain"  # labels for comparison: of the first round of "best", or of the paper's plain kernel
+PRIOR = "prior"  # scores that begin at the class proportions
 MOST_LANDMARKS = 10_000  # that "auto" takes: training on more takes longer than it is worth
 LARGEST_ALPHA = 1e12  # beyond it all scores are the same to rounding
 HALF_OR_1000 = (
@@ -38,7 +39,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "n_rounds": 2,
         "n_added": HALF_OR_1000,
         "alpha": 1e-5,
-        "select": "surest",
+        "class_prior": "ignored",
         "bias": False,
     },
     "best": {  # chosen on development data: docs/experiments.md
@@ -49,7 +50,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "n_rounds": 5,
         "n_added": (0.25, 0.5, 0.75, 0.9),
         "alpha": 1.0,
-        "select": "estimated shares",
+        "class_prior": "estimated",
         "bias": "prior",
     },
 }
@@ -65,7 +66,7 @@ class Settings:
     adapt: bool
     n_rounds: int
     n_added: str | int | float | tuple[int | float, ...]
-    select: str | dict[Any, float]
+    class_prior: str | dict[Any, float]
     alpha: float
     bias: bool | str
     classifier: str = "ridge"
@@ -115,10 +116,11 @@ class Settings:
 
     def make_schedule(self, n_target: int, classes: list[Any]) -> Schedule:
         """The rounds of a fit with so many target documents and these classes."""
-        select = given_shares(self.select, classes) if isinstance(self.select, dict) else self.select
+        given = self.class_prior
+        class_prior = given_proportions(given, classes) if isinstance(given, dict) else given
         centred = self.bias == PRIOR and self.classifier == "ridge"
         n_rounds = self.n_rounds if n_target >= self.fewest else 1
-        return Schedule(n_rounds, self.count_added(n_target), select, centred)
+        return Schedule(n_rounds, self.count_added(n_target), class_prior, centred)
 
 
 def _with_plain_types(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,7 +132,7 @@ def _with_plain_types(values: Mapping[str, Any]) -> dict[str, Any]:
     result["random_state"] = 0 if values["landmarks"] is None else int(values["random_state"])  # not looked at without them
     if isinstance(values["n_added"], (list, tuple)):
         result["n_added"] = tuple(values["n_added"])
-    result |= {name: dict(values[name]) for name in ("select", "weighting") if isinstance(values[name], Mapping)}
+    result |= {name: dict(values[name]) for name in ("class_prior", "weighting") if isinstance(values[name], Mapping)}
     result["kernel"] = copy_kernel(values["kernel"])
     return result
 
@@ -149,7 +151,7 @@ def _can_be_weighted(kernel: Any) -> bool:
 
 def _check(values: Mapping[str, Any]) -> None:
     """Raise an error for the first parameter that is wrong."""
-    n_rounds, alpha, select, classifier = (values[name] for name in ("n_rounds", "alpha", "select", "classifier"))
+    n_rounds, alpha, prior, classifier = (values[name] for name in ("n_rounds", "alpha", "class_prior", "classifier"))
     if not _is(n_rounds, Integral) or n_rounds < 1:
         raise InputError(f"n_rounds={n_rounds!r}: give a whole number from 1 on; 2 is the paper's")
     several = isinstance(values["n_added"], (list, tuple))
@@ -167,9 +169,9 @@ def _check(values: Mapping[str, Any]) -> None:
         raise InputError(f"adapt={values['adapt']!r}: give True or False")
     if not isinstance(values["bias"], (bool, np.bool_)) and values["bias"] != PRIOR:
         raise InputError(f"bias={values['bias']!r}: give True, False or {PRIOR!r}")
-    if not isinstance(select, Mapping) and select not in SELECTIONS:
-        names = ", ".join(map(repr, SELECTIONS))
-        raise InputError(f"select={select!r}: must be one of {names}, or a dict with the share of each class")
+    if not isinstance(prior, Mapping) and prior not in CLASS_PRIORS:
+        names = ", ".join(map(repr, CLASS_PRIORS))
+        raise InputError(f"class_prior={prior!r}: must be one of {names}, or a dict with the proportion of each class")
     as_powers(values["weighting"])
     if not isinstance(classifier, str) or classifier not in CLASSIFIERS:
         raise InputError(f"classifier={classifier!r}: must be one of {', '.join(map(repr, CLASSIFIERS))}")
@@ -241,13 +243,15 @@ def _check_seed(random_state: Any) -> None:
         raise InputError(f"random_state={random_state!r}: give a whole number from 0 on")
 
 
-def given_shares(select: Mapping[Any, Any], classes: list[Any]) -> Floats:
-    """The user's shares in the order of the classes, made to add up to 1."""
-    wrong = set(select) != set(classes) or not all(_is(share, Real) and 0 <= share < np.inf for share in select.values())
-    if wrong or not sum(select.values()) > 0:
-        raise InputError(f"select={dict(select)!r}: give a share from 0 on for each of the classes {classes}")
-    shares = np.array([float(select[label]) for label in classes])
-    total: Floats = shares / shares.sum()
+def given_proportions(class_prior: Mapping[Any, Any], classes: list[Any]) -> Floats:
+    """The user's class proportions in the order of the classes, made to add up to 1."""
+    given = class_prior.values()
+    wrong = set(class_prior) != set(classes) or not all(_is(one, Real) and 0 <= one < np.inf for one in given)
+    if wrong or not sum(given) > 0:
+        advice = f"give a proportion from 0 on for each of the classes {classes}, and one above 0"
+        raise InputError(f"class_prior={dict(class_prior)!r}: {advice}")
+    proportions = np.array([float(class_prior[label]) for label in classes])
+    total: Floats = proportions / proportions.sum()
     return total
 
 

@@ -32,8 +32,8 @@ class DocumentEntry:
     """The probability of each class, in the order of ReportContents.classes."""
     round: int
     """0: never joined the training set; k: joined it for round k + 1."""
-    plain_label: str | None = None
-    """What the plain kernel says; None if it was not run."""
+    reference_label: str | None = None
+    """What the label would be without adapting; None if that is not known."""
     truth: str | None = None
     corrected: bool = False
     """Whether the label was given by a person, and not found."""
@@ -160,7 +160,7 @@ class ReportContents:
     documents: list[DocumentEntry]
     """The target, in its own order."""
     shares: list[dict[str, float]]
-    """For each stage the share of every class, 0 to 1: in the source, then among the target labels, of plain if it was run."""
+    """For each stage the share of every class, 0 to 1: in the source, then among target labels, first without adapting."""
     history: list[dict[str, Any]]
     """The rounds as in TransductiveClassifier.history_, with str labels."""
     before: Map | None
@@ -172,8 +172,8 @@ class ReportContents:
 
     - "accuracy", "macro_f1": numbers from 0 to 1; "n": documents with a known truth
     - "accuracy_interval": [low, high] of the accuracy
-    - "plain_accuracy", "plain_macro_f1": the same of the plain kernel
-    - "mcnemar_p": of the difference to plain
+    - "reference": what labels are compared with, "unadapted" or "plain"; "reference_accuracy", "reference_macro_f1": of these
+    - "mcnemar_p": of the difference from these
     - "confusion": counts, a row for each true label, a column for each of ``classes``
     - "confusion_labels": names of its rows; ``classes`` if left out
     - "by_confidence": [{"low": 0.5, "high": 0.6, "n": 12, "accuracy": 0.75}, ...] for bins with documents
@@ -182,7 +182,7 @@ class ReportContents:
     """Labels that corrections changed: {"id", "before", "after"}."""
     model_parameters: dict[str, Any]
     share_names: list[str] = field(default_factory=list)
-    """A name for each of ``shares``, such as "plain" and "round 1"; numbers if left out."""
+    """A name for each of ``shares``, such as "unadapted" and "round 1"; numbers if left out."""
     notes: list[str] = field(default_factory=list)
     """Remarks on how the report was made: what was sampled or left out."""
     target_name: str = ""
@@ -198,3 +198,5 @@ class ReportContents:
     """Those of ``classes`` that no source document has, but a correction."""
     next_command: str = ""
     """What to type once corrections.csv is there; nothing if no command made this."""
+    reference: str = "plain"
+    """What the labels without adapting are called: "unadapted" for best, "plain" for all others."""

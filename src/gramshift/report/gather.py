@@ -17,6 +17,7 @@ from gramshift.model.explain import CELLS, spread_scores
 from gramshift.model.fitted import Fit, Model
 from gramshift.model.inputs import ListedCorpus
 from gramshift.model.saving import library_versions
+from gramshift.model.settings import PLAIN
 from gramshift.model.word_spans import choose_words, rank_words
 from gramshift.report.contents import (
     DocumentEntry,
@@ -48,7 +49,7 @@ N_NGRAMS = 15  # of each class
 
 def gather_contents(
     classifier: Any,
-    plain: TransductiveClassifier | None = None,
+    reference: TransductiveClassifier | None = None,
     *,
     target: TargetDocuments,
     source: SourceDocuments,
@@ -63,9 +64,9 @@ def gather_contents(
 
     Parameters
     ----------
-    classifier, plain
-        Fitted on string kernels; ``plain`` with adapt=False, n_rounds=1, or None if it was not run. A baseline may stand for
-        the classifier: then plain compares and places the documents, and none is explained.
+    classifier, reference
+        Fitted on string kernels; ``reference`` without adapting, or None if it was not run. A baseline may stand for
+        the classifier: then the reference, which is plain, compares and places the documents, and none is explained.
     target, source, shown
         The documents as the user knows them, and what the page shows without looking at it.
     abstain_below : float
@@ -79,7 +80,7 @@ def gather_contents(
     progress : callable, optional
         Called as progress(stage, done, total).
     """
-    compared = classifier if isinstance(classifier, TransductiveClassifier) else plain
+    compared = classifier if isinstance(classifier, TransductiveClassifier) else reference
     if compared is None:
         raise InputError("a report on a baseline needs the plain classifier beside it")
     fit, model = compared._fit, compared._fit.model
@@ -95,7 +96,7 @@ def gather_contents(
     spans = dict(zip(doubtful, _find_spans(model, [target.texts[i] for i in doubtful], progress), strict=True))
     features = _describe_again(compared, listed, source, target)
     neighbours = _find_neighbours(model, target, source, landmarks, features, progress)
-    plain_labels = _read_plain_labels(plain, target)
+    reference_labels = _read_reference_labels(reference, target)
     joined = np.maximum(classifier.labeled_iter_[classifier.labeled_iter_ != 0], 0).tolist()
     documents = [
         DocumentEntry(
@@ -105,7 +106,7 @@ def gather_contents(
             confidence=float(sure[i].max()),
             probabilities=sure[i].tolist(),
             round=0 if row is None else joined[row],
-            plain_label=plain_labels[i],
+            reference_label=reference_labels[i],
             truth=str(target.truth[i]) if target.truth is not None and target.truth[i] is not None else None,
             corrected=target.ids[i] in target.corrected,
             drawn=target.drawn.get(target.ids[i], ""),
@@ -123,8 +124,9 @@ def gather_contents(
     before, after = draw_maps(model, shown_names, is_source, per_kind=per_kind, features=features)
     history = [step | {name: _by_name(step[name]) for name in ("added", "labels")} for step in classifier.history_]
     stages = {f"round {number}": step["labels"] for number, step in enumerate(history, start=1)}
-    if plain is not None:
-        stages = {"plain": _by_name(plain.history_[-1]["labels"])} | stages
+    called = compared._fit.reference if compared is classifier else PLAIN
+    if reference is not None:
+        stages = {called: _by_name(reference.history_[-1]["labels"])} | stages
     taught = Counter(map(str, source.labels))
     stages = {"source": {name: taught[name] for name in classes}} | stages
     report("report", 1, 1)
@@ -157,6 +159,7 @@ def gather_contents(
         expected_accuracy=getattr(classifier, "expected_accuracy_", None),
         new_classes=[name for name in classes if not taught[name]],
         next_command=shown.next_command,
+        reference=called,
     )
 
 
@@ -192,12 +195,12 @@ def _ask_for_issues(classifier: Any) -> list[IssueEntry]:
     return [] if calibration is None or calibration.held_out is None else list_issues(classifier.issues_)
 
 
-def _read_plain_labels(plain: TransductiveClassifier | None, target: TargetDocuments) -> list[str | None]:
-    """Return what plain says of each document, None if it was not run or knows the label from a person."""
-    if plain is None:
+def _read_reference_labels(reference: TransductiveClassifier | None, target: TargetDocuments) -> list[str | None]:
+    """Return the label of each document without adapting, None if that is not known or a person has given it."""
+    if reference is None:
         return [None] * len(target.texts)
-    found = list(map(str, plain.transduction_))
-    return [None if row is None else found[row] for row in _find_rows(plain, target)]
+    found = list(map(str, reference.transduction_))
+    return [None if row is None else found[row] for row in _find_rows(reference, target)]
 
 
 def _describe_again(

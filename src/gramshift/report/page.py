@@ -75,7 +75,7 @@ def make_payload(contents: ReportContents, *, largest_texts: int = LARGEST_TEXTS
             "spans": to_units(one.text[:length], [span for span in one.spans if span[1] <= length]),
             "near": [[place[_known(near)], round(near.similarity, 3)] for near in one.neighbours],
         }
-        known = {"plain": code.get(one.plain_label or ""), "truth": one.truth}
+        known = {"reference": code.get(one.reference_label or ""), "truth": one.truth}
         flags = {
             "corrected": one.corrected,
             "drawn": one.drawn,
@@ -93,6 +93,7 @@ def make_payload(contents: ReportContents, *, largest_texts: int = LARGEST_TEXTS
         "classes": contents.classes,
         "new": [code[name] for name in contents.new_classes],
         "doubtful": DOUBTFUL,
+        "reference": contents.reference,
         "command": contents.next_command,
         "documents": [pack(one, length) for one, length in zip(contents.documents, lengths, strict=True)],
         "sources": [
@@ -314,11 +315,12 @@ def _diagnostics(contents: ReportContents) -> list[tuple[str, str, str]]:
 
 def _scores(contents: ReportContents) -> list[tuple[str, str]]:
     scores = contents.scores or {}
-    names = {"accuracy": "accuracy", "macro_f1": "macro F1", "plain_accuracy": "accuracy of the plain kernel"}
-    names["plain_macro_f1"] = "macro F1 of the plain kernel"
+    reference = scores.get("reference", contents.reference)
+    names = {"accuracy": "accuracy", "macro_f1": "macro F1"}
+    names |= {"reference_accuracy": f"accuracy, {reference}", "reference_macro_f1": f"macro F1, {reference}"}
     rows = [(title, exact_percent(scores[key])) for key, title in names.items() if key in scores]
     if scores.get("mcnemar_p") is not None:
-        rows.append(("p of the difference to plain (McNemar)", f"{scores['mcnemar_p']:.3g}"))
+        rows.append((f"p of the difference from {reference} (McNemar)", f"{scores['mcnemar_p']:.3g}"))
     return rows
 
 

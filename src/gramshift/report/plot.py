@@ -9,7 +9,7 @@ import numpy as np
 
 from gramshift.errors import InputError, InputTypeError, MissingPackageError
 from gramshift.model.classifier import TransductiveClassifier
-from gramshift.model.diagnosis import answers_of, plain_of
+from gramshift.model.diagnosis import answers_of, reference_of
 from gramshift.model.fitted import Fit
 from gramshift.model.inputs import ListedCorpus
 from gramshift.report.drawings import COLOURS, STEP, count_by_confidence, shortened
@@ -41,10 +41,13 @@ def shares(classifier: TransductiveClassifier, *, ax: Any = None) -> Any:
     Of a classifier with the preset "paper" the second takes a fit of its own.
     """
     fit = _fit_with_target(classifier)
-    plain = plain_of(fit, Runtime(classifier.n_jobs, classifier.memory_limit))
-    answers = answers_of(fit, plain)
+    reference = reference_of(fit, Runtime(classifier.n_jobs, classifier.memory_limit))
+    answers = answers_of(fit, reference)
     stages = {"source": {name: answers.source.count(name) / len(answers.source) for name in answers.classes}}
-    names = [*([] if plain is None else ["plain"]), *(f"round {number}" for number in range(1, 1 + len(answers.rounds)))]
+    names = [
+        *([] if reference is None else [fit.reference]),
+        *(f"round {number}" for number in range(1, 1 + len(answers.rounds))),
+    ]
     stages |= dict(zip(names, answers.stages, strict=True))
     ax, places, left = _axes(ax), np.arange(len(stages)), np.zeros(len(stages))
     for code, name in enumerate(answers.classes):

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from gramshift.errors import InputError
 from gramshift.model.advice import label_sentence
 from gramshift.model.classifier import TransductiveClassifier
-from gramshift.model.diagnosis import judge_quickly, plain_of
+from gramshift.model.diagnosis import judge_quickly, reference_of
 from gramshift.model.fitted import Fit
 from gramshift.model.inputs import ListedCorpus
 from gramshift.model.presenting import check_ids, target_texts
@@ -65,7 +65,7 @@ def write_report(
     in_order = bool((source == np.arange(n_source)).all())
     contents = gather_contents(
         classifier,
-        _plain(fit, classifier),
+        _without_adapting(fit, classifier),
         target=target,
         source=known,
         shown=ShownAsItIs(
@@ -94,14 +94,14 @@ def _describe_labels(classifier: TransductiveClassifier) -> dict[str, Any]:
     }
 
 
-def _plain(fit: Fit, classifier: TransductiveClassifier) -> TransductiveClassifier | None:
+def _without_adapting(fit: Fit, classifier: TransductiveClassifier) -> TransductiveClassifier | None:
     """A classifier with the labels that there would be without adapting; None if they are not known."""
-    found = plain_of(fit, Runtime(classifier.n_jobs, classifier.memory_limit))
+    found = reference_of(fit, Runtime(classifier.n_jobs, classifier.memory_limit))
     if found is None:
         return None
-    plain = TransductiveClassifier()
-    plain._keep(found)
-    return plain
+    reference = TransductiveClassifier()
+    reference._keep(found)
+    return reference
 
 
 def _sources(fit: Fit, n_source: int) -> list[tuple[str, int]]:

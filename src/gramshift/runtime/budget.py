@@ -16,7 +16,7 @@ PIECE_AGAIN = 2048  # documents that are sorted at once, with the landmarks, at 
 IN_MEMORY = 4  # pieces are kept on disk if they would take more than this part of the memory
 
 BASE = 250 << 20  # bytes: Python and its libraries
-LABEL_CHARACTER, USUAL_LABEL = 8, 32  # bytes in two arrays, of labels and of plain ones; characters
+LABEL_CHARACTER, USUAL_LABEL = 8, 32  # bytes in two arrays, of labels and of those without adapting; characters
 COMPUTED_CELL, KEPT_CELL = 8, 4  # the gram as it is computed and as it is kept
 PER_NGRAM, INDEXED_NGRAM = 20, 10  # the index while it is built, and while the gram is filled
 PER_TRAINING_CELL = 4  # descriptions of the source, and a factor, in single precision
@@ -37,7 +37,7 @@ LINEAR_LOADED = 100 << 20  # compiled code that a linear fit has beside the base
 SORTED_POSITION, SORTED_TOGETHER = 26, 112 << 20  # a character while n-grams are sorted, and as many as are sorted together
 LINEAR_CHARACTER, LINEAR_LENGTH = 4.5, 1.41  # a character of the texts and of lists, for every length of n-grams
 LINEAR_CLASS = 3  # a character of the texts, for every class after the second: coefficients
-LISTED_SECONDS, TRAINED_SECONDS, PLAIN_SECONDS = 8.5e-7, 7e-8, 3e-7  # a character that is listed, or trained on
+LISTED_SECONDS, TRAINED_SECONDS, REFERENCE_SECONDS = 8.5e-7, 7e-8, 3e-7  # a character that is listed, or trained on
 FEW_STEPS, MORE_STEPS = 10_000, 0.35  # documents from which on training takes more steps, and by which power of their number
 LINEAR_EXPLAINED_SECONDS, EXPLAINED_CHARACTER_SECONDS = 3e-4, 3e-6  # a document that is explained, and each character of it
 LINEAR_PAGE_SECONDS = 1.2  # the page itself
@@ -72,7 +72,7 @@ class Needs:
 class Work:
     """The size of a fit. ``n_trainings`` are as many as a linear model has.
 
-    ``command``: documents are read and written too, the fit is compared with plain, and all documents get probabilities.
+    ``command``: documents are read and written too, a second fit is there to compare with, and all documents get probabilities.
     """
 
     n_source: int
@@ -152,7 +152,7 @@ def estimate_exact(work: Work, *, on_disk: bool = False) -> Needs:
     of_one_core += FLOP_SECONDS * n_training**3  # probabilities
     of_one_core += FLOP_SECONDS * flops * (work.n_fits - 1)  # with the same gram
     if work.command:
-        of_one_core += DOUBLE_SECONDS * n_training**3  # those of the command, and plain beside it
+        of_one_core += DOUBLE_SECONDS * n_training**3  # those of the command, and of the fit to compare with
     trained = PER_TRAINING_CELL * (n * work.n_source + n_training**2)
     held = max(PER_NGRAM * n_ngrams, trained)
     if not on_disk:
@@ -171,7 +171,7 @@ def estimate_linear(work: Work) -> Needs:
     steps = max(1.0, work.n / FEW_STEPS) ** MORE_STEPS
     of_one_core = (LISTED_SECONDS + TRAINED_SECONDS * work.n_trainings * steps) * work.n_characters * work.n_fits
     if work.command:
-        of_one_core += PLAIN_SECONDS * work.n_characters
+        of_one_core += REFERENCE_SECONDS * work.n_characters
     of_document = LINEAR_EXPLAINED_SECONDS + EXPLAINED_CHARACTER_SECONDS * work.n_characters / max(1, work.n)
     of_one_core += of_document * work.n_explained
     sorting = min(SORTED_POSITION * work.n_characters, SORTED_TOGETHER)

@@ -26,7 +26,7 @@ STAGES = {
     "rounds": "rounds of a fit whose kernel changes",
     "training": "a classifier is trained",
     "sureness": "held-out scores are worked out, for probabilities",
-    "plain": "the plain classifier is trained beside the chosen one",
+    "reference": "what labels are compared with is trained: the same without adapting, or plain",
     "before": "the classifier is trained without corrections",
     "problems": "problems in the data are looked for",
     "explain": "documents are explained",

@@ -33,12 +33,12 @@ def describe_findings(options: ClassifyOptions, inputs: Inputs, corrections: dic
         "source_labels": {str(name): source.count(str(name)) for name in fits.classes},
         "mean_confidence": round(float(fits.confidence.mean()), 4),
         "expected_accuracy": getattr(fits.classifier, "expected_accuracy_", None),
-        "shares": _name_all(getattr(fits.classifier, "shares_", None)),
+        "class_prior": _name_all(getattr(fits.classifier, "class_prior_", None)),
         "domains": getattr(fits.classifier, "sources_", None),
         "without_evidence": fits.n_blank,
         "fell_back": METHODS[options.method].is_best and len(fits.classifier.history_) == 1,
         "history": [
-            step | {key: _name_all(step[key]) for key in ("added", "labels", "shares") if key in step}
+            step | {key: _name_all(step[key]) for key in ("added", "labels", "class_prior") if key in step}
             for step in fits.classifier.history_
         ],
         "diagnostics": fits.diagnostics,
@@ -110,8 +110,8 @@ def _score(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any]
         return [str(values[row]) for row in rows]
 
     classes = list(map(str, fits.classes))
-    plain = None if fits.plain_labels is None else of(fits.plain_labels)
-    scores = score_labels(of(truth), of(fits.labels), fits.confidence[rows], classes, plain=plain)
+    reference = None if fits.reference_labels is None else (options.reference, of(fits.reference_labels))
+    scores = score_labels(of(truth), of(fits.labels), fits.confidence[rows], classes, reference=reference)
     if options.abstain_below is not None:
         sure = [row for row in rows if fits.confidence[row] >= options.abstain_below]
         hits = sum(str(truth[row]) == str(fits.labels[row]) for row in sure)
@@ -202,8 +202,8 @@ def _show_scores(scores: dict[str, Any], classes: list[str]) -> list[str]:
     rows, (low, high) = scores["confusion_labels"], scores["accuracy_interval"]
     known = f"of {scores['n']} documents with a known label"
     lines = [f"Accuracy {scores['accuracy']:.1%} ({low:.1%} to {high:.1%}), macro F1 {scores['macro_f1']:.4f}, {known}"]
-    if "plain_accuracy" in scores:
-        lines[0] += f"; plain {scores['plain_accuracy']:.1%}, p = {scores['mcnemar_p']:.2g}"
+    if "reference" in scores:
+        lines[0] += f"; {scores['reference']} {scores['reference_accuracy']:.1%}, p = {scores['mcnemar_p']:.2g}"
     if scores.get("accuracy_sure") is not None:
         lines.append(f"Accuracy {scores['accuracy_sure']:.1%} of the {scores['n_sure']} among them that got a label")
     for name in (name for name in rows if name not in classes):

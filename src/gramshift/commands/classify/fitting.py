@@ -1,4 +1,4 @@
-"""Fitting what a run needs on the same n-grams: the chosen method, plain beside it, and the same without corrections."""
+"""Fitting what a run needs on the same n-grams: the method, what it is compared with, and the same without corrections."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,8 +11,9 @@ from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Inputs
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.ridge import SingularKernelError
+from gramshift.learn.rounds import SOURCE
 from gramshift.methods import BEST, METHODS
-from gramshift.model.advice import Advice, Answers, diagnose_answers, separability, shares_by_round
+from gramshift.model.advice import Advice, Answers, diagnose_answers, proportions_by_round, separability
 from gramshift.model.classifier import TransductiveClassifier, fit_on_gram
 from gramshift.model.data_problems import DOUBTFUL, Examined, Issues, find_issues
 from gramshift.model.describers import compare_plainly
@@ -20,16 +21,18 @@ from gramshift.model.diagnosis import FEWEST, fell_back, find_void_rounds, measu
 from gramshift.model.fit import make_gram
 from gramshift.model.inputs import ListedCorpus
 from gramshift.model.labels import encode_labels
+from gramshift.model.settings import PLAIN
 from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import Progress
 from gramshift.text.corpus import Joined
 
 ADVICE = Advice(
-    without_shares="compare with --method plain, or add fewer pseudo-labels (--added)",
-    with_shares="compare with plain_label, or give the class proportions if you know them (--shares)",
+    without_class_prior="compare with --method plain, or add fewer pseudo-labels (--added)",
+    with_class_prior="compare with unadapted_label, or give the class proportions if you know them (--class-prior)",
 )
-OF_BASELINES = Advice(without_shares=f"compare with --method {BEST}")
+UNADAPTED_FIT: dict[str, Any] = {"n_rounds": 1, "class_prior": SOURCE}  # what best would be without adapting
+OF_BASELINES = Advice(without_class_prior=f"compare with --method {BEST}")
 
 
 @dataclass(frozen=True)
@@ -37,9 +40,10 @@ class Fits:
     """What was learnt; labels and probabilities are those of all target documents, corrected ones included."""
 
     classifier: Any
-    plain: Any
+    reference: Any
+    """The same without adapting, or plain; None if it was not run."""
     labels: list[Any]
-    plain_labels: list[Any] | None
+    reference_labels: list[Any] | None
     uncorrected: list[Any] | None
     """The labels of a fit without the corrections."""
     probabilities: NDArray[np.float64]
@@ -94,14 +98,14 @@ def fit_rows(inputs: Inputs, corrections: dict[str, Any], options: ClassifyOptio
         classifier = METHODS[method].make(**given | {"memory_limit": options.memory, "n_jobs": options.jobs} | more)
         return classifier._fit_with(inputs.vectors, inputs.labels + known, None, runtime)
 
-    classifier, plain = fit(options.method, known, runtime), None
+    classifier, reference = fit(options.method, known, runtime), None
     if is_best:
-        plain = fit(options.method, known, runtime.under("plain"), n_rounds=1)
-    elif options.method != "plain":
-        plain = fit("plain", known, runtime.under("plain"))
+        reference = fit(options.method, known, runtime.under("reference"), **UNADAPTED_FIT)
+    elif options.method != PLAIN:
+        reference = fit(PLAIN, known, runtime.under("reference"))
     without = fit(options.method, [None] * len(known), runtime.under("before")) if corrections else None
-    diagnostics, warnings = _diagnose(classifier, plain, inputs, options, measure_separability(classifier._fit))
-    return _gather(classifier, plain, without, known, (diagnostics, warnings))
+    diagnostics, warnings = _diagnose(classifier, reference, inputs, options, measure_separability(classifier._fit))
+    return _gather(classifier, reference, without, known, (diagnostics, warnings))
 
 
 def fit_all(
@@ -116,7 +120,7 @@ def fit_all(
     where: dict[str, Any] = {"engine": options.engine, "scheduler": options.scheduler, "resume": options.resume}
     gram, elsewhere = None, options.engine != "threads" or options.resume is not None
     stage, is_best = METHODS[options.method].is_stage, METHODS[options.method].is_best
-    if not kernel.counts or (stage and (options.method != "plain" or elsewhere)):  # what is no sum over n-grams
+    if not kernel.counts or (stage and (options.method != PLAIN or elsewhere)):  # what is no sum over n-grams
         gram = make_gram(kernel, texts, replace(runtime, **where), on_disk=on_disk)
 
     def fit(method: str, known: list[Any], runtime: Runtime, *, calibrate: bool, **more: Any) -> Any:
@@ -133,24 +137,24 @@ def fit_all(
     classifier = fit(options.method, known, runtime, calibrate=True)
     if METHODS[options.method].is_own:
         classifier._keep(replace(classifier._fit, origins=inputs.origins(), n_corrected=len(corrections)))
-    plain: Any = None
+    reference: Any = None
     unknown: list[str] = []
-    if options.method != "plain":
+    if options.method != PLAIN:
         try:
-            less = {"n_rounds": 1} if is_best else {}  # what there would be without adapting
-            beside = options.method if is_best else "plain"
-            plain = fit(beside, known, runtime.under("plain"), calibrate=False, **less)
+            less = UNADAPTED_FIT if is_best else {}
+            beside = options.method if is_best else PLAIN
+            reference = fit(beside, known, runtime.under("reference"), calibrate=False, **less)
         except SingularKernelError as error:  # labels do not need it
-            unknown = [f"The labels could not be compared with those of plain: {error}."]
+            unknown = [f"The labels could not be compared with the {options.reference} ones: {error}."]
     without = fit(options.method, [None] * len(known), runtime.under("before"), calibrate=False) if corrections else None
     runtime.report("problems", 0, 1)
     is_source = np.arange(len(texts)) < len(inputs.texts)
     kernel = classifier._fit.model.similarities.kernels[0] if is_best else kernel  # with n-grams that are known
     compared = gram if gram is not None else partial(compare_plainly, kernel, documents, runtime)
     apart = separability(compared, is_source) if min(is_source.sum(), (~is_source).sum()) >= FEWEST else None
-    diagnostics, warnings = _diagnose(classifier, plain, inputs, options, apart)
+    diagnostics, warnings = _diagnose(classifier, reference, inputs, options, apart)
     issues = look_for_issues(classifier, inputs, known)
-    return _gather(classifier, plain, without, known, (diagnostics, warnings + unknown), documents, issues)
+    return _gather(classifier, reference, without, known, (diagnostics, warnings + unknown), documents, issues)
 
 
 def look_for_issues(classifier: Any, inputs: Inputs, known: list[Any]) -> Issues:
@@ -169,17 +173,18 @@ def look_for_issues(classifier: Any, inputs: Inputs, known: list[Any]) -> Issues
 
 
 def _diagnose(
-    classifier: Any, plain: Any, inputs: Inputs, options: ClassifyOptions, apart: float | None
+    classifier: Any, reference: Any, inputs: Inputs, options: ClassifyOptions, apart: float | None
 ) -> tuple[dict[str, Any], list[str]]:
     method = METHODS[options.method]
     answers = Answers(
         classes=list(map(str, classifier.classes_.tolist())),
         labels=list(map(str, classifier.transduction_.tolist())),
         source=list(map(str, inputs.labels)),
-        rounds=shares_by_round(classifier.history_, len(classifier.transduction_)),
-        plain=None if plain is None else list(map(str, plain.transduction_.tolist())),
+        rounds=proportions_by_round(classifier.history_, len(classifier.transduction_)),
+        reference=None if reference is None else list(map(str, reference.transduction_.tolist())),
+        reference_name=options.reference,
         expected=getattr(classifier, "expected_accuracy_", None),
-        shares=getattr(classifier, "shares_", None),
+        class_prior=getattr(classifier, "class_prior_", None),
         adapts=method.adapts,
         sources=getattr(classifier, "sources_", None),
         fell_back=method.is_own and fell_back(classifier._fit),
@@ -190,7 +195,7 @@ def _diagnose(
 
 def _gather(
     classifier: Any,
-    plain: Any,
+    reference: Any,
     without: Any,
     known: list[Any],
     told: tuple[dict[str, Any], list[str]],
@@ -200,9 +205,9 @@ def _gather(
     """Put fits together with the labels that a person has given; ``without`` is the fit without these, if there is any."""
     return Fits(
         classifier,
-        plain,
+        reference,
         _fill(known, classifier.transduction_),
-        None if plain is None else _fill(known, plain.transduction_),
+        None if reference is None else _fill(known, reference.transduction_),
         None if without is None else without.transduction_.tolist(),
         _probabilities(classifier, known),
         *told,

@@ -215,14 +215,14 @@ class LabelColumns:
     confidence: str
     of_class: list[str]
     kind: type
-    plain: str | None = None
+    reference: str | None = None
     """What the label would be without adapting, where that is known."""
     issue: str | None = None
     """What is wrong with the document, where that was looked for."""
 
     @property
     def types(self) -> dict[str, type]:
-        last: dict[str, type] = {} if self.plain is None else {self.plain: self.kind}
+        last: dict[str, type] = {} if self.reference is None else {self.reference: self.kind}
         last |= {} if self.issue is None else {self.issue: str}
         return {self.label: self.kind} | dict.fromkeys([self.confidence, *self.of_class], float) | last
 
@@ -231,7 +231,7 @@ class LabelColumns:
         labels: list[Any],
         probabilities: list[list[float]],
         abstain_below: float | None = None,
-        plain: list[Any] | None = None,
+        reference: list[Any] | None = None,
         issues: list[str | None] | None = None,
     ) -> Added:
         """Return one value per row; a row without probabilities keeps its label, one that is not sure enough gets none."""
@@ -244,20 +244,20 @@ class LabelColumns:
         }
         for number, name in enumerate(self.of_class):
             added[name] = [round(row[number], DIGITS) if row else None for row in probabilities]
-        if self.plain is not None:
-            added[self.plain] = [None] * len(labels) if plain is None else plain
+        if self.reference is not None:
+            added[self.reference] = [None] * len(labels) if reference is None else reference
         if self.issue is not None:
             added[self.issue] = [None] * len(labels) if issues is None else list(issues)
         return added
 
 
 def label_columns(
-    table: Table, classes: list[Any], *, filled: str | None = None, plain: bool = False, issue: bool = False
+    table: Table, classes: list[Any], *, filled: str | None = None, reference: str | None = None, issue: bool = False
 ) -> LabelColumns:
     """Name the columns label, confidence and p_<class>; a name that the table has already gets "predicted_" in front.
 
-    ``filled`` is the table's own column of labels, if its gaps are to be filled. With ``plain`` there is plain_label, too, and
-    with ``issue`` what is wrong with a document.
+    ``filled`` is the table's own column of labels, if its gaps are to be filled. ``reference``, "unadapted" or
+    "plain", adds unadapted_label or plain_label, and ``issue`` what is wrong with a document.
     """
     own = set(table.style.kept or table.columns)
 
@@ -269,7 +269,7 @@ def label_columns(
 
     label, confidence = filled or free("label"), free("confidence")
     of_class = [free(f"p_{one}") for one in classes]
-    last = [free(name) if wanted else None for name, wanted in (("plain_label", plain), ("issue", issue))]
+    last = [free(name) if wanted else None for name, wanted in ((f"{reference}_label", reference), ("issue", issue))]
     return LabelColumns(label, confidence, of_class, type(classes[0]), *last)
 
 

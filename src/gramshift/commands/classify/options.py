@@ -10,10 +10,10 @@ from gramshift.commands.outputs import STANDARD, same_file
 from gramshift.data.columns import suggest
 from gramshift.errors import InputError
 from gramshift.kernels.registry import LONGEST
-from gramshift.learn.rounds import SOURCE_SHARES
+from gramshift.learn.rounds import SOURCE
 from gramshift.methods import BEST, ENGINES, KERNELS, LABELLING, METHODS, check_preset
 from gramshift.model.classifier import TransductiveClassifier
-from gramshift.model.settings import PRESETS, ROWS, Settings
+from gramshift.model.settings import PLAIN, PRESETS, ROWS, UNADAPTED, Settings
 from gramshift.runtime.door import read_regular
 from gramshift.runtime.memory import parse_bytes
 from gramshift.runtime.workers import require_dask
@@ -27,6 +27,7 @@ NUMBERS = ("abstain_below",)
 WHOLE = ("jobs",)
 AUTO = "auto"
 MOST_DIGITS = 18  # of a number of documents
+LONGEST_SHOWN, MOST_CLASSES = 200, 20  # characters of what was typed, and classes, that an error repeats
 LARGEST_CONFIG = 100_000  # bytes of a file of options
 
 
@@ -50,7 +51,7 @@ class ClassifyOptions:
     kernel: str = "presence"
     ngrams: str | None = None
     added: str | None = None
-    shares: str | None = None
+    class_prior: str | None = None
     unlabelled: str | None = None
     embeddings: str | None = None
     abstain_below: float | None = None
@@ -84,10 +85,10 @@ class ClassifyOptions:
         if METHODS[self.method].is_best and (self.kernel != "presence" or self.added is not None):
             given = "--kernel" if self.added is None else "--added"
             raise InputError(f"{given} goes with plain, adapted and tkc; {self.method} has its own, leave it out")
-        if self.shares is not None:
+        if self.class_prior is not None:
             if not METHODS[self.method].is_best:
-                raise InputError(f"--shares goes with {BEST}; {self.method} does not use class proportions")
-            parse_shares(self.shares)
+                raise InputError(f"--class-prior goes with {BEST}; {self.method} does not use class proportions")
+            parse_class_prior(self.class_prior)
         if self.unlabelled is not None and (
             self.sample is not None or not METHODS[self.method].is_own or self.landmarks is not None
         ):
@@ -121,13 +122,13 @@ class ClassifyOptions:
         """The steps of such a run, in their order, for whoever shows its progress."""
         method, alone = METHODS[self.method], self.landmarks is not None
         elsewhere = self.engine != "threads" or self.resume is not None
-        compares = alone or (method.is_stage and (self.method != "plain" or elsewhere))
+        compares = alone or (method.is_stage and (self.method != PLAIN or elsewhere))
         wanted = {
             "reading": True,
             "index": method.is_own and self.embeddings is None and not alone,
             "gram": compares and self.embeddings is None,
             "training": True,
-            "plain": self.method != "plain" and not alone,
+            "reference": self.method != PLAIN and not alone,
             "before": self.corrections is not None and not alone,
             "problems": self.embeddings is None and not alone,
             "report": self.report is not None,
@@ -186,6 +187,11 @@ class ClassifyOptions:
         lengths: tuple[int, int] = PRESETS[BEST if METHODS[self.method].is_best else PAPER]["ngram_range"]
         return lengths if self.ngrams is None else parse_ngrams(self.ngrams)
 
+    @property
+    def reference(self) -> str:
+        """What labels are compared with, by name: for best its own first round, for all others the method plain."""
+        return UNADAPTED if METHODS[self.method].is_best else PLAIN
+
     def n_added(self, n_target: int) -> int:
         """How many of so many target documents join in the end."""
         parameters = TransductiveClassifier(**METHODS[self.method].options | self.given_parameters([])).get_params(deep=False)
@@ -194,13 +200,13 @@ class ClassifyOptions:
     def given_parameters(self, labels: Sequence[Any]) -> dict[str, Any]:
         """What is given of the parameters of our own classifier; what is not has the values of its preset, as in Python.
 
-        ``labels`` are those of the source, for shares of classes.
+        ``labels`` are those of the source, for class proportions.
         """
         given = self.given_to_plain()
         if METHODS[self.method].is_stage and self.added is not None:
             given["n_added"] = self._parse_added()
-        if self.shares is not None and labels:
-            given["select"] = match_shares(parse_shares(self.shares), labels)
+        if self.class_prior is not None and labels:
+            given["class_prior"] = match_class_prior(parse_class_prior(self.class_prior), labels)
         return given
 
     def given_to_plain(self) -> dict[str, Any]:
@@ -273,34 +279,47 @@ def parse_ngrams(value: str) -> tuple[int, int]:
     return lengths
 
 
-def parse_shares(value: str) -> dict[str, float] | None:
-    """Read shares of classes: "positive=0.5,negative=0.5"; None for "source"."""
-    if value.strip() == "source":
+def parse_class_prior(value: str) -> dict[str, float] | None:
+    """Read class proportions: "positive=60%,negative=40%", also as 60 and 40 or 0.6 and 0.4; None for "source"."""
+    if value.strip() == SOURCE:
         return None
-    shares: dict[str, float] = {}
+    given = f"--class-prior {value[:LONGEST_SHOWN]}"
+    advice = "give source, or a proportion for every class, such as positive=60%,negative=40%"
+    proportions: dict[str, float] = {}
+    signs = set()
     for part in value.split(","):
-        name, sign, number = part.rpartition("=")
+        name, equals, number = (one.strip() for one in part.rpartition("="))
+        if not equals or not name:
+            raise InputError(f"{given}: {part.strip()[:LONGEST_SHOWN]!r} is not of the form class=proportion; {advice}")
+        if name in proportions:
+            raise InputError(f"{given}: {name!r} is there twice; {advice}")
+        signs.add(number.endswith("%"))
         try:
-            share = float(number)
+            proportions[name] = float(number.removesuffix("%")) / (100 if number.endswith("%") else 1)
         except ValueError:
-            share = -1.0
-        if not sign or not 0 <= share < float("inf") or name.strip() in shares:
-            raise InputError(f"--shares {value}: give source, or a share of every class such as positive=0.5,negative=0.5")
-        shares[name.strip()] = share
-    return shares
+            raise InputError(f"{given}: {number!r} of {name!r} is not a number; {advice}") from None
+        if not 0 <= proportions[name] < float("inf"):
+            raise InputError(f"{given}: {number} of {name!r} is not a proportion from 0 on; {advice}")
+    if len(signs) > 1:
+        raise InputError(f"{given}: some numbers have a % and some have none; {advice}, or positive=0.6,negative=0.4")
+    if not sum(proportions.values()) > 0:
+        raise InputError(f"{given}: every class has 0; give at least one class a proportion above 0")
+    return proportions
 
 
-def match_shares(shares: dict[str, float] | None, labels: Sequence[Any]) -> str | dict[Any, float]:
-    """What a classifier takes for shares: by the labels that the source has, as they are there."""
-    if shares is None:
-        return SOURCE_SHARES
+def match_class_prior(proportions: dict[str, float] | None, labels: Sequence[Any]) -> str | dict[Any, float]:
+    """Turn class proportions into what a classifier takes: by the labels of the source, as they are there."""
+    if proportions is None:
+        return SOURCE
     classes = {str(label): label for label in labels}
-    if set(shares) != set(classes):
-        given, there = ", ".join(shares), ", ".join(sorted(classes))
-        raise InputError(f"--shares names {given}; the classes of the source are {there}: give a share for each of these")
-    if not sum(shares.values()) > 0:
-        raise InputError("--shares gives every class 0; give at least one class a share above 0")
-    return {classes[name]: share for name, share in shares.items()}
+    unknown, missing = [one for one in proportions if one not in classes], sorted(classes.keys() - proportions.keys())
+    if unknown or missing:
+        names, more = sorted(classes), len(classes) - MOST_CLASSES
+        there = ", ".join(names[:MOST_CLASSES]) + (f" and {more} more" if more > 0 else "")
+        wrong = f"no class of the source is called {unknown[0]!r}" if unknown else f"it has nothing for {missing[0]!r}"
+        advice = f"give a proportion for each of these, or 0{suggest(unknown[0], names) if unknown else ''}"
+        raise InputError(f"--class-prior: {wrong}; the classes are {there}: {advice}")
+    return {classes[name]: one for name, one in proportions.items()}
 
 
 def gather_options(given: Mapping[str, Any], config: str | None) -> ClassifyOptions:

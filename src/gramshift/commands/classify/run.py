@@ -25,7 +25,7 @@ from gramshift.data.writing import open_writer, output_style
 from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS
 from gramshift.methods import METHODS
-from gramshift.model.settings import MOST_LANDMARKS, ROWS, WORD_RANGE
+from gramshift.model.settings import MOST_LANDMARKS, PLAIN, ROWS, WORD_RANGE
 from gramshift.report.contents import ReportContents, ShownAsItIs, SourceDocuments, TargetDocuments
 from gramshift.report.gather import MAX_EXPLAINED, gather_contents, list_issues
 from gramshift.report.page import LONGEST_VALUE, MOST_COLUMNS, MOST_SHOWN, render_page
@@ -52,7 +52,7 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
     if options.resume is not None:
         check_folder(options.resume)
     inputs = read_inputs(options, progress=progress, say=say)
-    options.given_parameters(inputs.labels)  # shares of classes that there are not are refused
+    options.given_parameters(inputs.labels)  # proportions of classes that there are not are refused
     given = _corrections(options, inputs, say)
     corrections = given.labels
     classes = sorted({*inputs.labels, *corrections.values()})
@@ -105,17 +105,18 @@ def write_labels(
     name, target, gap = str(options.output), inputs.target, columns.label == inputs.target.columns.label
     everywhere: list[Any] = list(target.labels) if gap else [None] * len(target)
     sure: list[list[float]] = [[]] * len(target)
-    plain: list[Any] = [None] * len(target)
+    reference: list[Any] = [None] * len(target)
     for row, label, one in zip(inputs.rows, fits.labels, fits.probabilities.tolist(), strict=True):
         everywhere[row], sure[row] = label, one
-    for row, one in zip(inputs.rows, fits.plain_labels or [], strict=False):
-        plain[row] = one
+    for row, one in zip(inputs.rows, fits.reference_labels or [], strict=False):
+        reference[row] = one
     issues = _place_issues(inputs, fits, gap=gap)
     done = 0
     with open_output(name, files) as file, open_writer(file, name, target.table, columns.types) as writer:
         for part in target.raw_parts():
             here = slice(done, done + len(part.rows))
-            writer.write(part, columns.values(everywhere[here], sure[here], options.abstain_below, plain[here], issues[here]))
+            beside = reference[here], issues[here]
+            writer.write(part, columns.values(everywhere[here], sure[here], options.abstain_below, *beside))
             done += len(part.rows)
 
 
@@ -164,10 +165,10 @@ def _corrections(options: ClassifyOptions, inputs: Inputs, say: Say) -> Correcti
     )
     if len(found.labels) == len(inputs.rows):
         raise TableError(f"{options.corrections} has a label for every target document; there is nothing left to find")
-    if found.new and options.shares not in (None, "source"):
+    if found.new and options.class_prior not in (None, "source"):
         named = ", ".join(map(repr, map(str, found.new)))
         raise TableError(
-            f"--shares is for the classes of the source, and {options.corrections} adds {named}; leave --shares out"
+            f"--class-prior is for the classes of the source, and {options.corrections} adds {named}; leave --class-prior out"
         )
     for words in found.in_words(options.corrections):
         say(words)
@@ -179,7 +180,8 @@ def _columns(options: ClassifyOptions, inputs: Inputs, classes: list[Any], say: 
     table = inputs.target.table
     filled = inputs.target.columns.label if not options.targets else None
     looked = options.landmarks is None  # else texts are not in memory
-    columns = label_columns(table, classes, filled=filled, plain=METHODS[options.method].is_best, issue=looked)
+    reference = options.reference if looked and options.method != PLAIN else None
+    columns = label_columns(table, classes, filled=filled, reference=reference, issue=looked)
     if options.output is not None:
         check_columns_fit(options.output, table, columns, classes, say)
     own, labels = inputs.target.columns.label, inputs.target.labels
@@ -222,7 +224,7 @@ def measure(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any
         n_added=options.n_added(n_target - len(corrections)),
         n_characters=inputs.n_characters,
         n_lengths=high - low + 1 + (N_WORD_LENGTHS if is_best else 0),
-        adapts=options.method != "plain",
+        adapts=options.method != PLAIN,
         n_explained=min(n_target, MAX_EXPLAINED) if options.report else 0,
         jobs=options.jobs,
         n_trainings=BEST_TRAININGS if is_best else 0,
@@ -241,7 +243,7 @@ def measure(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any
             n_landmarks = most_landmarks(work, allowed, MOST_LANDMARKS, kept=kept)
         return RunSize(work, n_landmarks, check_landmarks_fit(work, n_landmarks, allowed, cell_bytes=4, kept=kept))
     in_place = not kept and options.engine == "threads"
-    if is_best or not method.is_own or (options.method == "plain" and in_place and KERNELS[options.kernel].counts):
+    if is_best or not method.is_own or (options.method == PLAIN and in_place and KERNELS[options.kernel].counts):
         return RunSize(work, None, check_linear(work, allowed, "--sample {}"))
     needs, _ = check_exact(work, allowed, may_use_disk=kept, options={"disk": "--resume DIR", "landmarks": "--landmarks {}"})
     return RunSize(work, None, needs)
@@ -284,7 +286,7 @@ def _make_contents(
     target = _short(inputs.target.table.name)
     return gather_contents(
         fits.classifier,
-        fits.plain,
+        fits.reference,
         target=TargetDocuments(
             inputs.target_ids,
             inputs.target_texts,

@@ -13,7 +13,7 @@
     unreviewed: ["not reviewed yet", (one, number) => !review.labels.has(number), () => true],
     reviewed: ["reviewed", (one, number) => review.labels.has(number), () => true],
     noted: ["with a note", (one, number) => review.notes.has(number), () => true],
-    disagree: ["differs without adapting", (one) => "plain" in one && one.plain !== one.label, (one) => "plain" in one],
+    disagree: ["differs without adapting", (one) => "reference" in one && one.reference !== one.label, (one) => "reference" in one],
     wrong: ["wrong", (one) => "truth" in one && one.truth !== classes[one.label], (one) => "truth" in one],
     corrected: ["label given by a person", (one) => one.corrected, (one) => one.corrected],
     abstained: ["left without a label", (one) => one.abstained, (one) => one.abstained],
@@ -141,7 +141,7 @@
     if (review.notes.has(number)) badges.push("note");
     if (one.corrected) badges.push("given by a person");
     if (one.abstained) badges.push("left without a label");
-    if ("plain" in one && one.plain !== one.label) badges.push(`plain: ${classes[one.plain]}`);
+    if ("reference" in one && one.reference !== one.label) badges.push(`${data.reference}: ${classes[one.reference]}`);
     if ("truth" in one && one.truth !== classes[one.label]) badges.push(`truth: ${one.truth}`);
     return [chip(mine ?? one.label), ...badges.map((badge) => make("bdi", { className: "badge" }, badge))];
   }
@@ -150,7 +150,7 @@
   function drawPanel(number) {
     const one = documents[number];
     const facts = [one.round ? `pseudo-labelled before round ${one.round + 1}` : "never pseudo-labelled"];
-    if ("plain" in one) facts.push(`without adapting: ${classes[one.plain]}`);
+    if ("reference" in one) facts.push(`without adapting: ${classes[one.reference]}`);
     if ("truth" in one) facts.push(`truth: ${one.truth}`);
     const text = make("div", { className: "text", dir: "auto", tabIndex: 0, role: "group", "aria-label": `Text of ${name(one.id)}` });
     text.append(...highlighted(one));
