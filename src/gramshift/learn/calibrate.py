@@ -112,6 +112,7 @@ INTERCEPT = -1.02
 WEIGHTS = {"confidence": 0.72, "agreement": 0.15, "first": 0.67, "source": -0.4}
 SPREAD = 0.39  # the standard deviation of what it leaves, as logits
 NINE_OF_TEN = 1.645
+N_GRID = 2000  # accuracies that are weighed against each other
 EDGE = 0.02  # shares nearer to 0 or 1 say no more
 FLATTEST, STEEPEST = 0.02, 10.0
 
@@ -142,6 +143,25 @@ def expect_accuracy(probabilities: Floats, plain: Floats, source_right: float) -
     reach = NINE_OF_TEN * np.sqrt(SPREAD**2 + 1 / (len(probabilities) * max(EDGE, special.expit(told) * special.expit(-told))))
     low, value, high = (float(special.expit(one)) for one in (told - reach, told, told + reach))
     return Expected(max(value, least), min(low, max(value, least)), max(high, least))
+
+
+def measure_accuracy(expected: Expected | None, right: NDArray[np.bool_]) -> Expected:
+    """Return the accuracy from labels that are known to be right or wrong, with what was expected as its prior.
+
+    The prior is normal on the logit, as wide as its interval says; without one every accuracy is as likely. The mean and the
+    interval of nine of ten are those of the posterior, on a grid.
+    """
+    grid = (np.arange(N_GRID) + 0.5) / N_GRID
+    log_weights = right.sum() * np.log(grid) + (~right).sum() * np.log1p(-grid)
+    if expected is not None:
+        middle, low, high = (_logit(one) for one in (expected.value, expected.low, expected.high))
+        spread = max((high - low) / (2 * NINE_OF_TEN), EDGE)
+        logits = special.logit(grid)
+        log_weights += -((logits - middle) ** 2) / (2 * spread**2) - np.log(grid * (1 - grid))
+    weights = np.exp(log_weights - log_weights.max())
+    weights /= weights.sum()
+    low, high = grid[np.searchsorted(np.cumsum(weights), [0.05, 0.95])]
+    return Expected(float(weights @ grid), float(low), float(high))
 
 
 def find_temper(logits: Floats, accuracy: float) -> float:

@@ -13,13 +13,14 @@ from gramshift.learn.calibrate import (
     find_temper,
     fit_offsets,
     fit_steepness,
+    measure_accuracy,
     meet_shares,
     softmax,
 )
 from gramshift.learn.labelling import Codes, Labelling, Rows
 from gramshift.learn.ridge import Fitted
-from gramshift.learn.selection import choose_by_shares, choose_classes, choose_surest
-from gramshift.learn.shares import Shares, conclude, estimate_shares
+from gramshift.learn.selection import choose_by_shares, choose_classes, choose_surest, one_versus_all
+from gramshift.learn.shares import Shares, conclude, count_labels, estimate_shares
 from gramshift.learn.training import Describer, Trainer
 from gramshift.runtime.resources import Runtime
 
@@ -30,18 +31,41 @@ ENOUGH = 20  # documents that tell how much larger scores are by all documents t
 
 
 @dataclass(frozen=True)
+class RandomLabels:
+    """The labels that a person gave to target documents drawn at random: their places in the target, and their classes."""
+
+    rows: Rows
+    codes: Codes
+
+    def count(self, n_classes: int) -> Floats:
+        """Return how many documents have each class."""
+        return np.bincount(self.codes, minlength=n_classes).astype(np.float64)
+
+
+@dataclass(frozen=True)
 class Schedule:
     """How many rounds there are, how many target documents join before each one after the first, and which.
 
-    ``class_prior`` is "ignored", so that the surest join whatever their class, "source", "estimated", or an array with the
-    proportion of each class. If there are more rounds than numbers, the last number holds for the rest. ``centred``: scores
-    begin at the shares of the classes, and the last round decides by evidence and shares, not by the largest score.
+    ``class_prior`` is "ignored", "source", "estimated" or an array with the proportion of each class. If there are more
+    rounds than numbers, the last number holds for the rest. ``centred``: scores begin at the shares of the classes, and the
+    last round decides by evidence and shares, not by the largest score.
     """
 
     n_rounds: int
     n_added: tuple[int, ...]
     class_prior: str | Floats = IGNORED
     centred: bool = False
+    random: RandomLabels | None = None
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether the class proportions are to be found here."""
+        return isinstance(self.class_prior, str) and self.class_prior == ESTIMATED
+
+    @property
+    def by_shares(self) -> bool:
+        """Whether documents join by the proportions of classes."""
+        return not isinstance(self.class_prior, str) or self.class_prior != IGNORED
 
 
 @dataclass(frozen=True)
@@ -101,74 +125,146 @@ def fit_rounds(
 ) -> RoundsOutcome:
     """Train on the source, label the target, let some of it join, train again, label all of it again.
 
-    Every further round chooses anew from the whole target. True classes of target documents are in no labelling, so that
-    nothing here can learn from them.
+    Every further round chooses from the whole target. True classes of target documents are in no labelling, so that
+    nothing here can learn from them, unless a person gave them for documents drawn at random. Such labels are first counted
+    and scored, by rounds that do not learn from them; then they join the training set of all rounds.
     """
-    source, trainer = labelling, Trainer(describer, labelling.source, runtime, centred=schedule.centred, weights=weights)
-    n_rounds = schedule.n_rounds if len(labelling.target) else 1
-    judge = _Judge(trainer, source, schedule)
+    trainer = Trainer(describer, labelling.source, runtime, centred=schedule.centred, weights=weights)
+    if schedule.random is None:
+        return _fit_rounds(trainer, labelling, schedule, runtime, calibrate=calibrate)
+    measured = _fit_rounds(trainer, labelling, schedule, runtime, calibrate=calibrate)
+    return _fit_rounds(trainer, labelling, schedule, runtime, calibrate=calibrate, measured=measured)
+
+
+def _fit_rounds(
+    trainer: Trainer,
+    source: Labelling,
+    schedule: Schedule,
+    runtime: Runtime,
+    *,
+    calibrate: bool,
+    measured: "RoundsOutcome | None" = None,
+) -> RoundsOutcome:
+    """Run all rounds; with what rounds before ``measured``, random labels are learnt from, and proportions are known."""
+    learnt = schedule.random if measured is not None else None
+    n_rounds = schedule.n_rounds if len(source.target) else 1
+    judge, by_labels = _Judge(trainer, source, schedule, measured), trainer.describer.by_labels
+    labelling, free = source, np.arange(len(source.target))
+    if learnt is not None:
+        labelling, free = source.join(source.target[learnt.rows], learnt.codes), np.setdiff1d(free, learnt.rows)
     rounds: list[Round] = []
     for number in range(n_rounds):
         begun = time.perf_counter()
         added, codes, shares = np.empty(0, np.intp), np.empty(0, np.intp), None
         if rounds:
             n = _bounded(schedule.n_added[min(number, len(schedule.n_added)) - 1], len(labelling.training), schedule)
-            if isinstance(schedule.class_prior, str) and schedule.class_prior == IGNORED:
-                if number == 1 and schedule.centred:
-                    judge.estimate(labelling, rounds[-1])  # what the first round says takes part in the last decision
-                added, codes = choose_surest(rounds[-1].scores, n)
-            else:
-                if number in (1, (n_rounds + 1) // 2):  # classifiers that have adapted know better
-                    judge.estimate(labelling, rounds[-1])
+            again = schedule.by_shares and number == (n_rounds + 1) // 2  # classifiers that have adapted know better
+            if again or (number == 1 and (schedule.by_shares or schedule.centred)):
+                judge.read(labelling, rounds[-1], first=number == 1)
+            if schedule.by_shares:
                 shares = judge.shares
-                added, codes = choose_by_shares(judge.weigh(rounds[-1].scores), n, judge.shares.used)
-            labelling = source.join(source.target[added], codes)
-        if describer.by_labels:
+                added, codes = choose_by_shares(judge.weigh(rounds[-1].scores[free]), n, judge.shares.used)
+            else:
+                added, codes = choose_surest(rounds[-1].scores[free], n)
+            added = free[added]
+            labelling = _join(source, added, codes, learnt)
+        if by_labels:
             runtime.report("rounds", number, n_rounds)
         fitted, scores = trainer.train(labelling, rounds[-1].fitted if rounds else None)
         changed = int(np.count_nonzero(choose_classes(scores) != rounds[-1].codes)) if rounds else 0
         rounds.append(Round(added, codes, fitted, scores, changed, time.perf_counter() - begun, shares))
-    if describer.by_labels:
+    if by_labels:
         runtime.report("rounds", n_rounds, n_rounds)
     if schedule.centred:
-        return judge.decide(labelling, rounds)
-    return RoundsOutcome(rounds, labelling, _calibrate(trainer, labelling, rounds[-1]) if calibrate else None)
+        outcome = judge.decide(labelling, rounds)
+    else:
+        outcome = RoundsOutcome(rounds, labelling, _calibrate(trainer, labelling, rounds[-1]) if calibrate else None)
+    if schedule.random is None:
+        return outcome
+    if measured is None:
+        return outcome if schedule.centred else replace(outcome, expected=_score(outcome, schedule.random))
+    return _certain(replace(outcome, plain=measured.plain, expected=measured.expected), schedule.random)
+
+
+def _join(source: Labelling, added: Rows, codes: Codes, learnt: RandomLabels | None) -> Labelling:
+    """Return the source with pseudo-labelled target documents, and before them those that a person has labelled."""
+    if learnt is None:
+        return source.join(source.target[added], codes)
+    rows = source.target[np.concatenate([learnt.rows, added])]
+    return source.join(rows, np.concatenate([learnt.codes, codes]))
+
+
+def _score(outcome: RoundsOutcome, random: RandomLabels) -> Expected:
+    """Return the accuracy that random labels alone show, where no other is expected."""
+    return measure_accuracy(None, outcome.rounds[-1].codes[random.rows] == random.codes)
+
+
+CERTAIN = 1e-9  # the probability that a label given by a person is wrong
+
+
+def _certain(outcome: RoundsOutcome, random: RandomLabels) -> RoundsOutcome:
+    """Return the outcome with the labels that a person gave as they are, without doubt."""
+    last, calibration = outcome.rounds[-1], outcome.calibration
+    n_classes = last.scores.shape[1]
+    steepness = 1.0 if calibration is None else calibration.steepness
+    given = one_versus_all(random.codes, n_classes) * -np.log(CERTAIN) / (2 * steepness)
+    scores = last.scores.copy()
+    scores[random.rows] = given
+    if calibration is not None:
+        unseen = calibration.scores.copy()
+        unseen[random.rows] = given
+        calibration = replace(calibration, scores=unseen)
+    return replace(outcome, rounds=[*outcome.rounds[:-1], replace(last, scores=scores)], calibration=calibration)
 
 
 def _bounded(n: int, n_training: int, schedule: Schedule) -> int:
-    """As many as are to join, but where classes have shares no more than the training set can bear: few labels, few guesses."""
-    by_shares = not isinstance(schedule.class_prior, str) or schedule.class_prior != IGNORED
-    return min(n, GROWTH * n_training) if by_shares else n
+    """Cap the number of pseudo-labels at twice the size of the training set, where they join by class."""
+    return min(n, GROWTH * n_training) if schedule.by_shares else n
 
 
 class _Judge:
     """What scores say of classes: how steep and from where they are read, and the shares that classes have in the target."""
 
-    def __init__(self, trainer: Trainer, source: Labelling, schedule: Schedule) -> None:
-        self._trainer, self._source, self._class_prior = trainer, source, schedule.class_prior
+    def __init__(self, trainer: Trainer, source: Labelling, schedule: Schedule, measured: RoundsOutcome | None) -> None:
+        self._trainer, self._source, self._schedule, self._measured = trainer, source, schedule, measured
         before: Floats = np.bincount(source.codes, minlength=source.n_classes) / len(source.codes)
-        given = before if isinstance(self._class_prior, str) else self._class_prior
+        given = before if isinstance(schedule.class_prior, str) else schedule.class_prior
         self.shares = Shares.given(before, given)
+        if measured is not None and measured.shares is not None:
+            self.shares = measured.shares
+        self._estimate: Shares | None = None
+        """The shares before random labels were counted."""
         self.logits: Logits | None = None
         self.plain: Floats | None = None
         self.drift: float | None = None
         self.expected: Expected | None = None
 
-    def estimate(self, labelling: Labelling, last: Round) -> None:
+    def read(self, labelling: Labelling, last: Round, *, first: bool) -> None:
         """Read the scores of a round, and estimate the shares from them if that is wanted."""
         held_out, others = self._trainer.held_out(labelling, last.fitted)
-        self._read(labelling, held_out, last, first=not len(labelling.joined))
-        if not isinstance(self._class_prior, str) or self._class_prior != ESTIMATED:
+        self._read(labelling, held_out, last, first=first)
+        if not self._schedule.is_estimated or self._measured is not None:
             return
         assert self.logits is not None, "read just now"
         if self.drift is None:
             self.drift = self._trainer.describer.measure_drift(self._source)
-        before = self.shares if len(labelling.joined) else None
-        if before is None and self._trainer.describer.by_labels:
+        if first and self._trainer.describer.by_labels:
             probabilities = self._look_across(labelling, last)
         else:
             probabilities = self.logits.probabilities(unseen_scores(labelling, last.scores, held_out, others))
-        self.shares = estimate_shares(probabilities, self._source.codes, self.drift, before)
+        before = None if first else self._estimate
+        self._estimate = estimate_shares(probabilities, self._source.codes, self.drift, before)
+        self.shares = self._count(self._estimate)
+
+    def _count(self, estimate: Shares, without: int | None = None) -> Shares:
+        """Combine an estimate with random labels, if there are any; one of a class may be left out."""
+        random = self._schedule.random
+        if random is None:
+            return estimate
+        counts = random.count(self._source.n_classes)
+        if without is not None:
+            counts[without] -= 1
+        return count_labels(estimate, counts)
 
     def _look_across(self, source: Labelling, first: Round) -> Floats:
         """The probabilities of target documents by n-grams that both domains have.
@@ -191,18 +287,19 @@ class _Judge:
         round. Classes get on average the shares that they are taken to have in the target; which documents is left to evidence.
         Half of the documents teach smaller scores than all of them: by how much, target documents tell that have not joined.
         """
-        last = rounds[-1]
-        if len(labelling.joined) and isinstance(self._class_prior, str) and self._class_prior == ESTIMATED:
-            self.shares = conclude(self.shares)
+        last, adapted = rounds[-1], len(rounds) > 1
+        if self._estimate is not None and adapted:
+            self._estimate = conclude(self._estimate)
+            self.shares = self._count(self._estimate)
         held_out, others = self._trainer.held_out(labelling, last.fitted)
-        logits = self._read(labelling, held_out, last, first=not len(labelling.joined))
+        logits = self._read(labelling, held_out, last, first=not adapted)
         unjoined = np.flatnonzero(~np.isin(labelling.target, labelling.joined))
         larger = 1.0
-        if others is not None and len(labelling.joined) and len(unjoined) >= ENOUGH:
+        if others is not None and adapted and len(unjoined) >= ENOUGH:
             larger = _how_much_larger(last.scores[unjoined], others)
         steepness = logits.steepness / larger
         scores, offsets = last.scores, logits.offsets / steepness
-        if len(labelling.joined):
+        if adapted:
             assert self.plain is not None, "of the first round"
             by_others = unseen_scores(labelling, last.scores, held_out * larger, None)
             offsets = meet_shares(steepness * by_others, self.shares.used) / steepness
@@ -221,10 +318,27 @@ class _Judge:
         if len(scores):
             assert self.plain is not None, "of the first round"
             right = float(np.mean(choose_classes(of_source) == labelling.source_codes))
-            self.expected = expect_accuracy(softmax(scores, steepness), self.plain, right)
+            self.expected = self._expect(scores, steepness, right)
             steepness *= find_temper(steepness * scores, self.expected.value)
         calibration = Calibration(steepness, scores, of_source)
         return RoundsOutcome([*rounds[:-1], decided], labelling, calibration, self.shares, self.plain, self.expected)
+
+    def _expect(self, scores: Floats, steepness: float, source_right: float) -> Expected:
+        """Return the accuracy to be expected, combined with what random labels show of it."""
+        if self._measured is not None and self._measured.expected is not None:
+            return self._measured.expected
+        assert self.plain is not None, "of the first round"
+        expected = expect_accuracy(softmax(scores, steepness), self.plain, source_right)
+        random = self._schedule.random
+        if random is None:
+            return expected
+        right = np.zeros(len(random.rows), bool)
+        for code in np.unique(random.codes):  # each label is judged by proportions that were counted without it
+            of_class = random.codes == code
+            shares = self.shares if self._estimate is None else self._count(self._estimate, without=code)
+            moved = steepness * scores + meet_shares(steepness * scores, shares.used)
+            right[of_class] = choose_classes(moved[random.rows[of_class]]) == code
+        return measure_accuracy(expected, right)
 
     def _read(self, labelling: Labelling, held_out: Floats, last: Round, *, first: bool) -> Logits:
         """What makes probabilities of scores: fitted on source documents, by classifiers that did not learn from them."""

@@ -1,7 +1,7 @@
 """The transductive classifier, ours and the paper's, behind scikit-learn's interface."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -20,6 +20,7 @@ from gramshift.model.inputs import (
     ListedCorpus,
     check_domains,
     check_gram,
+    check_random,
     gather,
     gather_parts,
     warn_of_input,
@@ -203,6 +204,7 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         unlabelled: Any = None,
         sample_weight: Any = None,
         domains: Any = None,
+        random_labels: Any = None,
         sample: Any = None,
         resume: Any = None,
         progress: Progress | None = None,
@@ -225,6 +227,11 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         domains : list of str
             The name of the source that each document of X is of, where there are several: ``sources_`` then tells how near each
             is to the target, and near ones count more. For linear models such as the preset "best".
+        random_labels : list or array
+            Labels of target documents that were drawn at random, such as by ``sample(50, how="random")``: one for each target
+            document, None, NaN or NA for all others. They determine the class proportions, measure the accuracy
+            (``expected_accuracy_``) by a fit that has not learnt from them, and then join the training set. Labels of
+            documents that were chosen because they are doubtful measure nothing: give these as labelled documents of X.
         sample : int, optional
             For a large target: learn from so many of its documents, drawn by ``random_state``, and label the others part by
             part. X and target may then come in parts (:func:`open_parts`).
@@ -233,10 +240,11 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         progress : callable
             Called as progress(stage, done, total), from this thread; ``verbose`` then shows nothing.
         """
-        more = {"sample_weight": sample_weight, "domains": domains}
+        more = {"sample_weight": sample_weight, "domains": domains, "random_labels": random_labels}
         warn_of_input(X, y, target)
         if sample is not None and (unlabelled is not None or any(one is not None for one in more.values())):
-            raise InputError("sample does not go together with unlabelled, sample_weight or domains; leave one of them out")
+            words = "sample does not go together with unlabelled, sample_weight, domains or random_labels"
+            raise InputError(f"{words}; leave one of them out")
         with shown_progress(check_verbose(self.verbose), progress) as report:
             runtime = self._runtime(resume, report)
             if sample is None:
@@ -272,6 +280,7 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         unlabelled: Any = None,
         sample_weight: Any = None,
         domains: Any = None,
+        random_labels: Any = None,
         calibrate: bool = True,
     ) -> Self:
         """Fit with what the runtime has, whatever the parameters say of that; without ``calibrate`` for the labels alone."""
@@ -281,11 +290,14 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
             read = self._reader(X, target, similarities, runtime.n_threads, reset=True)
             given = gather(X, y, target, read=read, unlabelled=unlabelled)
             given = self._weigh(given, sample_weight, domains)
+            given = replace(given, random=check_random(random_labels, given))
             self._keep(fit_exact(settings, parameters, similarities, given, runtime, calibrate=calibrate))
         else:
             assert similarities is not None, "checked before"
-            if any(one is not None for one in (unlabelled, sample_weight, domains, self.class_weight)):
-                raise InputError("landmarks do not go together with weights, unlabelled or domains; leave one of them out")
+            if any(one is not None for one in (unlabelled, sample_weight, domains, random_labels, self.class_weight)):
+                raise InputError(
+                    "landmarks do not go together with weights, unlabelled, domains or random_labels; leave one out"
+                )
             if runtime.resume is not None:
                 kernel_to_json(similarities.kernels)  # one that is a function cannot be known again
             if not isinstance(X, InParts) and similarities.takes_rows(X):
@@ -364,6 +376,7 @@ def fit_on_gram(
     *,
     n_unlabelled: int = 0,
     domains: list[str] | None = None,
+    random: Mapping[int, Any] | None = None,
     calibrate: bool = True,
 ) -> None:
     """Fit one of several classifiers on the same documents; gaps in the labels mark the target.
@@ -373,7 +386,7 @@ def fit_on_gram(
     """
     settings, similarities = classifier._check_parameters(runtime)
     given, parameters = (
-        classifier._weigh(FitInput(documents, labels, n_unlabelled), None, domains),
+        classifier._weigh(FitInput(documents, labels, n_unlabelled, random=random or {}), None, domains),
         classifier._given_parameters(),
     )
     classifier._keep(fit_exact(settings, parameters, similarities, given, runtime, gram=gram, calibrate=calibrate))

@@ -23,6 +23,7 @@ from gramshift.learn.rounds import RoundsOutcome, fit_rounds
 from gramshift.learn.selection import choose_classes
 from gramshift.learn.solvers import make_solver
 from gramshift.learn.training import Trainer
+from gramshift.model.blank import find_blank, leave_out, put_back
 from gramshift.model.describers import GramDescriber, LandmarkDescriber, LinearDescriber, size_of_pieces
 from gramshift.model.fitted import Fit, Model, tell_story
 from gramshift.model.inputs import FitInput
@@ -66,7 +67,27 @@ def fit_exact(
     """Run the rounds on all documents, as a linear model or compared with each other, and keep what was learnt.
 
     Without ``similarities`` the documents are their gram. ``gram`` holds the counts of all documents, if these are known.
+    Target documents that share no n-gram with the source are left out of the rounds.
     """
+    is_blank = None if similarities is None else find_blank(given, similarities)
+    if is_blank is not None and is_blank.any():
+        kept = np.flatnonzero(~is_blank)
+        gram = None if gram is None else np.ascontiguousarray(gram[np.ix_(kept, kept)])
+        rest = leave_out(given, is_blank)
+        return put_back(_fit_rest(settings, parameters, similarities, rest, runtime, gram, calibrate), given, is_blank)
+    return _fit_rest(settings, parameters, similarities, given, runtime, gram, calibrate)
+
+
+def _fit_rest(
+    settings: Settings,
+    parameters: dict[str, Any],
+    similarities: Similarities | None,
+    given: FitInput,
+    runtime: Runtime,
+    gram: NDArray[Any] | None,
+    calibrate: bool,
+) -> Fit:
+    """Fit documents all of which have evidence."""
     classes, labelling = given.read_labels(settings)
     linear = similarities is not None and given.texts is not None and is_linear(settings, similarities) and gram is None
     if not linear and (given.weights is not None or given.domains is not None):
@@ -79,7 +100,8 @@ def fit_exact(
     if texts is not None and gram is None and similarities is not None and is_linear(settings, similarities):
         return _fit_linear(settings, parameters, similarities, given, (classes, labelling), runtime, calibrate=calibrate)
     describer = _make_describer(settings, similarities, documents, gram, runtime)
-    schedule = settings.make_schedule(len(labelling.target), classes.tolist())
+    names = classes.tolist()
+    schedule = settings.make_schedule(len(labelling.target), names, given.random_labels(names))
     outcome = fit_rounds(describer, labelling, schedule, runtime, calibrate=calibrate)
     normalized = True
     if similarities is None:
@@ -107,7 +129,7 @@ def _fit_linear(
     classes, labelling = labels
     documents, weights = given.texts, given.weights
     assert documents is not None, "a linear model is one of texts"
-    schedule = settings.make_schedule(len(labelling.target), classes.tolist())
+    schedule = settings.make_schedule(len(labelling.target), classes.tolist(), given.random_labels(classes.tolist()))
     with stay_ready(runtime.n_threads) as run:
         describer = LinearDescriber(
             similarities,

@@ -302,6 +302,7 @@ def tell_story(
     when = np.where(labelling.is_source, 0, -1)
     for number, step in enumerate(rounds[1:], start=1):
         when[labelling.target[step.added]] = number
+    when[labelling.joined[when[labelling.joined] < 0]] = 1  # those that a person has labelled
     names = list(enumerate(classes))
     history: list[dict[str, Any]] = [
         {

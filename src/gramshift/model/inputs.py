@@ -2,8 +2,8 @@
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
@@ -15,6 +15,7 @@ from gramshift.grams.gram import clip_range
 from gramshift.learn.features import GramFeatures
 from gramshift.learn.labelling import Labelling, Rows
 from gramshift.learn.leaves.cells import find_faults
+from gramshift.learn.rounds import RandomLabels
 from gramshift.model.labels import as_labels, encode_labels, find_alike, is_missing
 from gramshift.model.settings import Settings, given_proportions
 from gramshift.model.string_kernel import StringKernel
@@ -56,6 +57,7 @@ class ListedCorpus:
     def __init__(self, texts: list[str], *, keep: bool = True) -> None:
         self.corpus, self._keep = Corpus(texts), keep
         self._found: dict[Any, FeatureLists] = {}
+        self._part: tuple[bytes, ListedCorpus] | None = None
 
     def __len__(self) -> int:
         return len(self.corpus)
@@ -81,6 +83,13 @@ class ListedCorpus:
             del self._found[self._key(kernel)]
         return lists
 
+    def only(self, rows: Rows) -> "ListedCorpus":
+        """Return some of the documents; those asked for last are kept, so that several fits find their n-grams once."""
+        key = rows.tobytes()
+        if self._part is None or self._part[0] != key:
+            self._part = key, ListedCorpus([self.corpus.texts[row] for row in rows.tolist()], keep=self._keep)
+        return self._part[1]
+
     @staticmethod
     def _key(kernel: StringKernel) -> Any:
         ngram_range, steps = kernel.check_parameters()
@@ -100,6 +109,8 @@ class FitInput:
     """How much each document counts, if not all do alike."""
     domains: list[str] | None = None
     """The name of the source that each labelled document is of."""
+    random: Mapping[int, Any] = field(default_factory=dict)
+    """Labels that a person gave to target documents drawn at random, by the number of the document."""
 
     @cached_property
     def texts(self) -> ListedCorpus | None:
@@ -119,6 +130,15 @@ class FitInput:
         if isinstance(settings.class_prior, dict):
             given_proportions(settings.class_prior, classes.tolist())
         return classes, Labelling.of_source(self.is_source, codes, len(classes), self._rank_texts())
+
+    def random_labels(self, classes: list[Any]) -> RandomLabels | None:
+        """Return the labels that were given to random target documents, by their places in the target."""
+        if not self.random:
+            return None
+        target = np.flatnonzero(~self.is_source)
+        rows = np.array(sorted(self.random), np.intp)
+        codes = np.array([classes.index(self.random[row]) for row in rows.tolist()], np.intp)
+        return RandomLabels(np.searchsorted(target, rows), codes)
 
     def _rank_texts(self) -> NDArray[np.intp] | None:
         """Order texts by their digests; equal texts by their labels and weights, so that those left are interchangeable."""
@@ -219,6 +239,29 @@ def check_domains(domains: Any, labels: list[Any], is_source: NDArray[np.bool_])
     if n > len(labels) or not (~is_source[n:]).all():
         raise InputError(f"domains has {n} names; give one for each document of X")
     return [name for name, known in zip(names, is_source[:n], strict=True) if known]
+
+
+MIN_RANDOM_LABELS = 10  # fewer say little of proportions or of accuracy
+
+
+def check_random(labels: Any, given: FitInput) -> dict[int, Any]:
+    """Return the labels of random target documents by the numbers of these, from one for each target document."""
+    if labels is None:
+        return {}
+    target = np.flatnonzero(~given.is_source)[: int((~given.is_source).sum()) - given.n_unlabelled].tolist()
+    values = as_list(labels)
+    if len(values) != len(target):
+        advice = "give one for each target document, None where none is known"
+        raise InputError(f"random_labels has {len(values)} labels for {len(target)} target documents; {advice}")
+    found = {row: label for row, label in zip(target, values, strict=True) if not is_missing(label)}
+    classes = {label for label in given.labels if not is_missing(label)}
+    if unknown := sorted({str(label) for label in found.values() if label not in classes}):
+        names = ", ".join(sorted(map(str, classes))[:20])
+        raise InputError(f"random_labels has the label {unknown[0]!r}, which is not a class of the source: {names}")
+    if len(found) < MIN_RANDOM_LABELS:
+        advice = "label more of them, or give these as labelled documents of X"
+        raise InputError(f"random_labels has {len(found)} labels, fewer than {MIN_RANDOM_LABELS}: {advice}")
+    return found
 
 
 def gather_parts(X: Any, y: Any, target: Any) -> FitInput:

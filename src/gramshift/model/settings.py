@@ -12,7 +12,7 @@ from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS, check_ngram_range
 from gramshift.kernels.weighting import as_powers
 from gramshift.learn.landmark_ridge import CHOICES
-from gramshift.learn.rounds import ESTIMATED, IGNORED, SOURCE, Schedule
+from gramshift.learn.rounds import ESTIMATED, IGNORED, SOURCE, RandomLabels, Schedule
 from gramshift.model.string_kernel import StringKernel
 
 Floats = NDArray[np.float64]
@@ -114,13 +114,13 @@ class Settings:
         several = self.n_added if isinstance(self.n_added, tuple) else (self.n_added,)
         return tuple(int(one) if isinstance(one, Integral) else max(1, round(one * n_target)) for one in several)
 
-    def make_schedule(self, n_target: int, classes: list[Any]) -> Schedule:
-        """The rounds of a fit with so many target documents and these classes."""
+    def make_schedule(self, n_target: int, classes: list[Any], random: RandomLabels | None = None) -> Schedule:
+        """Return the rounds of a fit with this many target documents, these classes, and labels of random documents."""
         given = self.class_prior
         class_prior = given_proportions(given, classes) if isinstance(given, dict) else given
         centred = self.bias == PRIOR and self.classifier == "ridge"
         n_rounds = self.n_rounds if n_target >= self.fewest else 1
-        return Schedule(n_rounds, self.count_added(n_target), class_prior, centred)
+        return Schedule(n_rounds, self.count_added(n_target), class_prior, centred, random)
 
 
 def _with_plain_types(values: Mapping[str, Any]) -> dict[str, Any]:

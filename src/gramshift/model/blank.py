@@ -1,0 +1,105 @@
+"""Target documents without evidence: left out of a fit, so that they change no other label, and put back at its end."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift.model.fitted import Fit
+from gramshift.model.inputs import FitInput
+from gramshift.model.similarities import Reference, Similarities
+
+N_SOURCE_TEXTS = 50  # source documents whose n-grams are looked up together; most targets share one with the first of them
+LEAST_PRIOR = 1e-9  # keeps the logarithm of a class prior finite
+
+
+def find_blank(given: FitInput, similarities: Similarities) -> NDArray[np.bool_]:
+    """Return which documents are target documents that share no n-gram with the source, by any of the kernels.
+
+    A shared n-gram contains a shared one of the shortest length, so that only these are compared.
+    """
+    is_blank = ~given.is_source
+    is_blank[list(given.random)] = False  # a person has labelled these
+    if given.texts is None or not similarities.by_counts or (similarities.by_weights and not similarities.by_shared_alone):
+        return np.zeros(len(is_blank), bool)
+    for kernel in similarities.kernels:
+        (shortest, _), _ = kernel.check_parameters()
+        forms = kernel.prepare(given.texts.corpus)
+        source = np.flatnonzero(given.is_source).tolist()
+        waiting = [row for row in np.flatnonzero(is_blank).tolist() if len(forms[row]) >= shortest]
+        for start in range(0, len(source), N_SOURCE_TEXTS):
+            if not waiting:
+                break
+            known = {gram for row in source[start : start + N_SOURCE_TEXTS] for gram in _grams(forms[row], shortest)}
+            found = [row for row in waiting if any(gram in known for gram in _grams(forms[row], shortest))]
+            is_blank[found] = False
+            waiting = [row for row in waiting if is_blank[row]]
+    return is_blank
+
+
+def _grams(text: str, length: int) -> Any:
+    """Yield the n-grams of one length."""
+    return (text[start : start + length] for start in range(len(text) - length + 1))
+
+
+def leave_out(given: FitInput, rows: NDArray[np.bool_]) -> FitInput:
+    """Return the input of a fit without some of its target documents."""
+    assert given.texts is not None, "only texts are left out"
+    kept = np.flatnonzero(~rows)
+    n_unlabelled = given.n_unlabelled - int(rows[len(rows) - given.n_unlabelled :].sum())
+    return replace(
+        given,
+        documents=given.texts.only(kept),
+        labels=[given.labels[row] for row in kept.tolist()],
+        n_unlabelled=n_unlabelled,
+        weights=None if given.weights is None else given.weights[kept],
+        random={int(np.searchsorted(kept, row)): label for row, label in given.random.items()},
+    )
+
+
+def put_back(fit: Fit, given: FitInput, is_blank: NDArray[np.bool_]) -> Fit:
+    """Add the documents that were left out to a fit, with the class proportions as their probabilities."""
+    kept = np.flatnonzero(~is_blank)
+    target = ~given.is_source
+    blank = is_blank[target]
+    proportions = np.bincount(fit.labelling.source_codes, minlength=len(fit.classes)) / len(fit.labelling.source)
+    prior = proportions if fit.class_prior is None else fit.class_prior.used
+    steepness = 1.0 if fit.calibration is None else fit.calibration.steepness
+    scores = np.log(np.maximum(prior, LEAST_PRIOR)) / steepness
+    scores -= scores.mean()
+    place = int(prior.argmax())
+
+    def fill(values: Any, value: Any) -> Any:
+        whole = np.empty((len(blank), *values.shape[1:]), values.dtype)
+        whole[~blank] = values
+        whole[blank] = value
+        return whole
+
+    labelling = replace(fit.labelling, is_source=given.is_source, training=kept[fit.labelling.training], ranks=None)
+    wanted = slice(len(blank) - given.n_unlabelled)
+    n_blank = int(blank[wanted].sum())
+    label = fit.classes.tolist()[place]
+    history = [step | {"labels": step["labels"] | {label: step["labels"][label] + n_blank}} for step in fit.history]
+    labeled_iter = np.full(len(is_blank), -1, fit.labeled_iter.dtype)
+    labeled_iter[kept] = fit.labeled_iter
+    calibration = fit.calibration
+    if calibration is not None:
+        calibration = replace(calibration, scores=fill(calibration.scores, scores))
+    coefficients = np.zeros((len(is_blank), fit.model.coefficients.shape[1]))
+    coefficients[kept] = fit.model.coefficients
+    assert given.texts is not None, "only texts are left out"
+    groups = labelling.groups() if fit.model.reference.groups else {}
+    reference = Reference(given.texts.corpus.texts, groups, fit.model.reference.self_values)
+    return replace(
+        fit,
+        model=replace(fit.model, reference=reference, coefficients=coefficients),
+        labelling=labelling,
+        scores=fill(fit.scores, scores),
+        labeled_iter=labeled_iter,
+        history=history,
+        calibration=calibration,
+        unadapted=None if fit.unadapted is None else fill(fit.unadapted, int(proportions.argmax())),
+        n_unlabelled=given.n_unlabelled,
+        n_blank=fit.n_blank + n_blank,
+    )
