@@ -37,7 +37,7 @@ def test_two_files_in_labels_out(gramshift, folder, expected):
     assert (answer.code, answer.out) == (0, "")
     assert answer.err.startswith("120 source and 120 target documents: about ")
     rows = read_csv(folder / "labels.csv")
-    assert list(rows[0]) == ["id", "text", "label", "confidence", "p_negative", "p_positive", "issue"]
+    assert list(rows[0]) == ["id", "text", "label", "confidence", "p_negative", "p_positive", "plain_label", "issue"]
     assert [row["id"] for row in rows] == [f"f{number}" for number in range(120)]
     assert [row["text"] for row in rows] == FILMS.texts
     assert [row["label"] for row in rows] == expected.transduction_.tolist()
@@ -94,16 +94,17 @@ def test_the_target_keeps_its_format(gramshift, folder, end, expected):
     gramshift(*RUN, "--output", f"films.{end}")
     answer = gramshift("classify", "--source", "pans.csv", "knives.csv", "--target", f"films.{end}", *TKC, "-o", f"again.{end}")
     assert answer.code == 0, answer.err
-    names = "'label', 'confidence', 'p_negative', 'p_positive', 'issue'"
+    names = "'label', 'confidence', 'p_negative', 'p_positive', 'plain_label', 'issue'"
     assert f"films.{end} already has the columns {names}: kept as they are. Predictions go to 'predicted_label'," in answer.err
     assert f"To score against the labels of films.{end}: --truth label." in answer.err
     if end == "parquet":
         table = pq.read_table("again.parquet")
-        assert table.column_names[7:] == [
+        assert table.column_names[8:] == [
             "predicted_label",
             "predicted_confidence",
             "predicted_p_negative",
             "predicted_p_positive",
+            "predicted_plain_label",
             "predicted_issue",
         ]
         labels = table["predicted_label"].to_pylist()
@@ -111,7 +112,7 @@ def test_the_target_keeps_its_format(gramshift, folder, end, expected):
         labels = [json.loads(line)["predicted_label"] for line in (folder / "again.jsonl").read_text().splitlines()]
     elif end == "csv.gz":
         lines = gzip.decompress((folder / "again.csv.gz").read_bytes()).decode().splitlines()
-        assert lines[0].startswith("id,text,label,confidence,p_negative,p_positive,issue,predicted_label,")
+        assert lines[0].startswith("id,text,label,confidence,p_negative,p_positive,plain_label,issue,predicted_label,")
         return
     else:
         assert (folder / "again.tsv").read_text().startswith("id\ttext\tlabel\t")
@@ -144,7 +145,7 @@ def test_folders_in_csv_out(gramshift, folder, expected):
     answer = gramshift("classify", "--source", "kitchen", "--target", "films", *TKC, "-o", "labels.csv")
     assert answer.code == 0, answer.err
     rows = read_csv(folder / "labels.csv")
-    assert list(rows[0]) == ["id", "label", "confidence", "p_negative", "p_positive", "issue"]
+    assert list(rows[0]) == ["id", "label", "confidence", "p_negative", "p_positive", "plain_label", "issue"]
     assert rows[7]["id"] == "007.txt"
     assert [row["label"] for row in rows] == expected.transduction_.tolist()
 
@@ -326,7 +327,7 @@ def test_standard_input_and_output(gramshift, folder, monkeypatch, expected):
     monkeypatch.setattr(sys, "stdin", stdin)
     answer = gramshift("classify", "--source", "pans.csv", "knives.csv", "--target", "-", *TKC, "-o", "-")
     assert answer.code == 0, answer.err
-    assert answer.out.splitlines()[0] == "id,text,label,confidence,p_negative,p_positive,issue"
+    assert answer.out.splitlines()[0] == "id,text,label,confidence,p_negative,p_positive,plain_label,issue"
     assert answer.out.count("\n") == 121
     stdin.detach()
 
@@ -542,6 +543,6 @@ def test_labels_do_not_need_plain_beside_them(gramshift, folder, monkeypatch):
     run = [*RUN, "--method", "best", "--output", "labels.csv", "--report", "page.html"]
     answer = gramshift(*run)
     assert answer.code == 0, answer.err
-    assert "could not be compared with the plain ones: alpha=1e-05 is too small for these documents." in answer.err
+    assert "could not be compared with the unadapted ones: alpha=1e-05 is too small for these documents." in answer.err
     assert len(read_csv(folder / "labels.csv")) == 120
     assert (folder / "page.html").stat().st_size > 100_000
