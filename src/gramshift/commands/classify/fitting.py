@@ -1,5 +1,6 @@
 """Fitting what a run needs on the same n-grams: the method, what it is compared with, and the same without corrections."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.commands.classify.labelled import Corrections
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Inputs
 from gramshift.learn.labelling import Labelling
@@ -32,6 +34,7 @@ ADVICE = Advice(
     with_class_prior="compare with unadapted_label, or give the class proportions if you know them (--class-prior)",
 )
 UNADAPTED_FIT: dict[str, Any] = {"n_rounds": 1, "class_prior": SOURCE}  # what best would be without adapting
+MAX_CHANCE = 2.33  # standard deviations that one in a hundred exceeds
 OF_BASELINES = Advice(without_class_prior=f"compare with --method {BEST}")
 
 
@@ -53,6 +56,12 @@ class Fits:
     """Source and target, with the n-grams that were found in them."""
     issues: Issues | None = None
     """Problems in the data, if they were looked for; rows are those of source, then target."""
+    before: Any = None
+    """The fit without corrections, if there are any."""
+    source_labels: list[Any] | None = None
+    """The labels under the source's class proportions, where these are compared with true ones."""
+    n_random: int = 0
+    """How many labels of random documents determine the class proportions and measure the accuracy."""
 
     @property
     def n_blank(self) -> int:
@@ -87,33 +96,50 @@ def fit_with_landmarks(
     return Fits(classifier, None, labels, None, None, probabilities, diagnostics, warnings)
 
 
-def fit_rows(inputs: Inputs, corrections: dict[str, Any], options: ClassifyOptions, progress: Progress | None) -> Fits:
+def fit_rows(inputs: Inputs, given: Corrections, options: ClassifyOptions, progress: Progress | None) -> Fits:
     """The chosen method on rows of numbers instead of texts, and what there would be without adapting."""
-    known = [corrections.get(one) for one in inputs.target_ids]
+    known, random = split_labels(given, inputs, options)
+    drawn = [label for label, one in zip(random, known, strict=True) if one is None]  # one for each that has no label
+    n_random = sum(label is not None for label in random)
     runtime = Runtime(options.jobs, options.memory, progress=progress)
     is_best = METHODS[options.method].is_best
 
     def fit(method: str, known: list[Any], runtime: Runtime, **more: Any) -> Any:
         given = options.given_parameters(inputs.labels) if method == options.method else options.given_to_plain()
+        labels, random_labels = inputs.labels + known, more.pop("random_labels", None)
         classifier = METHODS[method].make(**given | {"memory_limit": options.memory, "n_jobs": options.jobs} | more)
-        return classifier._fit_with(inputs.vectors, inputs.labels + known, None, runtime)
+        return classifier._fit_with(inputs.vectors, labels, None, runtime, random_labels=random_labels)
 
-    classifier, reference = fit(options.method, known, runtime), None
+    classifier, reference = fit(options.method, known, runtime, random_labels=drawn if n_random else None), None
     if is_best:
         reference = fit(options.method, known, runtime.under("reference"), **UNADAPTED_FIT)
     elif options.method != PLAIN:
         reference = fit(PLAIN, known, runtime.under("reference"))
-    without = fit(options.method, [None] * len(known), runtime.under("before")) if corrections else None
-    diagnostics, warnings = _diagnose(classifier, reference, inputs, options, measure_separability(classifier._fit))
-    return _gather(classifier, reference, without, known, (diagnostics, warnings))
+    without = fit(options.method, [None] * len(known), runtime.under("before")) if given.labels else None
+    apart = measure_separability(classifier._fit)
+    told = _diagnose(classifier, reference, inputs, options, apart, n_random=n_random)
+    return replace(_gather(classifier, reference, without, known, told), n_random=n_random)
+
+
+def split_labels(given: Corrections, inputs: Inputs, options: ClassifyOptions) -> tuple[list[Any], list[Any]]:
+    """Return the labels that a person gave to target documents: those that are learnt from alone, and those of a random sample.
+
+    Methods that are not ours learn from both alike.
+    """
+    random = given.random if METHODS[options.method].is_own else set()
+    labels = [given.labels.get(one) for one in inputs.target_ids]
+    of_sample = [one in random for one in inputs.target_ids]
+    corrected = [None if drawn else label for label, drawn in zip(labels, of_sample, strict=True)]
+    return corrected, [label if drawn else None for label, drawn in zip(labels, of_sample, strict=True)]
 
 
 def fit_all(
-    inputs: Inputs, corrections: dict[str, Any], options: ClassifyOptions, progress: Progress | None, *, on_disk: bool = False
+    inputs: Inputs, given: Corrections, options: ClassifyOptions, progress: Progress | None, *, on_disk: bool = False
 ) -> Fits:
     """True labels of the target are not looked at here; ``on_disk`` the gram is in the folder of --resume."""
     documents = ListedCorpus(inputs.texts + inputs.target_texts + inputs.more_texts)
-    texts, known = documents.corpus.texts, [corrections.get(one) for one in inputs.target_ids]
+    texts, (known, drawn) = documents.corpus.texts, split_labels(given, inputs, options)
+    random = {row: label for row, label in enumerate(drawn, start=len(inputs.labels)) if label is not None}
     limits: dict[str, Any] = {"memory_limit": options.memory, "n_jobs": options.jobs}
     kernel = StringKernel(options.kernel, ngram_range=options.ngram_range, **limits)
     runtime = Runtime(options.jobs, options.memory, progress=progress)
@@ -123,20 +149,39 @@ def fit_all(
     if not kernel.counts or (stage and (options.method != PLAIN or elsewhere)):  # what is no sum over n-grams
         gram = make_gram(kernel, texts, replace(runtime, **where), on_disk=on_disk)
 
-    def fit(method: str, known: list[Any], runtime: Runtime, *, calibrate: bool, **more: Any) -> Any:
+    def fit(
+        method: str,
+        known: list[Any],
+        runtime: Runtime,
+        *,
+        calibrate: bool,
+        random: Mapping[int, Any] | None = None,
+        **more: Any,
+    ) -> Any:
         labels, chosen = inputs.labels + known + [None] * len(inputs.more_texts), METHODS[method]
         if not chosen.is_own:
             runtime.report("training", 0, 1)
             return chosen.make().fit(texts, labels)
-        given = (options.given_parameters(inputs.labels) if method == options.method else options.given_to_plain()) | limits
-        classifier, shared = chosen.make(**given | more), gram if chosen.is_stage else None
+        parameters = options.given_parameters(inputs.labels) if method == options.method else options.given_to_plain()
+        classifier, shared = chosen.make(**parameters | limits | more), gram if chosen.is_stage else None
         n_more, domains = len(inputs.more_texts), inputs.domains(known) if chosen.is_best else None
-        fit_on_gram(classifier, documents, labels, shared, runtime, n_unlabelled=n_more, domains=domains, calibrate=calibrate)
+        fit_on_gram(
+            classifier, documents, labels, shared, runtime,
+            n_unlabelled=n_more, domains=domains, random=random, calibrate=calibrate,
+        )  # fmt: skip
         return classifier
 
-    classifier = fit(options.method, known, runtime, calibrate=True)
+    without: Any = None
+    lowered: list[str] = []
+    more: dict[str, Any] = {}
+    if given.labels:
+        without = fit(options.method, [None] * len(known), runtime.under("before"), calibrate=True)
+        if is_best and not random and options.class_prior is None:
+            prior, lowered = lower_wrong_classes(without, known)
+            more = {"class_prior": prior} if lowered else {}
+    classifier = fit(options.method, known, runtime, calibrate=True, random=random, **more)
     if METHODS[options.method].is_own:
-        classifier._keep(replace(classifier._fit, origins=inputs.origins(), n_corrected=len(corrections)))
+        classifier._keep(replace(classifier._fit, origins=inputs.origins(), n_corrected=len(given.labels) - len(random)))
     reference: Any = None
     unknown: list[str] = []
     if options.method != PLAIN:
@@ -146,15 +191,42 @@ def fit_all(
             reference = fit(beside, known, runtime.under("reference"), calibrate=False, **less)
         except SingularKernelError as error:  # labels do not need it
             unknown = [f"The labels could not be compared with the {options.reference} ones: {error}."]
-    without = fit(options.method, [None] * len(known), runtime.under("before"), calibrate=False) if corrections else None
+    of_source = None
+    if is_best and options.truth is not None and options.class_prior is None:
+        of_source = fit(options.method, known, runtime.under("reference"), calibrate=False, class_prior=SOURCE)
     runtime.report("problems", 0, 1)
     is_source = np.arange(len(texts)) < len(inputs.texts)
     kernel = classifier._fit.model.similarities.kernels[0] if is_best else kernel  # with n-grams that are known
     compared = gram if gram is not None else partial(compare_plainly, kernel, documents, runtime)
     apart = separability(compared, is_source) if min(is_source.sum(), (~is_source).sum()) >= FEWEST else None
-    diagnostics, warnings = _diagnose(classifier, reference, inputs, options, apart)
+    diagnostics, warnings = _diagnose(classifier, reference, inputs, options, apart, n_random=len(random))
     issues = look_for_issues(classifier, inputs, known)
-    return _gather(classifier, reference, without, known, (diagnostics, warnings + unknown), documents, issues)
+    fits = _gather(classifier, reference, without, known, (diagnostics, lowered + warnings + unknown), documents, issues)
+    source_labels = None if of_source is None else _fill(known, of_source.transduction_)
+    return replace(fits, source_labels=source_labels, n_random=len(random))
+
+
+def lower_wrong_classes(classifier: Any, known: list[Any]) -> tuple[dict[Any, float], list[str]]:
+    """Return the class proportions of a fit, lower for classes of which a person found too many labels wrong.
+
+    Of the labels that were checked, their mean confidence should be right. Where most of a class are wrong, and fewer right
+    than confidence and chance explain, its proportion is multiplied by the right ones over the expected ones.
+    """
+    prior = {label: one["used"] for label, one in (classifier.class_prior_ or {}).items()}
+    found, confidence = classifier.transduction_, classifier.transduction_proba_.max(axis=1)
+    checked = np.array([label is not None for label in known], bool)
+    lines = []
+    for label in prior:
+        rows = np.flatnonzero(checked & (found == label))
+        right, expected = sum(known[row] == label for row in rows), float(confidence[rows].sum())
+        spread = np.sqrt(np.sum(confidence[rows] * (1 - confidence[rows])))
+        if len(rows) and 2 * right < len(rows) and expected - right > MAX_CHANCE * spread:
+            lines.append(
+                f"{len(rows) - right} of {len(rows)} checked labels {label!r} were wrong, so that its proportion was lowered"
+            )
+            prior[label] *= (right + 1) / (expected + 1)
+    total = sum(prior.values())
+    return {label: share / total for label, share in prior.items()}, lines
 
 
 def look_for_issues(classifier: Any, inputs: Inputs, known: list[Any]) -> Issues:
@@ -173,7 +245,7 @@ def look_for_issues(classifier: Any, inputs: Inputs, known: list[Any]) -> Issues
 
 
 def _diagnose(
-    classifier: Any, reference: Any, inputs: Inputs, options: ClassifyOptions, apart: float | None
+    classifier: Any, reference: Any, inputs: Inputs, options: ClassifyOptions, apart: float | None, *, n_random: int = 0
 ) -> tuple[dict[str, Any], list[str]]:
     method = METHODS[options.method]
     answers = Answers(
@@ -213,6 +285,7 @@ def _gather(
         *told,
         documents,
         issues,
+        without,
     )
 
 

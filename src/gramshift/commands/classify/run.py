@@ -69,9 +69,9 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
     if size.n_landmarks is not None:
         fits = fit_with_landmarks(inputs, corrections, options, progress, n_landmarks=size.n_landmarks)
     elif inputs.vectors is not None:
-        fits = fit_rows(inputs, corrections, options, progress)
+        fits = fit_rows(inputs, given, options, progress)
     else:
-        fits = fit_all(inputs, corrections, options, progress, on_disk=size.needs.disk > 0)
+        fits = fit_all(inputs, given, options, progress, on_disk=size.needs.disk > 0)
     if n_kept:  # now it is known that they were of this run
         say(f"{options.resume}: {n_kept} finished pieces were there already")
     result = described | describe_findings(options, inputs, corrections, fits)

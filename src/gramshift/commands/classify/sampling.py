@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from gramshift.commands.classify.findings import describe_findings
 from gramshift.commands.classify.fitting import fit_all, fit_with_landmarks
-from gramshift.commands.classify.labelled import label_columns
+from gramshift.commands.classify.labelled import Corrections, label_columns
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Say, check_names, read_inputs
 from gramshift.commands.classify.run import check_columns_fit, classify, describe, measure
@@ -72,7 +72,20 @@ TOLD = Record(  # what STORY must tell of a fit, as far as it is looked at again
 )
 FIT = Record({"model": Text(64), "story": TOLD})
 LARGEST_STORY = 100 * MEGABYTE
-DECIDING = ("text", "label", "id", "format", "encoding", "method", "kernel", "ngrams", "added", "landmarks", "sample")
+DECIDING = (
+    "text",
+    "label",
+    "id",
+    "format",
+    "encoding",
+    "method",
+    "kernel",
+    "ngrams",
+    "added",
+    "class_prior",
+    "landmarks",
+    "sample",
+)
 
 
 def classify_any(
@@ -205,7 +218,7 @@ def _fit(task: _Task, kept: Checkpoint | None, progress: Progress | None, say: S
     if size.n_landmarks is not None:
         fits = fit_with_landmarks(inputs, {}, here, progress, n_landmarks=size.n_landmarks)
     else:
-        fits = fit_all(inputs, {}, here, progress, on_disk=size.needs.disk > 0)
+        fits = fit_all(inputs, Corrections(), here, progress, on_disk=size.needs.disk > 0)
     story = described | describe_findings(here, inputs, {}, fits)
     story["sample_labels"] = story.pop("labels")
     if kept is not None:
