@@ -4,22 +4,22 @@ Numbers that were chosen on development data are those of the source, as the pre
 """
 
 from collections import defaultdict
+from hashlib import blake2b
 from math import exp, log, sqrt
 
 import numpy as np
 
 from gramshift.learn.rounds import ENOUGH, FIRST, GROWTH, OWN
 from gramshift.learn.shares import (
-    BY_INFORMATION,
-    DECIDING,
+    DOUBT,
+    DOUBT_OF_GROWTH,
+    EVIDENCE_POWER,
     IMAGINED,
-    JOINING,
-    LEAST,
-    LITTLE,
-    MOST_DRIFT,
-    OF_CLASS,
-    OF_DRIFT,
-    SMALL,
+    LEAN_BY_DOCUMENTS,
+    LEAN_BY_DRIFT,
+    LEAN_TOLERANCE,
+    MAX_DRIFT,
+    MIN_ERROR,
 )
 from naive import ngrams, prepare, surprise, words
 
@@ -69,16 +69,19 @@ def train(views, classes, rows, n_classes, alpha, **powers):
     return k[:, rows] @ np.linalg.solve(system, targets - mean) + mean
 
 
-def by_halves(views, classes, rows, m, **options):
+def by_halves(views, classes, rows, m, order, **options):
     """Scores by what the other half teaches, of ``rows``; all other documents have the mean of what both halves teach.
 
-    The documents of a class are in one half and the other by turns, the m of the source and those of the target each.
+    ``order`` has the place of each document when all are sorted by their digests. The documents of a class that come first
+    in it, of the m of the source, are one half; of the target they are the other.
     """
-    seen, fold = defaultdict(int), {}
-    for i in rows:
-        group = classes[i], i < m
-        fold[i] = seen[group] % 2
-        seen[group] += 1
+    groups, fold = defaultdict(list), {}
+    for i in sorted(rows, key=lambda i: order[i]):
+        groups[classes[i], i < m].append(i)
+    for (_, is_source), several in groups.items():
+        for place, i in enumerate(several):
+            is_late = 2 * place >= len(several)
+            fold[i] = int(is_late if is_source else not is_late)
     result, taught = np.zeros((len(classes), options["n_classes"])), []
     for number in (0, 1):
         kept = [i for i in rows if fold[i] != number]
@@ -131,13 +134,13 @@ def drift(listed, n_source):
         ratios.append(log((here + 0.5) / (n_target + 1)) - log((there + 0.5) / (n_source + 1)))
         variances.append(1 / (here + 0.5) + 1 / (there + 0.5))
     if not ratios:
-        return MOST_DRIFT
+        return MAX_DRIFT
     spread = 1.4826 * middle([abs(ratio - middle(ratios)) for ratio in ratios])
     return sqrt(max(0.0, spread**2 - middle(variances)))
 
 
-def em(probabilities, before, imagined=IMAGINED):
-    shares = list(before)
+def em(probabilities, before, imagined=IMAGINED, start=None, tolerance=1e-9):
+    shares = list(before if start is None else start)
     for _ in range(3000):
         counts = [imagined * b for b in before]
         for row in probabilities:
@@ -147,29 +150,43 @@ def em(probabilities, before, imagined=IMAGINED):
         new = [count / (len(probabilities) + imagined) for count in counts]
         moved = max(abs(a - b) for a, b in zip(new, shares, strict=True))
         shares = new
-        if moved < 1e-9:
+        if moved < tolerance:
             break
     return shares
 
 
-def errors_of(probabilities, counts, drift):
-    """The standard errors of shares: by drift, by the smallest class, and by how little probabilities say.
+def temper(probabilities, before):
+    """Evidence that counts less, because it comes from another domain."""
+    return [[b * (p / b) ** EVIDENCE_POWER for p, b in zip(row, before, strict=True)] for row in probabilities]
 
-    ``counts`` are those of the source's classes. An error of one of two equal classes is the size, if nothing is in doubt.
+
+def errors_of(probabilities, counts, drift):
+    """How much the share of a class changes if its documents look less, or more, like it than they should.
+
+    ``counts`` are those of the source's classes. Evidence leans towards the source's share, or either way from there.
     """
     before = [count / sum(counts) for count in counts]
-    unknown = sum(p * (1 - p) for row in probabilities for p in row) / len(probabilities)
-    told = max(LITTLE, 1 - unknown / sum(b * (1 - b) for b in before))
-    size = LEAST + OF_DRIFT * min(drift, MOST_DRIFT) ** 4 + OF_CLASS / min(counts)
-    return [size * sqrt(b * (1 - b)) / sqrt(0.5 * 0.5) / told**BY_INFORMATION for b in before]
+    estimated = em(probabilities, before)
+    errors = []
+    for c, count in enumerate(counts):
+        lean = sqrt((LEAN_BY_DRIFT * min(drift, MAX_DRIFT) ** 4) ** 2 + LEAN_BY_DOCUMENTS**2 / count)
+        moved = estimated[c] - before[c]
+        found = [MIN_ERROR]
+        for sign in (-1, 1):
+            if abs(moved) < MIN_ERROR or sign * moved < 0:
+                leaning = [[p * exp(sign * lean) if d == c else p for d, p in enumerate(row)] for row in probabilities]
+                found.append(abs(em(leaning, before, start=estimated, tolerance=LEAN_TOLERANCE)[c] - estimated[c]))
+        errors.append(max(found))
+    return errors
 
 
-def settle(shares, before, errors, doubt):
-    """Of each difference from the source's share what is left beside a part of its error."""
+def settle(shares, before, errors):
+    """Of each difference from the source's share the part beyond its error, or a part of that."""
     used = []
     for share, b, error in zip(shares, before, errors, strict=True):
-        kept = (share - b) ** 2 / ((share - b) ** 2 + (doubt * error) ** 2 + SMALL**2)
-        used.append(max(0.0, b + kept * (share - b)))
+        doubt = DOUBT_OF_GROWTH if share > b and len(before) > 2 else DOUBT
+        left = max(0.0, abs(share - b) - doubt * error)
+        used.append(max(0.0, b + left if share > b else b - left))
     return [one / sum(used) for one in used]
 
 
@@ -216,29 +233,48 @@ def slope(scores, by_half):
     return min(2.0, max(1.0, up / across if across else 1.0))
 
 
-def best(source, labels, target, *, ngram_range, alpha, added, idf, by_class, fit_offsets):
-    """labels are class numbers; ``added`` has the share of the target that joins after each round."""
-    texts = [prepare(text) for text in [*source, *target]]
-    views = [
-        [set(ngrams(text, ngram_range)) for text in texts],
-        [{tuple(words(text)[i : i + n]) for n in (1, 2) for i in range(len(words(text)) - n + 1)} for text in texts],
+def best(source, labels, target, *, ngram_range, **options):
+    """The same for documents some of which share nothing with the source: these have no scores, and change no others."""
+    views = views_of([*source, *target], ngram_range)
+    known = [set().union(*sets[: len(source)]) for sets in views]
+    rows = [
+        i for i in range(len(target)) if any(sets[len(source) + i] & grams for sets, grams in zip(views, known, strict=True))
     ]
+    _, found, shares = best_of(source, labels, [target[i] for i in rows], ngram_range=ngram_range, **options)
+    scores = np.full((len(target), found.shape[1]), np.nan)
+    scores[rows] = found
+    return scores, shares
+
+
+def views_of(texts, ngram_range):
+    """The n-grams of characters of each document, and its words and pairs of words."""
+    texts = [prepare(text) for text in texts]
+    pairs = [{tuple(words(text)[i : i + n]) for n in (1, 2) for i in range(len(words(text)) - n + 1)} for text in texts]
+    return [[set(ngrams(text, ngram_range)) for text in texts], pairs]
+
+
+def best_of(source, labels, target, *, ngram_range, alpha, added, idf, by_class, fit_offsets):
+    """labels are class numbers; ``added`` has the share of the target that joins after each round."""
+    texts, views = [prepare(text) for text in [*source, *target]], views_of([*source, *target], ngram_range)
     m, n, n_classes = len(source), len(target), max(labels) + 1
     options = {"n_classes": n_classes, "alpha": alpha, "idf": idf, "by_class": by_class}
     before = [labels.count(c) / m for c in range(n_classes)]
+    digests = [blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in [*source, *target]]
+    order = {i: place for place, i in enumerate(sorted(range(m + n), key=lambda i: digests[i]))}
 
     classes, rows = [*labels, *[None] * n], list(range(m))
     scores = train(views, classes, rows, **options)[m:]
     for number, share in enumerate(added, start=1):
         if number in (1, (len(added) + 2) // 2):
-            halves = by_halves(views, classes, rows, m, **options)
+            halves = by_halves(views, classes, rows, m, order, **options)
             steepness, offsets = fit_offsets(halves[:m], np.array(labels))
             if number == 1:  # by n-grams that both domains have
                 across = train(views, classes, rows, **options, n_source=m)
-                held_out = by_halves(views, classes, rows, m, **options, n_source=m)
+                held_out = by_halves(views, classes, rows, m, order, **options, n_source=m)
                 probabilities = probabilities_of(across[m:], *fit_offsets(held_out[:m], np.array(labels)))
             else:
                 probabilities = probabilities_of(halves[m:], steepness, offsets)
+            probabilities = temper(probabilities, before)
             estimated = em(probabilities, before)
             if number == 1:
                 plain, first = probabilities_of(scores, steepness, offsets), estimated
@@ -246,7 +282,7 @@ def best(source, labels, target, *, ngram_range, alpha, added, idf, by_class, fi
                 errors = errors_of(probabilities, counts, drift([words(text) for text in texts], m))
             else:
                 estimated = estimate_again(estimated, first, before)
-            shares = settle(estimated, before, errors, JOINING)
+            shares = settle(estimated, before, errors)
         moved = [o + log(max(s, 1e-300) / b) for o, s, b in zip(offsets, shares, before, strict=True)]
         logits = [[log(max(p, 1e-300)) for p in row] for row in probabilities_of(scores, steepness, moved)]
         joined = join(logits, min(max(1, round(share * n)), GROWTH * len(rows)), shares)
@@ -254,7 +290,7 @@ def best(source, labels, target, *, ngram_range, alpha, added, idf, by_class, fi
         classes = [*labels, *(joined.get(i) for i in range(n))]
         scores = train(views, classes, rows, **options)[m:]
 
-    halves = by_halves(views, classes, rows, m, **options)
+    halves = by_halves(views, classes, rows, m, order, **options)
     steepness, offsets = fit_offsets(halves[:m], np.array(labels))
     if not added:
         scores = scores + (offsets - offsets.mean()) / steepness
@@ -265,7 +301,6 @@ def best(source, labels, target, *, ngram_range, alpha, added, idf, by_class, fi
     unseen = np.array([halves[m + i] * larger if i in joined else scores[i] for i in range(n)])
     of_first = np.array([[log(max(p, TINY)) for p in row] for row in plain]) / steepness
     scores = OWN * scores + (1 - OWN) * unseen + FIRST * of_first
-    shares = settle(estimated, before, errors, DECIDING)
     scores = scores + meet((steepness * scores).tolist(), shares) / steepness
     scores = np.array([[score - sum(row) / n_classes for score in row] for row in scores.tolist()])
     return scores.argmax(axis=1), scores, shares

@@ -37,7 +37,10 @@ class Powers:
 
 @dataclass(frozen=True)
 class Weighting:
-    """Powers, and the documents that they are applied to: numbers of a domain and of a class for each, -1 for none."""
+    """Powers, and the documents that they are applied to: numbers of a domain and of a class for each, -1 for none.
+
+    Documents without a domain are not counted at all.
+    """
 
     powers: Powers
     domains: Groups | None = None
@@ -61,7 +64,8 @@ def make_weights(weighting: Weighting, n_documents: int, count: Count) -> Floats
         n_groups = int(groups.max(initial=-1)) + 1
         return count(groups, n_groups), np.bincount(groups[groups >= 0], minlength=n_groups)
 
-    (having,), (total,) = tell(np.zeros(n_documents, np.int64))
+    counted = np.zeros(n_documents, np.int64) if weighting.domains is None else np.minimum(weighting.domains, 0)
+    (having,), (total,) = tell(counted)
     weights = np.ones(len(having))
     if powers.idf:
         weights *= inverse_frequency(having, total) ** powers.idf

@@ -20,7 +20,7 @@ from gramshift.learn.calibrate import (
 from gramshift.learn.labelling import Codes, Labelling, Rows
 from gramshift.learn.ridge import Fitted
 from gramshift.learn.selection import choose_by_shares, choose_classes, choose_surest, one_versus_all
-from gramshift.learn.shares import Shares, conclude, count_labels, estimate_shares
+from gramshift.learn.shares import Shares, count_labels, estimate_shares
 from gramshift.learn.training import Describer, Trainer
 from gramshift.runtime.resources import Runtime
 
@@ -288,9 +288,6 @@ class _Judge:
         Half of the documents teach smaller scores than all of them: by how much, target documents tell that have not joined.
         """
         last, adapted = rounds[-1], len(rounds) > 1
-        if self._estimate is not None and adapted:
-            self._estimate = conclude(self._estimate)
-            self.shares = self._count(self._estimate)
         held_out, others = self._trainer.held_out(labelling, last.fitted)
         logits = self._read(labelling, held_out, last, first=not adapted)
         unjoined = np.flatnonzero(~np.isin(labelling.target, labelling.joined))

@@ -90,7 +90,7 @@ def put_back(fit: Fit, given: FitInput, is_blank: NDArray[np.bool_]) -> Fit:
     coefficients[kept] = fit.model.coefficients
     assert given.texts is not None, "only texts are left out"
     groups = labelling.groups() if fit.model.reference.groups else {}
-    reference = Reference(given.texts.corpus.texts, groups, fit.model.reference.self_values)
+    reference = Reference(given.texts.corpus.texts, without_domain(groups, is_blank), fit.model.reference.self_values)
     return replace(
         fit,
         model=replace(fit.model, reference=reference, coefficients=coefficients),
@@ -103,3 +103,10 @@ def put_back(fit: Fit, given: FitInput, is_blank: NDArray[np.bool_]) -> Fit:
         n_unlabelled=given.n_unlabelled,
         n_blank=fit.n_blank + n_blank,
     )
+
+
+def without_domain(groups: dict[str, Any], rows: NDArray[np.bool_]) -> dict[str, Any]:
+    """Return the domains and classes of documents with no domain for some of them, so that they give no weights."""
+    if not groups:
+        return groups
+    return groups | {"domains": [None if left_out else one for one, left_out in zip(groups["domains"], rows, strict=True)]}

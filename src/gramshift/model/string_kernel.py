@@ -228,7 +228,7 @@ class StringKernel(Parameters):
             return None
         return Weighting(
             powers,
-            as_groups(domains, n, "domains") if powers.consistency else None,
+            as_groups(domains, n, "domains") if powers.consistency or domains is not None else None,
             as_groups(classes, n, "classes") if powers.classes else None,
         )
 
