@@ -253,7 +253,11 @@ class _Judge:
         else:
             probabilities = self.logits.probabilities(unseen_scores(labelling, last.scores, held_out, others))
         before = None if first else self._estimate
-        self._estimate = estimate_shares(probabilities, self._source.codes, self.drift, before)
+        unadapted = None
+        if first:
+            assert self.plain is not None, "read just now"
+            unadapted = np.bincount(choose_classes(self.plain), minlength=self._source.n_classes) / max(1, len(self.plain))
+        self._estimate = estimate_shares(probabilities, self._source.codes, self.drift, before, unadapted)
         self.shares = self._count(self._estimate)
 
     def _count(self, estimate: Shares, without: int | None = None) -> Shares:

@@ -343,7 +343,7 @@ def read_told(told: Any, arrays: dict[str, NDArray[Any]], n_target: int) -> dict
     if not 0 <= n_unlabelled < max(1, n_target) or not 0 <= n_blank <= n_target:
         raise ValueError("it counts more documents than it has")
     if prior is not None:
-        names = ("source", "estimated", "used", "errors")
+        names = ("source", "estimated", "used", "errors", "limits")
         prior, unadapted = Shares(**{name: np.array(prior[name], float) for name in names}), arrays["unadapted_codes"]
     if expected is not None:
         expected = Expected(*(float(expected[name]) for name in ("value", "low", "high")))
