@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gramshift import StringKernel
+from gramshift.learn.shares import proportions_matter
 from gramshift.model.advice import (
     Answers,
     agreement,
@@ -18,7 +19,6 @@ from gramshift.model.advice import (
     judge_labels,
     label_sentence,
     labelled_in_words,
-    proportions_matter,
     separability,
     tone_of,
     warn,

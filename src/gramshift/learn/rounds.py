@@ -20,7 +20,7 @@ from gramshift.learn.calibrate import (
 from gramshift.learn.labelling import Codes, Labelling, Rows
 from gramshift.learn.ridge import Fitted
 from gramshift.learn.selection import choose_by_shares, choose_classes, choose_surest, one_versus_all
-from gramshift.learn.shares import Shares, count_labels, estimate_shares
+from gramshift.learn.shares import Shares, count_labels, estimate_shares, proportions_matter
 from gramshift.learn.training import Describer, Trainer
 from gramshift.runtime.resources import Runtime
 
@@ -329,7 +329,9 @@ class _Judge:
         if self._measured is not None and self._measured.expected is not None:
             return self._measured.expected
         assert self.plain is not None, "of the first round"
-        expected = expect_accuracy(softmax(scores, steepness), self.plain, source_right)
+        probabilities = softmax(scores, steepness)
+        undecided = proportions_matter(probabilities, self.shares.used, *self.shares.intervals().T)
+        expected = expect_accuracy(probabilities, self.plain, source_right, undecided)
         random = self._schedule.random
         if random is None:
             return expected

@@ -16,6 +16,7 @@ LEAN_BY_DOCUMENTS = 6.0  # and over the root of the number of source documents o
 MAX_DRIFT = 2.0  # where domains have hardly a word in common
 DOUBT = 0.3  # the part of its error that a difference from the source's proportion has to exceed
 MIN_ERROR = 0.03  # of a proportion, however clear the evidence is
+LEAST_PRIOR = 1e-9  # keeps odds finite
 ERROR_BESIDE_LABELS = 0.1  # of an estimate that is combined with random labels, at least
 
 
@@ -149,6 +150,28 @@ def with_shares(probabilities: Floats, before: Floats, shares: Floats) -> Floats
     weighted = probabilities * (shares / before)
     result: Floats = weighted / weighted.sum(axis=1, keepdims=True)
     return result
+
+
+def proportions_matter(probabilities: Floats, prior: Floats, low: Floats, high: Floats) -> float:
+    """Return the largest fraction of labels that depend on where in its interval the proportion of a class is.
+
+    ``probabilities``, a row per document, hold for the class proportions ``prior``. One class at a time has ``low``, then
+    ``high``, instead, and the others share the rest as before.
+    """
+    changed = [0.0]
+    for code in range(len(prior)):
+        at_low, at_high = (_relabel(probabilities, prior, code, float(end[code])) for end in (low, high))
+        changed.append(float(np.mean(at_low != at_high)) if len(probabilities) else 0.0)
+    return max(changed)
+
+
+def _relabel(probabilities: Floats, prior: Floats, code: int, proportion: float) -> NDArray[np.intp]:
+    """Return the class of each document if one class had another proportion."""
+    before = float(prior[code])
+    weights = np.full(len(prior), (1 - proportion) / max(1 - before, LEAST_PRIOR))
+    weights[code] = proportion / max(before, LEAST_PRIOR)
+    codes: NDArray[np.intp] = np.argmax(probabilities * weights, axis=1)
+    return codes
 
 
 def measure_drift(ratios: Floats, variances: Floats) -> float:

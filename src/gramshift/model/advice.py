@@ -11,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 from gramshift.learn.features import GramFeatures
 from gramshift.learn.ridge import RidgeSolver
+from gramshift.learn.shares import proportions_matter
 from gramshift.model.settings import PLAIN
 
 LOOKED_AT = 500  # documents of either domain, enough to know the separability to a hundredth or two
@@ -33,7 +34,6 @@ MAX_GROWTH_FACTOR, MIN_GROWTH = 3, 0.03  # a class that has grown: times its pro
 MAX_WIDTH = 0.3  # of the interval of a class's proportion, from which on the proportion is unknown
 MAX_CHANGED = 0.2  # of the labels, by where in its interval the proportion of a class is
 MIN_TO_LABEL, MAX_TO_LABEL = 10, 50  # documents that are labelled by hand, drawn at random
-LEAST_PRIOR = 1e-9  # what a class that is said not to be there counts as, because it is divided by
 ROUNDING = 1e-9
 UNKNOWN_PROPORTIONS = "class proportions unknown"  # the name of a diagnostic
 Proportions = dict[str, float]
@@ -186,28 +186,6 @@ def _find_unknown_proportions(answers: Answers) -> dict[str, Any]:
 def count_to_label(n_target: int) -> int:
     """Return how many random documents to label by hand: 50, of small targets half; below MIN_TO_LABEL it is of no use."""
     return min(MAX_TO_LABEL, n_target // 2)
-
-
-def proportions_matter(probabilities: NDArray[Any], prior: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> float:
-    """Return the largest fraction of labels that depend on where in its interval the proportion of a class is.
-
-    ``probabilities``, a row per document, hold for the class proportions ``prior``. One class at a time has ``low``, then
-    ``high``, instead, and the others share the rest as before.
-    """
-    changed = [0.0]
-    for code in range(len(prior)):
-        at_low, at_high = (_relabel(probabilities, prior, code, float(end[code])) for end in (low, high))
-        changed.append(float(np.mean(at_low != at_high)) if len(probabilities) else 0.0)
-    return max(changed)
-
-
-def _relabel(probabilities: NDArray[Any], prior: NDArray[Any], code: int, proportion: float) -> NDArray[np.intp]:
-    """Return the class of each document if one class had another proportion."""
-    before = float(prior[code])
-    weights = np.full(len(prior), (1 - proportion) / max(1 - before, LEAST_PRIOR))
-    weights[code] = proportion / max(before, LEAST_PRIOR)
-    codes: NDArray[np.intp] = np.argmax(probabilities * weights, axis=1)
-    return codes
 
 
 def diagnose(
