@@ -68,12 +68,14 @@ def test_it_is_the_recipe_line_by_line(name):
     rounds = {"n_added": added} if added else {"n_rounds": 1}  # by itself it would not adapt to so few
     clf = gs.TransductiveClassifier(ngram_range=(3, 4), **rounds).fit(source, [names[c] for c in codes], target=target)
     held = PRESETS["best"]
-    labels, scores, found = best(
+    scores, found = best(
         source, codes, target, ngram_range=(3, 4), alpha=held["alpha"], added=added,
         idf=held["weighting"]["idf"], by_class=held["weighting"]["classes"], fit_offsets=fit_offsets,
     )  # fmt: skip
-    assert clf.transduction_.tolist() == [names[label] for label in labels]
-    np.testing.assert_allclose(clf.transduction_score_, scores, atol=1e-6)
+    assert not np.isnan(scores).any()  # every document shares something with the source
+    assert clf.transduction_.tolist() == [names[label] for label in scores.argmax(axis=1)]
+    close = 1e-6 * (1 + np.abs(scores).max())  # scores are large where their steepness is next to nothing
+    np.testing.assert_allclose(clf.transduction_score_, scores, rtol=0, atol=close)
     assert len(clf.history_) == 1 + len(added)
     used = [clf.class_prior_[label]["used"] for label in clf.classes_]
     np.testing.assert_allclose(used, found, atol=1e-6)
@@ -82,9 +84,9 @@ def test_it_is_the_recipe_line_by_line(name):
     if added:
         joined = np.array(list(clf.history_[-1]["added"].values()))
         assert joined.sum() == min(round(added[-1] * len(target)), 2 * (len(source) + sum(clf.history_[-2]["added"].values())))
-        by = np.array(list(clf.history_[-1]["class_prior"].values()))  # more timid than those of the last decision
+        by = np.array(list(clf.history_[-1]["class_prior"].values()))
         assert np.abs(joined - joined.sum() * by).max() <= 1
-        assert np.abs(by - here).max() <= np.abs(found - here).max() + 1e-9
+        np.testing.assert_allclose(by, used)
 
 
 def test_shares_are_told(fitted):
@@ -97,8 +99,7 @@ def test_shares_are_told(fitted):
     for kind in ("source", "estimated", "used"):
         assert sum(one[kind] for one in fitted.class_prior_.values()) == pytest.approx(1)
     assert fitted.history_[0]["class_prior"] is None
-    for label, joined_by in fitted.history_[-1]["class_prior"].items():
-        assert abs(joined_by - 0.5) <= abs(fitted.class_prior_[label]["used"] - 0.5) + 1e-9
+    assert fitted.history_[-1]["class_prior"] == {label: one["used"] for label, one in fitted.class_prior_.items()}
 
 
 def test_shares_that_a_person_gives_are_used_as_they_are():
