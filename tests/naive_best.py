@@ -12,7 +12,6 @@ import numpy as np
 from gramshift.learn.rounds import ENOUGH, FIRST, GROWTH, OWN
 from gramshift.learn.shares import (
     DOUBT,
-    DOUBT_OF_GROWTH,
     EVIDENCE_POWER,
     IMAGINED,
     LEAN_BY_DOCUMENTS,
@@ -180,13 +179,12 @@ def errors_of(probabilities, counts, drift):
     return errors
 
 
-def settle(shares, before, errors):
-    """Of each difference from the source's share the part beyond its error, or a part of that."""
+def settle(shares, before, errors, limits):
+    """Of each difference from the source's share the part beyond a part of its error, up to the limit of the class."""
     used = []
-    for share, b, error in zip(shares, before, errors, strict=True):
-        doubt = DOUBT_OF_GROWTH if share > b and len(before) > 2 else DOUBT
-        left = max(0.0, abs(share - b) - doubt * error)
-        used.append(max(0.0, b + left if share > b else b - left))
+    for share, b, error, limit in zip(shares, before, errors, limits, strict=True):
+        left = max(0.0, abs(share - b) - DOUBT * error)
+        used.append(min(limit, max(0.0, b + left if share > b else b - left)))
     return [one / sum(used) for one in used]
 
 
@@ -279,10 +277,12 @@ def best_of(source, labels, target, *, ngram_range, alpha, added, idf, by_class,
             if number == 1:
                 plain, first = probabilities_of(scores, steepness, offsets), estimated
                 counts = [labels.count(c) for c in range(n_classes)]
+                given = [row.index(max(row)) for row in plain]
+                limits = [1.0 if n_classes == 2 else max(before[c], given.count(c) / n) for c in range(n_classes)]
                 errors = errors_of(probabilities, counts, drift([words(text) for text in texts], m))
             else:
                 estimated = estimate_again(estimated, first, before)
-            shares = settle(estimated, before, errors)
+            shares = settle(estimated, before, errors, limits)
         moved = [o + log(max(s, 1e-300) / b) for o, s, b in zip(offsets, shares, before, strict=True)]
         logits = [[log(max(p, 1e-300)) for p in row] for row in probabilities_of(scores, steepness, moved)]
         joined = join(logits, min(max(1, round(share * n)), GROWTH * len(rows)), shares)

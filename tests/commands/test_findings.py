@@ -1,10 +1,12 @@
 """What a run says in the end: a short result, and what to type next."""
 
 import shlex
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from gramshift.commands.classify.findings import in_words, list_classes
+from gramshift.commands.classify.findings import describe_findings, in_words, list_classes
 from gramshift.commands.classify.options import ClassifyOptions
 
 RESULT = {
@@ -75,6 +77,9 @@ def test_the_count_does_not_contradict_what_is_left_out():
     assert "Result: 888 of 1000 documents labelled (112 left without a label)" in words
 
 
+AGAIN = "--corrections to-label.csv --abstain-below 0.7 --force"
+
+
 @pytest.mark.parametrize(
     ("more", "commands"),
     [
@@ -82,17 +87,30 @@ def test_the_count_does_not_contradict_what_is_left_out():
             {},
             [
                 "--report report.html --abstain-below 0.7 --force",
-                "sample labels.csv --doubtful 50 --output to-label.csv",
-                "sample labels.csv --random 100 --output to-score.csv",
+                "sample labels.csv --random 50 --output to-label.csv",
+                AGAIN,
             ],
         ),
-        ({"report": "r.html"}, ["--corrections corrections.csv", "sample labels.csv --doubtful", "sample labels.csv --random"]),
+        (
+            {"report": "r.html"},
+            ["--corrections corrections.csv", "sample labels.csv --random 50", "--corrections to-label.csv"],
+        ),
+        (
+            {"class_prior": "1=50%,2=25%,4=25%"},  # known, and still no good
+            ["--report report.html", "sample labels.csv --doubtful 50 --output to-label.csv", "--corrections to-label.csv"],
+        ),
+        ({"class_prior": "source"}, ["--report report.html", "sample labels.csv --random 50", "--corrections to-label.csv"]),
         (
             {"corrections": "c.csv", "save": "m.gramshift"},
             [
-                "--output to-score.csv --corrections c.csv",  # and no second file of corrections, of which a run takes one
+                "--output to-label.csv --corrections c.csv",
+                "--save m.gramshift --corrections to-label.csv",
                 "predict --model m.gramshift --input new.csv",
             ],
+        ),
+        (
+            {"corrections": "to-label.csv"},
+            ["--output more-to-label.csv --corrections to-label.csv", "--corrections more-to-label.csv"],
         ),
         ({"target": "-"}, []),
         ({"sample": "50"}, []),
@@ -104,6 +122,116 @@ def test_what_to_do_next_can_be_copied(more, commands):
     assert len(found) == len(commands)
     assert all(words in command for words, command in zip(commands, found, strict=True))
     assert all(shlex.split(command)[0] == "gramshift" for command in found)
+
+
+def next_steps(result, **more):
+    """What is said under the heading Next."""
+    words = [line.words for line in in_words(result, options(**more))]
+    return words[words.index("Next") + 1 :]
+
+
+UNKNOWN = {"value": 0.4, "sentence": "Class proportions are unknown and decide this result: label 50 random documents."}
+
+
+def test_unknown_proportions_that_decide_come_first():
+    result = RESULT | {"diagnostics": {"class proportions unknown": UNKNOWN, "verdict": "Yes, for most purposes: fine."}}
+    steps = next_steps(result)
+    assert steps[:3] == [
+        "Label 50 random documents by hand; they set the class proportions, measure the accuracy and are learnt from:",
+        "gramshift sample labels.csv --random 50 --output to-label.csv",
+        "Fill in the column label of to-label.csv, and run again:",
+    ]
+    assert steps[3] == options().to_command(corrections="to-label.csv", force=True)
+    assert steps[4] == "See why, and correct labels in a browser:"
+    assert UNKNOWN["sentence"] in [line.words for line in in_words(result, options())]
+    assert not any(
+        "sample" in one for one in next_steps(RESULT | {"diagnostics": {"verdict": "Yes, for most purposes: fine."}})
+    )
+
+
+def test_how_many_documents_to_label_depends_on_the_target():
+    for n, drawn in ((60, "--random 30 "), (20, "--random 10 "), (19, None)):
+        steps = " ".join(next_steps(RESULT | {"labels": {"1": n - 5, "2": 1, "4": 0}, "abstained": 4}))
+        assert drawn in steps if drawn else "sample" not in steps
+
+
+def test_what_random_labels_have_measured_is_not_measured_again():
+    measured = RESULT | {"n_random": 50}
+    (doubtful,) = (one for one in next_steps(measured, corrections="c.csv") if one.startswith("gramshift sample"))
+    assert "--doubtful 50 --output to-label.csv --corrections c.csv" in doubtful
+    assert "Fill in the column label of to-label.csv, copy the rows of c.csv into it, and run again:" in next_steps(
+        measured, corrections="c.csv"
+    )
+    measured |= {"diagnostics": {"verdict": "With care: fine."}}
+    assert not [line for line in in_words(measured, options(corrections="c.csv")) if line.words.startswith("gramshift sample")]
+    words = [line.words for line in in_words(measured, options())]
+    assert "Measured on 50 random labels and expected otherwise: 55 % of labels right (40 to 70)" in words
+
+
+def describe(labels, truth=None, *, confidence=0.9, reference=None, by_source=None, expected=None, **more):
+    """Findings of a run that is made up."""
+    n = len(labels)
+    sure = np.broadcast_to(confidence, n)
+    classifier = SimpleNamespace(history_=[], expected_accuracy_=expected)
+    fits = SimpleNamespace(
+        classifier=classifier,
+        classes=["a", "b"],
+        labels=labels,
+        confidence=np.array(sure),
+        reference_labels=reference,
+        source_labels=by_source,
+        uncorrected=None,
+        n_random=0,
+        n_blank=0,
+        diagnostics={},
+        warnings=[],
+        issues=None,
+    )
+    columns = SimpleNamespace(texts=["text"])
+    inputs = SimpleNamespace(
+        labels=["a", "b"],
+        truth=truth,
+        rows=list(range(n)),
+        target_ids=list(map(str, range(n))),
+        target=SimpleNamespace(columns=columns),
+    )
+    return describe_findings(options(**{"abstain_below": None} | more), inputs, {}, fits)
+
+
+def test_labels_that_were_given_have_an_expected_accuracy_of_their_own():
+    expected = {"value": 0.7, "low": 0.6, "high": 0.8}
+    sure = [0.9, 0.8, 0.7, 0.6, 0.5]
+    found = describe(["a", "b", "a", "b", "a"], confidence=sure, expected=expected, abstain_below=0.7)
+    assert found["expected_accuracy_given"] == {"value": 0.8, "n": 3}
+    assert found["expected_accuracy"] == expected
+    assert found["sentence"].endswith("; expected accuracy 70% (60% to 80%), 80% of the labels given")
+    found = describe(["a", "b"], confidence=[0.6, 0.5], expected=expected, abstain_below=0.7)
+    assert found["expected_accuracy_given"] == {"value": None, "n": 0}
+    assert "expected_accuracy_given" not in describe(["a"], expected=expected)
+    assert "expected_accuracy_given" not in describe(["a"], abstain_below=0.7)
+
+
+def hits(n):
+    """Labels of 100 documents of class a, of which so many are right."""
+    return ["a"] * n + ["b"] * (100 - n)
+
+
+def test_better_labels_are_told_with_how_to_get_them():
+    def better(**more):
+        return describe(hits(60), ["a"] * 100, **more)["scores"].get("better", {}).get("sentence")
+
+    assert better() is None
+    assert better(reference=hits(61), by_source=hits(67)) is None
+    assert better(reference=hits(70)) == (
+        "The unadapted labels are better here (70.0 % of 100 against 60.0 %): use the column unadapted_label."
+    )
+    by_source = "The labels with the source's class proportions are better here (75.0 % of 100 against 60.0 %): "
+    assert better(reference=hits(70), by_source=hits(75)) == by_source + "add --class-prior source."
+    assert "use the column plain_label" in better(reference=hits(70), method="tkc")
+    found = describe(hits(60), ["a"] * 100, by_source=hits(75))
+    assert found["scores"]["source_prior_accuracy"] == 0.75
+    written = found | {"output": "labels.csv", "report": None, "model": None, "seconds": 2.0}
+    assert by_source + "add --class-prior source." in [line.words for line in in_words(written, options())]
 
 
 def test_a_run_is_typed_again_with_what_it_had():
@@ -134,6 +262,6 @@ def test_measured_labels_are_asked_about_as_such():
         "confusion": [],
     }
     result = RESULT | {"expected_accuracy": None, "scores": scores, "warnings": []}
-    result["diagnostics"] = {"verdict": "Yes, for most purposes: 90 of 100 labels are right."}
-    (line,) = (line for line in in_words(result, options(method="tkc")) if "90 of 100" in line.words)
+    result["diagnostics"] = {"verdict": "Yes, for most purposes: 90 % are right."}
+    (line,) = (line for line in in_words(result, options(method="tkc")) if "90 % are" in line.words)
     assert (line.words.split("?")[0], line.style) == ("Can I use these labels", "green")

@@ -143,9 +143,9 @@ def test_the_command_that_is_told_reads_the_output_as_the_run_did(gramshift, fol
     assert told[told.index("--id") + 1] == "Nr"
     assert told[told.index("--text") + 1] == "Bemerkung"
     assert gramshift(*told[1:]).code == 0
-    drawn = read_csv(folder / "to-score.csv")
-    write_csv(folder / "to-score.csv", ["id", "text", "label"], [[row["id"], row["text"], truth[row["id"]]] for row in drawn])
-    answer = gramshift(*run, "--output", "again.csv", "--truth", "to-score.csv", "--json")
+    drawn = read_csv(folder / "to-label.csv")
+    write_csv(folder / "to-label.csv", ["id", "text", "label"], [[row["id"], row["text"], truth[row["id"]]] for row in drawn])
+    answer = gramshift(*run, "--output", "again.csv", "--truth", "to-label.csv", "--json")
     labels = {row["Nr"]: row["label"] for row in read_csv(folder / "labels.csv")}
     right = sum(labels[row["id"]] == truth[row["id"]] for row in drawn) / len(drawn)
     assert json.loads(answer.out)["scores"]["accuracy"] == pytest.approx(right)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import confusion_matrix, f1_score
 
-from gramshift.evaluate.scoring import accuracy_by_confidence, macro_f1, score_labels
+from gramshift.evaluate.scoring import accuracy_by_confidence, find_better, macro_f1, score_labels
 
 
 def test_a_case_by_hand():
@@ -34,3 +34,17 @@ def test_it_is_scikit_learns_f1_and_confusion():
 def test_tenths_begin_where_they_should():
     confidence = np.array([0.3, 0.7, 0.6999, 1.0])
     assert [one["low"] for one in accuracy_by_confidence(np.ones(4, bool), confidence)] == [0.3, 0.6, 0.7, 0.9]
+
+
+def test_better_labels_are_found_if_they_are_better_by_more_than_chance():
+    truth, found = ["a"] * 100, ["a"] * 60 + ["b"] * 40
+
+    def with_hits(n):
+        return ["a"] * n + ["b"] * (100 - n)
+
+    assert find_better(truth, found, {}) is None
+    assert find_better(truth, found, {"worse": with_hits(10)}) is None
+    assert find_better(truth, found, {"other": with_hits(67)}) is None  # 7 to 0: p = 0.016
+    better = find_better(truth, found, {"other": with_hits(68)})  # 8 to 0: p = 0.008
+    assert better == {"name": "other", "accuracy": 0.68, "mcnemar_p": pytest.approx(2 / 2**8)}
+    assert find_better(truth, found, {"one": with_hits(80), "two": with_hits(90), "three": with_hits(10)})["name"] == "two"

@@ -4,13 +4,20 @@ import numpy as np
 import pytest
 
 from gramshift import StringKernel
+from gramshift.learn.shares import proportions_matter
 from gramshift.model.advice import (
+    Answers,
     agreement,
+    choose_verdict,
     class_proportions,
+    count_to_label,
     counts_in_words,
     diagnose,
+    diagnose_answers,
     drift,
+    how_sure,
     judge_labels,
+    label_sentence,
     labelled_in_words,
     separability,
     tone_of,
@@ -130,8 +137,8 @@ def test_the_verdict_and_its_tone(labels, plain, apart, verdict, tone):
 @pytest.mark.parametrize(
     ("interval", "largest", "warnings", "verdict"),
     [
-        ((0.08, 0.99, 1.0), 0.67, [], "Can't tell: about 99 of 100 labels are expected to be right (8 to 100)"),
-        ((0.08, 0.99, 1.0), 1.0, [], "Can't tell"),  # three documents of one class
+        ((0.08, 0.99, 1.0), 0.67, [], "Cannot tell: about 99 of 100 labels are expected to be right (8 to 100)"),
+        ((0.08, 0.99, 1.0), 1.0, [], "Cannot tell"),  # three documents of one class
         ((0.74, 0.85, 0.92), 0.5, [], "Yes"),
         ((0.6, 0.85, 0.95), 0.5, [], "With care"),  # of every 100 labels 40 may be wrong
         ((0.58, 0.73, 0.84), 0.5, [], "With care"),
@@ -152,6 +159,10 @@ def test_the_verdict_and_its_tone(labels, plain, apart, verdict, tone):
         ((0.8, 0.9, 0.95), 0.94, [], "With care"),  # rare classes may be found well all the same
         ((0.95, 0.98, 0.99), 0.93, [], "Yes"),
         ((0.5, 0.59, 0.7), 0.5, [], "No, not as they are"),
+        ((0.5, 0.599, 0.7), 0.1, [], "No, not as they are: about 60 of 100 labels are expected to be right (50 to 70). Label"),
+        ((0.5, 0.6, 0.7), 0.1, [], "With care"),
+        ((0.1, 0.55, 0.9), 0.1, [], "No, not as they are"),  # so few that no interval makes them usable
+        ((0.5, 0.55, 0.7), 0.1, ["one class dominates"], "No, not as they are"),
     ],
 )
 def test_labels_are_judged_by_the_whole_interval(interval, largest, warnings, verdict):
@@ -170,9 +181,166 @@ def test_verdicts_about_labels_have_a_tone_too(interval, largest, tone):
 def test_what_was_measured_goes_before_what_is_expected():
     verdict = judge_labels({"low": 0.53, "value": 0.57, "high": 0.6}, 0.5, [], 600)
     assert verdict.startswith(
-        "No, not as they are: 57 of 100 labels are right (53 to 60), by 600 that are known, hardly more than"
+        "No, not as they are: 57 % of the 600 documents with known labels are right (53 to 60), hardly more than"
     )
     assert verdict.endswith("Label more documents by hand.")
+    verdict = judge_labels({"low": 0.57, "value": 0.59, "high": 0.61}, 0.1, [], 3000)
+    assert verdict.startswith("No, not as they are: 59 % of the 3000 documents with known labels are right (57 to 61). Label")
+
+
+GOOD = {"low": 0.77, "value": 0.84, "high": 0.9}
+
+
+def test_few_source_documents_tell_nothing_unless_the_accuracy_was_measured():
+    assert judge_labels(GOOD, 0.5, [], n_source=29).startswith("Cannot tell: only 29 labelled source documents, too few")
+    assert judge_labels(GOOD, 0.5, [], n_source=30).startswith("Yes")
+    assert judge_labels(GOOD, 0.5, [], 60, n_source=29).startswith("Yes")
+    assert judge_labels(GOOD, 0.5, [], n_source=29, n_random=50).startswith("Yes")
+    assert judge_labels(GOOD | {"value": 0.59}, 0.5, [], n_source=29).startswith("No, not as they are")
+    source, labels = ["a"] * 6 + ["b"] * 5, ["a", "b"] * 30
+    found, _ = diagnose_answers(Answers(["a", "b"], labels, source, [HALVES], expected=GOOD), None)
+    assert found["verdict"].startswith("Cannot tell: only 11 labelled source documents, ")
+    found, _ = diagnose_answers(Answers(["a", "b"], labels, source, [HALVES], expected=GOOD, n_random=20), None)
+    assert found["verdict"].startswith("Yes")
+
+
+def test_what_random_labels_measured_is_told_so():
+    told = "measured on 50 random labels and expected otherwise: 84 % of labels right (77 to 90)"
+    found = {"labels": {"a": 40, "b": 20}, "expected_accuracy": GOOD, "scores": None}
+    assert how_sure(found, 50) == told
+    assert label_sentence(found, 50) == f"60 documents labelled: a: 40, b: 20; {told}"
+    assert how_sure(found) == "expected accuracy 84% (77% to 90%)"
+    given = {"expected_accuracy_given": {"value": 0.912, "n": 30}}
+    assert how_sure(found | given) == "expected accuracy 84% (77% to 90%), 91% of the labels given"
+    assert how_sure(found | given, 50) == f"{told}, 91 % of those given"
+    assert how_sure(found | {"expected_accuracy_given": {"value": None, "n": 0}}) == "expected accuracy 84% (77% to 90%)"
+    verdict = judge_labels(GOOD, 0.5, [], n_random=50)
+    assert "84 % of labels right (77 to 90), measured on 50 random labels and expected otherwise. Check" in verdict
+
+
+HALVES = {"a": 0.5, "b": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "warns"),
+    [
+        (0.01, 0.04, True),  # by 3 points
+        (0.01, 0.0399, False),
+        (0.02, 0.06, False),  # 3 times, not more
+        (0.02, 0.0601, True),
+        (0.1, 0.31, True),
+        (0.1, 0.29, False),
+        (0.0, 0.1, False),  # a class that a person has added
+    ],
+)
+def test_a_class_that_multiplies_is_warned_about(source, target, warns):
+    before = {"rare": source, "a": 0.5, "b": 0.5 - source}
+    after = {"rare": target, "a": 0.5, "b": 0.5 - target}
+    given = {"source": before, "stages": [after], "n_target": 1000, "advice": "give class_prior"}
+    words = (
+        f"more than 3 times as common as in the source: 'rare' ({target:.1%} of the target, {source:.1%} of the source);"
+        " check some of these labels, give class_prior"
+    )
+    assert warn(**given) == ([words] if warns else [])
+    assert warn(**given, known=after) == []
+
+
+def test_a_class_is_warned_about_once():
+    source, last = {"a": 0.2, "b": 0.4, "c": 0.4}, {"a": 0.7, "b": 0.15, "c": 0.15}
+    (warning,) = warn(source=source, stages=[source, last], n_target=400)
+    assert warning.startswith("the proportion of 'a' grew from 20% to 70%")
+
+
+def answers(used, *, low, high, labels, **more):
+    prior = {
+        name: {"source": 0.5, "estimated": used[name], "used": used[name], "low": low, "high": high} for name in ("a", "b")
+    }
+    rounds = [class_proportions(labels, ["a", "b"])]
+    return Answers(["a", "b"], labels, ["a", "b"] * 50, rounds, class_prior=prior, **more)
+
+
+def test_known_proportions_are_no_reason_for_warnings():
+    labels, used = ["a"] * 98 + ["b"] * 2, {"a": 0.95, "b": 0.05}
+    assert len(diagnose_answers(answers(used, low=0.9, high=1.0, labels=labels), None)[1]) == 1
+    assert diagnose_answers(answers(used, low=0.9, high=1.0, labels=labels, prior_is_known=True), None)[1] == []
+    _, warnings = diagnose_answers(answers(used, low=0.9, high=1.0, labels=["a"] * 100, prior_is_known=True), None)
+    assert warnings == ["no target document was labelled 'b'"], "5 are known to be there"
+    few = {"source": THREE, "stages": [{"a": 0.55, "b": 0.38, "c": 0.07}], "n_target": 40}
+    assert warn(**few, known=few["stages"][0]) == []
+    assert warn(source=EVEN, stages=[shares(0.5), shares(0.75)], n_target=40, known=shares(0.75)) == []
+    assert warn(source=EVEN, stages=[shares(1.0)], n_target=40, known=shares(1.0)) == []
+
+
+def naive_changes(probabilities, prior, low, high):
+    """Document by document, with whole priors."""
+    fractions = []
+    for code in range(len(prior)):
+        found = []
+        for end in (low[code], high[code]):
+            other = [end if k == code else prior[k] * (1 - end) / (1 - prior[code]) for k in range(len(prior))]
+            assert sum(other) == pytest.approx(1)
+            found.append(
+                [int(np.argmax([p * o / b for p, o, b in zip(row, other, prior, strict=True)])) for row in probabilities]
+            )
+        fractions.append(np.mean([a != b for a, b in zip(*found, strict=True)]))
+    return max(fractions)
+
+
+def test_labels_that_depend_on_class_proportions_are_counted():
+    even = np.array([[0.9, 0.1], [0.6, 0.4], [0.45, 0.55], [0.2, 0.8]])
+    half = np.array([0.5, 0.5])
+    assert proportions_matter(even, half, half, half) == 0
+    assert proportions_matter(even, half, half - 0.2, half + 0.2) == 0.5  # odds of 3 to 7 and of 7 to 3
+    assert proportions_matter(even, half, half - 0.35, half + 0.35) == 0.75  # all but 0.9
+    assert proportions_matter(even, np.array([1.0, 0.0]), np.array([0.9, 0.0]), np.array([1.0, 0.1])) >= 0
+    assert proportions_matter(np.empty((0, 2)), half, half - 0.2, half + 0.2) == 0
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        probabilities, prior = rng.dirichlet([1.0] * 4, 50), rng.dirichlet([3.0] * 4)
+        low, high = prior * rng.uniform(0, 1, 4), prior + (1 - prior) * rng.uniform(0, 1, 4)
+        assert proportions_matter(probabilities, prior, low, high) == naive_changes(probabilities, prior, low, high)
+
+
+def unknown(n_decided, *, n=100, low=0.34, high=0.66, **more):
+    """What is said where so many documents hang on the proportions, and the others are sure."""
+    probabilities = np.array([[0.55, 0.45]] * n_decided + [[0.95, 0.05]] * (n - n_decided))
+    given = answers(HALVES, low=low, high=high, labels=["a", "b"] * (n // 2), probabilities=probabilities, **more)
+    return diagnose_answers(given, None)[0].get("class proportions unknown")
+
+
+def test_proportions_that_are_unknown_and_decide_are_told():
+    words = "Class proportions are unknown and decide this result: label 50 random documents."
+    assert unknown(21) == {"value": 0.21, "sentence": words}
+    assert unknown(20) is None
+    assert unknown(50, low=0.36) is None  # no wider than 0.3
+    assert unknown(50, prior_is_known=True) is None
+    assert unknown(30, n=60)["sentence"].endswith("label 30 random documents.")
+    assert unknown(18, n=18) is None  # too few to say anything
+    assert [count_to_label(n) for n in (19, 20, 99, 100, 5000)] == [9, 10, 49, 50, 50]
+
+
+NO, UNSURE, LOOK, CARE, YES = "No, not as they are: x", "Cannot tell: x", "Only after a look: x", "With care: x", "Yes, for: x"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "checked", "wrong", "shown"),
+    [
+        (NO, YES, 10, 6, NO),
+        (NO, YES, 10, 5, YES),  # no more than half
+        (NO, YES, 0, 0, YES),
+        (None, YES, 10, 9, YES),
+        (YES, NO, 10, 9, NO),
+        (NO, UNSURE, 3, 2, NO),
+        (UNSURE, CARE, 3, 2, UNSURE),
+        (LOOK, CARE, 3, 2, LOOK),
+        ("Doubtful: x", CARE, 3, 2, "Doubtful: x"),
+        (CARE, YES, 3, 2, CARE),
+        (UNSURE, LOOK, 3, 2, LOOK),  # as bad: that of the present run
+        ("Look closer: x", "No red flags: x", 3, 2, "Look closer: x"),
+    ],
+)
+def test_a_verdict_does_not_improve_by_labels_that_were_mostly_wrong(before, after, checked, wrong, shown):
+    assert choose_verdict(before, after, checked, wrong) == shown
 
 
 def test_where_plain_gives_the_same_labels_it_is_no_safer():

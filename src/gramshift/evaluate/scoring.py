@@ -1,5 +1,6 @@
 """How good labels are, and whether a difference is more than chance."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,18 @@ def mcnemar(right: NDArray[np.bool_], other_right: NDArray[np.bool_]) -> float:
     if only + only_other == 0:
         return 1.0
     return float(stats.binomtest(only, only + only_other).pvalue)
+
+
+def find_better(truth: list[str], labels: list[str], others: Mapping[str, list[str]]) -> dict[str, Any] | None:
+    """Return the best of other labels of the same documents, by name, if they are significantly better than these."""
+    right = np.array(truth) == np.array(labels)
+    found: list[dict[str, Any]] = []
+    for name, them in others.items():
+        right_too = np.array(truth) == np.array(them)
+        p = mcnemar(right, right_too)
+        if right_too.sum() > right.sum() and p < LEVEL:
+            found.append({"name": name, "accuracy": float(right_too.mean()), "mcnemar_p": p})
+    return max(found, key=lambda one: one["accuracy"], default=None)
 
 
 def interval(correct: int, n: int) -> tuple[float, float]:

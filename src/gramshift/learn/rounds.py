@@ -20,7 +20,7 @@ from gramshift.learn.calibrate import (
 from gramshift.learn.labelling import Codes, Labelling, Rows
 from gramshift.learn.ridge import Fitted
 from gramshift.learn.selection import choose_by_shares, choose_classes, choose_surest, one_versus_all
-from gramshift.learn.shares import Shares, count_labels, estimate_shares
+from gramshift.learn.shares import Shares, count_labels, estimate_shares, proportions_matter
 from gramshift.learn.training import Describer, Trainer
 from gramshift.runtime.resources import Runtime
 
@@ -253,7 +253,11 @@ class _Judge:
         else:
             probabilities = self.logits.probabilities(unseen_scores(labelling, last.scores, held_out, others))
         before = None if first else self._estimate
-        self._estimate = estimate_shares(probabilities, self._source.codes, self.drift, before)
+        unadapted = None
+        if first:
+            assert self.plain is not None, "read just now"
+            unadapted = np.bincount(choose_classes(self.plain), minlength=self._source.n_classes) / max(1, len(self.plain))
+        self._estimate = estimate_shares(probabilities, self._source.codes, self.drift, before, unadapted)
         self.shares = self._count(self._estimate)
 
     def _count(self, estimate: Shares, without: int | None = None) -> Shares:
@@ -325,7 +329,9 @@ class _Judge:
         if self._measured is not None and self._measured.expected is not None:
             return self._measured.expected
         assert self.plain is not None, "of the first round"
-        expected = expect_accuracy(softmax(scores, steepness), self.plain, source_right)
+        probabilities = softmax(scores, steepness)
+        undecided = proportions_matter(probabilities, self.shares.used, *self.shares.intervals().T)
+        expected = expect_accuracy(probabilities, self.plain, source_right, undecided)
         random = self._schedule.random
         if random is None:
             return expected

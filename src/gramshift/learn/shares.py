@@ -15,8 +15,8 @@ LEAN_BY_DRIFT = 2.0  # the lean of a class's log-odds in a new domain: times the
 LEAN_BY_DOCUMENTS = 6.0  # and over the root of the number of source documents of the class
 MAX_DRIFT = 2.0  # where domains have hardly a word in common
 DOUBT = 0.3  # the part of its error that a difference from the source's proportion has to exceed
-DOUBT_OF_GROWTH = 1.0  # the same where a class of three or more grows: it may gather documents that have lost their evidence
 MIN_ERROR = 0.03  # of a proportion, however clear the evidence is
+LEAST_PRIOR = 1e-9  # keeps odds finite
 ERROR_BESIDE_LABELS = 0.1  # of an estimate that is combined with random labels, at least
 
 
@@ -29,11 +29,20 @@ class Shares:
     used: Floats
     errors: Floats
     """The standard errors of the proportions used; 0 where a person has given them."""
+    limits: Floats
+    """The largest proportion that each class may get: 1 where nothing limits it."""
 
     @classmethod
     def given(cls, source: Floats, shares: Floats) -> "Shares":
         """Return proportions that are not estimated: the user's, or the source's."""
-        return cls(source, shares, shares, np.zeros(len(shares)))
+        return cls(source, shares, shares, np.zeros(len(shares)), np.ones(len(shares)))
+
+    @property
+    def is_limited(self) -> NDArray[np.bool_]:
+        """Whether each class was kept from growing as its estimate says."""
+        moved = self.estimated - self.source
+        limited: NDArray[np.bool_] = self.source + moved - DOUBT * self.errors > self.limits
+        return limited & (moved > 0)
 
     def intervals(self) -> Floats:
         """Return the lowest and the highest proportion of each class in 95 of 100 fits."""
@@ -42,7 +51,11 @@ class Shares:
 
 
 def estimate_shares(
-    probabilities: Floats, source_codes: NDArray[np.intp], drift: float, before: "Shares | None" = None
+    probabilities: Floats,
+    source_codes: NDArray[np.intp],
+    drift: float,
+    before: "Shares | None" = None,
+    unadapted: Floats | None = None,
 ) -> Shares:
     """Estimate the class proportions from the probabilities of target documents, which are calibrated on the source.
 
@@ -50,6 +63,9 @@ def estimate_shares(
     of its estimate when the log-odds of its class lean by as much as they may between domains that differ like these: small
     where documents are clear cases, and nearly 1 where nothing is known. A difference from the source's proportion counts
     by the part that exceeds its error (``settle``).
+
+    Of three or more classes one may gather the documents that have lost their evidence in the new domain. So none may grow
+    beyond the proportion that it has among the ``unadapted`` labels, if these are given.
 
     With an estimate from ``before``, classifiers have adapted to it since. They can draw a proportion back towards the
     source's, half of the way; they cannot move it on, because they have learnt from the documents that they are asked about.
@@ -66,7 +82,10 @@ def estimate_shares(
     else:
         leans = np.hypot(LEAN_BY_DRIFT * min(drift, MAX_DRIFT) ** 4, LEAN_BY_DOCUMENTS / np.sqrt(np.maximum(1, counts)))
         errors = lean_errors(tempered, source, estimated, leans)
-    return Shares(source, estimated, settle(estimated, source, errors), errors)
+    limits = np.ones(n_classes) if before is None else before.limits
+    if unadapted is not None and n_classes > 2:
+        limits = np.maximum(source, unadapted)
+    return Shares(source, estimated, settle(estimated, source, errors, limits), errors, limits)
 
 
 def lean_errors(probabilities: Floats, source: Floats, estimated: Floats, leans: Floats) -> Floats:
@@ -86,12 +105,11 @@ def lean_errors(probabilities: Floats, source: Floats, estimated: Floats, leans:
     return errors
 
 
-def settle(estimated: Floats, source: Floats, errors: Floats) -> Floats:
-    """Move the source's proportions by the part of each difference that exceeds a part of its error."""
+def settle(estimated: Floats, source: Floats, errors: Floats, limits: Floats) -> Floats:
+    """Move the source's proportions by the part of each difference that exceeds a part of its error, up to the limits."""
     moved = estimated - source
-    grows = (moved > 0) & (len(source) > 2)
-    left = np.maximum(np.abs(moved) - np.where(grows, DOUBT_OF_GROWTH, DOUBT) * errors, 0.0)
-    used = np.maximum(source + np.sign(moved) * left, 0.0)
+    left = np.maximum(np.abs(moved) - DOUBT * errors, 0.0)
+    used = np.clip(source + np.sign(moved) * left, 0.0, limits)
     result: Floats = used / used.sum()
     return result
 
@@ -132,6 +150,28 @@ def with_shares(probabilities: Floats, before: Floats, shares: Floats) -> Floats
     weighted = probabilities * (shares / before)
     result: Floats = weighted / weighted.sum(axis=1, keepdims=True)
     return result
+
+
+def proportions_matter(probabilities: Floats, prior: Floats, low: Floats, high: Floats) -> float:
+    """Return the largest fraction of labels that depend on where in its interval the proportion of a class is.
+
+    ``probabilities``, a row per document, hold for the class proportions ``prior``. One class at a time has ``low``, then
+    ``high``, instead, and the others share the rest as before.
+    """
+    changed = [0.0]
+    for code in range(len(prior)):
+        at_low, at_high = (_relabel(probabilities, prior, code, float(end[code])) for end in (low, high))
+        changed.append(float(np.mean(at_low != at_high)) if len(probabilities) else 0.0)
+    return max(changed)
+
+
+def _relabel(probabilities: Floats, prior: Floats, code: int, proportion: float) -> NDArray[np.intp]:
+    """Return the class of each document if one class had another proportion."""
+    before = float(prior[code])
+    weights = np.full(len(prior), (1 - proportion) / max(1 - before, LEAST_PRIOR))
+    weights[code] = proportion / max(before, LEAST_PRIOR)
+    codes: NDArray[np.intp] = np.argmax(probabilities * weights, axis=1)
+    return codes
 
 
 def measure_drift(ratios: Floats, variances: Floats) -> float:

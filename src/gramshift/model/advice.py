@@ -11,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 from gramshift.learn.features import GramFeatures
 from gramshift.learn.ridge import RidgeSolver
+from gramshift.learn.shares import proportions_matter
 from gramshift.model.settings import PLAIN
 
 LOOKED_AT = 500  # documents of either domain, enough to know the separability to a hundredth or two
@@ -27,6 +28,14 @@ LOST = 0.25  # of its proportion in the source, that a class has left
 FORESEEN, MANY = 3, 10  # target documents of a class, going by the source: fewer may be none, or few, by chance
 WIDE, AT_LEAST = 0.5, 0.65  # an interval that tells nothing; its lower end, where labels are called usable
 ENOUGH = 20  # target documents: of fewer it is no news that all are of one class
+MIN_ACCURACY = 0.6  # of labels that can be used at all, however many classes there are
+MIN_SOURCE_DOCUMENTS = 30  # to learn from: the accuracy that fewer let expect is no more than a guess
+MAX_GROWTH_FACTOR, MIN_GROWTH = 3, 0.03  # a class that has grown: times its proportion in the source, and as a difference
+MAX_WIDTH = 0.3  # of the interval of a class's proportion, from which on the proportion is unknown
+MAX_CHANGED = 0.2  # of the labels, by where in its interval the proportion of a class is
+MIN_TO_LABEL, MAX_TO_LABEL = 10, 50  # documents that are labelled by hand, drawn at random
+ROUNDING = 1e-9
+UNKNOWN_PROPORTIONS = "class proportions unknown"  # the name of a diagnostic
 Proportions = dict[str, float]
 
 
@@ -60,6 +69,19 @@ class Answers:
     sources: list[dict[str, Any]] | None = None
     fell_back: bool = False
     """Whether there were too few target documents for a method that adapts."""
+    prior_is_known: bool = False
+    """Whether the class proportions were given, or counted in random labels, and not estimated."""
+    n_random: int = 0
+    """How many labels of random documents the expected accuracy was measured on, if any."""
+    probabilities: NDArray[Any] | None = None
+    """Those of the target documents, a column per class, if they are known."""
+
+    @property
+    def known_proportions(self) -> Proportions | None:
+        """The class proportions of the target, if they are known."""
+        if not self.prior_is_known or self.class_prior is None:
+            return None
+        return {str(name): one["used"] for name, one in self.class_prior.items()}
 
     @property
     def stages(self) -> list[Proportions]:
@@ -129,16 +151,41 @@ def diagnose_answers(answers: Answers, apart: float | None, advice: Advice | Non
         expected=answers.expected,
         adapts=answers.adapts,
         n_rounds=len(answers.rounds),
+        known=answers.known_proportions,
+        n_source=len(answers.source),
+        n_random=answers.n_random,
     )
     if prior is not None:
         moved = sum(abs(one["used"] - one["source"]) for one in prior.values()) / 2
-        found = {"class proportions moved": _of(moved, class_prior_in_words(prior))} | found
+        unknown = _find_unknown_proportions(answers)
+        found = {"class proportions moved": _of(moved, class_prior_in_words(prior))} | unknown | found
     if answers.fell_back:
         words = f"Too few target documents to adapt to ({len(answers.labels)}): these are the {answers.reference_name} labels."
         found = {"not adapted": {"value": len(answers.labels), "sentence": words}} | found
     if answers.sources:
         found = {"sources": {"value": len(answers.sources), "sentence": sources_in_words(answers.sources)}} | found
     return found, warnings
+
+
+def _find_unknown_proportions(answers: Answers) -> dict[str, Any]:
+    """Tell if class proportions are unknown and many labels depend on them; nothing if they are known, or documents are few."""
+    if answers.class_prior is None or answers.probabilities is None or answers.prior_is_known or len(answers.labels) < ENOUGH:
+        return {}
+    prior, low, high = (np.array([one[name] for one in answers.class_prior.values()]) for name in ("used", "low", "high"))
+    if np.max(high - low) <= MAX_WIDTH + ROUNDING:
+        return {}
+    changed = proportions_matter(answers.probabilities, prior, low, high)
+    if changed <= MAX_CHANGED:
+        return {}
+    n = count_to_label(len(answers.labels))
+    return {
+        UNKNOWN_PROPORTIONS: _of(changed, f"Class proportions are unknown and decide this result: label {n} random documents.")
+    }
+
+
+def count_to_label(n_target: int) -> int:
+    """Return how many random documents to label by hand: 50, of small targets half; below MIN_TO_LABEL it is of no use."""
+    return min(MAX_TO_LABEL, n_target // 2)
 
 
 def diagnose(
@@ -153,12 +200,16 @@ def diagnose(
     expected: dict[str, float] | None = None,
     adapts: bool = True,
     n_rounds: int = 2,
+    known: Proportions | None = None,
+    n_source: int | None = None,
+    n_random: int = 0,
 ) -> tuple[dict[str, Any], list[str]]:
     """Return what there is to say, each with a value and a sentence, and warnings in words.
 
     ``stages`` are the class proportions of the target: of ``reference``, the labels without adapting, if these
     are known, then of each round. ``advice`` says what to do
-    about a warning. A method that does not adapt is not asked whether that was wise.
+    about a warning. A method that does not adapt is not asked whether that was wise. ``known`` are the true class
+    proportions of the target, if they are known; ``n_random`` labels of random documents have measured the accuracy.
     """
     found: dict[str, Any] = {} if apart is None else {"separability": _of(apart, _apart_in_words(apart))}
     name, same = reference_name, None if reference is None else agreement(labels, reference)
@@ -166,9 +217,11 @@ def diagnose(
         found[f"agreement with {name}"] = _of(same, _agreement_in_words(same, len(labels), name))
     if len(stages) > 1:
         found["drift of the class proportions"] = _of(drift(stages), _drift_in_words(stages, name))
-    warnings = warn(source=source, stages=stages, advice=advice, n_target=len(labels), n_rounds=n_rounds, reference_name=name)
+    beside: dict[str, Any] = {"advice": advice, "reference_name": name, "known": known}
+    warnings = warn(source=source, stages=stages, n_target=len(labels), n_rounds=n_rounds, **beside)
     if expected is not None:
-        found["verdict"] = judge_labels(expected, max(last_proportions(stages, source).values()), warnings)
+        largest = max(last_proportions(stages, source).values())
+        found["verdict"] = judge_labels(expected, largest, warnings, n_source=n_source, n_random=n_random)
     elif same is not None and not adapts:
         found["verdict"] = _judge_unadapted(warnings, same, name)
     elif same is not None:
@@ -184,14 +237,22 @@ def warn(
     n_target: int = ENOUGH,
     n_rounds: int = 2,
     reference_name: str = PLAIN,
+    known: Proportions | None = None,
 ) -> list[str]:
-    """Warn of a class that dominates, or is about to, and of classes that hardly any document gets, unless these are few.
+    """Warn of a class that dominates, or has grown, and of classes that hardly any document gets, unless these are few.
 
-    Classes that the source has not, because a person has added them, are not missed.
+    Classes that the source has not, because a person has added them, are not missed. If the class proportions of the target
+    are ``known``, labels follow them, and only a class that should be there and is not is worth a warning.
     """
     if n_target < ENOUGH or not stages:
         return []
-    last, warnings = stages[-1], []
+    last = stages[-1]
+    foreseen = {name: n_target * (source if known is None else known).get(name, 0.0) for name in last}
+    nobody = [repr(name) for name in last if last[name] == 0 and foreseen[name] >= FORESEEN]
+    missing = [f"no target document was labelled {_listed(nobody)}"] if nobody else []
+    if known is not None:
+        return missing
+    warnings = []
     largest = max(last, key=lambda name: last[name])
     others = 1 - source.get(largest, 0.0)  # in the source
     lost = n_target * others >= FORESEEN and 1 - last[largest] <= LOST * others
@@ -204,15 +265,23 @@ def warn(
         if n_rounds < 2:
             grown = f"is {last[largest]:.0%}, {reference_name} {stages[0][largest]:.0%}"
         warnings.append(f"the proportion of {largest!r} {grown}: check some of these labels, {advice}")
-    foreseen = {name: n_target * source.get(name, 0.0) for name in last}
-    nobody = [repr(name) for name in last if last[name] == 0 and foreseen[name] >= FORESEEN]
-    if nobody:
-        warnings.append(f"no target document was labelled {_listed(nobody)}")
+    multiplied = [name for name in last if _has_grown(last[name], source.get(name, 0.0)) and not (warnings and name == largest)]
+    if multiplied:
+        told = [f"{name!r} ({last[name]:.1%} of the target, {source[name]:.1%} of the source)" for name in multiplied]
+        words = f"more than {MAX_GROWTH_FACTOR} times as common as in the source"
+        warnings.append(f"{words}: {_listed(told)}; check some of these labels, {advice}")
+    warnings += missing
     few = {name: source[name] for name in last if foreseen[name] >= MANY and 0 < last[name] <= LOST * source[name]}
     if few and len(last) > 2 and not dominates:
         told = [f"{name!r} ({last[name]:.1%}, {share:.0%} of the source)" for name, share in few.items()]
         warnings.append(f"few target documents were labelled {_listed(told)}: check some documents, {advice}")
     return warnings
+
+
+def _has_grown(proportion: float, source: float) -> bool:
+    """Whether a class of the source has grown by a large factor, and by more than tiny classes do by chance."""
+    more = proportion - source
+    return 0 < source * MAX_GROWTH_FACTOR < proportion - ROUNDING and more >= MIN_GROWTH - ROUNDING
 
 
 def _listed(names: list[str], most: int = 5) -> str:
@@ -224,29 +293,53 @@ def last_proportions(stages: list[Proportions], source: Proportions) -> Proporti
     return stages[-1] if stages else source
 
 
-def judge_labels(expected: dict[str, float], largest: float, warnings: list[str], n_known: int | None = None) -> str:
+def judge_labels(
+    expected: dict[str, float],
+    largest: float,
+    warnings: list[str],
+    n_known: int | None = None,
+    *,
+    n_source: int | None = None,
+    n_random: int = 0,
+) -> str:
     """Answer whether the labels can be used, by the accuracy that is to be expected beside that of always saying one class.
 
-    With ``n_known`` it was measured, on so many documents with a known label.
+    With ``n_known`` it was measured, on so many documents with a known label; with ``n_random`` labels of random documents
+    were combined with what was expected. ``n_source`` is how many labelled documents there were to learn from.
     """
-    value, low, high = (f"{100 * expected[name]:.0f}" for name in ("value", "low", "high"))
-    words = f"about {value} of 100 labels are expected to be right ({low} to {high})"
-    if n_known is not None:
-        words = f"{value} of 100 labels are right ({low} to {high}), by {n_known} that are known"
-    if expected["high"] - expected["low"] > WIDE:
-        return f"Can't tell: {words}, too wide an interval to say. Check some by hand, or label more documents together."
-    if 1 - expected["value"] > FEWER * (1 - largest):
-        alone = f"the most common class alone ({100 * largest:.0f})"
-        if largest > BALANCED and expected["value"] >= USABLE:
-            return f"With care: {words}, and {alone} would reach about as many. Check the rare classes."
-        than = "hardly more than" if expected["value"] > largest else "no more than"
-        more = "some documents by hand first" if n_known is None else "more documents by hand"
-        return f"No, not as they are: {words}, {than} {alone}. Label {more}."
+    is_measured, value = n_known is not None or n_random > 0, expected["value"]
+    words = _accuracy_in_words(expected, n_known, n_random)
+    unclear = None
+    if n_source is not None and n_source < MIN_SOURCE_DOCUMENTS and not is_measured:
+        few = f"only {n_source} labelled source documents, too few to say how many labels are right"
+        unclear = f"{few}. Label more of them, or check some labels by hand"
+    elif expected["high"] - expected["low"] > WIDE:
+        unclear = f"{words}, too wide an interval to say. Check some by hand, or label more documents together"
+    if unclear is not None and value >= MIN_ACCURACY:
+        return f"Cannot tell: {unclear}."
+    is_useless = 1 - value > FEWER * (1 - largest)
+    alone = f"the most common class alone ({100 * largest:.0f})"
+    if is_useless and largest > BALANCED and value >= USABLE:
+        return f"With care: {words}, and {alone} would reach about as many. Check the rare classes."
+    if is_useless or value < MIN_ACCURACY:
+        than = f", {'hardly' if value > largest else 'no'} more than {alone}" if is_useless else ""
+        more = "more documents by hand" if is_measured else "some documents by hand first"
+        return f"No, not as they are: {words}{than}. Label {more}."
     if warnings:
         return f"Only after a look: {words}, but see the warnings."
-    if expected["value"] < USABLE or expected["low"] < AT_LEAST or 1 - expected["value"] > HALF * (1 - largest):
+    if value < USABLE or expected["low"] < AT_LEAST or 1 - value > HALF * (1 - largest):
         return f"With care: {words}. Check those that matter, least sure first."
     return f"Yes, for most purposes: {words}. Check the least sure ones."
+
+
+def _accuracy_in_words(expected: dict[str, float], n_known: int | None, n_random: int) -> str:
+    """Tell how many labels are right, and how that is known: measured, measured in part, or expected."""
+    value, low, high = (f"{100 * expected[name]:.0f}" for name in ("value", "low", "high"))
+    if n_known is not None:
+        return f"{value} % of the {n_known} documents with known labels are right ({low} to {high})"
+    if n_random:
+        return f"{value} % of labels right ({low} to {high}), measured on {n_random} random labels and expected otherwise"
+    return f"about {value} of 100 labels are expected to be right ({low} to {high})"
 
 
 def _verdict(warnings: list[str], apart: float, same: float, n_target: int, name: str) -> str:
@@ -272,7 +365,7 @@ def _judge_unadapted(warnings: list[str], same: float, name: str) -> str:
 
 
 TONES = {  # by the first words of a verdict
-    "doubtful": ("No, not", "Only after a look", "Doubtful", "Can't tell"),
+    "doubtful": ("No, not", "Only after a look", "Doubtful", "Cannot tell"),
     "good": ("Yes", "No red flags", "Hardly needed"),
 }
 
@@ -280,6 +373,27 @@ TONES = {  # by the first words of a verdict
 def tone_of(verdict: str) -> str:
     """Whether a verdict is "good", "doubtful", or "careful", which is all others."""
     return next((tone for tone, begins in TONES.items() if verdict.startswith(begins)), "careful")
+
+
+WORST_FIRST = (("No, not",), ("Cannot tell", "Only after a look", "Doubtful"))  # below all verdicts that are not good
+
+
+def choose_verdict(before: str | None, after: str, n_checked: int, n_wrong: int) -> str:
+    """Return the verdict to show after a person has checked labels: the worse one if most of them were wrong.
+
+    ``before`` is the verdict without the corrections, if it is known.
+    """
+    if before is None or 2 * n_wrong <= n_checked:
+        return after
+    return before if _rank(before) < _rank(after) else after
+
+
+def _rank(verdict: str) -> int:
+    """Return the place of a verdict from worst, 0, to best."""
+    for place, begins in enumerate(WORST_FIRST):
+        if verdict.startswith(begins):
+            return place
+    return len(WORST_FIRST) + (tone_of(verdict) == "good")
 
 
 def _of(value: float, sentence: str) -> dict[str, Any]:
@@ -324,9 +438,9 @@ def sources_in_words(sources: list[dict[str, Any]]) -> str:
     return "Sources, those closer to the target weighing more: " + "; ".join(parts) + "."
 
 
-def label_sentence(found: dict[str, Any]) -> str:
-    """Tell how many documents have which label, and how sure that is."""
-    words = f"{labelled_in_words(found)}: {counts_in_words(found['labels'])}; {how_sure(found)}"
+def label_sentence(found: dict[str, Any], n_random: int = 0) -> str:
+    """Tell how many documents have which label, and how sure that is, going by ``n_random`` labels of random documents too."""
+    words = f"{labelled_in_words(found)}: {counts_in_words(found['labels'])}; {how_sure(found, n_random)}"
     scores = found["scores"]
     if scores is not None:
         words += f"; {scores['accuracy']:.1%} right"
@@ -348,9 +462,17 @@ def counts_in_words(labels: dict[str, int], most: int = 6) -> str:
     return words + (f" and {len(labels) - most} more classes" if len(labels) > most else "")
 
 
-def how_sure(found: dict[str, Any]) -> str:
-    """Tell what accuracy is to be expected; of methods that cannot tell, their mean confidence."""
-    expected = found.get("expected_accuracy")
+def how_sure(found: dict[str, Any], n_random: int = 0) -> str:
+    """Tell what accuracy is to be expected, also of the labels given if some were not; else the mean confidence.
+
+    With ``n_random`` labels of random documents it was measured in part.
+    """
+    expected, given = found.get("expected_accuracy"), (found.get("expected_accuracy_given") or {}).get("value")
     if expected is None:
         return f"mean confidence {found['mean_confidence']:.2f}"
-    return f"expected accuracy {expected['value']:.0%} ({expected['low']:.0%} to {expected['high']:.0%})"
+    if n_random:
+        value, low, high = (f"{100 * expected[name]:.0f}" for name in ("value", "low", "high"))
+        words = f"measured on {n_random} random labels and expected otherwise: {value} % of labels right ({low} to {high})"
+        return words if given is None else f"{words}, {100 * given:.0f} % of those given"
+    words = f"expected accuracy {expected['value']:.0%} ({expected['low']:.0%} to {expected['high']:.0%})"
+    return words if given is None else f"{words}, {given:.0%} of the labels given"

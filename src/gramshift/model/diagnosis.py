@@ -33,7 +33,7 @@ ALIKE, UNLIKE, RARE = 0.95, 0.01, 0.05  # similarities of all but a rare few pai
 
 def answers_of(fit: Fit, reference: Fit | None) -> Answers:
     """What a fit has answered, beside one without adapting if there is any; with a sample what it found for that."""
-    labels = _names(fit.labels[fit.wanted])
+    labels, n_random = _names(fit.labels[fit.wanted]), int(getattr(fit, "n_random", 0))
     return Answers(
         classes=_names(fit.classes),
         labels=labels,
@@ -46,6 +46,9 @@ def answers_of(fit: Fit, reference: Fit | None) -> Answers:
         adapts=fit.settings.adapt or len(fit.history) > 1,
         sources=fit.sources,
         fell_back=fell_back(fit),
+        prior_is_known=fit.class_prior is not None and (n_random > 0 or isinstance(fit.settings.class_prior, dict)),
+        n_random=n_random,
+        probabilities=None if fit.calibration is None else fit.probabilities[fit.wanted],
     )
 
 
@@ -73,7 +76,7 @@ def find_warnings(fit: Fit) -> list[str]:
     advice = Advice.without_class_prior if answers.class_prior is None else Advice.with_class_prior
     source = class_proportions(answers.source, answers.classes)
     n_target, n_rounds = len(answers.labels), len(answers.rounds)
-    beside: dict[str, Any] = {"advice": advice, "reference_name": answers.reference_name}
+    beside: dict[str, Any] = {"advice": advice, "reference_name": answers.reference_name, "known": answers.known_proportions}
     found = warn(source=source, stages=answers.stages, n_target=n_target, n_rounds=n_rounds, **beside)
     return [*found, *find_void_rounds(fit.history, "n_added"), *check_scale(fit)]
 

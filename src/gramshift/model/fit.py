@@ -74,8 +74,10 @@ def fit_exact(
         kept = np.flatnonzero(~is_blank)
         gram = None if gram is None else np.ascontiguousarray(gram[np.ix_(kept, kept)])
         rest = leave_out(given, is_blank)
-        return put_back(_fit_rest(settings, parameters, similarities, rest, runtime, gram, calibrate), given, is_blank)
-    return _fit_rest(settings, parameters, similarities, given, runtime, gram, calibrate)
+        fit = put_back(_fit_rest(settings, parameters, similarities, rest, runtime, gram, calibrate), given, is_blank)
+    else:
+        fit = _fit_rest(settings, parameters, similarities, given, runtime, gram, calibrate)
+    return replace(fit, n_random=len(given.random))
 
 
 def _fit_rest(

@@ -128,6 +128,8 @@ class Fit:
     """How many of the last target documents nobody wants labels of."""
     n_blank: int = 0
     """How many of the others have nothing that tells of their class."""
+    n_random: int = 0
+    """How many target documents have the label that a person gave to a random sample."""
     n_corrected: int = 0
     """How many of the labelled documents are target documents that a person has labelled, as far as that is known."""
     origins: list[tuple[str, str]] | None = None
@@ -327,6 +329,7 @@ def told_to_json(fit: Fit, *, texts: bool) -> dict[str, Any]:
         "unlabelled": fit.n_unlabelled,
         "blank": fit.n_blank,
         "corrected": fit.n_corrected,
+        "random": fit.n_random,
         "origins": fit.origins if texts else None,
     }
 
@@ -337,13 +340,15 @@ def read_told(told: Any, arrays: dict[str, NDArray[Any]], n_target: int) -> dict
         return {}
     prior, unadapted, expected, sources = told.get("class_prior"), None, told.get("expected"), told.get("sources")
     n_unlabelled, n_blank = told["unlabelled"], told["blank"]
-    n_corrected = told.get("corrected", 0)
+    n_corrected, n_random = told.get("corrected", 0), told.get("random", 0)
+    if not 0 <= n_random <= n_target:
+        raise ValueError("it counts more random labels than it has target documents")
     if not 0 <= n_corrected <= np.sum(arrays["labeled_iter"] == 0):
         raise ValueError("it counts more corrections than it has labels")
     if not 0 <= n_unlabelled < max(1, n_target) or not 0 <= n_blank <= n_target:
         raise ValueError("it counts more documents than it has")
     if prior is not None:
-        names = ("source", "estimated", "used", "errors")
+        names = ("source", "estimated", "used", "errors", "limits")
         prior, unadapted = Shares(**{name: np.array(prior[name], float) for name in names}), arrays["unadapted_codes"]
     if expected is not None:
         expected = Expected(*(float(expected[name]) for name in ("value", "low", "high")))
@@ -353,7 +358,13 @@ def read_told(told: Any, arrays: dict[str, NDArray[Any]], n_target: int) -> dict
         sources = [{str(name): one[name] if name == "domain" else float(one[name]) for name in one} for one in sources]
     known = {"class_prior": prior, "unadapted": unadapted, "expected": expected, "sources": sources}
     origins = _read_origins(told.get("origins"), len(arrays["labeled_iter"]))
-    return known | {"n_unlabelled": n_unlabelled, "n_blank": n_blank, "n_corrected": n_corrected, "origins": origins}
+    return known | {
+        "n_unlabelled": n_unlabelled,
+        "n_blank": n_blank,
+        "n_corrected": n_corrected,
+        "n_random": n_random,
+        "origins": origins,
+    }
 
 
 def _read_origins(origins: Any, n: int) -> list[tuple[str, str]] | None:

@@ -30,8 +30,9 @@ TOLD = Record(
     {"unlabelled": COUNT, "blank": COUNT},
     {
         "corrected": COUNT,
+        "random": COUNT,
         "class_prior": Record(
-            dict.fromkeys(("source", "estimated", "used"), PROPORTIONS) | {"errors": Listed(Number(0), "classes")}
+            dict.fromkeys(("source", "estimated", "used", "limits"), PROPORTIONS) | {"errors": Listed(Number(0), "classes")}
         ),
         "expected": Record({name: Number(0, 1) for name in ("value", "low", "high")}),
         "sources": Listed(Record({"domain": Text(10_000)}, others=Number())),

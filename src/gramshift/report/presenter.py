@@ -70,7 +70,7 @@ def write_report(
         source=known,
         shown=ShownAsItIs(
             title=title or f"{len(texts)} documents, labelled from {n_source}",
-            sentence=label_sentence(_describe_labels(classifier)),
+            sentence=label_sentence(_describe_labels(classifier), int(getattr(fit, "n_random", 0))),
             options={},
             sources=_sources(fit, n_source),
             warnings=warnings,

@@ -3,22 +3,33 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gramshift.commands.classify.fitting import Fits
 from gramshift.commands.classify.labelled import describe_changes
-from gramshift.commands.classify.options import ClassifyOptions
+from gramshift.commands.classify.options import ClassifyOptions, parse_class_prior
 from gramshift.commands.classify.reading import Inputs
 from gramshift.data.columns import USUAL, Columns, suggest
-from gramshift.evaluate.scoring import score_labels
+from gramshift.evaluate.scoring import find_better, score_labels
 from gramshift.methods import METHODS
-from gramshift.model.advice import counts_in_words, how_sure, judge_labels, label_sentence, labelled_in_words, tone_of
+from gramshift.model.advice import (
+    MIN_TO_LABEL,
+    UNKNOWN_PROPORTIONS,
+    count_to_label,
+    counts_in_words,
+    how_sure,
+    judge_labels,
+    label_sentence,
+    labelled_in_words,
+    tone_of,
+)
 from gramshift.model.data_problems import Issues
 from gramshift.text.terminal import Line, cells_of, join_words, shorten
 
 COLOURS = {"good": "green", "careful": "yellow", "doubtful": "bold red"}
-SCORED, FEWEST_SCORED = 100, 20  # documents that are labelled by hand to know how many labels are right
 MEASURED = 50  # documents with a known label, from which on the verdict goes by these
-LEARNT = 50  # documents that are labelled by hand to learn from, where labels cannot be used
+TO_LABEL, MORE_TO_LABEL = "to-label.csv", "more-to-label.csv"  # drawn to be labelled by hand
+BY_SOURCE = "source"  # the name of the labels that the source's class proportions would give
 MOST_CLASSES, LONGEST_CLASS = 12, 30  # of the table that a terminal shows; characters
 MOST_LISTED = 1000  # problems in the data that JSON has
 
@@ -35,6 +46,7 @@ def describe_findings(options: ClassifyOptions, inputs: Inputs, corrections: dic
         "expected_accuracy": getattr(fits.classifier, "expected_accuracy_", None),
         "class_prior": _name_all(getattr(fits.classifier, "class_prior_", None)),
         "domains": getattr(fits.classifier, "sources_", None),
+        "n_random": fits.n_random,
         "without_evidence": fits.n_blank,
         "fell_back": METHODS[options.method].is_best and len(fits.classifier.history_) == 1,
         "history": [
@@ -56,12 +68,19 @@ def describe_findings(options: ClassifyOptions, inputs: Inputs, corrections: dic
     }
     if options.abstain_below is not None:
         found["abstained"] = int(np.sum(is_left))
+        if found["expected_accuracy"] is not None:
+            found["expected_accuracy_given"] = _expect_given(fits.confidence[~is_left])
     if fits.uncorrected is not None:
         before, after = (dict(zip(inputs.target_ids, these, strict=True)) for these in (fits.uncorrected, fits.labels))
         found["corrections"] = describe_changes(corrections, before, after)
     if (verdict := _judge_measured(found)) is not None:
         found["diagnostics"] = found["diagnostics"] | {"verdict": verdict}
-    return found | {"sentence": label_sentence(found)}
+    return found | {"sentence": label_sentence(found, found["n_random"])}
+
+
+def _expect_given(confidence: NDArray[np.float64]) -> dict[str, float | int | None]:
+    """Tell how many of the labels that were given are expected to be right: as many as these documents are sure on average."""
+    return {"value": round(float(confidence.mean()), 4) if len(confidence) else None, "n": len(confidence)}
 
 
 def _judge_measured(found: dict[str, Any]) -> str | None:
@@ -116,7 +135,23 @@ def _score(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any]
         sure = [row for row in rows if fits.confidence[row] >= options.abstain_below]
         hits = sum(str(truth[row]) == str(fits.labels[row]) for row in sure)
         scores |= {"n_sure": len(sure), "accuracy_sure": hits / len(sure) if sure else None}
+    others = {} if reference is None else dict([reference])
+    if (by_source := fits.source_labels) is not None:
+        others[BY_SOURCE] = of(by_source)
+        scores["source_prior_accuracy"] = float(np.mean(np.array(of(by_source)) == np.array(of(truth))))
+    better = find_better(of(truth), of(fits.labels), others)
+    if better is not None:
+        scores["better"] = better | {"sentence": better_in_words(better, scores)}
     return scores
+
+
+def better_in_words(better: dict[str, Any], scores: dict[str, Any]) -> str:
+    """Tell which other labels are better than those that were found, and how to get them."""
+    name = better["name"]
+    figures = f"{100 * better['accuracy']:.1f} % of {scores['n']} against {100 * scores['accuracy']:.1f} %"
+    if name == BY_SOURCE:
+        return f"The labels with the source's class proportions are better here ({figures}): add --class-prior source."
+    return f"The {name} labels are better here ({figures}): use the column {name}_label."
 
 
 def in_words(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
@@ -150,7 +185,7 @@ def in_words(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
 
 def _how_sure(result: dict[str, Any]) -> str:
     """The expected accuracy; a mean confidence, which is often taken for one, with what it is."""
-    words = how_sure(result).capitalize()
+    words = how_sure(result, result.get("n_random", 0)).capitalize()
     return (
         words if result.get("expected_accuracy") is not None else f"{words}: how sure the method is, not how often it is right"
     )
@@ -204,6 +239,8 @@ def _show_scores(scores: dict[str, Any], classes: list[str]) -> list[str]:
     lines = [f"Accuracy {scores['accuracy']:.1%} ({low:.1%} to {high:.1%}), macro F1 {scores['macro_f1']:.4f}, {known}"]
     if "reference" in scores:
         lines[0] += f"; {scores['reference']} {scores['reference_accuracy']:.1%}, p = {scores['mcnemar_p']:.2g}"
+    if "better" in scores:
+        lines.append(scores["better"]["sentence"])
     if scores.get("accuracy_sure") is not None:
         lines.append(f"Accuracy {scores['accuracy_sure']:.1%} of the {scores['n_sure']} among them that got a label")
     for name in (name for name in rows if name not in classes):
@@ -230,19 +267,9 @@ def _tell_next(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
             steps.append(("Run again with the corrections that you download there:", again))
     elif can_repeat and options.corrections is None:
         steps.append(("See why, and correct labels in a browser:", options.to_command(report="report.html", force=True)))
-    verdict = result["diagnostics"].get("verdict")
-    unknown = result.get("expected_accuracy") is None or (verdict is not None and tone_of(verdict) != "good")
-    doubtful = unknown and result["scores"] is None
-    n = min(SCORED, sum(result["labels"].values()) // 2)
-    if doubtful and can_repeat and n >= FEWEST_SCORED and options.output is not None:
-        drawn = ["gramshift", "sample", str(options.output)]
-        read = [word for name, value in result.get("read_as", {}).items() for word in (f"--{name}", value)]
-        read += [] if options.corrections is None else ["--corrections", options.corrections]
-        if options.corrections is None and verdict is not None and verdict.startswith("No, not") and n >= LEARNT:
-            words = f"To get better labels, correct {LEARNT} doubtful documents by hand, for --corrections of the next run:"
-            steps.append((words, join_words([*drawn, "--doubtful", str(LEARNT), "--output", "to-label.csv", *read])))
-        words = f"To measure the accuracy, label {n} documents by hand, drawn at random:"
-        steps.append((words, join_words([*drawn, "--random", str(n), "--output", "to-score.csv", *read])))
+    if can_repeat and options.output is not None:
+        to_label = _draw_and_label(result, options)
+        steps = [*to_label, *steps] if UNKNOWN_PROPORTIONS in result["diagnostics"] else [*steps, *to_label]
     if options.save is not None:
         typed = ["gramshift", "predict", "--model", options.save, "--input", "new.csv", "--output", "new-labels.csv"]
         typed += ["--embeddings", "new.npy"] if options.embeddings is not None else []
@@ -254,3 +281,29 @@ def _tell_next(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
         if command is not None:
             lines.append(Line(command, "cyan", 4, is_command=True))
     return lines
+
+
+def _draw_and_label(result: dict[str, Any], options: ClassifyOptions) -> list[tuple[str, str | None]]:
+    """Tell how to label documents by hand, if that is advised: which ones to draw, and how to give them back."""
+    verdict, n_random = result["diagnostics"].get("verdict"), result.get("n_random", 0)
+    n = count_to_label(sum(result["labels"].values()) + result.get("abstained", 0))
+    is_doubtful = result.get("expected_accuracy") is None or (verdict is not None and tone_of(verdict) != "good")
+    is_decisive = UNKNOWN_PROPORTIONS in result["diagnostics"]
+    if n < MIN_TO_LABEL or not (is_decisive or (is_doubtful and result["scores"] is None)):
+        return []
+    is_given = options.class_prior is not None and parse_class_prior(options.class_prior) is not None
+    if (n_random or is_given) and verdict is not None and verdict.startswith("No, not"):
+        how, words = "--doubtful", f"To get better labels, correct {n} doubtful documents by hand:"
+    elif n_random:
+        return []
+    else:
+        are_counted = METHODS[options.method].is_best and options.class_prior is None
+        use = "set the class proportions, measure the accuracy" if are_counted else "measure the accuracy"
+        how, words = "--random", f"Label {n} random documents by hand; they {use} and are learnt from:"
+    name = TO_LABEL if options.corrections != TO_LABEL else MORE_TO_LABEL
+    drawn = ["gramshift", "sample", str(options.output), how, str(n), "--output", name]
+    drawn += [word for option, value in result.get("read_as", {}).items() for word in (f"--{option}", value)]
+    drawn += [] if options.corrections is None else ["--corrections", options.corrections]
+    joined = "" if options.corrections is None else f", copy the rows of {options.corrections} into it"
+    filled = f"Fill in the column label of {name}{joined}, and run again:"
+    return [(words, join_words(drawn)), (filled, options.to_command(corrections=name, force=True))]

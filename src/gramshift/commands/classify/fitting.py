@@ -15,7 +15,7 @@ from gramshift.learn.labelling import Labelling
 from gramshift.learn.ridge import SingularKernelError
 from gramshift.learn.rounds import SOURCE
 from gramshift.methods import BEST, METHODS
-from gramshift.model.advice import Advice, Answers, diagnose_answers, proportions_by_round, separability
+from gramshift.model.advice import Advice, Answers, choose_verdict, diagnose_answers, proportions_by_round, separability
 from gramshift.model.classifier import TransductiveClassifier, fit_on_gram
 from gramshift.model.data_problems import DOUBTFUL, Examined, Issues, find_issues
 from gramshift.model.describers import compare_plainly
@@ -180,8 +180,13 @@ def fit_all(
             prior, lowered = lower_wrong_classes(without, known)
             more = {"class_prior": prior} if lowered else {}
     classifier = fit(options.method, known, runtime, calibrate=True, random=random, **more)
+    wrong = _count_wrong(without, known)
     if METHODS[options.method].is_own:
-        classifier._keep(replace(classifier._fit, origins=inputs.origins(), n_corrected=len(given.labels) - len(random)))
+        expected = classifier._fit.expected
+        if 2 * wrong > sum(label is not None for label in known) and without._fit.expected is not None:
+            expected = min(expected, without._fit.expected, key=lambda one: one.value)  # checks that failed promise no more
+        n_corrected = len(given.labels) - len(random)
+        classifier._keep(replace(classifier._fit, origins=inputs.origins(), n_corrected=n_corrected, expected=expected))
     reference: Any = None
     unknown: list[str] = []
     if options.method != PLAIN:
@@ -200,10 +205,21 @@ def fit_all(
     compared = gram if gram is not None else partial(compare_plainly, kernel, documents, runtime)
     apart = separability(compared, is_source) if min(is_source.sum(), (~is_source).sum()) >= FEWEST else None
     diagnostics, warnings = _diagnose(classifier, reference, inputs, options, apart, n_random=len(random))
+    if wrong and "verdict" in diagnostics:
+        before = _diagnose(without, None, inputs, options, None)[0].get("verdict")
+        n_checked = sum(label is not None for label in known)
+        diagnostics["verdict"] = choose_verdict(before, diagnostics["verdict"], n_checked, wrong)
     issues = look_for_issues(classifier, inputs, known)
     fits = _gather(classifier, reference, without, known, (diagnostics, lowered + warnings + unknown), documents, issues)
     source_labels = None if of_source is None else _fill(known, of_source.transduction_)
     return replace(fits, source_labels=source_labels, n_random=len(random))
+
+
+def _count_wrong(without: Any, known: list[Any]) -> int:
+    """Return how many labels of a fit without corrections a person has changed."""
+    if without is None:
+        return 0
+    return sum(label is not None and label != found for label, found in zip(known, without.transduction_.tolist(), strict=True))
 
 
 def lower_wrong_classes(classifier: Any, known: list[Any]) -> tuple[dict[Any, float], list[str]]:
@@ -260,9 +276,17 @@ def _diagnose(
         adapts=method.adapts,
         sources=getattr(classifier, "sources_", None),
         fell_back=method.is_own and fell_back(classifier._fit),
+        prior_is_known=method.is_best and (n_random > 0 or isinstance(_given_prior(options, inputs), dict)),
+        n_random=n_random,
+        probabilities=getattr(classifier, "transduction_proba_", None),
     )
     found, warnings = diagnose_answers(answers, apart, ADVICE if method.is_own else OF_BASELINES)
     return found, warnings + (find_void_rounds(classifier.history_, "--added") if method.is_own else [])
+
+
+def _given_prior(options: ClassifyOptions, inputs: Inputs) -> Any:
+    """Return the class proportions that the user has given, if any."""
+    return options.given_parameters(inputs.labels).get("class_prior")
 
 
 def _gather(
