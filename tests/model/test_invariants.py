@@ -66,7 +66,7 @@ def test_another_order_of_the_target_is_another_order_of_the_result(preset, n_cl
 @given(st.sampled_from([2, 3]), st.randoms(use_true_random=False))
 @examples(3)
 def test_documents_that_share_nothing_with_the_source_change_no_other(preset, n_blank, n_classes, chance):
-    """Wherever they stand; they get the class proportions, and so does a new document like them."""
+    """Wherever they stand; they get the class proportions."""
     target = [*TARGET, *(BLANKS[number % len(BLANKS)] for number in range(n_blank))]
     order = chance.sample(range(len(target)), len(target))
     clf, expected = fit(preset, X, LABELS[n_classes], [target[row] for row in order]), fit_once(preset, n_classes)
