@@ -79,7 +79,7 @@ def fit(domains: Domains, setting: Setting, name: str, options: dict[str, Any]) 
 def unsettled() -> Iterator[None]:
     """Estimates are used as they are, whatever their errors; nothing but a benchmark wants that, so that it is no parameter."""
     kept = shares.settle
-    shares.settle = lambda estimated, source, errors: estimated
+    shares.settle = lambda estimated, source, errors, limits: estimated
     try:
         yield
     finally:

@@ -12,7 +12,6 @@ from gramshift.kernels.weighting import frequency_ratios
 from gramshift.learn.calibrate import Logits, meet_shares, softmax
 from gramshift.learn.shares import (
     DOUBT,
-    DOUBT_OF_GROWTH,
     ERROR_BESIDE_LABELS,
     IMAGINED,
     MAX_DRIFT,
@@ -28,6 +27,7 @@ from gramshift.learn.shares import (
 
 RNG = np.random.default_rng(0)
 HALF = np.array([0.5, 0.5])
+ALL = np.ones(2)  # no limits
 
 
 def log_likelihood(shares, probabilities, before, imagined):
@@ -110,13 +110,16 @@ def test_estimates_are_those_of_loops(counts, drift):
     before = [count / sum(counts) for count in counts]
     true = np.array(before)[::-1] * np.arange(1, 1 + len(before)) ** 2
     _, probabilities = draw_probabilities(true / true.sum(), np.array(before), 80, 2.5)
-    found = estimate_shares(probabilities, codes_of(counts), drift)
+    unadapted = np.bincount(probabilities.argmax(axis=1), minlength=len(counts)) / 80
+    found = estimate_shares(probabilities, codes_of(counts), drift, None, unadapted)
     tempered = naive_best.temper(probabilities.tolist(), before)
     estimated, errors = naive_best.em(tempered, before), naive_best.errors_of(tempered, counts, drift)
     np.testing.assert_allclose(found.source, before)
     np.testing.assert_allclose(found.estimated, estimated, rtol=0, atol=1e-9)
     np.testing.assert_allclose(found.errors, errors, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(found.used, naive_best.settle(estimated, before, errors), rtol=0, atol=1e-8)
+    limits = [1.0 if len(counts) == 2 else max(b, u) for b, u in zip(before, unadapted, strict=True)]
+    np.testing.assert_allclose(found.limits, limits)
+    np.testing.assert_allclose(found.used, naive_best.settle(estimated, before, errors, limits), rtol=0, atol=1e-8)
     assert found.used.sum() == pytest.approx(1)
 
 
@@ -135,29 +138,36 @@ def test_confident_probabilities_are_believed_where_domains_are_alike():
 
 def test_of_a_difference_counts_what_exceeds_its_error():
     source, errors = [0.2, 0.3, 0.5], [0.1, 0.04, 0.05]
-    for estimated in ([0.25, 0.28, 0.47], [0.35, 0.3, 0.35], [0.1, 0.1, 0.8], [0.9, 0.05, 0.05]):
-        found = settle(np.array(estimated), np.array(source), np.array(errors))
-        np.testing.assert_allclose(found, naive_best.settle(estimated, source, errors), atol=1e-12)
-    assert settle(np.array(source), np.array(source), np.zeros(3)).tolist() == pytest.approx(source)
-    assert settle(np.array([0.9, 0.1]), HALF, np.zeros(2)).tolist() == pytest.approx([0.9, 0.1])
+    for limits in ([1.0, 1.0, 1.0], [0.3, 0.3, 0.6]):
+        for estimated in ([0.25, 0.28, 0.47], [0.35, 0.3, 0.35], [0.1, 0.1, 0.8], [0.9, 0.05, 0.05]):
+            found = settle(*map(np.array, (estimated, source, errors, limits)))
+            np.testing.assert_allclose(found, naive_best.settle(estimated, source, errors, limits), atol=1e-12)
+    assert settle(np.array(source), np.array(source), np.zeros(3), np.ones(3)).tolist() == pytest.approx(source)
+    assert settle(np.array([0.9, 0.1]), HALF, np.zeros(2), ALL).tolist() == pytest.approx([0.9, 0.1])
     moved = np.array([0.7, 0.3])
-    assert settle(moved, HALF, np.full(2, 0.21 / DOUBT)).tolist() == [0.5, 0.5]
-    assert settle(moved, HALF, np.full(2, 0.15 / DOUBT)).tolist() == pytest.approx([0.55, 0.45])
-    unsure = [settle(np.array([0.9, 0.1]), HALF, np.full(2, error))[0] for error in (0.0, 0.2, 1.0, 9.0)]
+    assert settle(moved, HALF, np.full(2, 0.21 / DOUBT), ALL).tolist() == [0.5, 0.5]
+    assert settle(moved, HALF, np.full(2, 0.15 / DOUBT), ALL).tolist() == pytest.approx([0.55, 0.45])
+    unsure = [settle(np.array([0.9, 0.1]), HALF, np.full(2, error), ALL)[0] for error in (0.0, 0.2, 1.0, 9.0)]
     assert unsure == sorted(unsure, reverse=True)
     assert unsure[-1] == 0.5
 
 
-def test_one_class_of_three_must_exceed_its_error_to_grow():
-    source, estimated = np.full(3, 1 / 3), np.array([1 / 3 + 0.2, 1 / 3, 1 / 3 - 0.2])
-    assert DOUBT_OF_GROWTH > DOUBT
-    timid = settle(estimated, source, np.full(3, 0.21 / DOUBT_OF_GROWTH))
-    assert timid[0] == timid[1]  # nothing but what the third class has lost
-    assert timid[2] < timid[1]
-    bold = settle(estimated, source, np.full(3, 0.15 / DOUBT_OF_GROWTH))
-    assert bold[0] > bold[1] + 0.03
-    two = settle(np.array([0.7, 0.3]), HALF, np.full(2, 0.21 / DOUBT_OF_GROWTH))  # two classes are not asked as much
-    assert two[0] > 0.55
+def test_one_class_of_three_grows_no_further_than_its_part_of_the_unadapted_labels():
+    _, probabilities = draw_probabilities([0.8, 0.1, 0.1], np.full(3, 1 / 3), 600, 3.0)
+    codes, unadapted = codes_of([500] * 3), np.array([0.4, 0.3, 0.3])
+    free, limited = (estimate_shares(probabilities, codes, 0.0, None, one) for one in (None, unadapted))
+    assert free.used[0] > 0.7
+    assert free.limits.tolist() == [1, 1, 1]
+    assert limited.estimated.tolist() == free.estimated.tolist()
+    np.testing.assert_allclose(limited.limits, [0.4, 1 / 3, 1 / 3])  # none is below the source's
+    assert limited.used[0] < free.used[0] - 0.05
+    assert (limited.is_limited.tolist(), free.is_limited.any()) == ([True, False, False], False)
+    again = estimate_shares(probabilities, codes, 0.0, limited)
+    assert again.limits.tolist() == limited.limits.tolist()
+    both = estimate_shares(
+        probabilities[:, :2] / probabilities[:, :2].sum(axis=1, keepdims=True), codes[:1000], 0.0, None, HALF
+    )
+    assert both.limits.tolist() == [1, 1]  # of two classes neither gathers what the other has lost
 
 
 @pytest.mark.parametrize(("one", "other"), [([0.9, 0.1], [0.6, 0.4]), ([0.6, 0.4], [0.9, 0.1]), ([0.1, 0.9], [0.9, 0.1])])
@@ -169,7 +179,7 @@ def test_a_second_estimate_can_draw_shares_back_half_of_the_way(one, other):
     expected = naive_best.estimate_again(alone.estimated.tolist(), first.estimated.tolist(), before.tolist())
     np.testing.assert_allclose(both.estimated, expected, atol=1e-12)
     np.testing.assert_allclose(both.errors, first.errors)
-    np.testing.assert_allclose(both.used, settle(both.estimated, before, first.errors))
+    np.testing.assert_allclose(both.used, settle(both.estimated, before, first.errors, ALL))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
@@ -194,7 +204,7 @@ def test_eleven_classes():
     for true, most in ((little, 1.0), (much, 0.6)):
         codes, probabilities = draw_probabilities(true, before, 3000, 2.8)
         found = estimate_shares(probabilities, codes_of([300] * 11), 0.2)
-        np.testing.assert_allclose(found.estimated, true, atol=0.05)
+        np.testing.assert_allclose(found.estimated, true, atol=0.08)
         assert np.abs(found.used - true).sum() <= most * np.abs(before - true).sum() + 1e-9
         right = np.mean(probabilities.argmax(axis=1) == codes)
         assert np.mean(with_shares(probabilities, before, found.used).argmax(axis=1) == codes) > right - 0.005
@@ -222,7 +232,7 @@ def test_counts_of_random_labels_and_an_estimate_are_weighed_by_their_variances(
     rng = np.random.default_rng(seed)
     source, used = rng.dirichlet(np.ones(n_classes), 2)
     counts, errors = rng.integers(0, 30, n_classes) + 1.0 * (np.arange(n_classes) == 0), rng.uniform(0.03, 0.6, n_classes)
-    found = count_labels(Shares(source, used, used, errors), counts)
+    found = count_labels(Shares(source, used, used, errors, np.ones(n_classes)), counts)
     n, expected = counts.sum(), []
     for count, share, before, error, now in zip(counts, used, source, errors, found.errors, strict=True):
         drawn = (count + before) / (n + 1)
@@ -238,7 +248,7 @@ def test_no_documents_have_the_shares_of_the_source():
 
 
 def test_intervals_are_of_shares():
-    shares = Shares(HALF, HALF, np.array([0.99, 0.01]), np.array([0.1, 0.1]))
+    shares = Shares(HALF, HALF, np.array([0.99, 0.01]), np.array([0.1, 0.1]), ALL)
     np.testing.assert_allclose(shares.intervals(), [[0.99 - 0.196, 1], [0, 0.01 + 0.196]])
     told = Shares.given(HALF, np.array([0.3, 0.7]))
     assert told.intervals().tolist() == [[0.3, 0.3], [0.7, 0.7]]

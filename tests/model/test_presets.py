@@ -93,7 +93,7 @@ def test_shares_are_told(fitted):
     """In the source, as estimated, as used, and an interval; the first round has none."""
     assert list(fitted.class_prior_) == fitted.classes_.tolist()
     for one in fitted.class_prior_.values():
-        assert set(one) == {"source", "estimated", "used", "low", "high"}
+        assert set(one) == {"source", "estimated", "used", "low", "high", "limit"}
         assert one["source"] == 0.5
         assert 0 <= one["low"] <= one["used"] <= one["high"] <= 1
     for kind in ("source", "estimated", "used"):

@@ -425,7 +425,13 @@ def class_prior_in_words(prior: dict[Any, dict[str, float]]) -> str:
         f" estimated {one['estimated']:.0%})"
         for name, one in prior.items()
     ]
-    return "Class proportions used: " + "; ".join(parts) + "."
+    limited = [
+        f"{name} is estimated at {one['estimated']:.0%}, but the unadapted labels do not show that it has grown beyond"
+        f" {one['limit']:.0%}, so that it was not allowed to"
+        for name, one in prior.items()
+        if one["estimated"] > one.get("limit", 1.0) and one["used"] >= one["source"]
+    ]
+    return ". ".join(["Class proportions used: " + "; ".join(parts), *limited]) + "."
 
 
 def sources_in_words(sources: list[dict[str, Any]]) -> str:

@@ -120,10 +120,12 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
     unadapted_transduction_ : array of shape (n_target,) or None
         The label that each target document would have without adapting, by the first round with the source's class proportions.
     class_prior_ : dict or None
-        For each class its proportion in the "source", as "estimated" for the target, as "used", and the 95 % interval of the
-        last, "low" and "high".
+        For each class its proportion in the "source", as "estimated" for the target, as "used", the 95 % interval of the last,
+        "low" and "high", and the "limit" beyond which it may not grow: of three or more classes, its part of the unadapted
+        labels or of the source.
     expected_accuracy_ : dict or None
         The fraction of right labels that is to be expected, "value", with the interval of nine of ten fits, "low" and "high".
+        With ``random_labels`` it is measured by these.
     sources_ : list of dict or None
         For each of several sources its "drift" from the target, the "weight" of its documents, and the "accuracy" of the other
         sources on it.

@@ -175,12 +175,12 @@ class Fit:
         return None if self.expected is None else asdict(self.expected)
 
     def describe_class_prior(self) -> dict[Any, dict[str, float]] | None:
-        """For each class its proportion in the source, as estimated for the target, as used, and the interval of the last."""
+        """Return the proportion of each class in the source, as estimated, as used with its interval, and its limit."""
         if self.class_prior is None:
             return None
         one = self.class_prior
-        columns = zip(self.classes.tolist(), one.source, one.estimated, one.used, *one.intervals().T, strict=True)
-        names = ("source", "estimated", "used", "low", "high")
+        columns = zip(self.classes.tolist(), one.source, one.estimated, one.used, *one.intervals().T, one.limits, strict=True)
+        names = ("source", "estimated", "used", "low", "high", "limit")
         return {label: dict(zip(names, map(float, values), strict=True)) for label, *values in columns}
 
     @property
