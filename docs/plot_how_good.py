@@ -22,6 +22,8 @@ TITLES = {
     "short 3": "the same, 3 classes",
     "dialects": "Arabic dialects, 5 classes",
     "domains": "domain of a review, 4 classes",
+    "categories": "Chinese product categories, 3 to 10 classes",
+    "flip": "class proportions that flip, 2 and 3 classes",
 }
 SIZES = {"50 to 200 labelled documents": (0, 500), "1000 and more": (500, 10**9)}
 SHOWN = {"tfidf": ("tf-idf + logistic regression", "#8a8a8a"), "best": ("Gramshift", "#b2182b")}

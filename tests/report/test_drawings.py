@@ -75,10 +75,10 @@ def test_a_histogram_is_stacked_by_class():
 def test_shares_fill_each_bar():
     tree = parse(draw_shares([{"bad": 0.25, "good": 0.75}, {"good": 1.0}], ["plain", "round 1"], CLASSES))
     (bad,), goods = find(tree, "rect", "c0"), find(tree, "rect", "c1")
-    length = 360 - 8 - 64
-    assert at(bad, "x", "width") == [64, length / 4 - 1.5]
-    assert at(goods[0], "x", "width") == [64 + length / 4, length * 3 / 4 - 1.5]
-    assert at(goods[1], "x", "width") == [64, length - 1.5]
+    length = 360 - 8 - 78
+    assert at(bad, "x", "width") == [78, length / 4 - 1.5]
+    assert at(goods[0], "x", "width") == [78 + length / 4, length * 3 / 4 - 1.5]
+    assert at(goods[1], "x", "width") == [78, length - 1.5]
     assert [one.text for one in find(tree, "text", "inside")] == ["25\u202f%", "75\u202f%", "100\u202f%"]
     assert [one.text for one in find(tree, "text", "side")] == ["plain", "round 1"]
     assert tree[1].text == "plain: bad 25\u202f%, good 75\u202f%; round 1: bad 0\u202f%, good 100\u202f%."

@@ -199,6 +199,7 @@ def _score(outcome: RoundsOutcome, random: RandomLabels) -> Expected:
     return measure_accuracy(None, outcome.rounds[-1].codes[random.rows] == random.codes)
 
 
+UNKNOWN_ERROR = 0.5  # of class proportions that nothing was estimated of
 CERTAIN = 1e-9  # the probability that a label given by a person is wrong
 
 
@@ -234,6 +235,9 @@ class _Judge:
             self.shares = measured.shares
         self._estimate: Shares | None = None
         """The shares before random labels were counted."""
+        if measured is None and schedule.is_estimated and schedule.random is not None:  # one round may be all there is
+            self._estimate = replace(self.shares, errors=np.full(len(before), UNKNOWN_ERROR))
+            self.shares = self._count(self._estimate)
         self.logits: Logits | None = None
         self.plain: Floats | None = None
         self.drift: float | None = None

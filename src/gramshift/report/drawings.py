@@ -121,7 +121,7 @@ def draw_confidence(documents: Sequence[DocumentEntry], classes: Sequence[str]) 
 
 def draw_shares(shares: Sequence[dict[str, float]], names: Sequence[str], classes: Sequence[str]) -> Markup:
     """The proportion of each class: in the source, then among the target labels, stage by stage."""
-    left, gap = 64, 8
+    left, gap = 78, 8
     height = min(34.0, max(14.0, (HEIGHT - BOTTOM - TOP) / max(1, len(shares)) - gap))
     x = Scale(0, 1, left, WIDTH - RIGHT)
     parts, told = [], []

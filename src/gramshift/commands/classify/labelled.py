@@ -36,19 +36,20 @@ class Corrections:
 
     @property
     def random(self) -> set[str]:
-        """The ids of labels that are a measurement: of documents drawn at random, if there are enough of them."""
+        """The ids of labels that are a measurement: of documents drawn at random, if there are enough, all of known classes."""
         found = self._drawn_at_random
-        return found if len(found) >= MIN_RANDOM_LABELS else set()
+        is_new = any(self.labels[one] in self.new for one in found)
+        return set() if is_new or len(found) < MIN_RANDOM_LABELS else found
 
     @property
     def _drawn_at_random(self) -> set[str]:
         return {one for one, how in self.drawn.items() if how == RANDOM}
 
-    def in_words(self, name: str) -> list[str]:
-        """Tell what a user should know of the file of this name."""
+    def in_words(self, name: str, use: str = "set the class proportions and measure the accuracy") -> list[str]:
+        """Tell what a user should know of the file of this name; ``use`` says what labels of random documents do."""
         lines = []
         if n := len(self._drawn_at_random):
-            lines.append(f"{name}: {self._random_in_words(n, len(self.labels) - n)}")
+            lines.append(f"{name}: {self._random_in_words(n, len(self.labels) - n, use)}")
         if self.skipped:
             marks = ", ".join(f"{count} {mark}" for mark, count in self.skipped.items())
             lines.append(f"{name}: documents without a label are left to the classifier ({marks})")
@@ -57,13 +58,15 @@ class Corrections:
             lines.append(f"{name}: {str(label)!r} is a new class, with {count} document{_s(count)}{few}")
         return lines
 
-    def _random_in_words(self, n: int, n_others: int) -> str:
+    def _random_in_words(self, n: int, n_others: int, use: str) -> str:
         """Tell what ``n`` labels of documents drawn at random are used for."""
+        if not self.random and n >= MIN_RANDOM_LABELS:
+            return f"{n} labels of documents drawn at random, some of them of a new class: used as corrections alone"
         if not self.random:
             few = f"only {n} label{_s(n)} of documents drawn at random, fewer than {MIN_RANDOM_LABELS}"
             return f"{few}: used as corrections, not as a measurement; label more of them"
         others = f"; the other {n_others} {'is a correction' if n_others == 1 else 'are corrections'} only" if n_others else ""
-        return f"{n} labels of documents drawn at random set the class proportions and measure the accuracy{others}"
+        return f"{n} labels of documents drawn at random {use}{others}"
 
 
 def read_corrections(name: str, *, ids: list[str], classes: list[Any], texts: Sequence[str] | None = None) -> Corrections:

@@ -170,7 +170,11 @@ def _corrections(options: ClassifyOptions, inputs: Inputs, say: Say) -> Correcti
         raise TableError(
             f"--class-prior is for the classes of the source, and {options.corrections} adds {named}; leave --class-prior out"
         )
-    for words in found.in_words(options.corrections):
+    method = METHODS[options.method]
+    use = "measure the accuracy" if method.is_own else f"are corrections like others for the method {options.method}"
+    if method.is_best and options.class_prior is None:
+        use = "set the class proportions and measure the accuracy"
+    for words in found.in_words(options.corrections, use):
         say(words)
     return found
 
