@@ -227,7 +227,7 @@ def test_random_labels_belong_to_all_target_documents_that_are_wanted(preset):
     target, labels = [" ", "", *TARGET[5:]], [None, "negative", *GIVEN[5:]]
     clf = gs.TransductiveClassifier(preset=preset, ngram_range=(3, 5))
     given = pd.Series([*GIVEN[:5], *labels])
-    clf.fit([*X, *TARGET[:5]], [*Y, *[None] * 5], target=target, unlabelled=FILMS.texts[:9], random_labels=given)
+    clf.fit([*TARGET[:5], *X], [*[None] * 5, *Y], target=target, unlabelled=FILMS.texts[:9], random_labels=given)
     whole = [*GIVEN[:5], *labels]
     assert [one for one, label in zip(clf.transduction_, whole, strict=True) if label] == [label for label in whole if label]
     assert clf.transduction_[6] == "negative"
