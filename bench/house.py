@@ -20,17 +20,10 @@ ROOT = Path(__file__).parents[1]
 BEFORE = "e701970"  # before the rooms were built
 COMMANDS = ("commands", "cli")
 LONGEST = 400  # lines of a module
-# 140, and ideas of their own since: training, class shares, what a fitted classifier is asked, naive Bayes, denoising,
-# label spreading; and a comparison: its cases, its figures, its files, its picture, intervals, kept results, the command
-# and the parser of commands that compare; a second benchmark; vectors of sentences; and what Python shows of a fit: its
-# diagnosis, its frame, its report and summary, plots, what lower rooms ask of higher ones; vectors that the user has made;
-# explanations as people read them, the words in them; problems in the data: doubtful labels, copies and their leaf,
-# documents unlike the source; documents to label by hand, and the command that draws them; what the help says of options
-# that several commands have
-MOST_MODULES = 182
 MOST_PATCHES = 24
 
 ALONE = {  # modules that one other imports, and what idea each of them is
+    "model.blank": "documents without evidence, left out of a fit and put back",
     "learn.factor": "a Cholesky factor that grows, of which ridge regression needs only solutions",
     "baselines.coral": "the method CORAL",
     "baselines.dci": "the method DCI",

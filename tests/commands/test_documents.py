@@ -1,5 +1,6 @@
 """Commands in the documents: every ```console block is run, top to bottom, in one folder, and its output compared."""
 
+import csv
 import doctest
 import re
 import shlex
@@ -22,6 +23,35 @@ def examples(text):
             yield "\n".join([lines[0], *(line[2:] for line in lines[1:more])]), "\n".join(lines[more:]) + "\n"
 
 
+def read_labels(path, column="label"):
+    with path.open(newline="") as file:
+        return {row["id"]: row[column] for row in csv.DictReader(file)}
+
+
+def check_fifty_labels(folder, page):
+    """What the tutorial says of fifty random labels: how many were right, and what they did for the other documents."""
+    truth, drawn = read_labels(folder / "truth.csv"), read_labels(folder / "to-label.csv")
+    before, after = read_labels(folder / "scored.csv", "predicted_label"), read_labels(folder / "labels.csv")
+    assert drawn == {one: truth[one] for one in drawn}
+    assert {one: after[one] for one in drawn} == drawn
+    others = sorted(truth.keys() - drawn.keys())
+    n_right = sum(before[one] == label for one, label in drawn.items())
+    was, now = (sum(labels[one] == truth[one] for one in others) / len(others) for labels in (before, after))
+    positive = sum(truth[one] == "positive" for one in others) / len(others)
+    n_negative = list(drawn.values()).count("negative")
+    assert now > max(was, positive) + 0.02, "the step no longer helps: tell what it does, or take another example"
+    for words in (
+        f"{n_negative} of the {len(drawn)} are negative",
+        f"{n_right} of the {len(drawn)} labels of the first run were right",
+        f"Of the {len(others)} other documents {was:.0%} were right before, and {now:.0%} are now".replace("%", " %"),
+        f'Always saying "positive" would have {positive:.0%}'.replace("%", " %"),
+    ):
+        assert words in page, f"the tutorial should have: {words}"
+
+
+CHECKS = {"tutorial.md": check_fifty_labels}  # claims in the text of a page, by the files that its commands have left
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_in_the_documents_run(page, gramshift, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -38,3 +68,5 @@ def test_commands_in_the_documents_run(page, gramshift, tmp_path, monkeypatch):
             printed = result.stdout + result.stderr
         same = doctest.OutputChecker().check_output(expected, printed or "\n", FLAGS)
         assert same, f"{page.name}: $ {command}\nprints\n{printed}\nbut the page has\n{expected}"
+    if page.name in CHECKS:
+        CHECKS[page.name](tmp_path, " ".join(page.read_text().split()))

@@ -10,32 +10,42 @@ from gramshift.model.fitted import Fit
 from gramshift.model.inputs import FitInput
 from gramshift.model.similarities import Reference, Similarities
 
-N_SOURCE_TEXTS = 50  # source documents whose n-grams are looked up together; most targets share one with the first of them
+N_TEXTS = 50  # documents whose n-grams are looked up together; most share one with the first of them
 LEAST_PRIOR = 1e-9  # keeps the logarithm of a class prior finite
 
 
-def find_blank(given: FitInput, similarities: Similarities) -> NDArray[np.bool_]:
+def find_blank(given: FitInput, similarities: Similarities, *, adapt: bool) -> NDArray[np.bool_]:
     """Return which documents are target documents that share no n-gram with the source, by any of the kernels.
 
-    A shared n-gram contains a shared one of the shortest length, so that only these are compared.
+    An adapted kernel compares documents through others: with ``adapt`` an n-gram of a target document that shares one with the
+    source will do.
     """
     is_blank = ~given.is_source
     is_blank[list(given.random)] = False  # a person has labelled these
     if given.texts is None or not similarities.by_counts or (similarities.by_weights and not similarities.by_shared_alone):
         return np.zeros(len(is_blank), bool)
-    for kernel in similarities.kernels:
-        (shortest, _), _ = kernel.check_parameters()
-        forms = kernel.prepare(given.texts.corpus)
-        source = np.flatnonzero(given.is_source).tolist()
-        waiting = [row for row in np.flatnonzero(is_blank).tolist() if len(forms[row]) >= shortest]
-        for start in range(0, len(source), N_SOURCE_TEXTS):
-            if not waiting:
-                break
-            known = {gram for row in source[start : start + N_SOURCE_TEXTS] for gram in _grams(forms[row], shortest)}
-            found = [row for row in waiting if any(gram in known for gram in _grams(forms[row], shortest))]
-            is_blank[found] = False
-            waiting = [row for row in waiting if is_blank[row]]
+    known = np.flatnonzero(given.is_source)
+    for _ in range(1 + adapt):
+        waiting = np.flatnonzero(is_blank)
+        for kernel in similarities.kernels:
+            (shortest, _), _ = kernel.check_parameters()
+            forms = kernel.prepare(given.texts.corpus)
+            is_blank[_find_sharing(forms, np.flatnonzero(is_blank).tolist(), known.tolist(), shortest)] = False
+        known = waiting[~is_blank[waiting]]
     return is_blank
+
+
+def _find_sharing(forms: list[str], rows: list[int], others: list[int], length: int) -> list[int]:
+    """Return the rows that share an n-gram with the others: a longer one contains one of the shortest ``length``."""
+    waiting, found = [row for row in rows if len(forms[row]) >= length], []
+    for start in range(0, len(others), N_TEXTS):
+        if not waiting:
+            break
+        known = {gram for row in others[start : start + N_TEXTS] for gram in _grams(forms[row], length)}
+        sharing = {row for row in waiting if any(gram in known for gram in _grams(forms[row], length))}
+        found += sorted(sharing)
+        waiting = [row for row in waiting if row not in sharing]
+    return found
 
 
 def _grams(text: str, length: int) -> Any:

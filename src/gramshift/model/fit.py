@@ -69,7 +69,7 @@ def fit_exact(
     Without ``similarities`` the documents are their gram. ``gram`` holds the counts of all documents, if these are known.
     Target documents that share no n-gram with the source are left out of the rounds.
     """
-    is_blank = None if similarities is None else find_blank(given, similarities)
+    is_blank = None if similarities is None else find_blank(given, similarities, adapt=settings.adapt)
     if is_blank is not None and is_blank.any():
         kept = np.flatnonzero(~is_blank)
         gram = None if gram is None else np.ascontiguousarray(gram[np.ix_(kept, kept)])
