@@ -70,17 +70,28 @@ def corrections_of(folder, rows, columns=("id", "label", "mark", "drawn")):
 def test_labels_of_a_random_sample_are_told_apart(tmp_path):
     sample = [(number, "ab"[number % 2], "", "random") for number in range(12)]
     others = [(20, "a", "", "doubtful"), (21, "b", "", "Chosen"), (22, "a", "", "")]
-    skipped = [(30, "", "unclear", "random"), (31, "", "", "random"), (32, "c", "new label", " Random ")]
+    skipped = [(30, "", "unclear", "random"), (31, "", "", "random"), (32, "b", "", " Random ")]
     found = corrections_of(tmp_path, sample + others + skipped)
     assert found.random == {*map(str, range(12)), "32"}
     assert len(found.labels) == 16
     assert found.skipped == {"unclear": 1, "not filled in": 1}
-    assert found.new == {"c": 1}
     assert (found.drawn["20"], found.drawn["21"], found.drawn.get("22")) == ("doubtful", "chosen", None)
     told = found.in_words("c.csv")[0]
     assert "13 labels of documents drawn at random" in told
     assert "the other 3 are corrections" in told
     assert "other" not in corrections_of(tmp_path, sample).in_words("c.csv")[0]
+
+
+def test_a_random_sample_with_a_new_class_measures_nothing(tmp_path):
+    """Nothing is known of a class that the source does not have: its labels are learnt from alone, and so are the others."""
+    sample = [(number, "ab"[number % 2], "", "random") for number in range(12)]
+    found = corrections_of(tmp_path, [*sample, (32, "c", "new label", "random")])
+    assert (found.random, found.new, len(found.labels)) == (set(), {"c": 1}, 13)
+    assert (
+        "13 labels of documents drawn at random, some of them of a new class: used as corrections" in found.in_words("c.csv")[0]
+    )
+    chosen = corrections_of(tmp_path, [*sample, (32, "c", "new label", "chosen")])
+    assert (len(chosen.random), chosen.new) == (12, {"c": 1})
 
 
 def test_a_document_in_two_samples_is_in_the_random_one(tmp_path):

@@ -86,12 +86,16 @@ def test_documents_that_share_nothing_after_the_others_change_no_bit(preset, n_b
     check_same(clf, fit_once(preset, 2), np.arange(len(TARGET)), 1e-9)
 
 
+def class_shares(clf, n_classes):
+    """The class proportions that a fit used: the source's, if it asked for none."""
+    if clf.class_prior_ is not None:
+        return np.array([one["used"] for one in clf.class_prior_.values()])
+    return np.array([LABELS[n_classes].count(label) / len(X) for label in clf.classes_])
+
+
 def check_blank(clf, rows, n_classes):
     """These target documents have the class proportions as probabilities, and the most common class as a label."""
-    counts = [LABELS[n_classes].count(label) for label in clf.classes_]
-    shares = np.array(counts) / len(X)
-    if clf.class_prior_ is not None:
-        shares = np.array([one["used"] for one in clf.class_prior_.values()])
+    shares = class_shares(clf, n_classes)
     np.testing.assert_allclose(clf.transduction_proba_[rows], np.tile(shares, (len(rows), 1)), rtol=0, atol=1e-6)
     assert set(clf.transduction_[rows]) <= {clf.classes_[shares.argmax()]}
 
@@ -105,6 +109,16 @@ def test_all_target_documents_share_nothing_with_the_source(preset, n_blank, n_c
     most = max(LABELS[n_classes], key=LABELS[n_classes].count)
     assert clf.transduction_.tolist() == [most] * n_blank
     assert clf.predict([X[0], *NEW]).shape == (1 + len(NEW),)
+
+
+@pytest.mark.parametrize(("preset", "n_blank"), [("best", 1), ("paper", 0), ("plain", 1)])
+def test_an_adapted_kernel_knows_documents_through_others(preset, n_blank):
+    """The last but one document has words of the source and words of the last one."""
+    chosen = {"best": {"preset": "best"}, "paper": {"preset": "paper"}, "plain": {"preset": "paper", "adapt": False}}[preset]
+    clf = gs.TransductiveClassifier(ngram_range=(3, 4), **chosen)
+    clf.fit(X, LABELS[2], target=[*TARGET, f"{TARGET[0]} {BLANKS[2]}", BLANKS[2]])
+    assert clf._fit.n_blank == n_blank
+    assert (n_blank == 0) or clf.transduction_proba_[-1].tolist() == pytest.approx(class_shares(clf, 2), abs=1e-6)
 
 
 @pytest.mark.parametrize("preset", ["best", "paper"])
