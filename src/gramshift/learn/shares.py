@@ -30,7 +30,7 @@ class Shares:
     errors: Floats
     """The standard errors of the proportions used; 0 where a person has given them."""
     limits: Floats
-    """The largest proportion that each class may get: 1 where nothing limits it."""
+    """The largest proportion that each class may get before all are made to add up to 1; 1 where nothing limits it."""
 
     @classmethod
     def given(cls, source: Floats, shares: Floats) -> "Shares":

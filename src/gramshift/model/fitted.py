@@ -328,6 +328,9 @@ def told_to_json(fit: Fit, *, texts: bool) -> dict[str, Any]:
         "sources": fit.sources,
         "unlabelled": fit.n_unlabelled,
         "blank": fit.n_blank,
+        "without_domain": [
+            row for row, one in enumerate(fit.model.reference.groups.get("domains", [])) if texts and one is None
+        ],
         "corrected": fit.n_corrected,
         "random": fit.n_random,
         "origins": fit.origins if texts else None,

@@ -249,13 +249,19 @@ def check_random(labels: Any, given: FitInput) -> dict[int, Any]:
     if labels is None:
         return {}
     target = np.flatnonzero(~given.is_source)[: int((~given.is_source).sum()) - given.n_unlabelled].tolist()
+    if not hasattr(labels, "__len__") or getattr(labels, "ndim", 1) != 1 or isinstance(labels, (str, bytes, Mapping)):
+        raise InputTypeError(
+            "random_labels is not a list of labels: give one for each target document, None where none is known"
+        )
     values = as_list(labels)
     if len(values) != len(target):
         advice = "give one for each target document, None where none is known"
         raise InputError(f"random_labels has {len(values)} labels for {len(target)} target documents; {advice}")
     found = {row: label for row, label in zip(target, values, strict=True) if not is_missing(label)}
     classes = {label for label in given.labels if not is_missing(label)}
-    if unknown := sorted({str(label) for label in found.values() if label not in classes}):
+    if unknown := sorted(
+        str(label) for label in found.values() if isinstance(label, (list, dict, set)) or label not in classes
+    ):
         names = ", ".join(sorted(map(str, classes))[:20])
         raise InputError(f"random_labels has the label {unknown[0]!r}, which is not a class of the source: {names}")
     if len(found) < MIN_RANDOM_LABELS:

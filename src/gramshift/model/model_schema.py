@@ -30,6 +30,7 @@ TOLD = Record(
     {"unlabelled": COUNT, "blank": COUNT},
     {
         "corrected": COUNT,
+        "without_domain": Listed(COUNT),
         "random": COUNT,
         "class_prior": Record(
             dict.fromkeys(("source", "estimated", "used", "limits"), PROPORTIONS) | {"errors": Listed(Number(0), "classes")}

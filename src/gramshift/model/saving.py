@@ -17,6 +17,7 @@ from gramshift.kernels.weighting import RESCALED
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.rounds import Calibration
 from gramshift.model.archive import Declare, ModelFileError, Writable, read_archive, write_archive
+from gramshift.model.blank import without_domain
 from gramshift.model.fitted import Fit, Model, Sampled, read_told, told_to_json
 from gramshift.model.model_schema import (
     FORMAT,
@@ -180,6 +181,10 @@ def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str,
     joined = np.flatnonzero((known >= 0) & (iteration != 0))
     labelling = Labelling.of_source(iteration == 0, codes, n_classes).join(joined, known[joined])
     groups = labelling.groups(landmarks) if similarities is not None and similarities.by_weights else {}
+    left_out = np.isin(
+        np.arange(n if landmarks is None else len(landmarks)), (head.get("told") or {}).get("without_domain", [])
+    )
+    groups = without_domain(groups, left_out)
     texts = _texts(arrays["text_bytes"], arrays["text_ends"]) if has_texts else []
     of_rows = refer_to_rows(similarities, arrays.get("rows"), n)
     reference = of_rows or Reference(texts, groups if has_texts else {})

@@ -12,13 +12,13 @@ from gramshift.data.readers import open_table
 from gramshift.data.tables import Table, TableError, short
 from gramshift.data.writing import Added
 from gramshift.model.choosing import DOUBTFUL, RANDOM
+from gramshift.model.inputs import MIN_RANDOM_LABELS
 
 FEW = 10  # documents of a class, of which not much is learnt
 EMPTY = "not filled in"
 NEW = "new label"  # the mark of a label that the source does not have, and that is meant
 DRAWN = "drawn"  # the column that says how a document came to be labelled
 CHOSEN = "chosen"  # in that column: by a person, for whatever reason
-MIN_RANDOM_LABELS = 10  # of fewer documents drawn at random, labels measure nothing
 
 
 @dataclass(frozen=True)
