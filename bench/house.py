@@ -23,7 +23,6 @@ LONGEST = 400  # lines of a module
 MOST_PATCHES = 24
 
 ALONE = {  # modules that one other imports, and what idea each of them is
-    "model.blank": "documents without evidence, left out of a fit and put back",
     "learn.factor": "a Cholesky factor that grows, of which ridge regression needs only solutions",
     "baselines.coral": "the method CORAL",
     "baselines.dci": "the method DCI",
