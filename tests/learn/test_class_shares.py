@@ -12,7 +12,6 @@ from gramshift.kernels.weighting import frequency_ratios
 from gramshift.learn.calibrate import Logits, meet_shares, softmax
 from gramshift.learn.shares import (
     DOUBT,
-    ERROR_BESIDE_LABELS,
     IMAGINED,
     MAX_DRIFT,
     MIN_ERROR,
@@ -236,7 +235,7 @@ def test_counts_of_random_labels_and_an_estimate_are_weighed_by_their_variances(
     n, expected = counts.sum(), []
     for count, share, before, error, now in zip(counts, used, source, errors, found.errors, strict=True):
         drawn = (count + before) / (n + 1)
-        by_counts, by_estimate = 1 / (drawn * (1 - drawn) / n), 1 / (error**2 + ERROR_BESIDE_LABELS**2)
+        by_counts, by_estimate = 1 / (drawn * (1 - drawn) / n), 1 / error**2
         expected.append((by_counts * count / n + by_estimate * share) / (by_counts + by_estimate))
         assert now == pytest.approx(1 / sqrt(by_counts + by_estimate))
     np.testing.assert_allclose(found.used, np.array(expected) / sum(expected), rtol=1e-9, atol=1e-12)

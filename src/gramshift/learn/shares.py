@@ -17,7 +17,6 @@ MAX_DRIFT = 2.0  # where domains have hardly a word in common
 DOUBT = 0.3  # the part of its error that a difference from the source's proportion has to exceed
 MIN_ERROR = 0.03  # of a proportion, however clear the evidence is
 LEAST_PRIOR = 1e-9  # keeps odds finite
-ERROR_BESIDE_LABELS = 0.1  # of an estimate that is combined with random labels, at least
 
 
 @dataclass(frozen=True)
@@ -119,7 +118,7 @@ def count_labels(shares: Shares, counts: Floats) -> Shares:
     n = counts.sum()
     smoothed = (counts + shares.source) / (n + 1)  # a class that was not drawn may be there all the same
     of_counts = smoothed * (1 - smoothed) / n
-    of_estimate = shares.errors**2 + ERROR_BESIDE_LABELS**2
+    of_estimate = shares.errors**2
     weight = of_estimate / (of_estimate + of_counts)
     used = weight * counts / n + (1 - weight) * shares.used
     return replace(shares, used=used / used.sum(), errors=np.sqrt(weight * of_counts))
