@@ -142,8 +142,8 @@ def ask(name: str, draws: Draws) -> Answers:
         confidence.append(np.round(classifier.transduction_proba_.max(axis=1), DIGITS))
         if name == BEST:
             told.append(what_is_told(classifier, truth))
-            with_priors = i == 0 and max(len(X), len(target)) <= PRIORS_UP_TO
-            told[-1]["right"] |= refit(draws[i], told[-1].get("fallback"), with_priors=with_priors)
+            if i == 0 and max(len(X), len(target)) <= PRIORS_UP_TO:
+                told[-1]["right"] |= refit(draws[i])
     return Answers(np.concatenate(right), np.concatenate(confidence), round(seconds, 2), told)
 
 
@@ -162,15 +162,11 @@ def ask_own_labels(texts: list[str], labels: Any) -> Answers | None:
     return None if right is None else Answers(right, None, round(seconds, 2))
 
 
-def refit(draw: Draw, fallback: str | None, *, with_priors: bool) -> dict[str, Any]:
-    """Fit best again with other class proportions, and without its guard if that fell back: which labels are then right."""
+def refit(draw: Draw) -> dict[str, Any]:
+    """Fit best again with the source's and with the true class proportions, and return which labels are then right."""
     (_, y), (_, truth) = draw
-    options: dict[str, Any] = {}
-    if with_priors:
-        options = {"source": {"class_prior": "source"}, "true": {"class_prior": true_prior(y, truth)}}
-    if fallback is not None:
-        options["unguarded"] = {"guard": False}
-    return {name: label(draw, **one) == truth for name, one in options.items()}
+    priors: dict[str, Any] = {"source": "source", "true": true_prior(y, truth)}
+    return {name: label(draw, class_prior=prior) == truth for name, prior in priors.items()}
 
 
 def label(draw: Draw, random_labels: Sequence[str | None] | None = None, **options: Any) -> Any:
@@ -196,6 +192,4 @@ def what_is_told(classifier: Any, truth: Any) -> dict[str, Any]:
         told["class_prior"] = prior | {"true": true_prior(truth, truth)}
     if unadapted is not None:
         told["right"][UNADAPTED] = np.asarray(unadapted) == truth
-    if hasattr(classifier, "fallback_"):
-        told["fallback"] = classifier.fallback_
     return told

@@ -22,7 +22,6 @@ COVERED = (85, 95)  # % of the draws
 N_RANDOM, BELOW_TRUE = 50, 3  # labels, and points
 LEAST_ACCURACY = {"video skew": 85}
 PRIORS = ("source", "true")
-FALLBACKS = ("unadapted", "source")
 
 
 def measure(cell: Cell, found: Found) -> Row:
@@ -71,7 +70,7 @@ def area(right: Any, confidence: Any) -> float | None:
 
 
 def summarise(rows: Sequence[Row], answers: Mapping[str, Found]) -> Row:
-    """Sum up every family, all cells and the guard."""
+    """Sum up every family and all cells."""
     families = {}
     for family in dict.fromkeys(row["family"] for row in rows):
         several = [row for row in rows if row["family"] == family]
@@ -86,20 +85,7 @@ def summarise(rows: Sequence[Row], answers: Mapping[str, Found]) -> Row:
             for other, cells in deficits.items()
         },
         "ece": mean_of(row["methods"][BEST]["ece"] for row in rows),
-        "guard": summarise_guard([told for row in rows for told in row["told"]]),
     }
-
-
-def summarise_guard(draws: Sequence[Row]) -> Row | None:
-    """Count how often best fell back, and how often these labels were at least as accurate as the adapted ones."""
-    if not any("fallback" in told for told in draws):
-        return None
-    found: Row = {"draws": len(draws)}
-    for name in FALLBACKS:
-        gains = [told["accuracy"] - told["right"]["unguarded"] for told in draws if told.get("fallback") == name]
-        gain = mean_of(gains) if gains else None
-        found[name] = {"draws": len(gains), "right": sum(one >= 0 for one in gains), "gain": gain}
-    return found
 
 
 def summarise_family(rows: Sequence[Row], found: Sequence[Found]) -> Row:

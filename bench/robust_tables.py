@@ -5,7 +5,7 @@ from typing import Any
 
 from bench.kernel_tables import machine_lines
 from bench.robust_answers import BEST, NAMES, OWN_LABELS, UNADAPTED
-from bench.robust_goals import FALLBACKS, PRIORS, Row, accuracy, is_below
+from bench.robust_goals import PRIORS, Row, accuracy, is_below
 from bench.robust_trials import CHANGES, N_LABELS
 
 MARKS = {"plain": "p", "rival": "r", UNADAPTED: "u"}
@@ -59,17 +59,12 @@ def show_cells(rows: Sequence[Row]) -> str:
 
 
 def show_all(summary: Row) -> str:
-    """Show shares of all cells, and what the guard did, if there is one."""
+    """Show in how many cells best is significantly below others."""
     lines = [
         f"significantly below {other}: {one['percent']:.1f} % of the cells, by {one['largest']:.1f} points at most"
         for other, one in summary["below"].items()
     ]
-    guard = summary["guard"]
-    if guard is None:
-        return "\n".join(lines)
-    rows = [[name, *(str(guard[name][key]) for key in ("draws", "right")), signed(guard[name]["gain"])] for name in FALLBACKS]
-    table = markdown(f"fell back to, of {guard['draws']} draws", ("draws", "rightly", "points gained"), rows)
-    return "\n".join([*lines, "", table])
+    return "\n".join(lines)
 
 
 def show_labels(rows: Sequence[Row]) -> str:

@@ -21,7 +21,7 @@ from bench.linear_goals import judge
 from bench.rivals import MismatchError
 from bench.robust_answers import Answers, Kept, true_prior
 from bench.robust_cells import draw, load_demo_sets, make_cells, make_demo_cells
-from bench.robust_goals import calibration_error, measure, summarise, summarise_guard
+from bench.robust_goals import calibration_error, measure, summarise
 from bench.robust_goals import judge as judge_robust
 from bench.robust_rivals import surest
 from bench.robust_trials import choose
@@ -197,18 +197,8 @@ def test_robust_tells_where_best_does_harm():
     family = summary["families"]["demo"]
     assert family["rival_below_own"] == pytest.approx(2)
     assert family["interval"] == {"draws": 1, "covered_percent": 100, "too_high": 2}
-    assert summary["guard"] is None
     goals = judge_robust(summary, [{"family": "demo", "accuracy": {"50": 80.0}, "true": 82.0}])
     reached = [goal["reached"] for goal in goals]
     assert reached == [True, False, False, False, False, goals[5]["reached"], False, True]  # the interval is too wide
     assert goals[3]["goal"] == "at least 0"  # the rival is nearly as good as the target's own labels
     assert calibration_error(np.arange(100) < 60, sure) == pytest.approx(0.15)
-
-
-def test_a_guard_is_right_if_labels_without_it_are_no_better():
-    draws = [
-        {"accuracy": 70.0, "fallback": None, "right": {}},
-        *({"accuracy": 70.0, "fallback": "source", "right": {"unguarded": other}} for other in (70.0, 66.0, 71.0)),
-    ]
-    found = summarise_guard(draws)
-    assert (found["draws"], found["source"], found["unadapted"]["draws"]) == (4, {"draws": 3, "right": 2, "gain": 1}, 0)
