@@ -25,6 +25,7 @@ from gramshift.learn.selection import choose_classes
 from gramshift.learn.shares import measure_drift
 from gramshift.model.settings import FEWEST, PRESETS
 from gramshift.runtime.resources import Runtime
+from gramshift.text.corpus import digest_of
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -86,7 +87,8 @@ def fit_best(source: Texts, codes: Codes, target: Texts, *, ngram_range: tuple[i
     """From texts to labels and probabilities."""
     texts, vectorizers = normalise([*source, *target]), make_vectorizers(ngram_range)
     present = [vectorizer.fit_transform(texts) for vectorizer in vectorizers]
-    labelling = Labelling.of_source(np.arange(len(texts)) < len(source), codes, int(codes.max()) + 1)
+    ranks = np.argsort(np.argsort([digest_of(text).hex() for text in [*source, *target]], kind="stable"))
+    labelling = Labelling.of_source(np.arange(len(texts)) < len(source), codes, int(codes.max()) + 1, ranks)
     n_added = tuple(max(1, round(share * len(target))) for share in JOINING)
     describer = SparseDescriber(present)
     n_rounds = 1 + len(JOINING) if len(target) >= FEWEST else 1
