@@ -13,6 +13,7 @@ from gramshift.learn.rounds import ENOUGH, FIRST, GROWTH, OWN
 from gramshift.learn.shares import (
     DOUBT,
     EVIDENCE_POWER,
+    GUARDED_ERROR,
     IMAGINED,
     LEAN_BY_DOCUMENTS,
     LEAN_BY_DRIFT,
@@ -179,6 +180,12 @@ def errors_of(probabilities, counts, drift):
     return errors
 
 
+def limits_of(before, unadapted, errors):
+    """Of three classes or more, one whose error is large grows no further than its part of the unadapted labels."""
+    guarded = [len(before) > 2 and error > GUARDED_ERROR for error in errors]
+    return [max(b, u) if limited else 1.0 for b, u, limited in zip(before, unadapted, guarded, strict=True)]
+
+
 def settle(shares, before, errors, limits):
     """Of each difference from the source's share the part beyond a part of its error, up to the limit of the class."""
     used = []
@@ -278,8 +285,8 @@ def best_of(source, labels, target, *, ngram_range, alpha, added, idf, by_class,
                 plain, first = probabilities_of(scores, steepness, offsets), estimated
                 counts = [labels.count(c) for c in range(n_classes)]
                 given = [row.index(max(row)) for row in plain]
-                limits = [1.0 if n_classes == 2 else max(before[c], given.count(c) / n) for c in range(n_classes)]
                 errors = errors_of(probabilities, counts, drift([words(text) for text in texts], m))
+                limits = limits_of(before, [given.count(c) / n for c in range(n_classes)], errors)
             else:
                 estimated = estimate_again(estimated, first, before)
             shares = settle(estimated, before, errors, limits)

@@ -12,6 +12,7 @@ from gramshift.kernels.weighting import frequency_ratios
 from gramshift.learn.calibrate import Logits, meet_shares, softmax
 from gramshift.learn.shares import (
     DOUBT,
+    GUARDED_ERROR,
     IMAGINED,
     MAX_DRIFT,
     MIN_ERROR,
@@ -116,7 +117,7 @@ def test_estimates_are_those_of_loops(counts, drift):
     np.testing.assert_allclose(found.source, before)
     np.testing.assert_allclose(found.estimated, estimated, rtol=0, atol=1e-9)
     np.testing.assert_allclose(found.errors, errors, rtol=0, atol=1e-9)
-    limits = [1.0 if len(counts) == 2 else max(b, u) for b, u in zip(before, unadapted, strict=True)]
+    limits = naive_best.limits_of(before, unadapted, errors)
     np.testing.assert_allclose(found.limits, limits)
     np.testing.assert_allclose(found.used, naive_best.settle(estimated, before, errors, limits), rtol=0, atol=1e-8)
     assert found.used.sum() == pytest.approx(1)
@@ -151,20 +152,23 @@ def test_of_a_difference_counts_what_exceeds_its_error():
     assert unsure[-1] == 0.5
 
 
-def test_one_class_of_three_grows_no_further_than_its_part_of_the_unadapted_labels():
+def test_a_class_of_three_that_is_all_but_unknown_grows_no_further_than_its_part_of_the_unadapted_labels():
     _, probabilities = draw_probabilities([0.8, 0.1, 0.1], np.full(3, 1 / 3), 600, 3.0)
-    codes, unadapted = codes_of([500] * 3), np.array([0.4, 0.3, 0.3])
-    free, limited = (estimate_shares(probabilities, codes, 0.0, None, one) for one in (None, unadapted))
-    assert free.used[0] > 0.7
+    codes, unadapted, far = codes_of([500] * 3), np.array([0.34, 0.33, 0.33]), 1.4
+    free, limited = (estimate_shares(probabilities, codes, far, None, one) for one in (None, unadapted))
+    assert (free.errors > GUARDED_ERROR).all()
     assert free.limits.tolist() == [1, 1, 1]
     assert limited.estimated.tolist() == free.estimated.tolist()
-    np.testing.assert_allclose(limited.limits, [0.4, 1 / 3, 1 / 3])  # none is below the source's
+    np.testing.assert_allclose(limited.limits, [0.34, 1 / 3, 1 / 3])  # none is below the source's
     assert limited.used[0] < free.used[0] - 0.05
     assert (limited.is_limited.tolist(), free.is_limited.any()) == ([True, False, False], False)
-    again = estimate_shares(probabilities, codes, 0.0, limited)
+    again = estimate_shares(probabilities, codes, far, limited)
     assert again.limits.tolist() == limited.limits.tolist()
+    known = estimate_shares(probabilities, codes, 0.0, None, unadapted)
+    assert known.limits.tolist() == [1, 1, 1]  # clear evidence may move a class as far as it will
+    assert known.used[0] > 0.7
     both = estimate_shares(
-        probabilities[:, :2] / probabilities[:, :2].sum(axis=1, keepdims=True), codes[:1000], 0.0, None, HALF
+        probabilities[:, :2] / probabilities[:, :2].sum(axis=1, keepdims=True), codes[:1000], far, None, HALF
     )
     assert both.limits.tolist() == [1, 1]  # of two classes neither gathers what the other has lost
 

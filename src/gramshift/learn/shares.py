@@ -16,6 +16,7 @@ LEAN_BY_DOCUMENTS = 6.0  # and over the root of the number of source documents o
 MAX_DRIFT = 2.0  # where domains have hardly a word in common
 DOUBT = 0.3  # the part of its error that a difference from the source's proportion has to exceed
 MIN_ERROR = 0.03  # of a proportion, however clear the evidence is
+GUARDED_ERROR = 0.4  # from this error on a proportion is all but unknown, and growth is limited
 LEAST_PRIOR = 1e-9  # keeps odds finite
 
 
@@ -63,8 +64,8 @@ def estimate_shares(
     where documents are clear cases, and nearly 1 where nothing is known. A difference from the source's proportion counts
     by the part that exceeds its error (``settle``).
 
-    Of three or more classes one may gather the documents that have lost their evidence in the new domain. So none may grow
-    beyond the proportion that it has among the ``unadapted`` labels, if these are given.
+    Of three or more classes one may gather the documents that have lost their evidence in the new domain. So a class whose
+    proportion is all but unknown may not grow beyond the one that it has among the ``unadapted`` labels, if these are given.
 
     With an estimate from ``before``, classifiers have adapted to it since. They can draw a proportion back towards the
     source's, half of the way; they cannot move it on, because they have learnt from the documents that they are asked about.
@@ -83,7 +84,7 @@ def estimate_shares(
         errors = lean_errors(tempered, source, estimated, leans)
     limits = np.ones(n_classes) if before is None else before.limits
     if unadapted is not None and n_classes > 2:
-        limits = np.maximum(source, unadapted)
+        limits = np.where(errors > GUARDED_ERROR, np.maximum(source, unadapted), 1.0)
     return Shares(source, estimated, settle(estimated, source, errors, limits), errors, limits)
 
 
