@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-import gramshift as gs
-from bench.corpus import NGRAM_RANGE, Texts, find_data, normalise
+from bench.corpus import Texts, find_data
 from gramshift.data.demo import DOMAINS as DEMO
 from gramshift.data.demo import load_demo
 from gramshift.data.reviews import load_sentiment
@@ -52,7 +51,7 @@ class Deck:
 
 @dataclass(frozen=True)
 class Grown:
-    """n documents, of each domain and class in turn; what ``TransductiveClassifier`` takes as documents in parts."""
+    """n documents, of each domain and class in turn, made while they are read."""
 
     reviews: Reviews
     letters: str
@@ -106,37 +105,3 @@ def grow(reviews: Reviews, n: int, setting: str) -> tuple[Grown, Grown]:
     """Source and target of a setting such as BD-EK, half of the documents each."""
     source, target = setting.split("-")
     return Grown(reviews, source, n - n // 2), Grown(reviews, target, n // 2, seed=1)
-
-
-def fit_grown(reviews: Reviews, n: int, n_landmarks: int, setting: str, **options: Any) -> gs.TransductiveClassifier:
-    """tkc as published, but for landmarks; documents are made while they are read."""
-    source, target = grow(reviews, n, setting)
-    return fit_documents(source, source.labels, target, n_landmarks, **options)
-
-
-def fit_documents(source: Any, labels: Any, target: Any, n_landmarks: int, **options: Any) -> gs.TransductiveClassifier:
-    classifier = gs.TransductiveClassifier(preset="paper", landmarks=n_landmarks, ngram_range=NGRAM_RANGE, **options)
-    return classifier.fit(source, labels, target=target)
-
-
-def resemble(reviews: Reviews, sizes: Sequence[int]) -> list[dict[str, Any]]:
-    """Real and grown documents side by side: mean length, and how many different n-grams so many documents have."""
-    by_turns = zip(*(reviews[letter][code] for letter in reviews for code in CODES), strict=True)
-    real = normalise([text for texts in by_turns for text in texts])
-    grown = normalise(Grown(reviews, "".join(reviews), max(sizes)).first(max(sizes)))
-    return [
-        {
-            "documents": size,
-            "length_real": float(np.mean([len(text) for text in real[:size]])),
-            "length_grown": float(np.mean([len(text) for text in grown[:size]])),
-            "ngrams_real": count_distinct(real[:size]),
-            "ngrams_grown": count_distinct(grown[:size]),
-        }
-        for size in sizes
-    ]
-
-
-def count_distinct(texts: Texts) -> int:
-    """Different n-grams of normalised texts."""
-    lo, hi = NGRAM_RANGE
-    return len({text[i : i + n] for text in texts for n in range(lo, hi + 1) for i in range(len(text) - n + 1)})

@@ -43,10 +43,6 @@ def run(texts: Texts, *, smoke: bool, repeat: int) -> dict[str, Any]:
         result["growth"] = grow(texts, few)
         result["cold"] = cold
         result["memory"] = weigh(texts, normalised, ["presence"] if smoke else list(GRAMS))
-        say("one core: how far from the machine")
-        from bench.bounds import measure_bounds
-
-        result["bounds"] = measure_bounds(normalised, repeat=few)
     result["source_changed"] = source_state(FOLDERS) != result["source"]
     if result["source_changed"]:
         say("gramshift's source was edited meanwhile: these figures mix two versions, measure again")

@@ -9,7 +9,7 @@ Result = dict[str, Any]
 
 def show(result: Result) -> str:
     """All tables, one below the other."""
-    parts = (head(result), races(result), growth(result), cold(result), memory(result), bounds(result))
+    parts = (head(result), races(result), growth(result), cold(result), memory(result))
     return "\n\n".join(parts)
 
 
@@ -53,15 +53,3 @@ def memory(result: Result) -> str:
     """Megabytes of a process."""
     rows = [[f"{row['contestant']}, {row['kind']}", row["peak_mb"], row["gram_mb"]] for row in result["memory"]]
     return table("peak memory", ("MB", "of which gram"), rows)
-
-
-def bounds(result: Result) -> str:
-    """One core on our data, and on data that stay in its cache."""
-    bits, lists = result["bounds"]["bits"], result["bounds"]["lists"]
-    rates = [bits[key] / 1e6 for key in ("best_row_blocks_per_s", "achieved_row_blocks_per_s")]
-    costs = [lists[key] for key in ("best_ns_per_increment", "achieved_ns_per_increment")]
-    rows = [
-        ["bits, million row blocks/s", *rates, bits["share_percent"]],
-        ["lists, ns/increment", *costs, lists["share_percent"]],
-    ]
-    return table("one core", ("best", "achieved", "share (%)"), rows)

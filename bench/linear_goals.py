@@ -5,7 +5,7 @@ from typing import Any
 from bench.table import cell
 
 Goal = dict[str, Any]
-SECTIONS = ("rival", "paper", "growth", "predict", "workers", "resume", "classes", "cost")
+SECTIONS = ("rival", "paper", "growth", "predict", "workers", "sample", "classes")
 FASTER, MEMORY_SHARE = 20, 1 / 3
 PAPER_SMALL, PAPER_LARGE = 1.5, 1.0
 FLAT_PERCENT = 20
@@ -13,7 +13,6 @@ FIXED_MB, KB_PER_DOCUMENT, LARGEST_MB, LARGEST_DOCS = 600, 16, 4000, 200_000
 PER_SECOND, PREDICT_FASTER = 2000, 15
 WORKERS_FASTER = 1.8
 CLASSES_RATIO = 1.5  # what "little more than two" is taken for
-TIMES_KILLED = 2
 
 
 def judge(result: dict[str, Any]) -> list[Goal]:
@@ -21,7 +20,7 @@ def judge(result: dict[str, Any]) -> list[Goal]:
     goals: list[Goal] = []
     for name, judged in JUDGES.items():
         found = result.get(name)
-        if found is not None and not (isinstance(found, dict) and "skipped" in found):
+        if found is not None:
             goals += [{"section": name} | goal for goal in judged(found)]
     return goals
 
@@ -51,10 +50,10 @@ def of_paper(rows: list[Goal]) -> list[Goal]:
     ]
 
 
-def of_growth(found: Goal) -> list[Goal]:
+def of_growth(found: list[Goal]) -> list[Goal]:
     goals = []
-    for lengths in dict.fromkeys(tuple(row["ngram_range"]) for row in found["runs"]):
-        rows = [row for row in found["runs"] if tuple(row["ngram_range"]) == lengths]
+    for lengths in dict.fromkeys(tuple(row["ngram_range"]) for row in found):
+        rows = [row for row in found if tuple(row["ngram_range"]) == lengths]
         first, last, what = rows[0], rows[-1], f"n-grams of {lengths[0]} to {lengths[1]}"
         change, of_cpu = (
             100 * (last[key] / last["documents"] / (first[key] / first["documents"]) - 1) for key in ("seconds", "cpu_s")
@@ -83,10 +82,8 @@ def of_workers(found: Goal) -> list[Goal]:
     return [at_least(found["ratio"], WORKERS_FASTER, f"times as fast by 2 Dask workers, {found['documents']:,} documents")]
 
 
-def of_resume(found: Goal) -> list[Goal]:
-    whole = f"{found['documents']:,} documents"
-    same = {"value": found["same_bytes"], "goal": "True", "reached": found["same_bytes"], "words": f"same bytes, {whole}"}
-    return [same, at_least(found["killed"], TIMES_KILLED, "times killed on the way")]
+def of_sample(found: Goal) -> list[Goal]:
+    return [at_most(found["peak_mb"], found["limit_mb"], f"MB for classify --sample on {found['documents']:,} documents")]
 
 
 def of_classes(rows: list[Goal]) -> list[Goal]:
@@ -100,6 +97,6 @@ JUDGES: dict[str, Any] = {
     "growth": of_growth,
     "predict": of_predict,
     "workers": of_workers,
-    "resume": of_resume,
+    "sample": of_sample,
     "classes": of_classes,
 }

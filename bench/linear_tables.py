@@ -14,10 +14,8 @@ def show(result: Result) -> str:
     parts = [machine_lines(result)]
     for name, make in TABLES.items():
         found = result.get(name)
-        if found is None:
-            continue
-        skipped = isinstance(found, dict) and "skipped" in found
-        parts.append(f"{name}: skipped, {found['skipped']}" if skipped else make(found))
+        if found is not None:
+            parts.append(make(found))
     failed = [f"failed   {name}: {words}" for name, words in result["failed"].items()]
     return "\n\n".join([*parts, "\n".join([*map(tell, result["goals"]), *failed])]).rstrip()
 
@@ -50,9 +48,9 @@ def paper(rows: list[Result]) -> str:
     return table("documents", ("paper (s)", "best (s)", "CPUs of paper", "CPUs of best", "ratio"), lines)
 
 
-def growth(found: Result) -> str:
+def growth(rows: list[Result]) -> str:
     lines = []
-    for row in [*found["runs"], *found["unseen"]]:
+    for row in rows:
         name = f"{row['documents']:,} of {row['setting']}, {row['ngram_range'][0]} to {row['ngram_range'][1]}"
         per_document = 1000 * row["peak_mb"] / row["documents"]
         lines.append([name, row["seconds"], row["cpu_s"], row["ms_per_document"], row["peak_mb"], per_document])
@@ -75,11 +73,9 @@ def workers(found: Result) -> str:
     return table(f"Dask workers, {found['documents']:,} documents", ("seconds", "documents/s"), lines)
 
 
-def resume(found: Result) -> str:
-    runs = [("without a break", found["whole"]), *((f"run {i}", run) for i, run in enumerate(found["runs"], start=1))]
-    lines = [[name, run["seconds"], run["peak_mb"], run["killed"]] for name, run in runs]
-    title = f"{found['documents']:,} documents, sample of {found['sample']:,}, {found['memory_limit']}"
-    return table(title, ("seconds", "peak MB", "killed"), lines)
+def sample(found: Result) -> str:
+    title = f"classify --sample {found['sample']:,} --memory {found['limit_mb']:,} MB"
+    return table(title, ("seconds", "peak MB"), [[f"{found['documents']:,} documents", found["seconds"], found["peak_mb"]]])
 
 
 def classes(rows: list[Result]) -> str:
@@ -88,35 +84,12 @@ def classes(rows: list[Result]) -> str:
     return table(f"classes, {rows[0]['documents']:,} documents", columns, [[row[key] for key in keys] for row in rows])
 
 
-def cost(found: Result) -> str:
-    """The cost model, how far off it is, and what it says of very many documents."""
-    parts = []
-    for name, one in found["model"].items():
-        parts.append(table(f"{name} per", ("",), [[term, f"{value:.3g}"] for term, value in one["costs"].items()]))
-        seen, unseen = (max(map(abs, several)) for several in one["off_percent"])
-        parts.append(f"off by {seen:.0f} % at most, and by {unseen:.0f} % for a run that it was not fitted on")
-    carried = found["carried"]
-    lines = [
-        [f"seconds of the fit, {carried['fitted_documents']:,} documents", carried["fit_s"]],
-        ["GB of the machine that fits", carried["fit_bytes"] / 1e9],
-    ]
-    if "label_s" in carried:
-        lines += [
-            ["hours of labelling, one core of each other machine", carried["label_s"] / 3600],
-            ["GB of each of these", carried["label_bytes"] / 1e9],
-            ["hours together", carried["seconds"] / 3600],
-        ]
-    title = f"{carried['documents'] / 1e6:g} million documents, {carried['machines']} machines"
-    return "\n\n".join([*parts, table(title, ("",), lines)])
-
-
 TABLES: dict[str, Callable[[Any], str]] = {
     "rival": rival,
     "paper": paper,
     "growth": growth,
     "predict": predict,
     "workers": workers,
-    "resume": resume,
+    "sample": sample,
     "classes": classes,
-    "cost": cost,
 }
