@@ -1,5 +1,6 @@
 import inspect
 import os
+import signal
 import sys
 from functools import cache
 from importlib import import_module
@@ -168,6 +169,14 @@ def sentence_model(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GRAMSHIFT_EMBEDDINGS", str(folder))
         yield folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def sigint():
+    """Let SIGINT raise KeyboardInterrupt here and in children, also where it is ignored: in the background of a script."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")
