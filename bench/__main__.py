@@ -59,14 +59,14 @@ def make_parser() -> argparse.ArgumentParser:
 def add_own(name: str, parser: argparse.ArgumentParser) -> None:
     """The options that one benchmark alone has."""
     if name == "linear":
-        from bench.linear_goals import SECTIONS
+        from bench.linear_tables import SECTIONS
 
         parser.add_argument("--only", type=some_of(SECTIONS), metavar="A,B", help=f"sections among {', '.join(SECTIONS)}")
         parser.add_argument("--largest", type=at_least(200), metavar="N", help="no more grown documents (default: 200000)")
         parser.add_argument("--million", action="store_true", help="a million documents in the section sample")
     if name == "robust":
+        from bench.robust_answers import TRIALS
         from bench.robust_cells import FAMILIES
-        from bench.robust_trials import TRIALS
 
         words = f"families among {', '.join(FAMILIES)}; parts beside them: {', '.join(TRIALS)}"
         parser.add_argument("--only", type=some_of([*FAMILIES, *TRIALS]), metavar="A,B", help=words)

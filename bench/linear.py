@@ -13,8 +13,7 @@ from bench.child import run_child
 from bench.corpus import NGRAM_RANGE, CorpusError, Texts
 from bench.grown import Reviews, load_reviews
 from bench.linear_commands import classify_by_sample, race_predicting
-from bench.linear_goals import SECTIONS, judge
-from bench.linear_tables import show
+from bench.linear_tables import SECTIONS, judge, show
 from bench.machine import describe_machine, describe_versions, say, source_state
 from bench.rivals import MismatchError
 

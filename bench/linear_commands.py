@@ -10,8 +10,7 @@ from typing import Any
 
 import gramshift
 from bench.child import run_child
-from bench.grown import Grown, Reviews
-from bench.linear_data import one_by_one, write_documents, write_parts
+from bench.grown import Grown, Reviews, one_by_one, write_documents, write_parts
 from bench.machine import dask_keys, say
 from bench.rivals import MismatchError
 from gramshift.runtime.cluster import open_cluster

@@ -9,18 +9,15 @@ import pytest
 from bench.__main__ import make_parser
 from bench.corpus import CorpusError
 from bench.development import read_development
-from bench.grown import Grown, load_reviews
+from bench.grown import Grown, load_reviews, split_setting, themed
 from bench.linear import compare
-from bench.linear_data import split_setting, themed
-from bench.linear_goals import SECTIONS as PARTS
-from bench.linear_goals import judge
+from bench.linear_tables import SECTIONS as PARTS
+from bench.linear_tables import judge
 from bench.rivals import MismatchError
-from bench.robust_answers import Answers, Kept, true_prior
+from bench.robust_answers import Answers, Kept, choose, surest, true_prior
 from bench.robust_cells import draw, load_demo_sets, make_cells, make_demo_cells
-from bench.robust_goals import calibration_error, measure, summarise
-from bench.robust_goals import judge as judge_robust
-from bench.robust_rivals import surest
-from bench.robust_trials import choose
+from bench.robust_tables import calibration_error, measure, summarise
+from bench.robust_tables import judge as judge_robust
 
 
 def test_development_reviews_are_read_once_each(tmp_path):
