@@ -10,7 +10,7 @@ BOUNDS = NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(abspath $(VENV))/bounds
 # what reads arrays that come from outside, and the leaves with random texts
 GUARDED = tests/test_leaf.py tests/ngrams tests/kernels tests/learn tests/model/test_files.py tests/model/test_door.py tests/runtime/test_checkpoint.py
 
-.PHONY: demo test test-fast test-bounds test-bounds-fast fuzz lint types docs clean
+.PHONY: demo test test-fast test-bounds test-bounds-fast bench-smoke lint types docs clean
 
 demo: $(VENV)/.installed
 	$(BIN)/gramshift demo
@@ -21,8 +21,9 @@ test: $(VENV)/.installed-test
 test-fast: $(VENV)/.installed-test
 	$(PYTEST) --hypothesis-profile fast -m "not data and not browser and not cluster and not process and not slow"
 
-fuzz: $(VENV)/.installed-test
-	$(BIN)/python -m fuzz --seconds 20 --seed 0
+bench-smoke: $(VENV)/.installed-test  # every benchmark on a few texts of the demo corpus
+	for name in kernel classifier reproduce linear classify robust; do \
+		$(BIN)/python -m bench $$name --smoke --json >/dev/null || exit 1; done
 
 test-bounds: $(VENV)/.installed-test  # everything, with bounds checking: some times as long
 	$(BOUNDS) $(PYTEST)
@@ -33,6 +34,7 @@ test-bounds-fast: $(VENV)/.installed-test
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
 
 types: $(VENV)/.installed-test
 	$(BIN)/mypy

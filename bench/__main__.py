@@ -13,26 +13,14 @@ from bench.corpus import CorpusError, load_corpus
 from bench.rivals import MismatchError
 
 BENCHMARKS = {
-    "kernel": "grams of n-gram kernels against scikit-learn: time, memory, growth, distance from the machine",
-    "pairs": "kernels that look at every pair of documents: pairs a second by length",
-    "weighted": "grams with a weight per n-gram against scikit-learn",
-    "experiments": 'what the preset "best" was chosen by: variants of the classifier on the development data (half an hour)',
+    "kernel": "grams of n-gram kernels against scikit-learn: time, memory, growth",
     "robust": 'whether the preset "best" does harm: languages, sizes, class shares, beside plain, paper and two rivals (hours)',
-    "unbalanced": 'the preset "best" on targets whose classes are not balanced',
-    "ablations": 'the preset "best" without one of its parts, under the protocol of the paper (half an hour)',
     "reproduce": "all results of the paper's tables against the straightforward script on a part of them",
-    "scale": "fits with landmarks: time and memory of up to 80,000 documents, accuracy beside the exact fit, a cost model",
-    "estimates": "peak memory of fits beside what is told of it beforehand",
     "classifier": "the transductive classifier against Algorithm 1 in NumPy: time, memory, growth, share of each stage",
-    "linear": 'the preset "best" against scikit-learn and "paper", by documents, classes and workers, predicting, a cost model',
+    "linear": 'the preset "best" against scikit-learn and "paper", by documents, classes and workers, and with --sample',
     "classify": 'the command classify with the preset "best", from files to page, beside another commit',
-    "faults": "a fault at every call of the system that writing makes: which file is there afterwards, and whether it is whole",
-    "endurance": "10,000 predictions and 200 fits in one process: memory, open files and threads must stay as they are",
-    "problems": "wrong labels of a source, flipped at random: how many of them the most doubtful tenth holds, beside cleanlab",
-    "sample": "what 50 labels by hand are worth: of random documents, of the least sure, of doubtful ones that differ",
-    "house": "the source itself: modules, names used twice, late imports, monkeypatches of the tests, before and now",
 }
-GROWING = ("scale", "linear", "classify")  # take or make as many documents as they are asked for
+GROWING = ("linear", "classify")  # take or make as many documents as they are asked for
 OWN = {  # options that not every benchmark has
     "linear": ("only", "largest", "million"),
     "classify": ("against",),
@@ -54,7 +42,7 @@ def at_least(least: int) -> Any:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """All benchmarks take the same options, except those that read no texts."""
+    """Make the parser: all benchmarks take the same options, and some have more."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--docs", type=at_least(20), metavar="N", help="an evenly spread sample of N documents (default: all)")
     common.add_argument("--data", metavar="DIR", help="folder with sorted_data_acl (default: GRAMSHIFT_DATA, ../shared/data)")
@@ -64,29 +52,21 @@ def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     commands = parser.add_subparsers(dest="benchmark", required=True)
     for name, words in BENCHMARKS.items():
-        if name not in ("house", "faults"):
-            add_own(name, commands.add_parser(name, parents=[common], help=words, description=words))
-    faults = commands.add_parser("faults", help=BENCHMARKS["faults"], description=BENCHMARKS["faults"])
-    faults.add_argument("--smoke", action="store_true", help="each file, call and fault once, without those that take long")
-    faults.add_argument("--strace", action="store_true", help="faults by strace, from outside, instead of from Python")
-    faults.add_argument("--json", action="store_true", help="one JSON object on stdout instead of a table")
-    house = commands.add_parser("house", help=BENCHMARKS["house"], description=BENCHMARKS["house"])
-    house.add_argument("--commit", metavar="REV", help="count at this commit only (default: the working tree)")
-    house.add_argument("--json", action="store_true", help="one JSON object on stdout instead of a table")
+        add_own(name, commands.add_parser(name, parents=[common], help=words, description=words))
     return parser
 
 
 def add_own(name: str, parser: argparse.ArgumentParser) -> None:
     """The options that one benchmark alone has."""
     if name == "linear":
-        from bench.linear_goals import SECTIONS
+        from bench.linear_tables import SECTIONS
 
         parser.add_argument("--only", type=some_of(SECTIONS), metavar="A,B", help=f"sections among {', '.join(SECTIONS)}")
         parser.add_argument("--largest", type=at_least(200), metavar="N", help="no more grown documents (default: 200000)")
-        parser.add_argument("--million", action="store_true", help="a million documents in the section resume")
+        parser.add_argument("--million", action="store_true", help="a million documents in the section sample")
     if name == "robust":
+        from bench.robust_answers import TRIALS
         from bench.robust_cells import FAMILIES
-        from bench.robust_trials import TRIALS
 
         words = f"families among {', '.join(FAMILIES)}; parts beside them: {', '.join(TRIALS)}"
         parser.add_argument("--only", type=some_of([*FAMILIES, *TRIALS]), metavar="A,B", help=words)
@@ -109,30 +89,9 @@ def some_of(names: Sequence[str]) -> Any:
     return parse
 
 
-def run_house(args: argparse.Namespace) -> int:
-    """Count the house; 1 if git does not know the commit."""
-    from bench import house
-
-    try:
-        result = house.run(args.commit)
-    except CalledProcessError as error:
-        print(f"bench: {error.stderr.decode().strip()}", file=sys.stderr)
-        return 1
-    print(json.dumps(result, indent=2) if args.json else house.show(result))
-    return 0
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Run one benchmark; 0 if all is well, 1 if results differ or a child fails, 2 if the data cannot be had."""
     args = make_parser().parse_args(arguments)
-    if args.benchmark == "house":
-        return run_house(args)
-    if args.benchmark == "faults":
-        from bench import faults
-
-        result = faults.run(smoke=args.smoke, strace=args.strace)
-        print(json.dumps(result, indent=2) if args.json else faults.show(result))
-        return 1 if result["failed"] else 0
     try:
         grows = args.benchmark in GROWING
         texts = load_corpus(args.data, docs=None if grows else args.docs, smoke=args.smoke)

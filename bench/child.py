@@ -4,7 +4,6 @@ Nothing but the standard library is imported at the top, because a task may time
 """
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -89,7 +88,7 @@ def algebra(texts: list[str], contestant: str, path: str) -> dict[str, float]:
 
         fit_labels(make_classifier(len(gram), kernel="precomputed"), gram, labels_with_gaps(len(gram)))
     else:
-        from bench.algorithm import algorithm_1, label_reviews
+        from bench.rivals import algorithm_1, label_reviews
 
         algorithm_1(gram, *label_reviews(len(gram)))
     peak = peak_bytes()
@@ -129,95 +128,12 @@ def settings(texts: list[str]) -> dict[str, float]:
     return {"seconds": time.perf_counter() - begun, "peak_mb": peak_bytes() / 1e6}
 
 
-def landmarks(texts: list[str], n: str, n_landmarks: str, setting: str, limit: str, smoke: str) -> dict[str, float]:
-    """Seconds and peak memory of a fit with landmarks on grown documents, which are made whenever it reads them.
-
-    A small fit comes first: it loads compiled code.
-    """
-    from bench.grown import fit_grown, grow, load_reviews
-
-    reviews = load_reviews(smoke=bool(int(smoke)))
-    fit_grown(reviews, 200, 20, setting)
-    begun = time.perf_counter()
-    classifier = fit_grown(reviews, int(n), int(n_landmarks), setting, memory_limit=limit)
-    seconds = time.perf_counter() - begun
-    n_training = int((classifier.labeled_iter_ >= 0).sum())
-    n_characters = sum(len(text) for half in grow(reviews, int(n), setting) for part in half.parts() for text in part)
-    return {"seconds": seconds, "peak_mb": peak_bytes() / 1e6, "training": n_training, "characters": n_characters}
-
-
-def dask(texts: list[str], n: str, n_landmarks: str, setting: str, workers: str, smoke: str) -> dict[str, float]:
-    """Seconds of such a fit on Dask workers of one thread each, which have done a small fit before.
-
-    Documents are in memory: to make them on the way would keep this process busy, which shares its cores with the workers.
-    """
-    from dask import config
-
-    from bench.grown import fit_documents, fit_grown, load_reviews
-    from bench.machine import dask_keys
-    from gramshift.runtime.cluster import open_cluster
-
-    reviews = load_reviews(smoke=bool(int(smoke)))
-    documents = held(reviews, int(n), setting)
-    with open_cluster(n_workers=int(workers)) as cluster, config.set(dask_keys(cluster.client)):
-        cluster.client.run(warm_up, int(smoke))
-        on_workers: dict[str, Any] = {"engine": "dask", "scheduler": cluster.address}
-        fit_grown(reviews, 200, 20, setting, **on_workers)
-        begun = time.perf_counter()
-        fit_documents(*documents, int(n_landmarks), **on_workers)
-        return {"seconds": time.perf_counter() - begun}
-
-
-def alone(texts: list[str], n: str, n_landmarks: str, setting: str, smoke: str) -> dict[str, float]:
-    """Seconds of such a fit on one thread, without Dask."""
-    os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
-    from bench.grown import fit_documents, load_reviews
-
-    warm_up(int(smoke))
-    documents = held(load_reviews(smoke=bool(int(smoke))), int(n), setting)
-    begun = time.perf_counter()
-    fit_documents(*documents, int(n_landmarks), n_jobs=1)
-    return {"seconds": time.perf_counter() - begun}
-
-
-def fit(texts: list[str], n: str, options: str, resume: str, smoke: str) -> dict[str, Any]:
-    """The peak memory of any fit of grown documents, on one thread of BLAS, and the size of its work."""
-    os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
-    from dataclasses import asdict
-
-    import gramshift
-    from bench.grown import grow, load_reviews
-    from gramshift.model.fit import describe_work
-    from gramshift.model.inputs import FitInput
-
-    source, target = grow(load_reviews(smoke=bool(int(smoke))), int(n), "B-D")
-    given: dict[str, Any] = json.loads(options)
-    classifier = gramshift.TransductiveClassifier(n_jobs=2, **{"preset": "paper"} | given)
-    if "landmarks" in given:  # documents are made while they are read
-        classifier.fit(source, source.labels, target=target, resume=resume or None)
-    else:
-        together = source.first(len(source)), target.first(len(target))
-        classifier.fit(together[0], source.labels, target=together[1], resume=resume or None)
-    peak = peak_bytes()
-    documents = FitInput(source.first(len(source)) + target.first(len(target)), [*source.labels, *[None] * len(target)])
-    runtime = classifier._runtime()
-    work = describe_work(documents, *classifier._check_parameters(runtime), runtime)
-    return {"peak": peak, "work": asdict(work)}
-
-
 def held(reviews: Any, n: int, setting: str) -> tuple[list[str], Any, list[str]]:
     """Source texts, their labels and target texts in memory."""
     from bench.grown import grow
 
     source, target = grow(reviews, n, setting)
     return source.first(len(source)), source.labels, target.first(len(target))
-
-
-def warm_up(smoke: int) -> None:
-    """A small fit, for compiled code."""
-    from bench.grown import fit_grown, load_reviews
-
-    fit_grown(load_reviews(smoke=bool(smoke)), 200, 20, "BD-EK", n_jobs=1)
 
 
 def peak_bytes() -> int:
@@ -241,10 +157,6 @@ TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "algebra": algebra,
     "reproduce": reproduce,
     "settings": settings,
-    "landmarks": landmarks,
-    "dask": dask,
-    "alone": alone,
-    "fit": fit,
     **LINEAR_TASKS,
 }
 

@@ -12,15 +12,12 @@ from unittest.mock import patch
 import numpy as np
 
 import gramshift as gs
-from bench.algorithm import algorithm_1, label_reviews
 from bench.child import run_child
-from bench.classifier_tables import show
 from bench.corpus import NGRAM_RANGE, Texts, normalise, spread
 from bench.machine import describe_machine, describe_versions, least_and_median, say, source_state, timed
-from bench.rivals import GRAMS, MismatchError
+from bench.rivals import GRAMS, MismatchError, algorithm_1, label_reviews
+from bench.table import machine_lines, table
 from gramshift.runtime.resources import Runtime
-
-__all__ = ["run", "show"]
 
 SIZES = (2000, 4000, 8000)
 FOLDERS = ("text", "ngrams", "kernels", "runtime", "grams", "learn", "model")
@@ -157,7 +154,7 @@ def stage_times() -> Iterator[dict[str, float]]:
     from gramshift.model.similarities import StringKernel
 
     places: list[tuple[str, Any, str]] = [
-        ("gram", StringKernel, "gram"),
+        ("gram", StringKernel, "compute"),
         ("descriptions", GramFeatures, "centred"),
         ("factor", Preconditioner, "grow"),
         ("solve", ridge, "conjugate_gradients"),
@@ -189,3 +186,38 @@ def stage_times() -> Iterator[dict[str, float]]:
     finally:
         for one in patches:
             one.stop()
+
+
+def show(result: dict[str, Any]) -> str:
+    """All tables, one below the other."""
+    n, n_source = result["documents"], result["source_documents"]
+    head = f"{machine_lines(result)}\ntexts     {n_source} source and {n - n_source} target documents"
+    return "\n\n".join((head, show_race(result), show_memory(result), show_growth(result)))
+
+
+def show_race(result: dict[str, Any]) -> str:
+    """Seconds against NumPy."""
+    algebra, whole = result["algebra"], result["whole"]
+    columns = ("rival", "ours, min", "ours, median", "ratio of least", "same labels", "scores off by")
+    keys = ("numpy_s", "gramshift_s", "gramshift_median_s", "ratio", "same_labels", "largest_difference")
+    rows = [
+        ["from a given gram", *(algebra[key] for key in keys)],
+        ["from texts", whole["rival_s"], whole["gramshift_s"], whole["gramshift_median_s"], whole["ratio"], None, None],
+    ]
+    return table("two rounds (s)", columns, rows)
+
+
+def show_memory(result: dict[str, Any]) -> str:
+    """Megabytes of a process."""
+    rows = [[row["contestant"], row["peak_mb"], row["beyond_mb"]] for row in result["memory"]]
+    return table("peak memory", ("MB", "beyond the gram"), rows)
+
+
+def show_growth(result: dict[str, Any]) -> str:
+    """Seconds by number of documents, and where they go."""
+    stages = list(result["growth"][0]["shares_percent"])
+    rows = [
+        [row["documents"], row["with_probabilities_s"], row["fit_s"], *row["shares_percent"].values()]
+        for row in result["growth"]
+    ]
+    return table("documents", ("fit (s)", "labels alone (s)", *(f"{stage} (%)" for stage in stages)), rows)

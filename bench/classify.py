@@ -13,12 +13,10 @@ from typing import Any
 
 import gramshift
 from bench.corpus import ROOT, Texts
-from bench.grown import load_reviews
-from bench.kernel_tables import machine_lines
-from bench.linear_data import take, write_documents
+from bench.grown import load_reviews, take, write_documents
 from bench.machine import describe_machine, describe_versions, say, source_state
 from bench.rivals import MismatchError
-from bench.table import table
+from bench.table import machine_lines, table
 
 FOLDERS = ("text", "ngrams", "kernels", "runtime", "grams", "learn", "model", "commands", "report")
 AGAINST = "ed6bd3f"  # before texts were prepared once for everything

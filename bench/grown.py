@@ -1,16 +1,20 @@
-"""Any number of documents grown from real reviews: their sentences put together anew, the same each time, never all held."""
+"""Documents for benchmarks: real reviews by turns, and any number grown from their sentences, the same each time."""
 
+import json
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
+from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
-import gramshift as gs
-from bench.corpus import NGRAM_RANGE, Texts, find_data, normalise
+from bench.corpus import CorpusError, Texts, find_data
 from gramshift.data.demo import DOMAINS as DEMO
 from gramshift.data.demo import load_demo
 from gramshift.data.reviews import load_sentiment
@@ -52,7 +56,7 @@ class Deck:
 
 @dataclass(frozen=True)
 class Grown:
-    """n documents, of each domain and class in turn; what ``TransductiveClassifier`` takes as documents in parts."""
+    """n documents, of each domain and class in turn, made while they are read."""
 
     reviews: Reviews
     letters: str
@@ -108,35 +112,59 @@ def grow(reviews: Reviews, n: int, setting: str) -> tuple[Grown, Grown]:
     return Grown(reviews, source, n - n // 2), Grown(reviews, target, n // 2, seed=1)
 
 
-def fit_grown(reviews: Reviews, n: int, n_landmarks: int, setting: str, **options: Any) -> gs.TransductiveClassifier:
-    """tkc as published, but for landmarks; documents are made while they are read."""
-    source, target = grow(reviews, n, setting)
-    return fit_documents(source, source.labels, target, n_landmarks, **options)
+Codes = NDArray[np.intp]
+LETTERS = "BDEK"
+SENTENCES = 8  # of a text about one theme
 
 
-def fit_documents(source: Any, labels: Any, target: Any, n_landmarks: int, **options: Any) -> gs.TransductiveClassifier:
-    classifier = gs.TransductiveClassifier(preset="paper", landmarks=n_landmarks, ngram_range=NGRAM_RANGE, **options)
-    return classifier.fit(source, labels, target=target)
+def take(reviews: Reviews, letters: str, n: int) -> tuple[Texts, Codes]:
+    """The first n real reviews of these domains, of each domain and class in turn."""
+    pools = [reviews[letter][code] for letter in letters for code in CODES]
+    texts = [text for turn in zip(*pools, strict=True) for text in turn]
+    if n > len(texts):
+        raise CorpusError(f"{n} reviews of {letters}: there are {len(texts)}; ask for at most that many")
+    return texts[:n], np.resize(np.array(CODES, np.intp), n)
 
 
-def resemble(reviews: Reviews, sizes: Sequence[int]) -> list[dict[str, Any]]:
-    """Real and grown documents side by side: mean length, and how many different n-grams so many documents have."""
-    by_turns = zip(*(reviews[letter][code] for letter in reviews for code in CODES), strict=True)
-    real = normalise([text for texts in by_turns for text in texts])
-    grown = normalise(Grown(reviews, "".join(reviews), max(sizes)).first(max(sizes)))
-    return [
-        {
-            "documents": size,
-            "length_real": float(np.mean([len(text) for text in real[:size]])),
-            "length_grown": float(np.mean([len(text) for text in grown[:size]])),
-            "ngrams_real": count_distinct(real[:size]),
-            "ngrams_grown": count_distinct(grown[:size]),
-        }
-        for size in sizes
-    ]
+def split_setting(reviews: Reviews, setting: str, n: int) -> tuple[Texts, Codes, Texts]:
+    """Source, its classes and target of a setting such as BDE-K: of n real reviews each domain has as many."""
+    source, target = setting.split("-")
+    n_target = n * len(target) // len(source + target)
+    return *take(reviews, source, n - n_target), take(reviews, target, n_target)[0]
 
 
-def count_distinct(texts: Texts) -> int:
-    """Different n-grams of normalised texts."""
-    lo, hi = NGRAM_RANGE
-    return len({text[i : i + n] for text in texts for n in range(lo, hi + 1) for i in range(len(text) - n + 1)})
+def themed(reviews: Reviews, letters: str, n: int, n_classes: int, *, seed: int) -> tuple[Texts, Codes]:
+    """n documents in so many classes: the longest word of a sentence decides its class, in every domain alike."""
+    chance, pools = random.Random(seed), [list[str]() for _ in range(n_classes)]
+    for letter in letters:
+        for code in CODES:
+            for sentence in cut(tuple(reviews[letter][code])):
+                longest = max(re.findall(r"\w+", sentence.lower()), key=len, default="")
+                pools[crc32(longest.encode()) % n_classes].append(sentence)
+    decks = []
+    for sentences in pools:
+        several = [" ".join(sentences[start : start + SENTENCES]) for start in range(0, len(sentences), SENTENCES)]
+        decks.append(Deck(several, chance))
+    return [decks[i % n_classes].deal() for i in range(n)], np.arange(n) % n_classes
+
+
+def write_documents(path: Path, texts: Iterable[str], labels: Iterable[int] | None = None) -> None:
+    """A file with a JSON object per line."""
+    names = None if labels is None else ("positive" if code else "negative" for code in labels)
+    with path.open("w", encoding="utf-8") as file:
+        for number, text in enumerate(texts):
+            row = {"id": f"{path.stem}-{number}", "text": text} | ({} if names is None else {"label": next(names)})
+            file.write(json.dumps(row) + "\n")
+
+
+def write_parts(folder: Path, grown: Grown, n_files: int) -> None:
+    """Grown documents without labels in so many files."""
+    folder.mkdir()
+    texts, size = one_by_one(grown), -(-len(grown) // n_files)
+    for number in range(n_files):
+        write_documents(folder / f"part-{number:03}.jsonl", islice(texts, size))
+
+
+def one_by_one(grown: Grown) -> Iterator[str]:
+    """Grown documents, never all held."""
+    return (text for part in grown.parts() for text in part)

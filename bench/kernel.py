@@ -1,4 +1,4 @@
-"""Grams by gramshift and by scikit-learn: same process, same texts, in turns, and equal in every cell."""
+"""Kernel matrices by gramshift and by scikit-learn: same process, same texts, in turns, and equal in every cell."""
 
 import os
 from functools import partial
@@ -8,12 +8,10 @@ from typing import Any
 import gramshift as gs
 from bench.child import run_child
 from bench.corpus import NGRAM_RANGE, Texts, count_ngrams, normalise, spread
-from bench.kernel_tables import show
 from bench.machine import describe_machine, describe_versions, least_and_median, say, source_state, timed
 from bench.rivals import GRAMS, require_equal
+from bench.table import machine_lines, table
 from gramshift.data.demo import load_demo
-
-__all__ = ["run", "show"]
 
 SIZES = (1000, 2000, 4000, 8000)
 FOLDERS = ("text", "ngrams", "kernels", "runtime", "grams", "model")  # what is measured
@@ -43,10 +41,6 @@ def run(texts: Texts, *, smoke: bool, repeat: int) -> dict[str, Any]:
         result["growth"] = grow(texts, few)
         result["cold"] = cold
         result["memory"] = weigh(texts, normalised, ["presence"] if smoke else list(GRAMS))
-        say("one core: how far from the machine")
-        from bench.bounds import measure_bounds
-
-        result["bounds"] = measure_bounds(normalised, repeat=few)
     result["source_changed"] = source_state(FOLDERS) != result["source"]
     if result["source_changed"]:
         say("gramshift's source was edited meanwhile: these figures mix two versions, measure again")
@@ -128,3 +122,43 @@ def weigh(texts: Texts, normalised: Texts, kinds: list[str]) -> list[dict[str, A
         say(f"memory: {contestant}, {kind}")
         rows.append({"contestant": contestant, "kind": kind} | run_child("memory", contestant, kind, texts=given))
     return rows
+
+
+def show(result: dict[str, Any]) -> str:
+    """All tables, one below the other."""
+    parts = (show_head(result), show_races(result), show_growth(result), show_cold(result), show_memory(result))
+    return "\n\n".join(parts)
+
+
+def show_head(result: dict[str, Any]) -> str:
+    """Machine, versions, texts."""
+    lo, hi = result["ngram_range"]
+    ngrams = f"{result['ngram_occurrences'] / 1e6:.3g} million n-grams of {lo} to {hi} characters"
+    return f"{machine_lines(result)}\ntexts     {result['documents']} documents, {ngrams}"
+
+
+def show_races(result: dict[str, Any]) -> str:
+    """Seconds against scikit-learn."""
+    columns = ("scikit-learn", "ours, min", "ours, median", "ratio to min", "ratio to median", "equal")
+    keys = ("sklearn_s", "gramshift_min_s", "gramshift_median_s", "ratio", "ratio_median", "equal")
+    return table("gram (s)", columns, [[kind, *map(row.get, keys)] for kind, row in result["kinds"].items()])
+
+
+def show_growth(result: dict[str, Any]) -> str:
+    """Seconds by number of documents."""
+    columns = ("ours (s)", "docs^2/s", "scikit-learn (s)", "docs^2/s")
+    keys = ("documents", "gramshift_s", "gramshift_docs2_per_s", "sklearn_s", "sklearn_docs2_per_s")
+    return table("documents", columns, [[row[key] for key in keys] for row in result["growth"]])
+
+
+def show_cold(result: dict[str, Any]) -> str:
+    """Seconds of a fresh process."""
+    columns = ("import", "first call", "later call", "extra", "touching memory", "all compiled anew")
+    keys = ("import_s", "first_call_s", "later_call_s", "extra_s", "touch_s", "compile_s")
+    return table("cold (s)", columns, [["presence", *(result["cold"][key] for key in keys)]])
+
+
+def show_memory(result: dict[str, Any]) -> str:
+    """Megabytes of a process."""
+    rows = [[f"{row['contestant']}, {row['kind']}", row["peak_mb"], row["gram_mb"]] for row in result["memory"]]
+    return table("peak memory", ("MB", "of which gram"), rows)

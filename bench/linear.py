@@ -12,24 +12,21 @@ import numpy as np
 from bench.child import run_child
 from bench.corpus import NGRAM_RANGE, CorpusError, Texts
 from bench.grown import Reviews, load_reviews
-from bench.linear_commands import race_predicting, resume_killed
-from bench.linear_cost import carry, model
-from bench.linear_goals import SECTIONS, judge
-from bench.linear_tables import show
+from bench.linear_commands import classify_by_sample, race_predicting
+from bench.linear_tables import SECTIONS, judge, show
 from bench.machine import describe_machine, describe_versions, say, source_state
 from bench.rivals import MismatchError
 
 __all__ = ["run", "show"]
 
 FOLDERS = ("text", "ngrams", "kernels", "runtime", "grams", "learn", "model")
-RIVAL_SETTING, PAIR_SETTING, GROWN_SETTING, OTHER_SETTING = "BDE-K", "E-K", "BD-EK", "BE-DK"
+RIVAL_SETTING, PAIR_SETTING, GROWN_SETTING = "BDE-K", "E-K", "BD-EK"
 SIZES = (10_000, 20_000, 50_000, 100_000, 200_000)
 RANGES = (NGRAM_RANGE, (1, 8))
-N_WORD_LENGTHS = 2
 CLASSES = (2, 5, 20)
 TIE = 1e-6  # of the largest score: below that rounding decides
 CLOSE = 1e-6
-CARRIED, MACHINES, SAMPLED = 100_000_000, 100, 100_000
+SAMPLED = 100_000
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ class Plan:
     repeat: int
     docs: int
     largest: int
-    resumed: int
+    sampled: int
 
     def child(self, task: str, *arguments: object, own: bool = False) -> dict[str, Any]:
         """A task in a process of its own; of made-up texts only those that are to have one (``own``)."""
@@ -61,9 +58,9 @@ def run(
 ) -> dict[str, Any]:
     """All measurements, or some sections; ``texts`` are not used, ``docs`` is the number of real reviews."""
     largest = largest or (400 if smoke else SIZES[-1])
-    resumed = 1_000_000 if million else min(largest, 2000 if smoke else 100_000)
+    sampled = 1_000_000 if million else min(largest, 2000 if smoke else 100_000)
     reviews, source = load_reviews(smoke=smoke), source_state(FOLDERS)
-    plan = Plan(reviews, smoke, 1 if smoke else min(repeat, 3), docs or (120 if smoke else 8000), largest, resumed)
+    plan = Plan(reviews, smoke, 1 if smoke else min(repeat, 3), docs or (120 if smoke else 8000), largest, sampled)
     result: dict[str, Any] = {
         "benchmark": "linear",
         "machine": describe_machine(),
@@ -73,7 +70,7 @@ def run(
         "repeat": plan.repeat,
         "failed": {},
     }
-    for name in needed(only):
+    for name in SECTIONS if only is None else [name for name in SECTIONS if name in only]:
         try:
             result[name] = MEASURE[name](plan, result)
         except (MismatchError, CorpusError, CalledProcessError) as error:  # other sections may take hours and still be well
@@ -82,14 +79,6 @@ def run(
     result["goals"] = judge(result)
     result["source_changed"] = source_state(FOLDERS) != source
     return result
-
-
-def needed(only: Sequence[str] | None) -> list[str]:
-    """The sections that were asked for, with what the cost model is made of."""
-    wanted = set(SECTIONS if only is None else only)
-    if "cost" in wanted:
-        wanted |= {"growth", "predict"}
-    return [name for name in SECTIONS if name in wanted]
 
 
 def race_rival(plan: Plan, result: dict[str, Any]) -> list[dict[str, Any]]:
@@ -139,34 +128,33 @@ def race_paper(plan: Plan, result: dict[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def grow(plan: Plan, result: dict[str, Any]) -> dict[str, Any]:
-    """Fits of growing size for two ranges of n-grams, and one of other documents that the cost model has not seen."""
+def grow(plan: Plan, result: dict[str, Any]) -> list[dict[str, Any]]:
+    """Fits of growing size for two ranges of n-grams."""
     sizes = [size for size in SIZES if size <= plan.largest]
     sizes = sizes if len(sizes) > 1 else [plan.largest // 2, plan.largest]
     rows: list[dict[str, Any]] = []
     for lengths in RANGES:
         try:
             for n in sizes:
-                rows.append(measure(plan, n, lengths, GROWN_SETTING))
+                rows.append(measure(plan, n, lengths))
         except CalledProcessError as error:  # what is larger still would fail too; smaller ones took long
             if not rows:
                 raise
             say(f"growth: {error}")
             result["failed"]["growth"] = f"{n} documents, n-grams of {lengths[0]} to {lengths[1]}: {error}"
-    return {"runs": rows, "unseen": [measure(plan, 3 * rows[-1]["documents"] // 8, NGRAM_RANGE, OTHER_SETTING)]}
+    return rows
 
 
-def measure(plan: Plan, n: int, lengths: tuple[int, int], setting: str) -> dict[str, Any]:
+def measure(plan: Plan, n: int, lengths: tuple[int, int]) -> dict[str, Any]:
     """A fit of grown documents, each time in a process of its own: of several the fastest, with the largest peak."""
     runs = []
     for _ in range(plan.repeat):
-        say(f"growth: {n} documents of {setting}, n-grams of {lengths[0]} to {lengths[1]}")
-        runs.append(plan.child("grown_fit", n, *lengths, setting))
+        say(f"growth: {n} documents, n-grams of {lengths[0]} to {lengths[1]}")
+        runs.append(plan.child("grown_fit", n, *lengths, GROWN_SETTING))
     found = min(runs, key=lambda one: float(one["seconds"]))
     found |= {"cpu_s": min(one["cpu_s"] for one in runs), "peak_mb": max(one["peak_mb"] for one in runs)}
     found["all_seconds"] = [one["seconds"] for one in runs]
-    n_lengths = 1 + lengths[1] - lengths[0] + N_WORD_LENGTHS
-    described = {"documents": n, "setting": setting, "ngram_range": list(lengths), "lengths": n_lengths}
+    described = {"documents": n, "setting": GROWN_SETTING, "ngram_range": list(lengths)}
     return described | found | {"ms_per_document": 1000 * found["seconds"] / n}
 
 
@@ -203,8 +191,8 @@ def race_workers(plan: Plan, result: dict[str, Any]) -> dict[str, Any]:
     return race_predicting(plan.reviews, plan.largest, repeat=plan.repeat, smoke=plan.smoke)
 
 
-def race_resume(plan: Plan, result: dict[str, Any]) -> dict[str, Any]:
-    return resume_killed(plan.reviews, plan.resumed)
+def sample(plan: Plan, result: dict[str, Any]) -> dict[str, Any]:
+    return classify_by_sample(plan.reviews, plan.sampled)
 
 
 def race_classes(plan: Plan, result: dict[str, Any]) -> list[dict[str, Any]]:
@@ -220,25 +208,12 @@ def race_classes(plan: Plan, result: dict[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def tell_costs(plan: Plan, result: dict[str, Any]) -> dict[str, Any]:
-    """The cost model of the growth runs, and what it says of a sample that is fitted and files that are labelled."""
-    growth, predicted = result.get("growth"), result.get("predict")
-    if growth is None:
-        return {"skipped": "no runs to fit costs to"}
-    found, like = model(growth["runs"], growth["unseen"]), growth["runs"][0]
-    fitted = {"documents": 2 * SAMPLED, "characters": 2 * SAMPLED * like["characters"] / like["documents"]}
-    fitted["lengths"] = like["lengths"]
-    several = None if predicted is None else predicted["models"][-1]
-    return {"model": found, "carried": carry(found, fitted, CARRIED, MACHINES, several)}
-
-
 MEASURE: dict[str, Callable[[Plan, dict[str, Any]], Any]] = {
     "rival": race_rival,
     "paper": race_paper,
     "growth": grow,
     "predict": race_predict,
     "workers": race_workers,
-    "resume": race_resume,
+    "sample": sample,
     "classes": race_classes,
-    "cost": tell_costs,
 }

@@ -37,8 +37,7 @@ def _answers(codes: Any, scores: Any, probabilities: Any) -> dict[str, Any]:
 
 def real_fit(texts: list[str], setting: str, n: str, repeat: str, smoke: str) -> dict[str, Any]:
     """From n real reviews to labels and probabilities by the preset "best"."""
-    from bench.grown import load_reviews
-    from bench.linear_data import split_setting
+    from bench.grown import load_reviews, split_setting
 
     reviews = load_reviews(smoke=bool(int(smoke)))
     source, codes, target = split_setting(reviews, setting, int(n))
@@ -58,8 +57,7 @@ def real_fit(texts: list[str], setting: str, n: str, repeat: str, smoke: str) ->
 
 def real_rival(texts: list[str], setting: str, n: str, smoke: str) -> dict[str, Any]:
     """The same by scikit-learn and SciPy, once."""
-    from bench.grown import load_reviews
-    from bench.linear_data import split_setting
+    from bench.grown import load_reviews, split_setting
     from bench.linear_rivals import fit_best
 
     source, codes, target = split_setting(load_reviews(smoke=bool(int(smoke))), setting, int(n))
@@ -72,8 +70,7 @@ def real_rival(texts: list[str], setting: str, n: str, smoke: str) -> dict[str, 
 def presets(texts: list[str], setting: str, n: str, grown: str, repeat: str, smoke: str) -> dict[str, Any]:
     """Both presets on the same documents, in turns, real ones or grown ones."""
     from bench.child import held
-    from bench.grown import load_reviews
-    from bench.linear_data import split_setting
+    from bench.grown import load_reviews, split_setting
 
     reviews = load_reviews(smoke=bool(int(smoke)))
     source, codes, target = (held if int(grown) else split_setting)(reviews, *_order(int(grown), setting, int(n)))
@@ -126,8 +123,7 @@ def predict(texts: list[str], path: str, n: str, repeat: str, pinned: str, smoke
     """Documents a second that a model labels on one core; they are real reviews of domains that it has not seen."""
     _use_one_core(bool(int(pinned)))
     import gramshift
-    from bench.grown import load_reviews
-    from bench.linear_data import take
+    from bench.grown import load_reviews, take
 
     documents, _ = take(load_reviews(smoke=bool(int(smoke))), "EK", int(n))
     begun = time.perf_counter()
@@ -150,8 +146,7 @@ def predict_rival(texts: list[str], n: str, n_predicted: str, pinned: str, smoke
     """The same by CountVectorizer and a coefficient per n-gram, once; its model is that of the same documents."""
     _use_one_core(bool(int(pinned)))
     from bench.child import held
-    from bench.grown import load_reviews
-    from bench.linear_data import take
+    from bench.grown import load_reviews, take
     from bench.linear_rivals import fit_best
 
     reviews = load_reviews(smoke=bool(int(smoke)))
@@ -166,8 +161,7 @@ def predict_rival(texts: list[str], n: str, n_predicted: str, pinned: str, smoke
 
 def classes(texts: list[str], n: str, n_classes: str, repeat: str, smoke: str) -> dict[str, Any]:
     """Seconds of a fit of grown documents in so many classes."""
-    from bench.grown import load_reviews
-    from bench.linear_data import themed
+    from bench.grown import load_reviews, themed
 
     reviews, half, k = load_reviews(smoke=bool(int(smoke))), int(n) // 2, int(n_classes)
     source, codes = themed(reviews, "BD", int(n) - half, k, seed=0)

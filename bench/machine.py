@@ -63,11 +63,6 @@ def cpu_model() -> str:
     return names[0] if names else platform.processor() or "unknown"
 
 
-def seconds(function: Callable[[], Any]) -> float:
-    """How long one call takes."""
-    return timed(function)[0]
-
-
 def timed(function: Callable[[], Any]) -> tuple[float, Any]:
     """How long one call takes, and its result."""
     begun = time.perf_counter()

@@ -5,13 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from bench.algorithm import ALPHA, N_ADDED, Floats, fit_predict
 from bench.child import run_child
 from bench.corpus import NGRAM_RANGE, Texts, normalise
-from bench.kernel_tables import machine_lines
 from bench.machine import describe_machine, describe_versions, say, source_state, timed
-from bench.rivals import GRAMS, MismatchError
-from bench.table import table
+from bench.rivals import ALPHA, GRAMS, N_ADDED, Floats, MismatchError, fit_predict
+from bench.table import machine_lines, table
 
 FOLDERS = ("text", "ngrams", "kernels", "runtime", "grams", "learn", "model", "data", "evaluate")
 PART = ("E-K", "DEK-B")  # one setting of each sort

@@ -12,11 +12,9 @@ from typing import Any
 
 from bench.corpus import CorpusError, Texts
 from bench.machine import describe_machine, describe_versions, say, source_state
-from bench.robust_answers import Kept, ask_all
+from bench.robust_answers import TRIALS, Kept, ask_all, choose
 from bench.robust_cells import Cell, Sets, load_demo_sets, load_sets, make_cells, make_demo_cells
-from bench.robust_goals import Row, judge, measure, summarise
-from bench.robust_tables import show
-from bench.robust_trials import TRIALS, choose
+from bench.robust_tables import Row, judge, measure, show, summarise
 from gramshift.model.settings import PRESETS
 
 __all__ = ["run", "show"]

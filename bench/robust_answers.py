@@ -1,21 +1,120 @@
-"""The answers of every method in a cell of the benchmark robust, pooled over its draws; rivals can be kept in a file."""
+"""Methods and rivals in cells of the benchmark robust: their answers, pooled over draws, and how stable these are."""
 
 import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from threadpoolctl import threadpool_limits
 
-from bench.corpus import CorpusError
+from bench.corpus import CorpusError, Texts
 from bench.machine import say, timed
-from bench.robust_cells import Cell, Labelled, Sets
-from bench.robust_rivals import RIVALS, learn_own_labels
+from bench.robust_cells import Cell, Labelled, Sets, take
 from gramshift.methods import METHODS
+
+VIEWS: tuple[dict[str, Any], ...] = (
+    {"analyzer": "word", "ngram_range": (1, 2)},
+    {"analyzer": "char_wb", "ngram_range": (2, 5)},
+)
+STEPS = 4
+FOLDS = 5
+
+
+class Tfidf:
+    """The source alone is learnt from; the target is only labelled."""
+
+    def fit(self, X: Texts, y: Any, *, target: Texts) -> Self:
+        """Learn and label, as our own classifiers do."""
+        source, found = vectorise(X, target)
+        return self._keep(learn(source, y), found)
+
+    def _keep(self, model: Any, found: Any) -> Self:
+        self.classes_ = model.classes_
+        self.transduction_proba_ = model.predict_proba(found)
+        self.transduction_ = self.classes_[self.transduction_proba_.argmax(axis=1)]
+        return self
+
+
+class BalancedTfidf(Tfidf):
+    """The same with self-training in four steps: of each class, by its share of the source, the surest documents join."""
+
+    def fit(self, X: Texts, y: Any, *, target: Texts) -> Self:
+        """Learn, let documents join that are labelled by the model before, learn again."""
+        source, found = vectorise(X, target)
+        model = learn(source, y)
+        shares = np.array([np.mean(y == label) for label in model.classes_])
+        for step in range(1, STEPS + 1):
+            rows, codes = surest(model.predict_proba(found), np.round(step / (STEPS + 1) * len(target) * shares).astype(int))
+            model = learn(sparse.vstack([source, found[rows]]).tocsr(), np.concatenate([y, model.classes_[codes]]))
+        return self._keep(model, found)
+
+
+def surest(probabilities: Any, quotas: Any) -> tuple[Any, Any]:
+    """Choose rows and classes of the documents that join: of those given to a class the surest, no more than its quota."""
+    codes = probabilities.argmax(axis=1)
+    chosen = []
+    for code, quota in enumerate(quotas):
+        given = np.flatnonzero(codes == code)
+        chosen.append(given[np.argsort(-probabilities[given, code], kind="stable")][:quota])
+    rows = np.concatenate(chosen)
+    return rows, codes[rows]
+
+
+def learn(source: Any, y: Any) -> Any:
+    """Fit logistic regression on one core: vectors are short, and threads that wait for each other take ten times as long."""
+    with threadpool_limits(1):
+        return LogisticRegression(C=10, max_iter=1000).fit(source, y)
+
+
+def vectorise(X: Texts, target: Texts) -> tuple[Any, Any]:
+    """Put the tf-idf of words and of characters side by side, with what the source alone has."""
+    return _vectorise(tuple(X), tuple(target))
+
+
+@lru_cache(maxsize=8)  # both rivals of a cell take the same draws
+def _vectorise(X: tuple[str, ...], target: tuple[str, ...]) -> tuple[Any, Any]:
+    both = [one_view(X, target, view) for view in VIEWS]
+    source, found = (sparse.hstack(parts).tocsr() for parts in zip(*both, strict=True))
+    return source, found
+
+
+def one_view(X: Sequence[str], target: Sequence[str], view: dict[str, Any]) -> tuple[Any, Any]:
+    """Count what two documents have at least, or one where nothing else is left."""
+    vectoriser = TfidfVectorizer(sublinear_tf=True, min_df=2, **view)
+    try:
+        source = vectoriser.fit_transform(X)
+    except ValueError:
+        vectoriser.set_params(min_df=1)
+        source = vectoriser.fit_transform(X)
+    return source, vectoriser.transform(target)
+
+
+def learn_own_labels(texts: Texts, labels: Any) -> Any:
+    """Find which documents are labelled rightly by what others of the same domain teach with their true labels.
+
+    None where a class has fewer documents than there are folds, or all documents have one class.
+    """
+    counts = np.unique(labels, return_counts=True)[1]
+    if len(counts) == 1 or counts.min() < FOLDS:
+        return None
+    right = np.zeros(len(texts), bool)
+    for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(labels, labels):
+        model = Tfidf().fit([texts[i] for i in train], labels[train], target=[texts[i] for i in test])
+        right[test] = model.transduction_ == labels[test]
+    return right
+
+
+RIVALS: dict[str, Any] = {"tfidf": Tfidf, "tfidf balanced": BalancedTfidf}
+
 
 BEST, UNADAPTED, OWN_LABELS = "best", "unadapted", "own labels"
 NAMES = ("plain", "paper", *RIVALS, BEST)
@@ -193,3 +292,68 @@ def what_is_told(classifier: Any, truth: Any) -> dict[str, Any]:
     if unadapted is not None:
         told["right"][UNADAPTED] = np.asarray(unadapted) == truth
     return told
+
+
+N_LABELS = (0, 25, 50, 100)
+SEEDS, SHUFFLES, LEFT_OUT = 3, 3, 5
+CHANGES = ("source shuffled", "target shuffled", "one left out")
+
+
+def choose(cells: Sequence[Cell], n: int, least: int) -> list[Cell]:
+    """Choose up to two cells of each family: the first of equal sizes and the first of changed proportions, if it has both.
+
+    Targets have ``least`` documents or more.
+    """
+    chosen = []
+    for family in dict.fromkeys(cell.family for cell in cells):
+        large = [cell for cell in cells if cell.family == family and cell.n_target is not None and cell.n_target >= least]
+        usual = [cell for cell in large if not cell.words and cell.n_source == cell.n_target]
+        changed = [cell for cell in large if cell.words]
+        chosen += [*usual[:1], *changed, *usual[1:]][:n]
+    return chosen
+
+
+def try_labels(cell: Cell, sets: Sets) -> dict[str, Any]:
+    """Measure the accuracy with so many random labels, the mean of some draws of them, and with the true proportions."""
+    draw = cell.draw(sets, 0)
+    (_, y), (_, truth) = draw
+    found = {
+        str(n): float(np.mean([score_unlabelled(draw, n, seed) for seed in range(SEEDS if n else 1)]))
+        for n in N_LABELS
+        if n < len(truth)
+    }
+    true = 100 * float(np.mean(label(draw, class_prior=true_prior(y, truth)) == truth))
+    return {"cell": cell.name, "family": cell.family, "accuracy": found, "true": true}
+
+
+def score_unlabelled(draw: Draw, n: int, seed: int) -> float:
+    """Fit with the labels of so many random target documents; the accuracy of all others in percent."""
+    truth = draw[1][1]
+    order = np.random.default_rng(seed).permutation(len(truth))  # fewer labels are among more
+    known: list[str | None] = [None] * len(truth)
+    for row in order[:n]:
+        known[row] = str(truth[row])
+    found = label(draw, random_labels=known if n else None)
+    return 100 * float(np.mean((found == truth)[order[n:]]))
+
+
+def try_shuffled(cell: Cell, sets: Sets) -> dict[str, Any]:
+    """Count the labels that change with the order of the source, with that of the target, and without a source document."""
+    source, target = cell.draw(sets, 0)
+    before, rng = label((source, target)), np.random.default_rng(0)
+    of_source, of_target = np.arange(len(source[0])), np.arange(len(target[0]))
+
+    def count(rows: Any, target_rows: Any) -> int:
+        return int(np.sum(label((take(source, rows), take(target, target_rows))) != before[target_rows]))
+
+    counts = (
+        [count(rng.permutation(of_source), of_target) for _ in range(SHUFFLES)],
+        [count(of_source, rng.permutation(of_target)) for _ in range(SHUFFLES)],
+        [count(np.delete(of_source, row), of_target) for row in rng.choice(of_source, LEFT_OUT, replace=False)],
+    )
+    changed = {name: float(np.mean(several)) for name, several in zip(CHANGES, counts, strict=True)}
+    return {"cell": cell.name, "family": cell.family, "documents": len(before), "changed": changed}
+
+
+TRIALS: dict[str, Any] = {"labels": (2, try_labels), "shuffled": (1, try_shuffled)}
+"""For each part of the benchmark beside the matrix, how many cells of a family it takes, and what it does with one."""

@@ -16,8 +16,8 @@ from zlib import crc32
 import numpy as np
 
 from bench.corpus import ROOT, CorpusError, Texts
-from bench.experiments import load_data
 from gramshift.data.demo import load_demo
+from gramshift.data.reviews import load_sentiment
 
 Labelled = tuple[Texts, Any]
 """Texts, and an array with the label of each."""
@@ -264,10 +264,13 @@ def load_demo_sets() -> dict[str, Labelled]:
 
 def load_sets() -> dict[str, Labelled]:
     """Load every data set by its name."""
-    folder = Path(os.environ.get("GRAMSHIFT_DATA") or ROOT.parent / "shared" / "data") / "development"
+    data = Path(os.environ.get("GRAMSHIFT_DATA") or ROOT.parent / "shared" / "data")
+    folder = data / "development"
     sets: dict[str, Labelled] = {
-        letter: (texts, np.where(codes == 1, "positive", "negative")) for letter, (texts, codes) in load_data().items()
+        letter: (domain.texts("title+text"), np.where(np.array(domain.codes) == 1, "positive", "negative"))
+        for letter, domain in load_sentiment(data).domains.items()
     }
+    sets["V"] = read_lines(folder / "video")
     sets |= {name: read_csv(folder / "chinese" / f"{name}.csv") for name in CHINESE}
     for name in SHORT:
         texts, labels = sets[f"{name} 3"] = read_csv(folder / "short" / f"{name}.csv")
@@ -278,6 +281,18 @@ def load_sets() -> dict[str, Labelled]:
         texts, labels = sets[f"{name} products"] = read_csv(folder / "categories" / f"{name}.csv")
         sets[f"{name} ten"] = [*texts, *domain_texts], np.concatenate([labels, domain_labels])
     return sets
+
+
+def read_lines(folder: Path) -> Labelled:
+    """Read a review per line, each text once."""
+    found: dict[str, str] = {}
+    for label in ("positive", "negative"):
+        path = folder / f"{label}.txt"
+        if not path.is_file():
+            raise CorpusError(f"{path} is not there; robust needs the development data")
+        for line in path.read_text(errors="replace").splitlines():
+            found.setdefault(line, label)
+    return list(found), np.array(list(found.values()))
 
 
 def read_csv(path: Path) -> Labelled:

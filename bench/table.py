@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+Goal = dict[str, Any]
+
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Aligned columns under a line of names."""
@@ -24,3 +26,19 @@ def cell(value: Any) -> str:
     if isinstance(value, int) or abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:#.3g}" if abs(value) >= 0.001 else f"{value:.1e}"
+
+
+def machine_lines(result: dict[str, Any]) -> str:
+    """Machine and versions."""
+    machine = result["machine"]
+    used = f"{machine['cores_used']} cores used, {machine['memory_gb']:.1f} GB, load before {machine['load_before']:.1f}"
+    versions = ", ".join(f"{name} {number}" for name, number in result["versions"].items()) + f" (source {result['source']})"
+    return f"machine   {machine['cpu']}, {used}\nversions  {versions}"
+
+
+def at_least(value: float, goal: float, words: str) -> Goal:
+    return {"value": value, "goal": f"at least {cell(goal)}", "reached": bool(value >= goal), "words": words}
+
+
+def at_most(value: float, goal: float, words: str) -> Goal:
+    return {"value": value, "goal": f"at most {cell(goal)}", "reached": bool(value <= goal), "words": words}

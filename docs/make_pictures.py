@@ -3,17 +3,16 @@
 python -m docs.make_pictures writes them into docs/images.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import grimp
 import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
 import gramshift as gs
-from bench.imports import read_imports, read_source
 from gramshift.learn.features import adapted_kernel, exponential, normalize_gram
 from gramshift.report.drawings import Scale, shape
 
@@ -88,16 +87,17 @@ ROOMS = {  # where each one stands: column and row
     "ngrams": (2, 8),
     "text": (1, 9),
 }
-FOR_ALL = {"errors", "hooks", "leaf"}  # which every room may import
 
 
-def read_rooms() -> tuple[dict[str, int], set[tuple[str, str]]]:
-    """How many modules each room has, and which room imports which, as the source has it."""
-    source = read_source(IMAGES.parents[1] / "src" / "gramshift")
-    modules = Counter(source.room_of(module) for module, path in source.paths.items() if path.name != "__init__.py")
-    found = {(source.room_of(one.importer), source.room_of(one.imported)) for one in read_imports(source)}
-    edges = {(here, there) for here, there in found if here != there and {here, there} <= set(modules) - FOR_ALL - {""}}
-    return {room: n for room, n in modules.items() if room not in FOR_ALL and room}, edges
+def read_rooms() -> set[tuple[str, str]]:
+    """Return the pairs of subpackages of which the first imports the second, as the source has it."""
+    graph = grimp.build_graph("gramshift")
+    found = {
+        (module.split(".")[1], other.split(".")[1])
+        for module in graph.modules - {"gramshift"}
+        for other in graph.find_modules_directly_imported_by(module) - {"gramshift"}
+    }
+    return {(here, there) for here, there in found if here != there and {here, there} <= set(ROOMS)}
 
 
 def without_detours(edges: set[tuple[str, str]]) -> set[tuple[str, str]]:
@@ -111,16 +111,13 @@ def without_detours(edges: set[tuple[str, str]]) -> set[tuple[str, str]]:
 
 
 def draw_rooms() -> Iterator[Markup]:
-    modules, edges = read_rooms()
-    if set(modules) != set(ROOMS):
-        raise ValueError(f"rooms without a place in the picture, or places without a room: {set(modules) ^ set(ROOMS)}")
     width, height, step = 150, 40, 60
 
     def place(room: str) -> tuple[float, float]:
         column, row = ROOMS[room]
         return 20 + 165 * column, 16 + step * row
 
-    for here, there in sorted(without_detours(edges)):
+    for here, there in sorted(without_detours(read_rooms())):
         (x0, y0), (x, y) = place(here), place(there)
         x0, x = x0 + width / 2, x + width / 2
         if x0 == x:
@@ -129,8 +126,8 @@ def draw_rooms() -> Iterator[Markup]:
         side = x0 + (22 if x > x0 else -22)  # beside the arrow that goes straight down
         into = x - (12 if x > x0 else -12)
         yield arrow((side, y0 + height), (side, y - 10), (into, y - 10), (into, y))
-    for room, n in modules.items():
-        yield box(*place(room), width, height, room, f"{n} modules" if n > 1 else "1 module")
+    for room in ROOMS:
+        yield box(*place(room), width, height, room)
 
 
 def draw_flow() -> Iterator[Markup]:

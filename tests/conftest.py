@@ -1,5 +1,6 @@
 import inspect
 import os
+import signal
 import sys
 from functools import cache
 from importlib import import_module
@@ -47,7 +48,6 @@ WITH_CLUSTER = {
     "tests/model/test_dask.py",
     "tests/runtime/test_cluster.py",
 }
-ONE_BY_ONE = {"tests/test_bench.py"}
 STARTS = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system")
 
 started: list[str] = []  # processes, by the event that told of them
@@ -74,7 +74,7 @@ def pytest_configure(config):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Give workers whole files, which share fixtures; those with a cluster together, long tests without fixtures one by one.
+    """Give workers whole files, which share fixtures; those with a cluster together.
 
     The marker xdist_group would say so too, but pytest 9.2 does not let pytest-xdist 3.8 hand it on.
     """
@@ -83,7 +83,7 @@ def pytest_xdist_make_scheduler(config, log):
     class Scheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid):
             file = nodeid.partition("::")[0]
-            return "cluster" if file in WITH_CLUSTER else nodeid if file in ONE_BY_ONE else file
+            return "cluster" if file in WITH_CLUSTER else file
 
     config.option.loadscopereorder = False
     return Scheduling(config, log)
@@ -169,6 +169,14 @@ def sentence_model(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GRAMSHIFT_EMBEDDINGS", str(folder))
         yield folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def sigint():
+    """Let SIGINT raise KeyboardInterrupt here and in children, also where it is ignored: in the background of a script."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

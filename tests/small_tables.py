@@ -1,8 +1,8 @@
 """Small tables for tests of the command line."""
 
 import csv
-
-from bench.forks import fork, wait_for
+import os
+import warnings
 
 
 def write_csv(path, columns, rows):
@@ -20,12 +20,17 @@ def read_csv(path):
 
 def die_in_a_fork(work):
     """Run work() in a fork of this process and return how that ended, as subprocess has it: -9 if it was killed."""
-
-    def done():
-        work()
-        return 0
-
-    return wait_for(fork(done))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
+        child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            work()
+            code = 0
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 class Parts:

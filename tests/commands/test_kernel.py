@@ -1,3 +1,4 @@
+import io
 import json
 import os
 import subprocess
@@ -24,16 +25,16 @@ def source(tmp_path):
     return path
 
 
-def test_the_file_holds_the_gram(tmp_path, source):
-    result = run_process("kernel", source, "--output", tmp_path / "K.npy", "--kind", "spectrum", "--ngrams", "2-3", "--json")
-    assert result.returncode == 0, result.stderr
+def test_the_file_holds_the_gram(gramshift, tmp_path, source):
+    result = gramshift("kernel", source, "--output", tmp_path / "K.npy", "--kind", "spectrum", "--ngrams", "2-3", "--json")
+    assert result.code == 0, result.err
     gram = np.load(tmp_path / "K.npy")
     assert (gram == StringKernel("spectrum", ngram_range=(2, 3)).gram(LINES)).all()
-    report = json.loads(result.stdout)
+    report = json.loads(result.out)
     assert report["documents"] == 4
     assert report["dtype"] == "int64"
     assert report["bytes"] == gram.nbytes
-    assert result.stderr == f"4 documents, 25 characters; {tmp_path / 'K.npy'} will take 128 bytes\n"
+    assert result.err == f"4 documents, 25 characters; {tmp_path / 'K.npy'} will take 128 bytes\n"
 
 
 @pytest.mark.parametrize(
@@ -43,17 +44,18 @@ def test_the_file_holds_the_gram(tmp_path, source):
         ("local_rank", ["--max-offset", "5", "--sigma", "0.5"], {"max_offset": 5, "sigma": 0.5}),
     ],
 )
-def test_kernels_with_parameters_of_their_own(tmp_path, source, kind, options, parameters):
-    result = run_process("kernel", source, "-o", tmp_path / "K.npy", "--kind", kind, "--ngrams", "2-3", *options, "--json")
-    assert result.returncode == 0, result.stderr
-    assert json.loads(result.stdout)["dtype"] == "float64"
+def test_kernels_with_parameters_of_their_own(gramshift, tmp_path, source, kind, options, parameters):
+    result = gramshift("kernel", source, "-o", tmp_path / "K.npy", "--kind", kind, "--ngrams", "2-3", *options, "--json")
+    assert result.code == 0, result.err
+    assert json.loads(result.out)["dtype"] == "float64"
     assert np.load(tmp_path / "K.npy").tolist() == StringKernel(kind, ngram_range=(2, 3), **parameters).gram(LINES).tolist()
 
 
-def test_standard_input_and_normalising(tmp_path):
-    result = run_process("kernel", "-", "-o", tmp_path / "K.npy", "--normalize", "--ngrams", "2", input="ab\nabc\n")
-    assert result.returncode == 0, result.stderr
-    assert result.stdout == ""
+def test_standard_input_and_normalising(gramshift, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"ab\nabc\n")))
+    result = gramshift("kernel", "-", "-o", tmp_path / "K.npy", "--normalize", "--ngrams", "2")
+    assert result.code == 0, result.err
+    assert result.out == ""
     assert np.load(tmp_path / "K.npy").tolist() == [[1, 1 / np.sqrt(2)], [1 / np.sqrt(2), 1]]
 
 
@@ -161,10 +163,6 @@ def test_after_ctrl_c_the_same_command_goes_on(tmp_path):
     assert f"gramshift: {folder} is of another run: ngram_range is [5, 8] there and [3, 3] here; give another" in other.stderr
 
 
-def test_without_resume_ctrl_c_says_that_nothing_was_written(tmp_path, source):
-    assert interrupted(tmp_path, source, after=0).stderr.splitlines()[-1] == "gramshift: interrupted; nothing was written"
-
-
 def test_force_replaces(tmp_path, source):
     (tmp_path / "K.npy").write_bytes(b"old")
     options = {"kind": "presence", "ngram_range": (5, 8), "force": True}
@@ -172,10 +170,10 @@ def test_force_replaces(tmp_path, source):
     assert np.load(tmp_path / "K.npy").shape == (4, 4)
 
 
-def test_a_missing_option_is_a_usage_error(source):
-    result = run_process("kernel", source)
-    assert result.returncode == 2
-    assert "--output" in result.stderr
+def test_a_missing_option_is_a_usage_error(gramshift, source):
+    result = gramshift("kernel", source)
+    assert result.code == 2
+    assert "--output" in result.err
 
 
 @pytest.mark.cluster

@@ -7,6 +7,7 @@ import json
 import math
 from datetime import date, datetime
 from decimal import Decimal
+from functools import reduce
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -24,6 +25,8 @@ from gramshift.commands.classify.labelled import label_columns
 from gramshift.data.readers import open_table
 from gramshift.data.tables import TableError
 from gramshift.data.writing import open_writer
+from gramshift.errors import GramshiftError
+from in_child import check_in_child
 
 ODD = [
     '"',
@@ -310,7 +313,7 @@ CHECKS = {"csv": check_csv, "tsv": check_csv, "jsonl": check_jsonl, "parquet": c
 @pytest.mark.parametrize("output", CHECKS)
 @pytest.mark.parametrize("format", MADE)
 def test_cells_are_written_as_they_were_read(format, output):
-    @examples(120)
+    @examples(40)
     @given(MADE[format])
     def check(made):
         with TemporaryDirectory() as folder:
@@ -321,3 +324,74 @@ def test_cells_are_written_as_they_were_read(format, output):
                 CHECKS[output](made, rewrite(made, output, folder))
 
     check()
+
+
+PIECES = [
+    *ODD,
+    *LIKE_OTHERS,
+    "{",
+    "}",
+    "[",
+    ":",
+    "\\ud800",
+    "\xff",
+    "\x80",
+    '"text": "a", ',
+    "PAR1",
+    "\x15\x02",
+    "\xff\xff\xff\x7f",
+    "[" * 300,
+]
+changes = st.tuples(
+    st.sampled_from(["put", "over", "cut", "end", "copy"]),
+    st.floats(0, 1, exclude_max=True),
+    st.sampled_from(PIECES) | st.characters(max_codepoint=255),
+)
+
+
+def change(data, what, where, piece):
+    """Damage a file: put bytes in or over others, leave some out, cut it off, or repeat some."""
+    at, new = int(where * len(data)), piece.encode("latin-1", "replace")
+    return {
+        "put": data[:at] + new + data[at:],
+        "over": data[:at] + new + data[at + len(new) :],
+        "cut": data[:at] + data[at + len(new) :],
+        "end": data[:at],
+        "copy": data[:at] + data[at : at + 20] * 3 + data[at + 20 :],
+    }[what]
+
+
+def read_rows(path, encoding):
+    with open_table(str(path), encoding=encoding) as table:
+        return [row for part in table.parts(2) for row in part.rows]
+
+
+@pytest.mark.slow
+@pytest.mark.process
+@pytest.mark.parametrize("format", MADE)
+def test_a_damaged_table_is_refused_by_name_or_comes_out_as_it_was_read(format):
+    """Libraries that read tables have compiled code, so that this is done in a child."""
+
+    def check_all(note):
+        @examples(200)
+        @given(MADE[format], st.lists(changes, min_size=1, max_size=4))
+        def check(made, steps):
+            data = reduce(lambda data, step: change(data, *step), steps, made.data)
+            note((made, steps))
+            with TemporaryDirectory() as folder:
+                found, told = None, ""
+                try:
+                    found = rewrite(made._replace(data=data), format, folder)
+                except GramshiftError as error:
+                    told = str(error)
+                if found is None:
+                    assert folder in told
+                    assert len(told) < 10_000
+                    return
+                before, after = read_rows(found.input, made.encoding), read_rows(found.path, found.encoding)
+                assert before
+                assert repr([{name: row[name] for name in row if name not in found.ours} for row in after]) == repr(before)
+
+        check()
+
+    check_in_child(check_all)

@@ -1,13 +1,13 @@
 import numpy as np
-import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gramshift.grams.plan import tiles
 
+sizes = st.integers(1, 12)
 
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 10])
-@pytest.mark.parametrize("m", [1, 3, 10])
-@pytest.mark.parametrize("height", [1, 3, 9, 10, 11])
-@pytest.mark.parametrize("width", [1, 3, 9, 10, 11])
+
+@given(sizes, sizes, sizes, sizes)
 def test_every_cell_is_written_once(n, m, height, width):
     written = np.zeros((n, m), int)
     for rows, cols in tiles(n, m, height, width):
@@ -15,9 +15,7 @@ def test_every_cell_is_written_once(n, m, height, width):
     assert (written == 1).all()
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 10])
-@pytest.mark.parametrize("height", [1, 3, 9, 10, 11])
-@pytest.mark.parametrize("width", [1, 3, 9, 10, 11])
+@given(sizes, sizes, sizes)
 def test_a_symmetric_gram_is_written_once_with_its_mirror_image(n, height, width):
     written = np.zeros((n, n), int)
     for rows, cols in tiles(n, n, height, width, symmetric=True):

@@ -52,8 +52,9 @@ def codes_of(counts):
     return np.repeat(np.arange(len(counts)), counts)
 
 
-@pytest.mark.parametrize("imagined", [0.0, 7.5, 1000.0])
-@pytest.mark.parametrize("before", [[0.5, 0.5], [0.9, 0.1], [0.2, 0.3, 0.5], [0.1] * 10])
+@pytest.mark.parametrize(
+    ("before", "imagined"), [([0.5, 0.5], 0.0), ([0.9, 0.1], 7.5), ([0.2, 0.3, 0.5], 1000.0), ([0.1] * 10, 7.5)]
+)
 def test_shares_are_those_of_loops(before, imagined):
     before = np.array(before)
     true = before[::-1] * np.arange(1, 1 + len(before))
@@ -85,8 +86,7 @@ def test_two_kinds_of_documents_on_paper():
     np.testing.assert_allclose(maximize(certain, HALF, 5.0), [(3 + 2.5) / 17, (9 + 2.5) / 17], atol=1e-9)
 
 
-@pytest.mark.parametrize("counts", [[50, 50], [180, 20], [10, 30, 60], [7] * 11])
-@pytest.mark.parametrize("drift", [0.0, 0.6, 50.0])
+@pytest.mark.parametrize(("counts", "drift"), [([50, 50], 0.0), ([180, 20], 0.6), ([10, 30, 60], 50.0), ([7] * 11, 0.6)])
 def test_shares_stay_the_sources_where_probabilities_say_nothing(counts, drift):
     before = np.array(counts) / sum(counts)
     found = estimate_shares(np.tile(before, (500, 1)), codes_of(counts), drift)
@@ -104,8 +104,9 @@ def test_what_hardly_says_anything_hardly_moves_shares():
     np.testing.assert_allclose(found.used, HALF, atol=1e-3)
 
 
-@pytest.mark.parametrize("drift", [0.0, 0.3, 0.8, 5.0])
-@pytest.mark.parametrize("counts", [[300, 300], [450, 50], [100, 200, 300], [90] * 11])
+@pytest.mark.parametrize(
+    ("counts", "drift"), [([300, 300], 0.0), ([450, 50], 0.3), ([450, 50], 5.0), ([100, 200, 300], 0.8), ([90] * 11, 0.3)]
+)
 def test_estimates_are_those_of_loops(counts, drift):
     before = [count / sum(counts) for count in counts]
     true = np.array(before)[::-1] * np.arange(1, 1 + len(before)) ** 2
@@ -283,8 +284,10 @@ def test_logits_by_hand():
     assert np.isfinite(logits.log_probabilities(scores, shares)).all()  # though a class has no share
 
 
-@pytest.mark.parametrize("shares", [[0.5, 0.5], [0.95, 0.05], [0.2, 0.3, 0.5], [0.6, 0.4, 0.0], [1 / 11] * 11])
-@pytest.mark.parametrize("size", [0.0, 0.1, 2.0, 10.0])
+@pytest.mark.parametrize(
+    ("shares", "size"),
+    [([0.5, 0.5], 0.0), ([0.95, 0.05], 2.0), ([0.2, 0.3, 0.5], 0.1), ([0.6, 0.4, 0.0], 2.0), ([1 / 11] * 11, 10.0)],
+)
 def test_classes_get_shares_on_average(shares, size):
     """Which documents is left to them: only what is added to all documents of a class is found."""
     logits = size * RNG.normal(size=(200, len(shares))) + np.arange(len(shares))

@@ -5,7 +5,6 @@ import pytest
 from sklearn.base import clone
 
 import gramshift as gs
-from gramshift.data.reviews import load_sentiment
 from gramshift.learn.calibrate import fit_offsets
 from gramshift.model.settings import PRESETS
 from gramshift.runtime.resources import Runtime
@@ -281,22 +280,3 @@ def test_other_kernels_are_left_without_weights():
 def test_errors_come_before_any_work(options, message):
     with pytest.raises(ValueError, match=message):
         gs.TransductiveClassifier(**options).fit(X, Y, target=TARGET)
-
-
-def test_it_is_better_than_the_paper_on_development_data(data_folder):
-    """500 kitchen reviews to 500 video reviews: 81.6 against 77.8 % when this was written."""
-    path = data_folder / "development" / "video"
-    if not path.is_dir():
-        pytest.skip(f"no {path}")
-    kitchen = load_sentiment(data_folder, letters="K").domains["K"]
-    source, codes = kitchen.texts("title+text")[::4], kitchen.codes[::4]
-    target, truth = [], []
-    for name, code in (("positive", 1), ("negative", 0)):
-        lines = sorted(set((path / f"{name}.txt").read_text(errors="replace").splitlines()))[:1500:6]
-        target, truth = target + lines, truth + [code] * len(lines)
-    right = {
-        name: np.mean(gs.TransductiveClassifier(**options).fit(source, codes, target=gs.Target(target)).transduction_ == truth)
-        for name, options in {"best": {"preset": "best"}, "tkc": {"preset": "paper", "n_added": 250}}.items()
-    }
-    assert right["best"] > 0.79
-    assert right["best"] > right["tkc"] + 0.01
