@@ -35,7 +35,7 @@ class Source:
 def read_source(folder: Path) -> Source:
     """Find the modules of the package that lives in ``folder``, such as src/gramshift."""
     paths = {}
-    for path in sorted(folder.rglob("*.py")):
+    for path in sorted(set(folder.rglob("*.py")) - {folder / "__main__.py"}):
         parts = [PACKAGE, *path.relative_to(folder).with_suffix("").parts]
         paths[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return Source(folder, paths)

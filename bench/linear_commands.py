@@ -114,7 +114,7 @@ def resume_killed(reviews: Reviews, n: int) -> dict[str, Any]:
         say(f"resume: {n} documents into a file")
         write_documents(folder / "source.jsonl", one_by_one(source), source.labels)
         write_documents(folder / "target.jsonl", one_by_one(Grown(reviews, "EK", n, seed=1)))
-        command = ["classify", "--preset", "best", "--source", str(folder / "source.jsonl"), "--label", "label"]
+        command = ["classify", "--preset", "best", str(folder / "source.jsonl"), "--label", "label"]
         command += ["--target", str(folder / "target.jsonl"), "--text", "text", "--sample", str(sample)]
         command += ["--memory-limit" if has_options("classify", "--memory-limit") else "--memory", LIMIT]
         say("resume: without a break")

@@ -45,7 +45,7 @@ OUTPUTS = [
 ]
 OPTIONS: dict[str, dict[str, str]] = {  # by command: what an option takes
     "classify": {
-        "--source": "file", "--target": "file", "--output": "output", "--report": "output", "--save": "output",
+        "--target": "file", "--output": "output", "--report": "output", "--save": "output",
         "--corrections": "file", "--config": "config", "--text": "column", "--label": "column", "--id": "column",
         "--truth": "column", "--format": "format", "--encoding": "encoding", "--method": "method", "--kernel": "kernel",
         "--ngrams": "odd", "--added": "odd", "--class-prior": "odd", "--unlabelled": "file", "--abstain-below": "odd",
@@ -67,7 +67,7 @@ OPTIONS: dict[str, dict[str, str]] = {  # by command: what an option takes
     },
     "info": {"--json": ""},
     "compare": {
-        "--source": "file", "--target": "file", "--truth": "column", "--methods": "method", "--text": "column",
+        "--target": "file", "--truth": "column", "--methods": "method", "--text": "column",
         "--label": "column", "--output": "folder", "--dry-run": "",
     },
     "fetch": {"--output": "folder", "--url": "url"},
@@ -75,10 +75,10 @@ OPTIONS: dict[str, dict[str, str]] = {  # by command: what an option takes
 }  # fmt: skip
 USUAL: dict[str, list[list[str]]] = {  # command lines that work, to begin with
     "classify": [
-        ["--source", "source.csv", "--target", "target.csv", "--output", "out.csv", "--method", "plain", "--ngrams", "2-3"],
-        ["--source", "source.jsonl", "--target", "target.jsonl", "--output", "out.jsonl", "--method", "tkc", "--ngrams", "2"],
-        ["--source", "gaps.csv", "--output", "out.csv", "--method", "tfidf"],
-        ["--source", "source.csv", "--target", "target.csv", "--save", "out.gramshift", "--dry-run"],
+        ["source.csv", "--target", "target.csv", "--output", "out.csv", "--method", "plain", "--ngrams", "2-3"],
+        ["source.jsonl", "--target", "target.jsonl", "--output", "out.jsonl", "--method", "tkc", "--ngrams", "2"],
+        ["gaps.csv", "--output", "out.csv", "--method", "tfidf"],
+        ["source.csv", "--target", "target.csv", "--save", "out.gramshift", "--dry-run"],
         ["--config", "config.toml"],
     ],
     "predict": [
@@ -88,7 +88,7 @@ USUAL: dict[str, list[list[str]]] = {  # command lines that work, to begin with
     "explain": [["--model", "model.gramshift", "a good film"], ["--model", "best.gramshift", "--input", "target.csv"]],
     "kernel": [["lines.txt", "--output", "out.npy", "--ngrams", "1-2"]],
     "info": [["model.gramshift"], ["best.gramshift", "--json"], ["broken.gramshift"]],
-    "compare": [["--source", "source.csv", "--target", "source.csv", "--dry-run"]],
+    "compare": [["source.csv", "--target", "source.csv", "--dry-run"]],
     "fetch": [["sentiment", "--url", "http://127.0.0.1:9/x", "--output", "data"]],
     "reproduce": [["--data", "nowhere"]],
 }

@@ -14,7 +14,7 @@ from gramshift.errors import InputError
 from small_demo import load_demo
 from small_tables import read_csv, write_csv
 
-RUN = ("classify", "--source", "pans.csv", "knives.csv", "--target", "films.csv", "--output", "labels.csv")
+RUN = ("classify", "pans.csv", "knives.csv", "--target", "films.csv", "--output", "labels.csv")
 CLASSES = "; the classes are negative, positive: give a proportion for each of these, or 0"
 
 

@@ -13,7 +13,6 @@ import pytest
 
 import gramshift as gs
 from gramshift.commands.classify import fitting
-from gramshift.commands.main import repeat_option
 from gramshift.learn.ridge import SingularKernelError
 from gramshift.model.classifier import fit_on_gram
 from gramshift.model.settings import PRESETS
@@ -21,7 +20,7 @@ from small_demo import load_demo
 from small_tables import read_csv, write_csv
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
-DEFAULT = ("classify", "--source", "pans.csv", "knives.csv", "--target", "films.csv")
+DEFAULT = ("classify", "pans.csv", "knives.csv", "--target", "films.csv")
 TKC = ("--method", "tkc", "--ngrams", "3-5")
 RUN = (*DEFAULT, *TKC)
 
@@ -50,29 +49,6 @@ def test_two_files_in_labels_out(gramshift, folder, expected):
     assert "labels in labels.csv, model in m.gramshift" in answer.err
 
 
-def test_the_options_of_several_files():
-    several = ("--source",)
-    assert repeat_option(["--source", "a", "b", "--target", "c"], several) == [
-        "--source",
-        "a",
-        "--source",
-        "b",
-        "--target",
-        "c",
-    ]
-    assert repeat_option(["--source=a", "b", "-", "-o", "x"], several) == [
-        "--source=a",
-        "--source",
-        "b",
-        "--source",
-        "-",
-        "-o",
-        "x",
-    ]
-    assert repeat_option(["--target", "c", "d"], several) == ["--target", "c", "d"]
-    assert repeat_option(["--source", "a", "--", "-b"], several) == ["--source", "a", "--", "-b"]
-
-
 def test_json(gramshift, folder):
     answer = gramshift(*RUN, "--output", "labels.csv", "--json")
     found = json.loads(answer.out)
@@ -92,7 +68,7 @@ def test_json(gramshift, folder):
 @pytest.mark.parametrize("end", ["jsonl", "parquet", "csv.gz", "tsv"])
 def test_the_target_keeps_its_format(gramshift, folder, end, expected):
     gramshift(*RUN, "--output", f"films.{end}")
-    answer = gramshift("classify", "--source", "pans.csv", "knives.csv", "--target", f"films.{end}", *TKC, "-o", f"again.{end}")
+    answer = gramshift("classify", "pans.csv", "knives.csv", "--target", f"films.{end}", *TKC, "-o", f"again.{end}")
     assert answer.code == 0, answer.err
     names = "'label', 'confidence', 'p_negative', 'p_positive', 'plain_label', 'issue'"
     assert f"films.{end} already has the columns {names}: kept as they are. Predictions go to 'predicted_label'," in answer.err
@@ -125,7 +101,7 @@ def test_gaps_in_one_file_are_filled(gramshift, folder, expected):
     rows += [(f"f{n}", text, "") for n, text in enumerate(FILMS.texts)]
     mixed = [row for pair in zip(rows[:120], rows[120:], strict=True) for row in pair]
     write_csv(folder / "all.csv", ["id", "text", "label"], mixed)
-    answer = gramshift("classify", "--source", "all.csv", *TKC, "--output", "filled.csv")
+    answer = gramshift("classify", "all.csv", *TKC, "--output", "filled.csv")
     assert answer.code == 0, answer.err
     found = read_csv(folder / "filled.csv")
     assert [row["id"] for row in found] == [row[0] for row in mixed]
@@ -142,7 +118,7 @@ def test_folders_in_csv_out(gramshift, folder, expected):
     (folder / "films").mkdir()
     for number, text in enumerate(FILMS.texts):
         (folder / "films" / f"{number:03}.txt").write_text(text)
-    answer = gramshift("classify", "--source", "kitchen", "--target", "films", *TKC, "-o", "labels.csv")
+    answer = gramshift("classify", "kitchen", "--target", "films", *TKC, "-o", "labels.csv")
     assert answer.code == 0, answer.err
     rows = read_csv(folder / "labels.csv")
     assert list(rows[0]) == ["id", "label", "confidence", "p_negative", "p_positive", "plain_label", "issue"]
@@ -155,7 +131,7 @@ def test_labels_of_the_target_in_the_named_column_are_noticed(gramshift, folder)
     for name in ("pans", "truth"):
         rows = read_csv(folder / f"{name}.csv")
         write_csv(folder / f"{name}.csv", ["id", "text", "my stars"], [list(row.values()) for row in rows])
-    answer = gramshift("classify", "--source", "pans.csv", "--target", "truth.csv", "--label", "my stars", "--dry-run")
+    answer = gramshift("classify", "pans.csv", "--target", "truth.csv", "--label", "my stars", "--dry-run")
     assert answer.code == 0, answer.err
     assert "To score against the labels of truth.csv: --truth 'my stars'." in answer.err
 
@@ -164,7 +140,6 @@ def test_truth_scores_and_never_teaches(gramshift, folder):
     gramshift(*RUN, "--output", "blind.csv")
     run = (
         "classify",
-        "--source",
         "pans.csv",
         "knives.csv",
         "--target",
@@ -199,7 +174,6 @@ def test_truth_scores_and_never_teaches(gramshift, folder):
 def test_words_for_people_tell_the_scores(gramshift, folder):
     answer = gramshift(
         "classify",
-        "--source",
         "pans.csv",
         "knives.csv",
         "--target",
@@ -325,7 +299,7 @@ def test_standard_input_and_output(gramshift, folder, monkeypatch, expected):
 
     stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO((folder / "films.csv").read_bytes())))
     monkeypatch.setattr(sys, "stdin", stdin)
-    answer = gramshift("classify", "--source", "pans.csv", "knives.csv", "--target", "-", *TKC, "-o", "-")
+    answer = gramshift("classify", "pans.csv", "knives.csv", "--target", "-", *TKC, "-o", "-")
     assert answer.code == 0, answer.err
     assert answer.out.splitlines()[0] == "id,text,label,confidence,p_negative,p_positive,plain_label,issue"
     assert answer.out.count("\n") == 121
@@ -360,11 +334,11 @@ def test_numbers_as_labels_stay_as_typed(gramshift, folder):
     write_csv(
         folder / "ones.csv", ["text", "label"], [(row["text"], "01" if row["label"] == "positive" else "0") for row in rows]
     )
-    gramshift("classify", "--source", "ones.csv", "--target", "films.csv", *TKC, "-o", "labels.csv")
+    gramshift("classify", "ones.csv", "--target", "films.csv", *TKC, "-o", "labels.csv")
     assert {row["label"] for row in read_csv(folder / "labels.csv")} == {"01", "0"}
     lines = [json.dumps({"text": row["text"], "label": int(row["label"] == "positive")}) for row in rows]
     (folder / "ones.jsonl").write_text("\n".join(lines))
-    gramshift("classify", "--source", "ones.jsonl", "--target", "films.csv", *TKC, "-o", "labels.jsonl")
+    gramshift("classify", "ones.jsonl", "--target", "films.csv", *TKC, "-o", "labels.jsonl")
     assert {json.loads(line)["label"] for line in (folder / "labels.jsonl").read_text().splitlines()} == {0, 1}
 
 
@@ -466,7 +440,7 @@ def test_best_on_one_of_its_kernels(gramshift, folder, method, kernel):
 
 
 def test_labels_are_compared_with_the_first_round_or_with_plain(gramshift, folder):
-    run = ("classify", "--source", "pans.csv", "knives.csv", "--target", "truth.csv", "--truth", "label", "--json")
+    run = ("classify", "pans.csv", "knives.csv", "--target", "truth.csv", "--truth", "label", "--json")
     for options, name, other in (
         ((), "unadapted", "plain"),
         (TKC, "plain", "unadapted"),

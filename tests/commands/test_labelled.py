@@ -141,7 +141,7 @@ def test_a_run_is_written_as_a_command_that_a_shell_takes():
     line = options.to_command(corrections="corrections.csv", force=True)
     assert '--target "my films.csv"' in line
     assert shlex.split(line) == [
-        *("gramshift", "classify", "--source", "kitchen.csv", "it's; rm -rf.csv", "--target", "my films.csv"),
+        *("gramshift", "classify", "kitchen.csv", "it's; rm -rf.csv", "--target", "my films.csv"),
         *("--report", "r.html", "--text=-t", "--corrections", "corrections.csv", "--jobs", "2", "--force"),
     ]
     for word in ("$HOME", "`id`", '"', "", "*", "~", "naïve 😀"):

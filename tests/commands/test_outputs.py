@@ -32,7 +32,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-CLASSIFY = ("classify", "--source", "known.csv", "--target", "new.csv", "--method", "tkc", "--ngrams", "2-3", "--added", "2")
+CLASSIFY = ("classify", "known.csv", "--target", "new.csv", "--method", "tkc", "--ngrams", "2-3", "--added", "2")
 ALL = (*CLASSIFY, "--output", "labels.csv", "--save", "m.gramshift", "--report", "page.html")
 OLD = {"labels.csv": b"old labels", "m.gramshift": b"old model", "page.html": b"old page"}
 
@@ -237,7 +237,7 @@ def test_names_may_be_as_long_as_the_system_allows(gramshift, model):
         ["kernel", "lines.txt", "--output", "a.npy", "--resume", "{}"],
         ["explain", "a text", "--model", "m.gramshift", "--html", "{}.html"],
         ["demo", "--output", "{}"],
-        ["compare", "--source", "known.csv", "--target", "new.csv", "--output", "{}"],
+        ["compare", "known.csv", "--target", "new.csv", "--output", "{}"],
     ],
     ids=lambda run: f"{run[0]} {run[-2]}",
 )

@@ -44,7 +44,7 @@ def make_full():
         config="ngrams = '5-8'",
         strongest_ngrams=[[("broke", 1.0, 3, 2)], [("great", 0.5, 1, 7)], [], []],
         issues=[IssueEntry("empty text", "t.csv 5", "empty text", "")],
-        next_command="gramshift classify --source a.csv --target b.csv --corrections corrections.csv --force",
+        next_command="gramshift classify a.csv --target b.csv --corrections corrections.csv --force",
     )
 
 

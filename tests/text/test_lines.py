@@ -9,7 +9,7 @@ import pytest
 
 from gramshift.text.terminal import Line, cells_of, say, shorten, tell
 
-COMMAND = "gramshift classify --source a.csv b.csv --target c.csv --output 'my labels.csv' --force"
+COMMAND = "gramshift classify a.csv b.csv --target c.csv --output 'my labels.csv' --force"
 SENTENCE = "about 73 of 100 labels are expected to be right (58 to 84). Check those that matter."
 
 

@@ -23,7 +23,11 @@ DATA_SETS = ("sentiment",)
 def classify_command(
     source: Annotated[
         list[str] | None,
-        _file("--source", help="Labelled documents; several files may follow, each a source domain of its own."),
+        typer.Argument(
+            metavar="SOURCE...",
+            help="Labelled documents: one or several files, each a source domain.",
+            rich_help_panel=help_lines.FILES,
+        ),
     ] = None,
     target: Annotated[
         list[str] | None, _file("--target", help="Documents to label. Omit it to label the unlabelled rows of the source.")
@@ -145,7 +149,7 @@ def classify_command(
 ) -> None:
     """Label one file from labelled examples in others; an HTML report shows confidence and reasons.
 
-    Example: `gramshift classify --source books.csv dvd.csv --target kitchen.csv --output labels.csv --report report.html`
+    Example: `gramshift classify books.csv dvd.csv --target kitchen.csv --output labels.csv --report report.html`
     """
     given = {name: value for name, value in locals().items() if name not in ("config", "as_json")}
     from gramshift.commands.classify.findings import in_words
@@ -333,15 +337,16 @@ def kernel_command(
 
 def predict_command(
     model: Annotated[str, typer.Option("--model", "-m", help=help_lines.MODEL_HELP, metavar="FILE")],
+    more: Annotated[list[str] | None, typer.Argument(metavar="FILE...", help="Further documents to label.")] = None,
     input: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             "--input",
             "-i",
             help="Documents to label: files, patterns such as 'parts/*.csv', a folder, or - for stdin.",
             metavar="FILE",
         ),
-    ],
+    ] = None,
     output: Annotated[
         str,
         typer.Option("--output", "-o", help="Output file; a folder for several inputs.", metavar="FILE", show_default="stdout"),
@@ -372,12 +377,15 @@ def predict_command(
     from gramshift.commands.label_files import describe_bad
     from gramshift.commands.predict import in_words, predict
 
+    inputs = [*(input or []), *(more or [])]  # further files after --input are arguments to the parser
+    if not inputs:
+        raise InputError("no --input: name the files to label, for example --input new.csv")
     if as_json and output == "-":
         raise InputError("--json and the labels would both go to standard output; give --output a file")
     with progress_bar(["labelling"]) as progress:
         result = predict(
             model,
-            input,
+            inputs,
             output,
             text=text,
             format=format,

@@ -67,11 +67,11 @@ class ClassifyOptions:
 
     def __post_init__(self) -> None:
         if not self.source:
-            raise InputError("no --source: name the labelled files, for example --source books.csv dvd.csv")
-        if self.target is None and len(self.source) > 1:
             raise InputError(
-                "no --target: name the file to label; only a single --source whose label column has gaps needs none"
+                "no source: name the labelled files, for example gramshift classify books.csv dvd.csv --target kitchen.csv"
             )
+        if self.target is None and len(self.source) > 1:
+            raise InputError("no --target: name the file to label; only a single source whose label column has gaps needs none")
         if not any((self.output, self.report, self.save, self.dry_run)):
             raise InputError("nothing is asked for: name a file for the labels with --output, or a report with --report")
         if self.method in METHODS and METHODS[self.method].told:
@@ -238,14 +238,19 @@ class ClassifyOptions:
     def to_command(self, **changes: Any) -> str:
         """Write the run as one line for a shell, with other values for some options."""
         defaults = {one.name: one.default for one in fields(self)}
-        words = ["gramshift", "classify"]
-        for name, value in (asdict(self) | changes).items():
+        values = asdict(self) | changes
+        sources = [f"./{one}" if one.startswith("-") and one != STANDARD else one for one in values.pop("source")]
+        words = ["gramshift", "classify", *sources]
+        for name, value in values.items():
             option = f"--{name.replace('_', '-')}"
             if value == defaults[name] or name == "dry_run" or value == []:
                 continue
-            given = [] if value is True else [str(one) for one in (value if isinstance(value, list) else [value])]
-            dashed = len(given) == 1 and given[0].startswith("-") and given[0] != STANDARD  # else it would be an option
-            words += [f"{option}={given[0]}"] if dashed else [option, *given]
+            if value is True:
+                words.append(option)
+                continue
+            for one in map(str, value if isinstance(value, list) else [value]):
+                is_dashed = one.startswith("-") and one != STANDARD  # it would be taken for an option
+                words += [f"{option}={one}"] if is_dashed else [option, one]
         return join_words(words)
 
 
