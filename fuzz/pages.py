@@ -145,7 +145,7 @@ def make_contents(shape: int, words: list[str]) -> ReportContents:
         share_names=[word() for _ in range(rounds)],
         notes=[word()],
         target_name=word(),
-        config=word(),
+        command=word(),
         strongest_ngrams=[
             [NGramFound(f"a{word()}a", 2.0, 1, 0)],
             [NGramFound(f"a{word()}a", 0.5, 0, 3)],

@@ -104,11 +104,6 @@ def changed(*options, source="pans.csv", without=()):
         ),
         (changed("--corrections", "nothing.csv"), "nothing.csv: No such file or directory"),
         (changed("--corrections", "films.csv"), "the column label: films.csv has no such column"),
-        (changed("--config", "nothing.toml"), "nothing.toml: No such file or directory"),
-        (changed("--config", "typo.toml"), "typo.toml: there is no option 'methid'; did you mean method"),
-        (changed("--config", "type.toml"), "type.toml: jobs = 'two': it must be a number"),
-        (changed("--config", "empty.csv", source="nothing.csv"), "nothing.csv: No such file"),
-        (changed("--config", "films.csv"), "films.csv is not TOML"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(gramshift, folder, arguments, message):
@@ -124,8 +119,6 @@ def test_a_mistake_is_one_line_and_exit_code_2(gramshift, folder, arguments, mes
         "own.csv": "text,label\n" + "".join(f"a,{n}\n" for n in range(30)),
         "mixed.jsonl": '{"text": "a", "label": 1}\n{"text": "b", "label": "a"}\n',
         "half.jsonl": '{"text": "a", "label": 0.5}\n{"text": "b", "label": 1}\n',
-        "typo.toml": 'methid = "tkc"\n',
-        "type.toml": 'jobs = "two"\n',
     }
     for name, content in files.items():
         (folder / name).write_text(content)

@@ -315,20 +315,6 @@ def test_a_dry_run_checks_all_and_writes_nothing(gramshift, folder):
     assert gramshift(*RUN, "--output", "pans.csv", "--dry-run").code == 2
 
 
-def test_options_come_from_a_file_too_and_the_command_line_goes_before_it(gramshift, folder):
-    (folder / "run.toml").write_text(
-        'source = ["pans.csv", "knives.csv"]\ntarget = "films.csv"\noutput = "a.csv"\n'
-        'method = "tkc"\nngrams = "3-5"\nabstain-below = 0.7\nadded = 30\n'
-    )
-    answer = gramshift("classify", "--config", "run.toml", "--output", "b.csv", "--json")
-    assert answer.code == 0, answer.err
-    found = json.loads(answer.out)
-    assert (found["output"], found["n_added"]) == ("b.csv", 30)
-    (folder / "again.toml").write_text(found["options"])
-    answer = gramshift("classify", "--config", "again.toml", "--output", "c.csv", "--json")
-    assert (folder / "b.csv").read_text() == (folder / "c.csv").read_text()
-
-
 def test_numbers_as_labels_stay_as_typed(gramshift, folder):
     rows = read_csv(folder / "pans.csv")
     write_csv(
@@ -357,7 +343,7 @@ def test_the_report_holds_the_run(gramshift, folder):
     page = (folder / "report.html").read_text()
     for words in (
         "films.csv, labelled from pans.csv, knives.csv",
-        "abstain-below = 0.7",
+        "--abstain-below 0.7",
         "Source and target look",
     ):
         assert words in page
@@ -408,7 +394,7 @@ def test_the_preset_best_is_a_method(gramshift, folder):
     assert answer.code == 0, answer.err
     found = json.loads(answer.out)
     assert found["method"] == "best"
-    assert "method" not in found["options"]  # it is the default
+    assert "--method" not in found["command"]  # it is the default
     assert len(found["history"]) == PRESETS["best"]["n_rounds"]
     y = [*KITCHEN.labels, "positive", "negative", *[None] * 118]
     domains = ["pans.csv"] * 70 + ["knives.csv"] * 50 + ["films.csv"] * 2 + [""] * 118  # sources are told apart by their files
@@ -469,7 +455,7 @@ def test_the_preset_paper_is_the_method_tkc(gramshift, folder):
     assert answer.code == 0, answer.err
     found = json.loads(answer.out)
     assert (found["method"], found["n_added"], len(found["history"])) == ("tkc", 60, 2)
-    assert found["options"].count('method = "tkc"') == 1
+    assert found["command"].count("--method tkc") == 1
     clf = gs.TransductiveClassifier(preset="paper").fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
     assert sum(clf.history_[1]["added"].values()) == 60
     rows = read_csv(folder / "labels.csv")
@@ -491,18 +477,6 @@ def test_what_does_not_go_with_a_preset_is_said(gramshift, folder, options, mess
     answer = gramshift(*RUN, "--output", "labels.csv", *options)
     assert answer.code == 2
     assert message in answer.err
-
-
-def test_what_is_typed_wins_over_the_preset_of_a_file(gramshift, folder):
-    (folder / "run.toml").write_text('preset = "best"\n')
-    run = (*DEFAULT, "--output", "labels.csv", "--config", "run.toml", "--dry-run", "--json")
-    told = json.loads(gramshift(*run).out)
-    assert told["method"] == "best"
-    told = json.loads(gramshift(*run, "--method", "plain").out)
-    assert told["method"] == "plain"
-    (folder / "run.toml").write_text('preset = "paper"\n')
-    assert json.loads(gramshift(*run).out)["method"] == "tkc"
-    assert json.loads(gramshift(*run, "--preset", "best").out)["method"] == "best"
 
 
 def test_labels_do_not_need_plain_beside_them(gramshift, folder, monkeypatch):

@@ -122,14 +122,3 @@ def test_corrections_by_ids_with_half_a_surrogate_pair(gramshift, films):
     assert answer.code == 0, answer.err
     found = read_jsonl(films / "o.jsonl")[3]
     assert (found["id"], found["label"], found["confidence"]) == ("half \ud83d", "positive", 1.0)
-
-
-@pytest.mark.parametrize("line", ['target = "a\\u0000.csv"', 'encoding = "utf\\u00008"', 'source = ["a\\u0000.csv"]'])
-def test_nul_in_a_config(gramshift, films, line):
-    given = {"source": 'source = ["source.jsonl"]', "target": 'target = "target.jsonl"', "output": 'output = "o.csv"'}
-    given[line.split()[0]] = line
-    (films / "c.toml").write_text("\n".join(given.values()))
-    answer = gramshift("classify", "--config", "c.toml")
-    assert answer.code == 2
-    assert f"c.toml: {line.split()[0]} = " in answer.err
-    assert "it holds a NUL character, which no name does" in answer.err

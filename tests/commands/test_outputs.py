@@ -58,16 +58,6 @@ def test_two_outputs_through_a_linked_folder_are_seen_to_be_one(gramshift):
     assert os.listdir("d") == []
 
 
-@pytest.mark.parametrize("option", ["--output", "--report", "--save"])
-def test_the_config_is_an_input_that_would_be_lost(gramshift, option):
-    text = 'method = "tkc"\n'
-    Path("c.csv").write_text(text)
-    os.symlink("c.csv", "link.csv")
-    answer = gramshift(*CLASSIFY, option, "link.csv", "--config", "c.csv", "--force")
-    assert (answer.code, Path("c.csv").read_text()) == (2, text)
-    assert f"{option} link.csv is also the --config, which would be lost; choose another name" in answer.err
-
-
 def test_a_link_is_written_through_and_stays(gramshift, model):
     os.mkdir("elsewhere")
     Path("elsewhere/file.csv").write_text("old")

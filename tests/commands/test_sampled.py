@@ -84,16 +84,6 @@ def test_several_targets_are_one_target_in_several_files(gramshift, files, targe
     assert [line for part in parts for line in part[1:]] == whole[1:]
 
 
-def test_from_a_file_with_options_too(gramshift, files):
-    Path("run.toml").write_text(
-        'source = "source.csv"\ntarget = ["parts/p0.csv", "parts/p1.csv"]\noutput = "labels/"\nsample = 30\nngrams = "3-4"\n'
-    )
-    answer = gramshift("classify", "--config", "run.toml", "--json")
-    assert answer.code == 0, answer.err
-    assert json.loads(answer.out)["n_sample"] == 30
-    assert 'target = ["parts/p0.csv", "parts/p1.csv"]' in json.loads(answer.out)["options"]
-
-
 @pytest.mark.parametrize("more", [{"method": "best"}, {"landmarks": "50"}, {"method": "tfidf"}], ids=str)
 def test_other_methods(files, more):
     result = classify_any(options(output="out.csv", resume="kept", save="m.gramshift", **more), say=quietly, most_rows=50)

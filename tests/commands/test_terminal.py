@@ -97,7 +97,6 @@ FAULTS = {
     "no such folder": lambda folder, source, target, model: ("kernel", source, "--output", folder / "none" / "k.npy"),
     "no such data": lambda folder, source, target, model: ("reproduce", "--data", folder, "--output", folder / "results"),
     "no address": lambda folder, source, target, model: ("fetch", "sentiment", "--url", ESC, "--output", folder),
-    "no config": lambda folder, source, target, model: ("classify", "--config", source),
 }
 
 

@@ -41,9 +41,6 @@ def classify_command(
     corrections: Annotated[
         str | None, _file("--corrections", help="Corrected labels, as the report saves them: columns id and label.")
     ] = None,
-    config: Annotated[
-        str | None, _file("--config", help="TOML file with any of these options; what is typed takes precedence.")
-    ] = None,
     text: Annotated[str | None, _option("--text", help=help_lines.TEXT_HELP, panel=COLUMNS)] = None,
     label: Annotated[str | None, _option("--label", help="Column of the source's labels.", panel=COLUMNS)] = None,
     id: Annotated[str | None, _option("--id", help="Column of document ids; 'none' numbers the rows.", panel=COLUMNS)] = None,
@@ -151,13 +148,13 @@ def classify_command(
 
     Example: `gramshift classify books.csv dvd.csv --target kitchen.csv --output labels.csv --report report.html`
     """
-    given = {name: value for name, value in locals().items() if name not in ("config", "as_json")}
+    given = {name: value for name, value in locals().items() if name != "as_json"}
     from gramshift.commands.classify.findings import in_words
     from gramshift.commands.classify.options import gather_options
     from gramshift.commands.classify.sampling import classify_any
     from gramshift.commands.label_files import describe_bad
 
-    options = gather_options(given, config)
+    options = gather_options(given)
     if as_json and options.output == "-":
         raise InputError("--json and --output - would both go to standard output; give one of them a file")
     with progress_bar(options.steps) as progress:
