@@ -52,7 +52,6 @@ ALONE = {  # modules that one other imports, and what idea each of them is
     "commands.reproduce": "the command reproduce",
     "commands.sample": "the command sample",
     "data.demo": "the corpus that ships with the package",
-    "data.download": "a download with limits, taken up again where it broke off",
     "data.fetch": "the public data set: unpacked with care and compared with what we know of it",
     "evaluate.amazon5": "the second published benchmark",
     "evaluate.reproduce": "the paper's tables, all settings of them",

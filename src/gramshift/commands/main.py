@@ -68,7 +68,7 @@ app.command("classify")(_plainly(parser.classify_command, "no file is half writt
 app.command("compare")(_plainly(experiment_parser.compare_command, "finished results are kept, continue with --continue"))
 app.command("demo")(_plainly(parser.demo_command, "no file is half written"))
 app.command("explain")(_plainly(parser.explain_command))
-app.command("fetch")(_plainly(parser.fetch_command, "what has arrived is kept and taken up next time"))
+app.command("fetch")(_plainly(parser.fetch_command))
 app.command("info")(_plainly(parser.info_command))
 app.command("kernel")(_plainly(parser.kernel_command, resumable=KEPT_TILES))
 app.command("predict")(_plainly(parser.predict_command, "no file is half written, and finished ones are kept"))
