@@ -42,7 +42,7 @@ class Case:
     number: int
     fault: str
     outcome: str
-    """"old", "new", "mixed" (a kill between two renames), or what went wrong."""
+    """"old", "new", "mixed" (an error or a kill between two renames), or what went wrong."""
 
     @property
     def is_bad(self) -> bool:
@@ -72,7 +72,7 @@ def show(result: dict[str, Any]) -> str:
         rows.append([file, call, *cells])
     total = Counter(row["outcome"] for row in result["rows"])
     words = ", ".join(f"{n} {outcome}" for outcome, n in total.most_common())
-    legend = "old, new: all files of a run as they were, or all as they should be; mixed: a kill between two renames, all whole"
+    legend = "old, new: all files of a run as they were, or all as they should be; mixed: a fault between renames, all whole"
     return f"{table('file', ['call', *FAULTS], rows)}\n\n{result['cases']} faults: {words}\n{legend}"
 
 
@@ -114,8 +114,6 @@ def judge(writer: Writer, folder: Path, reference: Path, fault: str, ended: int)
     if ended == DONE and "old" in states.values():
         return "old, and no error"
     kinds = set(states.values()) or {"new" if also else "old"}
-    if len(kinds) > 1 and fault != KILL:
-        return "mixed without a kill"
     return _after(writer, folder, reference) or (kinds.pop() if len(kinds) == 1 else "mixed")
 
 
