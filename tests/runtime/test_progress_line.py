@@ -68,16 +68,17 @@ def test_without_a_plan_there_are_no_numbers():
 @pytest.mark.parametrize(
     ("options", "steps"),
     [
-        ({}, ["reading", "index", "training", "reference", "problems"]),
+        ({}, ["reading", "index", "training", "problems"]),
+        ({"truth": "label"}, ["reading", "index", "training", "reference", "problems"]),
         (
             {"corrections": "c.csv", "report": "r.html"},
-            ["reading", "index", "training", "reference", "before", "problems", "report"],
+            ["reading", "index", "training", "before", "problems", "report"],
         ),
         ({"method": "tkc"}, ["reading", "index", "gram", "training", "reference", "problems"]),
         ({"method": "plain"}, ["reading", "index", "training", "problems"]),
         ({"method": "tfidf"}, ["reading", "training", "reference", "problems"]),
         ({"method": "tkc", "landmarks": "50"}, ["reading", "gram", "training"]),
-        ({"sample": "50"}, ["reading", "index", "training", "reference", "problems", "labelling"]),
+        ({"sample": "50"}, ["reading", "index", "training", "problems", "labelling"]),
     ],
 )
 def test_the_steps_of_a_run_are_known_beforehand(options, steps):

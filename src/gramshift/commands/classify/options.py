@@ -120,13 +120,18 @@ class ClassifyOptions:
             "index": method.is_own and self.embeddings is None and not alone,
             "gram": compares and self.embeddings is None,
             "training": True,
-            "reference": self.method != PLAIN and not alone,
+            "reference": self.tries_source_prior or not (method.is_best or self.method == PLAIN or alone),
             "before": self.corrections is not None and not alone,
             "problems": self.embeddings is None and not alone,
             "report": self.report is not None,
             "labelling": self.sample is not None,
         }
         return [step for step, is_wanted in wanted.items() if is_wanted]
+
+    @property
+    def tries_source_prior(self) -> bool:
+        """Return True if true labels can show what the class proportions of the source would have given."""
+        return METHODS[self.method].is_best and self.truth is not None and self.class_prior is None
 
     def _check_landmarks(self) -> None:
         words = str(self.landmarks)
