@@ -25,7 +25,7 @@ assert [one.value for one in entry_points(group="console_scripts", name="gramshi
 assert files("gramshift").joinpath("py.typed").is_file()
 
 run("demo", "--output", "shop")  # needs the corpus, the template of the report and the compiled loops
-files_in = ["--source", "shop/kitchen.csv", "--target", "shop/films.csv"]
+files_in = ["shop/kitchen.csv", "--target", "shop/films.csv"]
 run("classify", *files_in, "--output", "labels.csv", "--report", "report.html", "--save", "model.gramshift")
 with Path("labels.csv").open(newline="", encoding="utf-8") as file:
     rows = list(csv.DictReader(file))

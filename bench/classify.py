@@ -95,7 +95,7 @@ def classify(folder: Path, home: Path, prefix: str, n: int) -> dict[str, Any]:
     """One run of the command by the gramshift of that folder, from its files to a page, and what it counted."""
     names = {name: folder / name for name in ("labels.jsonl", "page.html", "report.json")}
     command = [sys.executable, "-P", str(CHILD), str(names["report.json"]), "--preset", "best", "--force"]
-    command += ["--source", str(folder / f"{prefix}source.jsonl"), "--target", str(folder / f"{prefix}target.jsonl")]
+    command += [str(folder / f"{prefix}source.jsonl"), "--target", str(folder / f"{prefix}target.jsonl")]
     command += [
         "--text",
         "text",

@@ -93,7 +93,7 @@ def classify_by_sample(reviews: Reviews, n: int) -> dict[str, Any]:
         write_documents(folder / "source.jsonl", one_by_one(source), source.labels)
         write_documents(folder / "target.jsonl", one_by_one(Grown(reviews, "EK", n, seed=1)))
         say(f"sample: {n_sampled} of them for the fit, then labels for all")
-        command = ["classify", "--source", str(folder / "source.jsonl"), "--target", str(folder / "target.jsonl")]
+        command = ["classify", str(folder / "source.jsonl"), "--target", str(folder / "target.jsonl")]
         command += ["--sample", str(n_sampled), "--memory", f"{LIMIT_MB} MB", "--output", str(folder / "labels.jsonl")]
         found = run_command(*command)
     return {"documents": n, "sample": n_sampled, "source_documents": n_source, "limit_mb": LIMIT_MB} | found

@@ -24,7 +24,7 @@ from gramshift.data.demo import load_demo
 
 IMAGES = Path(__file__).parent / "images"
 CLASSES = ["negative", "positive"]  # in the order of the keys
-COMMAND = "gramshift classify --source kitchen.csv --target films.csv --output labels.csv --report report.html"
+COMMAND = "gramshift classify kitchen.csv --target films.csv --output labels.csv --report report.html"
 UNCLEAR, NOTED = 4, 6  # of the documents that are reviewed
 N_REVIEWED = 30
 VIEWS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]

@@ -101,6 +101,6 @@ def make_hostile():
         model_parameters={words: words},
         notes=[words],
         target_name=words,
-        config=words,
+        command=words,
         strongest_ngrams=[[(text, 2.0 - place / 10) for place, text in enumerate(HOSTILE)], [(words, 0.5)]],
     )

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +15,7 @@ from gramshift.errors import InputError
 from small_demo import load_demo
 from small_tables import read_csv, write_csv
 
-RUN = ("classify", "--source", "pans.csv", "knives.csv", "--target", "films.csv", "--output", "labels.csv")
+RUN = ("classify", "pans.csv", "knives.csv", "--target", "films.csv", "--output", "labels.csv")
 CLASSES = "; the classes are negative, positive: give a proportion for each of these, or 0"
 
 
@@ -92,7 +93,7 @@ def test_it_is_used_and_told(gramshift, folder, value, used):
     assert found["class_prior"]["positive"]["used"] == pytest.approx(used, abs=0.01)
     assert "shares" not in found
     assert set(found["history"][-1]["class_prior"]) == {"positive", "negative"}
-    assert f'class-prior = "{value}"' in found["options"]
+    assert shlex.split(found["command"])[-2:] == ["--class-prior", value]
 
 
 def test_unadapted_labels_have_the_proportions_of_the_source(gramshift, folder):

@@ -13,7 +13,6 @@ import pytest
 
 import gramshift as gs
 from gramshift.commands.classify import fitting
-from gramshift.commands.main import repeat_option
 from gramshift.learn.ridge import SingularKernelError
 from gramshift.model.classifier import fit_on_gram
 from gramshift.model.settings import PRESETS
@@ -21,7 +20,7 @@ from small_demo import load_demo
 from small_tables import read_csv, write_csv
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
-DEFAULT = ("classify", "--source", "pans.csv", "knives.csv", "--target", "films.csv")
+DEFAULT = ("classify", "pans.csv", "knives.csv", "--target", "films.csv")
 TKC = ("--method", "tkc", "--ngrams", "3-5")
 RUN = (*DEFAULT, *TKC)
 
@@ -50,29 +49,6 @@ def test_two_files_in_labels_out(gramshift, folder, expected):
     assert "labels in labels.csv, model in m.gramshift" in answer.err
 
 
-def test_the_options_of_several_files():
-    several = ("--source",)
-    assert repeat_option(["--source", "a", "b", "--target", "c"], several) == [
-        "--source",
-        "a",
-        "--source",
-        "b",
-        "--target",
-        "c",
-    ]
-    assert repeat_option(["--source=a", "b", "-", "-o", "x"], several) == [
-        "--source=a",
-        "--source",
-        "b",
-        "--source",
-        "-",
-        "-o",
-        "x",
-    ]
-    assert repeat_option(["--target", "c", "d"], several) == ["--target", "c", "d"]
-    assert repeat_option(["--source", "a", "--", "-b"], several) == ["--source", "a", "--", "-b"]
-
-
 def test_json(gramshift, folder):
     answer = gramshift(*RUN, "--output", "labels.csv", "--json")
     found = json.loads(answer.out)
@@ -92,7 +68,7 @@ def test_json(gramshift, folder):
 @pytest.mark.parametrize("end", ["jsonl", "parquet", "csv.gz", "tsv"])
 def test_the_target_keeps_its_format(gramshift, folder, end, expected):
     gramshift(*RUN, "--output", f"films.{end}")
-    answer = gramshift("classify", "--source", "pans.csv", "knives.csv", "--target", f"films.{end}", *TKC, "-o", f"again.{end}")
+    answer = gramshift("classify", "pans.csv", "knives.csv", "--target", f"films.{end}", *TKC, "-o", f"again.{end}")
     assert answer.code == 0, answer.err
     names = "'label', 'confidence', 'p_negative', 'p_positive', 'plain_label', 'issue'"
     assert f"films.{end} already has the columns {names}: kept as they are. Predictions go to 'predicted_label'," in answer.err
@@ -125,7 +101,7 @@ def test_gaps_in_one_file_are_filled(gramshift, folder, expected):
     rows += [(f"f{n}", text, "") for n, text in enumerate(FILMS.texts)]
     mixed = [row for pair in zip(rows[:120], rows[120:], strict=True) for row in pair]
     write_csv(folder / "all.csv", ["id", "text", "label"], mixed)
-    answer = gramshift("classify", "--source", "all.csv", *TKC, "--output", "filled.csv")
+    answer = gramshift("classify", "all.csv", *TKC, "--output", "filled.csv")
     assert answer.code == 0, answer.err
     found = read_csv(folder / "filled.csv")
     assert [row["id"] for row in found] == [row[0] for row in mixed]
@@ -142,7 +118,7 @@ def test_folders_in_csv_out(gramshift, folder, expected):
     (folder / "films").mkdir()
     for number, text in enumerate(FILMS.texts):
         (folder / "films" / f"{number:03}.txt").write_text(text)
-    answer = gramshift("classify", "--source", "kitchen", "--target", "films", *TKC, "-o", "labels.csv")
+    answer = gramshift("classify", "kitchen", "--target", "films", *TKC, "-o", "labels.csv")
     assert answer.code == 0, answer.err
     rows = read_csv(folder / "labels.csv")
     assert list(rows[0]) == ["id", "label", "confidence", "p_negative", "p_positive", "plain_label", "issue"]
@@ -155,7 +131,7 @@ def test_labels_of_the_target_in_the_named_column_are_noticed(gramshift, folder)
     for name in ("pans", "truth"):
         rows = read_csv(folder / f"{name}.csv")
         write_csv(folder / f"{name}.csv", ["id", "text", "my stars"], [list(row.values()) for row in rows])
-    answer = gramshift("classify", "--source", "pans.csv", "--target", "truth.csv", "--label", "my stars", "--dry-run")
+    answer = gramshift("classify", "pans.csv", "--target", "truth.csv", "--label", "my stars", "--dry-run")
     assert answer.code == 0, answer.err
     assert "To score against the labels of truth.csv: --truth 'my stars'." in answer.err
 
@@ -164,7 +140,6 @@ def test_truth_scores_and_never_teaches(gramshift, folder):
     gramshift(*RUN, "--output", "blind.csv")
     run = (
         "classify",
-        "--source",
         "pans.csv",
         "knives.csv",
         "--target",
@@ -199,7 +174,6 @@ def test_truth_scores_and_never_teaches(gramshift, folder):
 def test_words_for_people_tell_the_scores(gramshift, folder):
     answer = gramshift(
         "classify",
-        "--source",
         "pans.csv",
         "knives.csv",
         "--target",
@@ -325,7 +299,7 @@ def test_standard_input_and_output(gramshift, folder, monkeypatch, expected):
 
     stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO((folder / "films.csv").read_bytes())))
     monkeypatch.setattr(sys, "stdin", stdin)
-    answer = gramshift("classify", "--source", "pans.csv", "knives.csv", "--target", "-", *TKC, "-o", "-")
+    answer = gramshift("classify", "pans.csv", "knives.csv", "--target", "-", *TKC, "-o", "-")
     assert answer.code == 0, answer.err
     assert answer.out.splitlines()[0] == "id,text,label,confidence,p_negative,p_positive,plain_label,issue"
     assert answer.out.count("\n") == 121
@@ -341,30 +315,16 @@ def test_a_dry_run_checks_all_and_writes_nothing(gramshift, folder):
     assert gramshift(*RUN, "--output", "pans.csv", "--dry-run").code == 2
 
 
-def test_options_come_from_a_file_too_and_the_command_line_goes_before_it(gramshift, folder):
-    (folder / "run.toml").write_text(
-        'source = ["pans.csv", "knives.csv"]\ntarget = "films.csv"\noutput = "a.csv"\n'
-        'method = "tkc"\nngrams = "3-5"\nabstain-below = 0.7\nadded = 30\n'
-    )
-    answer = gramshift("classify", "--config", "run.toml", "--output", "b.csv", "--json")
-    assert answer.code == 0, answer.err
-    found = json.loads(answer.out)
-    assert (found["output"], found["n_added"]) == ("b.csv", 30)
-    (folder / "again.toml").write_text(found["options"])
-    answer = gramshift("classify", "--config", "again.toml", "--output", "c.csv", "--json")
-    assert (folder / "b.csv").read_text() == (folder / "c.csv").read_text()
-
-
 def test_numbers_as_labels_stay_as_typed(gramshift, folder):
     rows = read_csv(folder / "pans.csv")
     write_csv(
         folder / "ones.csv", ["text", "label"], [(row["text"], "01" if row["label"] == "positive" else "0") for row in rows]
     )
-    gramshift("classify", "--source", "ones.csv", "--target", "films.csv", *TKC, "-o", "labels.csv")
+    gramshift("classify", "ones.csv", "--target", "films.csv", *TKC, "-o", "labels.csv")
     assert {row["label"] for row in read_csv(folder / "labels.csv")} == {"01", "0"}
     lines = [json.dumps({"text": row["text"], "label": int(row["label"] == "positive")}) for row in rows]
     (folder / "ones.jsonl").write_text("\n".join(lines))
-    gramshift("classify", "--source", "ones.jsonl", "--target", "films.csv", *TKC, "-o", "labels.jsonl")
+    gramshift("classify", "ones.jsonl", "--target", "films.csv", *TKC, "-o", "labels.jsonl")
     assert {json.loads(line)["label"] for line in (folder / "labels.jsonl").read_text().splitlines()} == {0, 1}
 
 
@@ -383,7 +343,7 @@ def test_the_report_holds_the_run(gramshift, folder):
     page = (folder / "report.html").read_text()
     for words in (
         "films.csv, labelled from pans.csv, knives.csv",
-        "abstain-below = 0.7",
+        "--abstain-below 0.7",
         "Source and target look",
     ):
         assert words in page
@@ -434,7 +394,7 @@ def test_the_preset_best_is_a_method(gramshift, folder):
     assert answer.code == 0, answer.err
     found = json.loads(answer.out)
     assert found["method"] == "best"
-    assert "method" not in found["options"]  # it is the default
+    assert "--method" not in found["command"]  # it is the default
     assert len(found["history"]) == PRESETS["best"]["n_rounds"]
     y = [*KITCHEN.labels, "positive", "negative", *[None] * 118]
     domains = ["pans.csv"] * 70 + ["knives.csv"] * 50 + ["films.csv"] * 2 + [""] * 118  # sources are told apart by their files
@@ -466,7 +426,7 @@ def test_best_on_one_of_its_kernels(gramshift, folder, method, kernel):
 
 
 def test_labels_are_compared_with_the_first_round_or_with_plain(gramshift, folder):
-    run = ("classify", "--source", "pans.csv", "knives.csv", "--target", "truth.csv", "--truth", "label", "--json")
+    run = ("classify", "pans.csv", "knives.csv", "--target", "truth.csv", "--truth", "label", "--json")
     for options, name, other in (
         ((), "unadapted", "plain"),
         (TKC, "plain", "unadapted"),
@@ -495,7 +455,7 @@ def test_the_preset_paper_is_the_method_tkc(gramshift, folder):
     assert answer.code == 0, answer.err
     found = json.loads(answer.out)
     assert (found["method"], found["n_added"], len(found["history"])) == ("tkc", 60, 2)
-    assert found["options"].count('method = "tkc"') == 1
+    assert found["command"].count("--method tkc") == 1
     clf = gs.TransductiveClassifier(preset="paper").fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
     assert sum(clf.history_[1]["added"].values()) == 60
     rows = read_csv(folder / "labels.csv")
@@ -519,18 +479,6 @@ def test_what_does_not_go_with_a_preset_is_said(gramshift, folder, options, mess
     assert message in answer.err
 
 
-def test_what_is_typed_wins_over_the_preset_of_a_file(gramshift, folder):
-    (folder / "run.toml").write_text('preset = "best"\n')
-    run = (*DEFAULT, "--output", "labels.csv", "--config", "run.toml", "--dry-run", "--json")
-    told = json.loads(gramshift(*run).out)
-    assert told["method"] == "best"
-    told = json.loads(gramshift(*run, "--method", "plain").out)
-    assert told["method"] == "plain"
-    (folder / "run.toml").write_text('preset = "paper"\n')
-    assert json.loads(gramshift(*run).out)["method"] == "tkc"
-    assert json.loads(gramshift(*run, "--preset", "best").out)["method"] == "best"
-
-
 def test_labels_do_not_need_plain_beside_them(gramshift, folder, monkeypatch):
     """Its alpha is much smaller, which can be too small for documents that the method itself has no trouble with."""
 
@@ -540,9 +488,9 @@ def test_labels_do_not_need_plain_beside_them(gramshift, folder, monkeypatch):
         return fit_on_gram(classifier, *given, **more)
 
     monkeypatch.setattr(fitting, "fit_on_gram", refuse_plain)
-    run = [*RUN, "--method", "best", "--output", "labels.csv", "--report", "page.html"]
+    run = [*RUN, "--output", "labels.csv", "--report", "page.html"]
     answer = gramshift(*run)
     assert answer.code == 0, answer.err
-    assert "could not be compared with the unadapted ones: alpha=1e-05 is too small for these documents." in answer.err
+    assert "could not be compared with the plain ones: alpha=1e-05 is too small for these documents." in answer.err
     assert len(read_csv(folder / "labels.csv")) == 120
     assert (folder / "page.html").stat().st_size > 100_000

@@ -22,7 +22,7 @@ def labelled(folder):
 
 
 SMALL = ("--methods", "plain,tfidf")
-PAIR = ("compare", "--source", "pans.csv", "knives.csv", "--target", "truth.csv", *SMALL)
+PAIR = ("compare", "pans.csv", "knives.csv", "--target", "truth.csv", *SMALL)
 
 
 def test_source_and_target(gramshift, labelled):
@@ -76,7 +76,7 @@ def test_a_refused_command_loses_nothing(gramshift, labelled):
     assert len(kept) == 4
     wrong = gramshift("compare", "--data", "all.csv", "--domain", "kind", "--reference", "best", *SMALL, "--force")
     assert wrong.code == 2
-    other = gramshift("compare", "--source", "pans.csv", "--target", "truth.csv", *SMALL, "--resume")
+    other = gramshift("compare", "pans.csv", "--target", "truth.csv", *SMALL, "--continue")
     assert other.code == 2
     assert "results of a comparison of other documents" in other.err
     (labelled / "comparison" / "comparison.json").unlink()  # as if it had been stopped
@@ -89,22 +89,22 @@ def test_a_refused_command_loses_nothing(gramshift, labelled):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "name --source and --target"),
-        (("--source", "pans.csv"), "name --source and --target"),
+        ((), "name a source and a --target"),
+        (("pans.csv",), "name a source and a --target"),
         (("--data", "all.csv"), "name the column that tells the domain"),
         (("--data", "all.csv", "--domain", "kinds"), "all.csv has no such column"),
-        (("--data", "all.csv", "--domain", "kind", "--target", "truth.csv"), "leave out --source, --target and --truth"),
-        (("--source", "pans.csv", "--target", "truth.csv", "--domain", "kind"), "--domain kind goes with --data"),
-        (("--source", "pans.csv", "--target", "pans.csv"), "--target pans.csv is also a --source"),
-        (("--source", "pans.csv", "pans.csv", "--target", "truth.csv"), "--source names pans.csv twice"),
-        (("--source", "pans.csv", "--target", "films.csv"), "none of them a usual name for labels"),
-        (("--source", "pans.csv", "--target", "truth.csv", "--methods", "bets"), "method 'bets' is not known"),
-        (("--source", "pans.csv", "--target", "truth.csv", "--reference", "sfa"), "--reference sfa is not among --methods"),
-        (("--source", "pans.csv", "--target", "truth.csv", "--repeat", "-1"), "--repeat -1: give 0 or more"),
-        (("--source", "pans.csv", "--target", "truth.csv", "--jobs", "0"), "--jobs 0"),
-        (("--source", "pans.csv", "--target", "truth.csv", "--output", "all.csv"), "all.csv is a file; give a folder"),
-        (("--source", "pans.csv", "--target", "truth.csv", "--output", "all.csv/x"), "all.csv is a file; give a folder"),
-        (("--source", "pans.csv", "--target", "gaps.csv"), "gaps.csv: 1 of 2 rows have no label"),
+        (("--data", "all.csv", "--domain", "kind", "--target", "truth.csv"), "leave out the sources, --target and --truth"),
+        (("pans.csv", "--target", "truth.csv", "--domain", "kind"), "--domain kind goes with --data"),
+        (("pans.csv", "--target", "pans.csv"), "--target pans.csv is also a source"),
+        (("pans.csv", "pans.csv", "--target", "truth.csv"), "the source pans.csv is named twice"),
+        (("pans.csv", "--target", "films.csv"), "none of them a usual name for labels"),
+        (("pans.csv", "--target", "truth.csv", "--methods", "bets"), "method 'bets' is not known"),
+        (("pans.csv", "--target", "truth.csv", "--reference", "sfa"), "--reference sfa is not among --methods"),
+        (("pans.csv", "--target", "truth.csv", "--repeat", "-1"), "--repeat -1: give 0 or more"),
+        (("pans.csv", "--target", "truth.csv", "--jobs", "0"), "--jobs 0"),
+        (("pans.csv", "--target", "truth.csv", "--output", "all.csv"), "all.csv is a file; give a folder"),
+        (("pans.csv", "--target", "truth.csv", "--output", "all.csv/x"), "all.csv is a file; give a folder"),
+        (("pans.csv", "--target", "gaps.csv"), "gaps.csv: 1 of 2 rows have no label"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line_before_any_work(gramshift, labelled, arguments, message):

@@ -115,7 +115,7 @@ def test_a_bad_file_is_named_as_the_user_knows_it_and_the_others_are_done(cluste
 
 def test_the_second_half_of_a_run_with_a_sample(cluster, gramshift, parts):
     write_csv(parts / "source.csv", ["text", "label"], zip(KITCHEN.texts, KITCHEN.labels, strict=True))
-    run = ["classify", "--source", "source.csv", "--target", "parts", "--ngrams", "3-4", "--sample", "40", "--output"]
+    run = ["classify", "source.csv", "--target", "parts", "--ngrams", "3-4", "--sample", "40", "--output"]
     gramshift(*run, "here/")
     answer = gramshift(*run, "there/", "--engine", "dask", "--scheduler", cluster.address)
     assert answer.code == 0, answer.err

@@ -237,8 +237,7 @@ def test_better_labels_are_told_with_how_to_get_them():
 def test_a_run_is_typed_again_with_what_it_had():
     again = options().to_command(corrections="c.csv", force=True)
     assert again == (
-        'gramshift classify --source a.csv "my b.csv" --target t.csv --output labels.csv --corrections c.csv '
-        "--abstain-below 0.7 --force"
+        'gramshift classify a.csv "my b.csv" --target t.csv --output labels.csv --corrections c.csv --abstain-below 0.7 --force'
     )
 
 

@@ -51,7 +51,7 @@ def files(tmp_path, monkeypatch):
             for i, (text, label) in enumerate(zip(demo.texts, demo.labels, strict=True))
         ]
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return ["classify", "--source", "source.jsonl", "--target", "target.jsonl", *COMMON]
+    return ["classify", "source.jsonl", "--target", "target.jsonl", *COMMON]
 
 
 def read(path):
@@ -78,7 +78,7 @@ def test_gaps_of_one_file_are_filled(gramshift, files):
     for row in rows[::3]:
         row["label"] = None
     Path("gaps.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    gramshift("classify", "--source", "gaps.jsonl", *COMMON, "--output", "out.jsonl")
+    gramshift("classify", "gaps.jsonl", *COMMON, "--output", "out.jsonl")
     found = read("out.jsonl")
     clf = gs.TransductiveClassifier(preset="paper", ngram_range=(3, 5), landmarks=60, n_added=20)
     known = [row for row in rows if row["label"] is not None]
@@ -195,7 +195,7 @@ def test_copies_among_landmarks_are_no_fault(gramshift, tmp_path, monkeypatch):
         found = {}
         for name, more in {"exact": [], "few": ["--landmarks", "60"], "all": ["--landmarks", "280"]}.items():
             answer = gramshift(
-                "classify", "--source", "source.csv", "--target", "target.csv", "--ngrams", "2-4", "--method", method,
+                "classify", "source.csv", "--target", "target.csv", "--ngrams", "2-4", "--method", method,
                 "--output", "out.csv", "--force", *more,
             )  # fmt: skip
             assert answer.code == 0, answer.err

@@ -145,7 +145,7 @@ def test_a_model_file_is_described(gramshift, model):
 
 def test_a_model_tells_corrections_from_the_source(gramshift, folder):
     (folder / "right.csv").write_text("id,label\nf0,positive\nf1,negative\n")
-    run = ("classify", "--source", "pans.csv", "knives.csv", "--target", "films.csv", "--corrections", "right.csv")
+    run = ("classify", "pans.csv", "knives.csv", "--target", "films.csv", "--corrections", "right.csv")
     assert gramshift(*run, "--method", "plain", "--ngrams", "3-4", "--save", "corrected.gramshift").code == 0
     assert "learnt from   120 source, 118 target, 2 corrected documents" in gramshift("info", "corrected.gramshift").out
     found = json.loads(gramshift("info", "corrected.gramshift", "--json").out)

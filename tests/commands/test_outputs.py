@@ -9,7 +9,7 @@ import pytest
 
 import gramshift as gs
 from gramshift.commands.predict import predict
-from small_tables import die_in_a_fork, write_csv
+from small_tables import die_in_a_fork, read_csv, write_csv
 
 TEXTS = ["a good film, nice and good", "nice, really good", "a bad film, dull and bad", "dull, really bad"]
 LABELS = ["positive", "positive", "negative", "negative"]
@@ -32,7 +32,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-CLASSIFY = ("classify", "--source", "known.csv", "--target", "new.csv", "--method", "tkc", "--ngrams", "2-3", "--added", "2")
+CLASSIFY = ("classify", "known.csv", "--target", "new.csv", "--method", "tkc", "--ngrams", "2-3", "--added", "2")
 ALL = (*CLASSIFY, "--output", "labels.csv", "--save", "m.gramshift", "--report", "page.html")
 OLD = {"labels.csv": b"old labels", "m.gramshift": b"old model", "page.html": b"old page"}
 
@@ -56,16 +56,6 @@ def test_two_outputs_through_a_linked_folder_are_seen_to_be_one(gramshift):
     assert answer.code == 2
     assert "--output and --report are both d/a.csv" in answer.err
     assert os.listdir("d") == []
-
-
-@pytest.mark.parametrize("option", ["--output", "--report", "--save"])
-def test_the_config_is_an_input_that_would_be_lost(gramshift, option):
-    text = 'method = "tkc"\n'
-    Path("c.csv").write_text(text)
-    os.symlink("c.csv", "link.csv")
-    answer = gramshift(*CLASSIFY, option, "link.csv", "--config", "c.csv", "--force")
-    assert (answer.code, Path("c.csv").read_text()) == (2, text)
-    assert f"{option} link.csv is also the --config, which would be lost; choose another name" in answer.err
 
 
 def test_a_link_is_written_through_and_stays(gramshift, model):
@@ -158,7 +148,7 @@ def test_what_a_living_run_writes_is_left_alone(gramshift, model):
 
 
 @pytest.mark.parametrize("name", OLD)
-def test_labels_model_and_page_change_together_or_not_at_all(gramshift, monkeypatch, name):
+def test_where_a_rename_fails_each_file_is_old_or_new(gramshift, monkeypatch, name):
     for one, content in OLD.items():
         Path(one).write_bytes(content)
     Path("labels.csv").chmod(0o640)
@@ -174,24 +164,16 @@ def test_labels_model_and_page_change_together_or_not_at_all(gramshift, monkeypa
     answer = gramshift(*ALL, "--force")
     assert (answer.code, broken) == (1, [])
     assert answer.err.splitlines()[-1] == f"gramshift: {name}: Input/output error"
-    assert {one: Path(one).read_bytes() for one in OLD} == OLD
+    assert Path(name).read_bytes() == OLD[name]
+    changed = {one for one in OLD if Path(one).read_bytes() != OLD[one]}
+    if "page.html" in changed:
+        assert Path("page.html").read_text().endswith("</html>")
+    if "m.gramshift" in changed:
+        assert gramshift("info", "m.gramshift").code == 0
+    if "labels.csv" in changed:
+        assert len(read_csv(Path("labels.csv"))) == len(read_csv(Path("new.csv")))
     assert mode_of("labels.csv") == 0o640
     assert leftovers() == []
-
-
-def test_new_files_that_cannot_all_be_named_are_taken_back(gramshift, monkeypatch):
-    real, calls = os.replace, []
-
-    def third(source, target):
-        calls.append(target)
-        if len(calls) == 3:
-            raise OSError(28, os.strerror(28))
-        real(source, target)
-
-    before = sorted(os.listdir())
-    monkeypatch.setattr(os, "replace", third)
-    assert gramshift(*ALL).code == 1
-    assert sorted(os.listdir()) == before
 
 
 def test_killed_before_the_first_rename_all_old_files_are_there(gramshift):
@@ -237,7 +219,7 @@ def test_names_may_be_as_long_as_the_system_allows(gramshift, model):
         ["kernel", "lines.txt", "--output", "a.npy", "--resume", "{}"],
         ["explain", "a text", "--model", "m.gramshift", "--html", "{}.html"],
         ["demo", "--output", "{}"],
-        ["compare", "--source", "known.csv", "--target", "new.csv", "--output", "{}"],
+        ["compare", "known.csv", "--target", "new.csv", "--output", "{}"],
     ],
     ids=lambda run: f"{run[0]} {run[-2]}",
 )

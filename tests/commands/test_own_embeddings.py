@@ -12,7 +12,7 @@ from small_demo import load_demo
 from small_tables import read_csv, write_csv
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
-RUN = ("classify", "--source", "pans.csv", "knives.csv", "--target", "films.csv", "--embeddings", "v.npy")
+RUN = ("classify", "pans.csv", "knives.csv", "--target", "films.csv", "--embeddings", "v.npy")
 
 
 @pytest.fixture
@@ -43,12 +43,12 @@ def test_rows_of_documents_without_a_label_stand_in_the_file_too(gramshift, fold
     gaps = [label if number % 3 else "" for number, label in enumerate(KITCHEN.labels)]
     write_csv(folder / "some.csv", ["text", "label"], zip(KITCHEN.texts, gaps, strict=True))
     np.save(folder / "some.npy", vectors[:120])
-    answer = gramshift("classify", "--source", "some.csv", "--embeddings", "some.npy", "--output", "labels.csv")
+    answer = gramshift("classify", "some.csv", "--embeddings", "some.npy", "--output", "labels.csv")
     assert answer.code == 0, answer.err
     clf = gs.TransductiveClassifier("rows").fit(vectors[:120], [label or None for label in gaps])
     assert [row["label"] for row in read_csv(folder / "labels.csv")][::3] == clf.transduction_.tolist()
     np.save(folder / "both.npy", vectors)
-    answer = gramshift("classify", "--source", "some.csv", "--target", "films.csv", "--embeddings", "both.npy", "-o", "l.csv")
+    answer = gramshift("classify", "some.csv", "--target", "films.csv", "--embeddings", "both.npy", "-o", "l.csv")
     assert "40 rows without a label are left out" in answer.err
     known = [number for number, label in enumerate(gaps) if label]
     clf.fit(vectors[known], [gaps[number] for number in known], target=vectors[120:])
@@ -124,7 +124,7 @@ def test_predict_wants_what_the_model_was_fitted_on(gramshift, folder, vectors):
         assert answer.code == 2
         assert f"new.npy has {len(rows)} rows, and there are 120 documents (120 in films.csv)" in answer.err
     assert not (folder / "p.csv").exists()
-    gramshift("classify", "--source", "pans.csv", "--target", "films.csv", "--save", "texts.gramshift")
+    gramshift("classify", "pans.csv", "--target", "films.csv", "--save", "texts.gramshift")
     answer = gramshift("predict", "-m", "texts.gramshift", "-i", "films.csv", "-o", "p.csv", "--embeddings", "v.npy")
     assert "texts.gramshift was fitted on texts; leave --embeddings out" in answer.err
     assert "240 rows of numbers" in gramshift("info", "m.gramshift").out

@@ -27,7 +27,7 @@ def files(folder):
 
 @pytest.mark.parametrize("method", ["best", "plain", "tfidf"])
 def test_a_column_has_what_is_wrong_with_a_document(gramshift, files, method):
-    answer = gramshift("classify", "--source", "pans.csv", "--target", "target.csv", "-o", "out.csv", "--method", method)
+    answer = gramshift("classify", "pans.csv", "--target", "target.csv", "-o", "out.csv", "--method", method)
     assert answer.code == 0, answer.err
     rows = read(files / "out.csv")
     assert list(rows[0])[-1] == "issue"
@@ -41,7 +41,7 @@ def test_a_column_has_what_is_wrong_with_a_document(gramshift, files, method):
 
 
 def test_json_and_the_report_name_documents_as_the_user_does(gramshift, files):
-    answer = gramshift("classify", "--source", "pans.csv", "--target", "target.csv", "--report", "r.html", "--json")
+    answer = gramshift("classify", "pans.csv", "--target", "target.csv", "--report", "r.html", "--json")
     assert answer.code == 0, answer.err
     issues = json.loads(answer.out)["issues"]
     assert issues["counts"]["copy"] == 2
@@ -58,7 +58,7 @@ def test_rows_of_a_file_with_gaps_that_had_a_label_have_their_issues_too(gramshi
     texts, labels = [*KITCHEN.texts[:40], KITCHEN.texts[3], *FILMS.texts[:20], ""], KITCHEN.labels
     given = [*labels[:40], labels[3], *[""] * 20, ""]
     write_csv(folder / "gaps.csv", ["text", "label"], zip(texts, given, strict=True))
-    answer = gramshift("classify", "--source", "gaps.csv", "-o", "out.csv")
+    answer = gramshift("classify", "gaps.csv", "-o", "out.csv")
     assert answer.code == 0, answer.err
     issues = {row: one["issue"] for row, one in enumerate(read(folder / "out.csv")) if one["issue"]}
     assert issues[40] == "copy of gaps.csv 4"
@@ -68,7 +68,7 @@ def test_rows_of_a_file_with_gaps_that_had_a_label_have_their_issues_too(gramshi
 def test_labels_that_a_person_has_corrected_are_not_doubted(gramshift, files):
     corrected = [(f"t{row}", label) for row, label in enumerate(FILMS.labels[:30])]
     write_csv(files / "fixed.csv", ["id", "label"], corrected)
-    command = ["classify", "--source", "pans.csv", "--target", "target.csv", "--corrections", "fixed.csv", "-o", "out.csv"]
+    command = ["classify", "pans.csv", "--target", "target.csv", "--corrections", "fixed.csv", "-o", "out.csv"]
     answer = gramshift(*command)
     assert answer.code == 0, answer.err
     assert not any("label doubtful" in row["issue"] for row in read(files / "out.csv"))
@@ -76,14 +76,14 @@ def test_labels_that_a_person_has_corrected_are_not_doubted(gramshift, files):
 
 def test_a_column_of_that_name_stays_as_it_is(gramshift, folder):
     write_csv(folder / "target.csv", ["text", "issue"], [(text, "mine") for text in FILMS.texts[:30]])
-    gramshift("classify", "--source", "pans.csv", "--target", "target.csv", "-o", "out.csv")
+    gramshift("classify", "pans.csv", "--target", "target.csv", "-o", "out.csv")
     rows = read(folder / "out.csv")
     assert {row["issue"] for row in rows} == {"mine"}
     assert "predicted_issue" in rows[0]
 
 
 def test_explain_names_documents_by_file_and_id(gramshift, files):
-    command = ["classify", "--source", "pans.csv", "--target", "target.csv", "--method", "plain", "--save", "model"]
+    command = ["classify", "pans.csv", "--target", "target.csv", "--method", "plain", "--save", "model"]
     assert gramshift(*command).code == 0
     shown = gramshift("explain", "--model", "model", KITCHEN.texts[4]).out
     _, _, documents = shown.partition("most influential training documents:\n")

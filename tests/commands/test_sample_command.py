@@ -11,7 +11,7 @@ from small_tables import read_csv, write_csv
 
 FILMS = load_demo("films")
 TRUTH = {f"f{number}": label for number, label in enumerate(FILMS.labels)}
-RUN = ("classify", "--source", "pans.csv", "knives.csv", "--target", "films.csv", "--method", "plain", "--ngrams", "3-4")
+RUN = ("classify", "pans.csv", "knives.csv", "--target", "films.csv", "--method", "plain", "--ngrams", "3-4")
 
 
 def fill(folder, name, n=None):
@@ -132,7 +132,7 @@ def turned(folder):
 
 def test_the_command_that_is_told_reads_the_output_as_the_run_did(gramshift, folder):
     truth = turned(folder)
-    run = ("classify", "--source", "pans.csv", "knives.csv", "--target", "odd.csv", "--method", "plain", "--ngrams", "3-4")
+    run = ("classify", "pans.csv", "knives.csv", "--target", "odd.csv", "--method", "plain", "--ngrams", "3-4")
     run = (*run, "--text", "text|Review|Bemerkung", "--id", "Nr")
     for name in ("pans.csv", "knives.csv"):
         rows = read_csv(folder / name)

@@ -16,7 +16,7 @@ from small_demo import load_demo
 from small_tables import die_in_a_fork, read_csv, write_csv
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
-RUN = ["--source", "source.csv", "--method", "tkc", "--ngrams", "3-4", "--sample", "40", "--jobs", "1"]
+RUN = ["source.csv", "--method", "tkc", "--ngrams", "3-4", "--sample", "40", "--jobs", "1"]
 
 
 @pytest.fixture
@@ -77,21 +77,11 @@ def test_a_sample_of_all_writes_what_a_run_without_one_does(files, sample):
 )
 def test_several_targets_are_one_target_in_several_files(gramshift, files, target):
     gramshift("classify", *RUN, "--target", "target.csv", "--output", "out.csv")
-    answer = gramshift("classify", *RUN, "--target", *target, "--output", "labels/")
+    answer = gramshift("classify", *RUN, *(word for name in target for word in ("--target", name)), "--output", "labels/")
     assert answer.code == 0, answer.err
     whole = Path("out.csv").read_text().splitlines()
     parts = [Path(f"labels/p{number}.csv").read_text().splitlines() for number in range(3)]
     assert [line for part in parts for line in part[1:]] == whole[1:]
-
-
-def test_from_a_file_with_options_too(gramshift, files):
-    Path("run.toml").write_text(
-        'source = "source.csv"\ntarget = ["parts/p0.csv", "parts/p1.csv"]\noutput = "labels/"\nsample = 30\nngrams = "3-4"\n'
-    )
-    answer = gramshift("classify", "--config", "run.toml", "--json")
-    assert answer.code == 0, answer.err
-    assert json.loads(answer.out)["n_sample"] == 30
-    assert 'target = ["parts/p0.csv", "parts/p1.csv"]' in json.loads(answer.out)["options"]
 
 
 @pytest.mark.parametrize("more", [{"method": "best"}, {"landmarks": "50"}, {"method": "tfidf"}], ids=str)
@@ -265,7 +255,7 @@ def test_a_dry_run_tells_and_stops(gramshift, files):
         (["--corrections", "x.csv"], "--corrections is for runs"),
         (["--target", "-"], "which standard input cannot"),
         (["--target", "none/*.csv"], "--target none/*.csv: no file has a name like this"),
-        (["--target", "source.csv"], "--target source.csv is also a --source"),
+        (["--target", "source.csv"], "--target source.csv is also a source"),
         (["--target", "parts", "--output", "x.csv"], "4 files are to be labelled, but --output x.csv is the name of one file"),
         (["--engine", "dask"], "--engine dask gives each worker a file of its own"),
         (["--save", "-"], "--save cannot go to standard output"),
@@ -284,11 +274,11 @@ def test_wrong_options_are_refused_before_any_work(gramshift, files, more, words
 
 
 def test_several_targets_or_none_need_more(gramshift, files):
-    answer = gramshift("classify", "--source", "source.csv", "--target", "parts/p0.csv", "parts/p1.csv", "--output", "x")
+    answer = gramshift("classify", "source.csv", "--target", "parts/p0.csv", "--target", "parts/p1.csv", "--output", "x")
     assert (answer.code, "goes with --sample 100000 alone" in answer.err) == (2, True)
-    answer = gramshift("classify", "--source", "source.csv", "--sample", "3", "--output", "x.csv")
+    answer = gramshift("classify", "source.csv", "--sample", "3", "--output", "x.csv")
     assert (answer.code, "--sample draws from the target; name it with --target" in answer.err) == (2, True)
-    answer = gramshift("classify", "--source", "source.csv", "--target", "target.csv", "--sample", "3", "--save", "x")
+    answer = gramshift("classify", "source.csv", "--target", "target.csv", "--sample", "3", "--save", "x")
     assert (answer.code, "name where it goes with --output" in answer.err) == (2, True)
 
 

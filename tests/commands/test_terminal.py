@@ -70,11 +70,11 @@ COMMANDS = {
         ),
     ),
     "classify": lambda folder, source, target, model: (
-        *("classify", "--source", source, "--target", target, *columns("text", "label", "id"), "--method", "plain"),
+        *("classify", source, "--target", target, *columns("text", "label", "id"), "--method", "plain"),
         *("--truth", LABEL, "--ngrams", "3-4", "--output", folder / "c.jsonl", "--report", folder / "c.html", "--force"),
     ),
     "classify as JSON": lambda folder, source, target, model: (
-        *("classify", "--source", source, "--target", target, *columns("text", "label", "id"), "--method", "plain"),
+        *("classify", source, "--target", target, *columns("text", "label", "id"), "--method", "plain"),
         *("--truth", LABEL, "--ngrams", "3-4", "--output", folder / "c.jsonl", "--force", "--json"),
     ),
     "compare": lambda folder, source, target, model: (
@@ -93,11 +93,10 @@ FAULTS = {
     "it exists": lambda folder, source, target, model: (
         *("predict", "--model", model, "--input", target, *columns("text"), "--output", source),
     ),
-    "no such method": lambda folder, source, target, model: ("compare", "--source", source, "--methods", ESC),
+    "no such method": lambda folder, source, target, model: ("compare", source, "--methods", ESC),
     "no such folder": lambda folder, source, target, model: ("kernel", source, "--output", folder / "none" / "k.npy"),
     "no such data": lambda folder, source, target, model: ("reproduce", "--data", folder, "--output", folder / "results"),
     "no address": lambda folder, source, target, model: ("fetch", "sentiment", "--url", ESC, "--output", folder),
-    "no config": lambda folder, source, target, model: ("classify", "--config", source),
 }
 
 

@@ -1,4 +1,4 @@
-"""Tables that are made to break something, or only odd: one clear error, or read as they are, in time that grows in line."""
+"""Odd and damaged tables: one clear error, or read as they are."""
 
 import csv
 import datetime
@@ -14,9 +14,8 @@ import pytest
 
 from gramshift.data.columns import LONGEST_LABEL, find_columns, read_documents
 from gramshift.data.file_corpus import open_parts
-from gramshift.data.parquet import _read_whole
-from gramshift.data.readers import DEEPEST, LOOKED_AT, open_table, read_delimited, read_folder, read_lines
-from gramshift.data.tables import LONGEST, MOST_COLUMNS, Gunzip, Opened, TableError, check_reread, decoded_lines
+from gramshift.data.readers import LOOKED_AT, open_table, read_lines
+from gramshift.data.tables import LONGEST, TableError, check_reread, decoded_lines
 from gramshift.data.values import Written
 from gramshift.data.writing import open_writer
 from gramshift.errors import InputError
@@ -42,87 +41,6 @@ def rewrite(source, output, added=None, **options):
     return buffer.getvalue()
 
 
-class CountedText(str):
-    """A name that counts how often it is compared."""
-
-    compared = 0
-
-    def __eq__(self, other):
-        CountedText.compared += 1
-        return str.__eq__(self, other)
-
-    __hash__ = str.__hash__
-
-
-def test_a_hundred_thousand_columns_are_refused_at_once(tmp_path):
-    wide = ",".join(f"c{i}" for i in range(100_000)) + "\n"
-    with pytest.raises(TableError, match=r"w.csv has 100,000 columns; there may be 16,384"):
-        rows_of(write(tmp_path, "w.csv", wide + wide))
-    table = pa.table({f"c{i}": ["a"] for i in range(MOST_COLUMNS + 1)})
-    pq.write_table(table, tmp_path / "w.parquet")
-    with pytest.raises(TableError, match=r"w.parquet has 16,385 columns"):
-        rows_of(tmp_path / "w.parquet")
-
-
-def test_as_many_columns_as_may_be_are_read_and_copies_found(tmp_path):
-    names = [f"c{i}" for i in range(MOST_COLUMNS)]
-    row = ",".join(names) + "\n"
-    assert rows_of(write(tmp_path, "w.csv", row + row)) == [dict(zip(names, names, strict=True))]
-    twice = ",".join([*names[:-1], "c3"]) + "\n"
-    with pytest.raises(TableError, match=r"columns 4 and 16384 are both called 'c3'"):
-        rows_of(write(tmp_path, "t.csv", twice + row))
-
-
-def test_a_key_that_stands_twice_among_many_is_found_without_comparing_all_with_all():
-    from gramshift.data.readers import _without_copies
-
-    pairs = [(CountedText(f"k{i}"), i) for i in range(20_000)]
-    CountedText.compared = 0
-    with pytest.raises(ValueError, match="the key 'k19999' stands twice"):
-        _without_copies([*pairs, (CountedText("k19999"), 0)])
-    assert CountedText.compared < 20_000
-
-
-def test_an_object_of_too_many_keys(tmp_path):
-    wide = {f"k{i}": i for i in range(MOST_COLUMNS + 1)}
-    with pytest.raises(TableError, match=r"w.jsonl, line 2: with the lines before it has 16,386 columns"):
-        rows_of(write(tmp_path, "w.jsonl", '{"text": "a"}\n' + json.dumps(wide) + "\n"))
-    some = "".join(json.dumps({"text": "a", **{f"{i}-{k}": 1 for k in range(10)}}) + "\n" for i in range(2000))
-    with pytest.raises(TableError, match=r"line 1639: with the lines before it has 16,391 columns"):
-        rows_of(write(tmp_path, "m.jsonl", some))
-
-
-def test_a_row_of_millions_of_fields(tmp_path):
-    with pytest.raises(TableError, match=r"f.csv, line 2 has 2,000,001 fields; a table may have 16,384 columns"):
-        rows_of(write(tmp_path, "f.csv", "text\n" + "," * 2_000_000 + "\n"))
-
-
-def test_a_row_of_many_fields_over_many_lines_is_refused_where_it_becomes_too_wide():
-    """A quote keeps the row open from line to line; what follows is not read before it is told."""
-    n_read = 0
-
-    def lines():
-        nonlocal n_read
-        yield 'id,text\n1,"\n'
-        for _ in range(20):
-            n_read += 1
-            yield '",' + "ab," * 330_000 + '"\n'
-
-    opened = Opened("m.csv", io.BytesIO(), io.BytesIO(), 0)
-    opened.pieces = lambda: (line.encode() for line in lines())
-    message = r"m.csv, line 2 has 660,004 fields or more; a table may have 16,384 columns"
-    with pytest.raises(TableError, match=message):
-        read_delimited(opened, format="csv", encoding="utf-8")
-    assert n_read <= 3
-
-
-def test_a_long_line_of_many_fields_and_a_quote(tmp_path):
-    with pytest.raises(TableError, match=r"f.csv, line 2 has 500,002 fields; a table may have 16,384 columns"):
-        rows_of(write(tmp_path, "f.csv", 'text\n"a",' + "ab," * 500_000 + "\n"))
-    with pytest.raises(TableError, match=r"h.csv, line 1 has 500,001 fields; a table may have 16,384 columns"):
-        rows_of(write(tmp_path, "h.csv", '"a",' * 500_000 + "\n1\n"))
-
-
 @pytest.mark.parametrize(
     "cell", ["a, b\n" * 50_000, '""' * 30_000 + ',"\n,' * 30_000, "," * 2_000_000, "\n" * 20_000 + "," * 20_000]
 )
@@ -130,16 +48,6 @@ def test_a_quoted_text_may_have_more_commas_than_a_table_columns(tmp_path, cell)
     quoted = '"' + cell.replace('"', '""') + '"'
     path = write(tmp_path, "c.csv", f'id,text,more\n1,{quoted},5" disk\n2,{quoted},{quoted}\n')
     assert rows_of(path) == [{"id": "1", "text": cell, "more": '5" disk'}, {"id": "2", "text": cell, "more": cell}]
-
-
-def test_a_row_of_many_long_cells_over_many_lines(tmp_path):
-    path = tmp_path / "r.csv"
-    with path.open("wb") as file:
-        file.write(b"id,a,b,c,d\n1")
-        for _ in range(4):
-            file.write(b',"' + (b"x" * 1023 + b"\n") * (40 << 10) + b'"')
-    with pytest.raises(TableError, match=r"r.csv, line 2: the row has more than 134,217,728 characters; perhaps a quote"):
-        rows_of(path)
 
 
 @pytest.mark.parametrize("size", [1 << 20, 1000])
@@ -162,14 +70,6 @@ def test_a_device_that_never_ends(format):
         rows_of("/dev/zero", format=format)
 
 
-def test_a_device_that_is_no_parquet_file(tmp_path):
-    with pytest.raises(TableError, match=r"/dev/zero is not a parquet file \(it does not begin with PAR1\)"):
-        rows_of("/dev/zero", format="parquet")
-    endless = Opened("x", io.BytesIO(b"PAR1" + b"x" * 5000), io.BytesIO(), 0)
-    with pytest.raises(TableError, match="x has more than 4,000 bytes, and is no file on a disk; save it as one first"):
-        _read_whole(endless, largest=4000)
-
-
 def test_lines_of_a_device():
     with pytest.raises(TableError, match=f"/dev/zero, line 1 has more than {LONGEST:,} characters"):
         read_lines("/dev/zero")
@@ -186,31 +86,21 @@ def test_a_quote_that_never_closes_does_not_take_all_there_is(tmp_path):
         rows_of(path)
 
 
-def test_gzip_that_holds_very_much_more_than_it_is():
-    bomb = gzip.compress(b"1,a\n" * 1_000_000)
-    with pytest.raises(TableError, match=r"b.gz: [0-9,]+ bytes of gzip hold more than 1,[0-9,]+, which is no usual table"):
-        io.BufferedReader(Gunzip(io.BytesIO(bomb), "b.gz", small=1 << 20)).read()
-    whole = io.BufferedReader(Gunzip(io.BytesIO(bomb), "b.gz"))
-    assert whole.read() == b"1,a\n" * 1_000_000
-    usual = gzip.compress(os.urandom(3 << 20))
-    assert len(io.BufferedReader(Gunzip(io.BytesIO(usual), "u.gz", small=1 << 20)).read()) == 3 << 20
-
-
 PACKED = gzip.compress(b"abc\n", mtime=0)
 
 
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (gzip.compress(b"abc\n" * 999, mtime=0)[:-9], "it ends in the middle"),
-        (PACKED[:5], "it ends in the middle"),
-        (PACKED + b"more", "incorrect header check"),
-        (PACKED[:-8] + b"\0" * 8, "incorrect data check"),
-        (PACKED[:-4] + b"\1\0\0\0", "incorrect length check"),
+        (gzip.compress(b"abc\n" * 999, mtime=0)[:-9], "ended before"),
+        (PACKED[:5], "ended before"),
+        (PACKED + b"more", "Not a gzipped file"),
+        (PACKED[:-8] + b"\0" * 8, "CRC check failed"),
+        (PACKED[:-4] + b"\1\0\0\0", "Incorrect length"),
     ],
 )
 def test_gzip_that_is_damaged(tmp_path, data, words):
-    with pytest.raises(TableError, match=rf"d.txt is not a whole gzip file \(.*{words}\); make it again"):
+    with pytest.raises(TableError, match=rf"d.txt is not a whole gzip file \(.*{words}.*\); make it again"):
         read_lines(str(write(tmp_path, "d.txt", data)))
 
 
@@ -219,24 +109,17 @@ def test_gzip_of_several_members_and_with_zeros_behind(tmp_path):
     assert read_lines(str(write(tmp_path, "m.txt", data))) == ["a", "bc", "d"]
 
 
-def test_a_gzip_header_with_a_name_of_a_hundred_million_letters(tmp_path):
-    """Python's own reader takes one letter of the name after another."""
-    body = gzip.compress(b"a\n", mtime=0)
-    named = body[:3] + b"\x08" + body[4:10] + b"x" * 100_000_000 + b"\0" + body[10:]
-    assert read_lines(str(write(tmp_path, "n.txt", named))) == ["a"]
-
-
-@pytest.mark.parametrize(("depth", "fits"), [(DEEPEST - 1, True), (DEEPEST, False), (950, False), (100_000, False)])
 @pytest.mark.parametrize("signs", ["[]", "{}"])
-def test_json_within_json(tmp_path, depth, fits, signs):
-    inner = "[" * depth + "]" * depth if signs == "[]" else '{"a": ' * depth + "1" + "}" * depth
-    path = write(tmp_path, "d.jsonl", '{"text": "[[[", "x": ' + inner + "}\n")
-    if fits:
-        assert json.loads(rewrite(path, "o.jsonl"))["x"] == json.loads(inner)
-        assert list(csv.reader(io.StringIO(rewrite(path, "o.csv").decode())))[1] == ["[[[", inner, "x"]
-    else:
-        with pytest.raises(TableError, match=r"d.jsonl, line 1: arrays and objects stand more than 100 deep"):
-            rows_of(path)
+def test_json_within_json(tmp_path, signs):
+    def nested(depth):
+        inner = "[" * depth + "]" * depth if signs == "[]" else '{"a": ' * depth + "1" + "}" * depth
+        return inner, write(tmp_path, "d.jsonl", '{"text": "[[[", "x": ' + inner + "}\n")
+
+    inner, path = nested(99)
+    assert json.loads(rewrite(path, "o.jsonl"))["x"] == json.loads(inner)
+    assert list(csv.reader(io.StringIO(rewrite(path, "o.csv").decode())))[1] == ["[[[", inner, "x"]
+    with pytest.raises(TableError, match=r"d.jsonl, line 1: arrays and objects are nested too deep"):
+        rows_of(nested(100_000)[1])
 
 
 def test_brackets_in_texts_are_no_depth(tmp_path):
@@ -314,8 +197,6 @@ def test_folders_of_odd_files(tmp_path):
     (tmp_path / os.fsdecode(b"caf\xe9.txt")).write_text("three")
     assert [row["id"] for row in rows_of(tmp_path)] == ["a.TXT", "b.Txt.GZ", "caf\\xe9.txt"]
     assert rewrite(tmp_path, "o.csv").decode().splitlines()[3] == "caf\\xe9.txt,x"
-    with pytest.raises(TableError, match=r"has 3 \.txt files; there may be 2: make one table of them"):
-        read_folder(str(tmp_path), encoding="utf-8", most=2)
     (tmp_path / "lost.txt").symlink_to("nowhere.txt")
     with pytest.raises(TableError, match=r"lost.txt is a link to a file that is not there; remove it or put the file back"):
         rows_of(tmp_path)
@@ -447,7 +328,7 @@ def test_a_parquet_file_that_loses_rows(tmp_path):
     class Shortened:
         def __init__(self, file):
             self._file = file
-            self.schema_arrow, self.schema, self.metadata = file.schema_arrow, file.schema, file.metadata
+            self.schema_arrow, self.metadata = file.schema_arrow, file.metadata
 
         def iter_batches(self, batch_size):
             yield from list(self._file.iter_batches(batch_size=batch_size))[:2]

@@ -400,7 +400,7 @@ def test_ctrl_c_keeps_what_is_finished(data_folder, tmp_path, monkeypatch):
     assert not (tmp_path / "results.csv").exists()
     (kept,) = tmp_path.glob("parts/*.json")
     before = kept.read_bytes(), kept.stat().st_mtime_ns
-    assert command(*arguments, "--resume", "--no-plots").returncode == 0
+    assert command(*arguments, "--continue", "--no-plots").returncode == 0
     assert (tmp_path / "results.csv").exists()
     assert (kept.read_bytes(), kept.stat().st_mtime_ns) == before, "it was computed again"
     assert len(list(tmp_path.glob("parts/*.json"))) == 2

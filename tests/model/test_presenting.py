@@ -4,20 +4,20 @@ import pickle
 import sys
 import warnings
 from dataclasses import replace
-from types import SimpleNamespace
 
+import nbformat
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import tqdm.notebook
+from nbclient import NotebookClient
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import gramshift as gs
 from gramshift.errors import FitWarning
 from gramshift.model import diagnosis
-from gramshift.runtime.progress_bar import in_notebook, shown_progress
+from gramshift.runtime.progress_bar import in_notebook
 from small_demo import load_demo
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
@@ -220,65 +220,22 @@ def test_a_second_round_that_changes_nothing_is_told():
     assert not any("changed no label" in words for words in fit(preset="paper", ngram_range=(3, 5)).diagnostics_["warnings"])
 
 
-def in_a_notebook(monkeypatch):
-    shell = SimpleNamespace(config={"IPKernelApp": {}})
-    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+NOTEBOOK = """
+from gramshift.runtime.progress_bar import shown_progress
+with shown_progress(True, None) as report:
+    report("index", 0, 2)
+    report("rounds", 1, 5)
+    report("training", 1, 2)
+print("shown" if report else "not shown")
+"""
 
 
-@pytest.fixture
-def bars(monkeypatch):
-    """The bars that were drawn, each with what it showed."""
-    drawn = []
-
-    class Watched(tqdm.notebook.tqdm):
-        def __init__(self, **options):
-            super().__init__(**options)
-            self.shown = []
-            drawn.append(self)
-
-        def update(self, more):
-            super().update(more)
-            self.shown.append((self.desc, self.n))
-
-    in_a_notebook(monkeypatch)
-    monkeypatch.setattr(tqdm.notebook, "tqdm", Watched)
-    return drawn
-
-
-def test_a_notebook_has_one_bar_which_is_gone_at_the_end(bars):
-    with shown_progress(True, None) as report:
-        report("index", 0, 2)
-        report("index", 2, 2)
-        report("rounds", 1, 5)
-        report("training", 1, 2)
-    (bar,) = bars
-    assert bar.shown == [
-        ("finding n-grams", 0.0),
-        ("finding n-grams", 1.0),
-        ("finding n-grams", 1.0),
-        ("training, round 2 of 5", 0.0),
-    ]
-    assert bar.container.layout.visibility == "hidden"
-
-
-def test_a_bar_stays_in_red_where_a_fit_fails(bars):
-    def fail():
-        with shown_progress(True, None) as report:
-            report("index", 1, 2)
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fail()
-    (bar,) = bars
-    assert bar.container.children[1].bar_style == "danger"
-    assert bar.container.layout.visibility is None
-
-
-@pytest.mark.parametrize("missing", ["tqdm", "ipywidgets"])
-def test_a_notebook_without_bars_shows_nothing(monkeypatch, capfd, missing):
-    in_a_notebook(monkeypatch)
-    monkeypatch.delitem(sys.modules, "tqdm.notebook")
-    monkeypatch.setitem(sys.modules, missing, None)
-    with shown_progress(True, None) as report:
-        assert report is None
-    assert capfd.readouterr() == ("", "")
+@pytest.mark.slow
+@pytest.mark.process
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::RuntimeWarning")  # of Jupyter
+def test_a_notebook_shows_one_line_which_is_gone_at_the_end():
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(NOTEBOOK)])
+    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    outputs = notebook.cells[0].outputs
+    assert [one.text for one in outputs if one.output_type == "stream"] == ["shown\n"]
+    assert not any("training" in str(one) for one in outputs)

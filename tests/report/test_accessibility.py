@@ -41,10 +41,10 @@ def make_full():
             "by_confidence": [{"low": 0.5, "high": 1.0, "n": 3, "accuracy": 0.5}],
         },
         changes=[{"id": "doc-1", "before": "dvd", "after": "books"}],
-        config="ngrams = '5-8'",
+        command="gramshift classify a.csv",
         strongest_ngrams=[[("broke", 1.0, 3, 2)], [("great", 0.5, 1, 7)], [], []],
         issues=[IssueEntry("empty text", "t.csv 5", "empty text", "")],
-        next_command="gramshift classify --source a.csv --target b.csv --corrections corrections.csv --force",
+        next_command="gramshift classify a.csv --target b.csv --corrections corrections.csv --force",
     )
 
 

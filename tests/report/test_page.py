@@ -81,10 +81,12 @@ def test_parts_that_are_not_known_are_left_out():
         "Rounds",
     ):
         assert words not in page
-    page = render_page(make_contents(changes=[{"id": "a7", "before": "bad", "after": "good"}], config="ngrams = '5-8'"))
+    page = render_page(
+        make_contents(changes=[{"id": "a7", "before": "bad", "after": "good"}], command="gramshift classify 'a b.csv'")
+    )
     assert "What the corrections changed" in page
     assert "a7" in page
-    assert "ngrams = &#39;5-8&#39;" in page
+    assert "gramshift classify &#39;a b.csv&#39;" in page
 
 
 EXPECTED = {"value": 0.7, "low": 0.6, "high": 0.8}

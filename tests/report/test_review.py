@@ -11,7 +11,7 @@ from gramshift.report.page import count_doubtful
 from page_visits import Visit, count, download, ids_shown, rows, wait_for
 from sample_report import HOSTILE, make_contents, make_entry
 
-COMMAND = "gramshift classify --source kitchen.csv --target 'my films.csv' --corrections corrections.csv --force"
+COMMAND = "gramshift classify kitchen.csv --target 'my films.csv' --corrections corrections.csv --force"
 HEADER = ["id", "label", "was", "mark", "note", "drawn"]
 
 

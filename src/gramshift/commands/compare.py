@@ -94,21 +94,21 @@ def compare_files(
 def _check_files(source: list[str] | None, target: str | None, data: str | None, domain: str | None, truth: str | None) -> None:
     if data is None and (not source or target is None):
         raise InputError(
-            "name --source and --target, files whose labels are known, or --data with --domain: "
-            "gramshift compare --source books.csv --target kitchen.csv"
+            "name a source and a --target, files whose labels are known, or --data with --domain: "
+            "gramshift compare books.csv --target kitchen.csv"
         )
     if data is not None:
         if source or target is not None or truth is not None:
-            raise InputError("--data has source and target in one file; leave out --source, --target and --truth")
+            raise InputError("--data has source and target in one file; leave out the sources, --target and --truth")
         if domain is None:
             raise InputError(f"--data {data}: name the column that tells the domain, for example --domain category")
     elif domain is not None:
         raise InputError(f"--domain {domain} goes with --data, one file of several domains")
     for place, name in enumerate(source or []):
         if target is not None and same_file(name, target):
-            raise InputError(f"--target {target} is also a --source; methods would be tested on what they learnt from")
+            raise InputError(f"--target {target} is also a source; methods would be tested on what they learnt from")
         if any(same_file(name, other) for other in (source or [])[:place]):
-            raise InputError(f"--source names {name} twice")
+            raise InputError(f"the source {name} is named twice")
 
 
 def _domains_of(documents: Documents, column: str) -> list[str]:

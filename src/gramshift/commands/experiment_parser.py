@@ -18,7 +18,7 @@ AMAZON5, AMAZON5_METHODS = "amazon5", "tkc,best"
 
 def compare_command(
     source: Annotated[
-        list[str] | None, typer.Option("--source", help="Labelled documents; several files may follow.", metavar="FILE")
+        list[str] | None, typer.Argument(metavar="SOURCE...", help="Labelled documents: one or several files.")
     ] = None,
     target: Annotated[
         str | None, typer.Option("--target", help="Documents to label, with their true labels for scoring.", metavar="FILE")
@@ -27,7 +27,7 @@ def compare_command(
         str | None,
         typer.Option(
             "--data",
-            help="One file of several domains, instead of --source and --target: every pair is compared.",
+            help="One file of several domains, instead of sources and --target: every pair is compared.",
             metavar="FILE",
         ),
     ] = None,
@@ -58,7 +58,7 @@ def compare_command(
 ) -> None:
     """Compare methods on your own labelled documents: accuracy with intervals, calibration, time and memory.
 
-    Example: `gramshift compare --source books.csv --target kitchen.csv --methods plain,best,tfidf --repeat 5`
+    Example: `gramshift compare books.csv --target kitchen.csv --methods plain,best,tfidf --repeat 5`
     """
     given = {name: value for name, value in locals().items() if name != "as_json"}
     from gramshift.commands.compare import compare_files, show_comparison

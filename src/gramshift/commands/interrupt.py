@@ -57,9 +57,8 @@ def stopping_soon(words: str) -> Iterator[None]:
 
 def _end(words: str) -> None:
     replacing = sys.modules.get("gramshift.runtime.replacing")
-    if replacing is not None and replacing.RENAMING.acquire(timeout=GRACE):  # files that belong together have their names
-        for partial in list(replacing.UNDER_WAY):
-            shutil.rmtree(partial, ignore_errors=True) if partial.is_dir() else partial.unlink(missing_ok=True)
+    for partial in list(replacing.UNDER_WAY) if replacing is not None else ():
+        shutil.rmtree(partial, ignore_errors=True) if partial.is_dir() else partial.unlink(missing_ok=True)
     shown = f"gramshift: {words}\n"
     if os.isatty(2):
         shown = f"\n\x1b[?25h{shown}"  # the cursor, which a progress bar hides

@@ -5,107 +5,20 @@ import functools
 import gc
 import io
 import os
-import shlex
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from gramshift import __version__
 from gramshift.commands import experiment_parser, parser
 from gramshift.commands.interrupt import CODE, stopping_soon
-from gramshift.errors import FitWarning, GramshiftError, InputError
+from gramshift.errors import FitWarning, GramshiftError
 from gramshift.runtime.memory import check_address_space
 from gramshift.text.terminal import say
-
-
-class Renamed(TyperCommand):
-    """A command with options that had other names once; these are still understood, and no longer shown."""
-
-    old_names: Mapping[str, str] = {"--memory-limit": "--memory", "--kind": "--kernel"}
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        named = (argument.partition("=") for argument in args)
-        return super().parse_args(ctx, [self.old_names.get(name, name) + equals + value for name, equals, value in named])
-
-
-class SeveralValues(TyperCommand):
-    """A command without arguments, so that every value belongs to the option before it; files that stand alone are a slip."""
-
-    several: tuple[str, ...] = ("--source", "--target")
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        typed = repeat_option(args, self.several)
-        _, alone, _ = self.make_parser(ctx).parse_args(args=list(typed))
-        if alone and not ctx.resilient_parsing:
-            these = "this is" if len(alone) == 1 else "these are"
-            raise InputError(f"{shlex.join(alone)}: no option says what {these}; type {self.advise(alone, args)}")
-        return super().parse_args(ctx, typed)
-
-    def advise(self, alone: list[str], args: list[str]) -> str:
-        """What to type for files that stand alone: the last one is what is to be labelled."""
-        if "--target" in args and "--source" not in args:
-            return f"--source {shlex.join(alone)}"
-        if len(alone) == 1:
-            return f"--{'target' if '--source' in args else 'source'} {shlex.join(alone)}"
-        if "--source" in args:
-            return f"--target {shlex.join(alone)}"
-        return f"--source {shlex.join(alone[:-1])} --target {shlex.join(alone[-1:])}"
-
-
-class Continued(Renamed):
-    """A command that continues in its output folder; elsewhere ``--resume`` is followed by a folder."""
-
-    old_names: Mapping[str, str] = {"--resume": "--continue"}
-
-
-class SeveralSources(Continued, SeveralValues):
-    """The same for ``compare``, which has one target."""
-
-    several = ("--source",)
-
-    def advise(self, alone: list[str], args: list[str]) -> str:
-        """What to type: one file with several domains, or the files of each."""
-        if "--domain" in args or "--data" in args:
-            return f"--data {shlex.join(alone)}"
-        return super().advise(alone, args)
-
-
-class SeveralInputs(SeveralValues):
-    """The same for ``predict``."""
-
-    several = ("--input", "-i")
-
-    def advise(self, alone: list[str], args: list[str]) -> str:
-        """What to type for a model and for files that stand alone."""
-        models = [one for one in alone if one.endswith(".gramshift")]
-        files = [one for one in alone if one not in models]
-        typed = [*(["--model", models[0]] if models else []), *(["--input", *files] if files else [])]
-        return shlex.join(typed)
-
-
-def repeat_option(args: list[str], several: tuple[str, ...]) -> list[str]:
-    """Repeat the option before each of its further values, as the parser wants it."""
-    result: list[str] = []
-    current = None
-    for place, argument in enumerate(args):
-        if argument.startswith("-") and argument != "-":
-            name, equals, _ = argument.partition("=")
-            current = name if name in several else None
-            first = current is not None and not equals
-        elif current is not None:
-            if not first:
-                result.append(current)
-            first = False
-        if argument == "--":
-            return [*result, *args[place:]]
-        result.append(argument)
-    return result
-
 
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "14")  # its idle threads sleep soon instead of taking our cores; before NumPy
 TRACEBACK = "GRAMSHIFT_TRACEBACK"
@@ -151,21 +64,15 @@ def _plainly(
 
 KEPT_TILES = "finished tiles are kept; run the same command again to resume"
 KEPT = "finished pieces, if there were any, are kept; run the same command again to resume"
-app.command("classify", cls=SeveralValues)(_plainly(parser.classify_command, "no file is half written", resumable=KEPT))
-app.command("compare", cls=SeveralSources)(
-    _plainly(experiment_parser.compare_command, "finished results are kept, continue with --continue")
-)
+app.command("classify")(_plainly(parser.classify_command, "no file is half written", resumable=KEPT))
+app.command("compare")(_plainly(experiment_parser.compare_command, "finished results are kept, continue with --continue"))
 app.command("demo")(_plainly(parser.demo_command, "no file is half written"))
 app.command("explain")(_plainly(parser.explain_command))
-app.command("fetch")(_plainly(parser.fetch_command, "what has arrived is kept and taken up next time"))
+app.command("fetch")(_plainly(parser.fetch_command))
 app.command("info")(_plainly(parser.info_command))
-app.command("kernel", cls=Renamed)(_plainly(parser.kernel_command, resumable=KEPT_TILES))
-app.command("predict", cls=SeveralInputs)(
-    _plainly(parser.predict_command, "no file is half written, and finished ones are kept")
-)
-app.command("reproduce", cls=Continued)(
-    _plainly(experiment_parser.reproduce_command, "finished settings are kept, continue with --continue")
-)
+app.command("kernel")(_plainly(parser.kernel_command, resumable=KEPT_TILES))
+app.command("predict")(_plainly(parser.predict_command, "no file is half written, and finished ones are kept"))
+app.command("reproduce")(_plainly(experiment_parser.reproduce_command, "finished settings are kept, continue with --continue"))
 app.command("sample")(_plainly(experiment_parser.sample_command))
 
 

@@ -23,7 +23,11 @@ DATA_SETS = ("sentiment",)
 def classify_command(
     source: Annotated[
         list[str] | None,
-        _file("--source", help="Labelled documents; several files may follow, each a source domain of its own."),
+        typer.Argument(
+            metavar="SOURCE...",
+            help="Labelled documents: one or several files, each a source domain.",
+            rich_help_panel=help_lines.FILES,
+        ),
     ] = None,
     target: Annotated[
         list[str] | None, _file("--target", help="Documents to label. Omit it to label the unlabelled rows of the source.")
@@ -36,9 +40,6 @@ def classify_command(
     save: Annotated[str | None, _file("--save", help="Save the model to this file, for gramshift predict and explain.")] = None,
     corrections: Annotated[
         str | None, _file("--corrections", help="Corrected labels, as the report saves them: columns id and label.")
-    ] = None,
-    config: Annotated[
-        str | None, _file("--config", help="TOML file with any of these options; what is typed takes precedence.")
     ] = None,
     text: Annotated[str | None, _option("--text", help=help_lines.TEXT_HELP, panel=COLUMNS)] = None,
     label: Annotated[str | None, _option("--label", help="Column of the source's labels.", panel=COLUMNS)] = None,
@@ -145,15 +146,15 @@ def classify_command(
 ) -> None:
     """Label one file from labelled examples in others; an HTML report shows confidence and reasons.
 
-    Example: `gramshift classify --source books.csv dvd.csv --target kitchen.csv --output labels.csv --report report.html`
+    Example: `gramshift classify books.csv dvd.csv --target kitchen.csv --output labels.csv --report report.html`
     """
-    given = {name: value for name, value in locals().items() if name not in ("config", "as_json")}
+    given = {name: value for name, value in locals().items() if name != "as_json"}
     from gramshift.commands.classify.findings import in_words
     from gramshift.commands.classify.options import gather_options
     from gramshift.commands.classify.sampling import classify_any
     from gramshift.commands.label_files import describe_bad
 
-    options = gather_options(given, config)
+    options = gather_options(given)
     if as_json and options.output == "-":
         raise InputError("--json and --output - would both go to standard output; give one of them a file")
     with progress_bar(options.steps) as progress:
@@ -333,15 +334,16 @@ def kernel_command(
 
 def predict_command(
     model: Annotated[str, typer.Option("--model", "-m", help=help_lines.MODEL_HELP, metavar="FILE")],
+    more: Annotated[list[str] | None, typer.Argument(metavar="FILE...", help="Further documents to label.")] = None,
     input: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             "--input",
             "-i",
             help="Documents to label: files, patterns such as 'parts/*.csv', a folder, or - for stdin.",
             metavar="FILE",
         ),
-    ],
+    ] = None,
     output: Annotated[
         str,
         typer.Option("--output", "-o", help="Output file; a folder for several inputs.", metavar="FILE", show_default="stdout"),
@@ -372,12 +374,15 @@ def predict_command(
     from gramshift.commands.label_files import describe_bad
     from gramshift.commands.predict import in_words, predict
 
+    inputs = [*(input or []), *(more or [])]  # further files after --input are arguments to the parser
+    if not inputs:
+        raise InputError("no --input: name the files to label, for example --input new.csv")
     if as_json and output == "-":
         raise InputError("--json and the labels would both go to standard output; give --output a file")
     with progress_bar(["labelling"]) as progress:
         result = predict(
             model,
-            input,
+            inputs,
             output,
             text=text,
             format=format,

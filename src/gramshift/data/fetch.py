@@ -1,20 +1,22 @@
-"""Fetching the public data set from its home page: with progress, resumed where it broke off, unpacked with care."""
+"""Fetch the public data set from its home page: download the archive, unpack the labelled reviews, check them."""
 
 import gzip
 import os
 import shutil
 import tarfile
+import urllib.request
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable
 from hashlib import file_digest, sha256
+from http.client import HTTPException
 from pathlib import Path, PurePosixPath
-from tempfile import mkdtemp
-from typing import Any, BinaryIO
+from tempfile import TemporaryDirectory
+from typing import IO, Any
+from urllib.error import HTTPError
+from urllib.parse import urlsplit
 
-import psutil
-
-from gramshift.data.download import FetchError, Patience, Progress, download
 from gramshift.data.reviews import DOMAINS, FILES, FOLDER, LARGEST_FILE, ReviewFileError, load_sentiment
+from gramshift.errors import InputError
 from gramshift.runtime.replacing import UNDER_WAY, sync_folder
 
 URL = "https://www.cs.jhu.edu/~mdredze/datasets/sentiment/domain_sentiment_data.tar.gz"
@@ -22,15 +24,15 @@ HOME = "https://www.cs.jhu.edu/~mdredze/datasets/sentiment/"
 PINNED = "5ce52d31945c624ac65e2d9185f00cf409656129e53acc306d243887ba26fda3"
 """The sha256 of what sha256sum prints of the eight files, in the order of their names; of the files, not of the archive."""
 LARGEST_ARCHIVE = 3 * 10**8  # bytes; its home page says 30 MB
-LARGEST_CONTENT = 2 * 10**9  # bytes that are unpacked of it, wanted or not
-HIGHEST_RATIO = 100  # of bytes unpacked to bytes packed, beyond the first ten million; texts have 3, a bomb 1000
-LARGEST_HEADER = 10**6  # bytes of a long name or of other particulars of a member
-MOST_MEMBERS = 10_000
-PIECE = 1 << 16
-BLOCK = tarfile.BLOCKSIZE
+TIMEOUT_SECONDS = 20
+PIECE_BYTES = 1 << 16
 ADVICE = f"without a network, get the archive elsewhere from {HOME}, unpack it and give its folder to gramshift reproduce"
 WANTED = sorted(str(PurePosixPath(domain, name)) for domain in DOMAINS.values() for name in FILES)
-_PARTICULARS = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)
+Progress = Callable[[str, int, int], None]
+
+
+class FetchError(OSError):
+    """The data could not be had."""
 
 
 def fetch_sentiment(
@@ -41,41 +43,39 @@ def fetch_sentiment(
     progress: Progress | None = None,
     largest_archive: int = LARGEST_ARCHIVE,
     largest_file: int = LARGEST_FILE,
-    patience: Patience | None = None,
 ) -> dict[str, Any]:
     """Download the archive into ``output``, unpack the labelled reviews there and check them.
 
     With ``pinned`` reviews other than those that the documented figures come from are refused; without, they are named in
     ``warnings``.
     """
-    folder, archive = output / FOLDER, output / "domain_sentiment_data.tar.gz.part"
+    folder = output / FOLDER
     if output.exists() and not output.is_dir():
         raise NotADirectoryError(f"{output} is a file; give a folder for the data")
-    _remove_leavings(output)
     if os.path.lexists(folder):
-        archive.unlink(missing_ok=True)  # of a run that was killed when it had all
         raise FileExistsError(f"{folder} exists; choose another folder, or remove it first")
     output.mkdir(parents=True, exist_ok=True)
-    download(url, archive, largest=largest_archive, advice=ADVICE, progress=progress, patience=patience)
-    temporary = Path(mkdtemp(prefix=f".unpacking-{os.getpid()}-", dir=output))
-    UNDER_WAY.add(temporary)
-    try:
-        n_files = unpack(archive, temporary, largest=largest_file)
-        sentiment = load_sentiment(temporary)
-        found = digest_files(temporary / FOLDER)
-        differing = [note.replace(str(temporary), str(output)) for note in sentiment.notes if "differs" in note]
-        if differing and pinned:
-            raise FetchError(_describe_others(url, differing, found))
-        for inner in (*(temporary / FOLDER).iterdir(), temporary / FOLDER):
-            sync_folder(inner)
-        os.replace(temporary / FOLDER, folder)
-        sync_folder(output)
-    except ReviewFileError as error:
-        raise FetchError(f"{url} is not the data set: {str(error).replace(str(temporary), '')}") from None
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-        UNDER_WAY.discard(temporary)
-        archive.unlink(missing_ok=True)  # whole by now: of use, or of none
+    with TemporaryDirectory(prefix=".fetching-", dir=output) as name:
+        temporary = Path(name)
+        UNDER_WAY.add(temporary)
+        try:
+            archive = temporary / "domain_sentiment_data.tar.gz"
+            download(url, archive, largest=largest_archive, progress=progress)
+            n_files = unpack(archive, temporary, largest=largest_file)
+            try:
+                sentiment = load_sentiment(temporary)
+            except ReviewFileError as error:
+                raise FetchError(f"{url} is not the data set: {str(error).replace(str(temporary), '')}") from None
+            found = digest_files(temporary / FOLDER)
+            differing = [note.replace(str(temporary), str(output)) for note in sentiment.notes if "differs" in note]
+            if differing and pinned:
+                raise FetchError(_describe_others(url, differing, found))
+            for inner in (*(temporary / FOLDER).iterdir(), temporary / FOLDER):
+                sync_folder(inner)
+            os.replace(temporary / FOLDER, folder)
+            sync_folder(output)
+        finally:
+            UNDER_WAY.discard(temporary)
     if found != PINNED and not differing:
         differing = [f"{folder} has the reviews that we know, and other bytes around them (sha256 {found}, not {PINNED})"]
     return {"folder": str(folder), "files": n_files, "reviews": 1000 * n_files, "sha256": found, "warnings": differing}
@@ -98,85 +98,70 @@ def _describe_others(url: str, differing: list[str], found: str) -> str:
     )
 
 
-def _remove_leavings(output: Path) -> None:
-    """Remove folders that processes which no longer run were unpacking into."""
-    for folder in output.glob(".unpacking-*-*"):
-        process = folder.name.split("-")[1]
-        if process.isdecimal() and not psutil.pid_exists(int(process)) and not folder.is_symlink():
-            shutil.rmtree(folder, ignore_errors=True)
+def download(url: str, path: Path, *, largest: int, progress: Progress | None = None) -> None:
+    """Download a file of at most ``largest`` bytes."""
+    _check_address(url)
+    try:
+        with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as answer, path.open("wb") as file:
+            total = answer.length or 0
+            n_read = 0
+            while piece := answer.read1(PIECE_BYTES):
+                n_read += len(piece)
+                if max(n_read, total) > largest:
+                    raise FetchError(f"{url} has more than the {largest} bytes that this data set may have")
+                file.write(piece)
+                if progress is not None:
+                    progress("download", n_read, max(total, n_read))
+            if n_read < total:
+                raise FetchError(f"{url} broke off after {n_read} of {total} bytes; fetch again")
+    except FetchError:
+        raise
+    except HTTPError as error:
+        raise FetchError(f"{url}: the server says {error.code} {str(error.reason)[:200]}; {ADVICE}") from None
+    except (OSError, HTTPException, ValueError) as error:
+        reason = str(getattr(error, "reason", error))[:200] or type(error).__name__
+        raise FetchError(f"{url} could not be fetched ({reason}); {ADVICE}") from None
 
 
-class _Content:
-    """What a .gz holds, from its beginning to its end, with limits on how much that is."""
-
-    def __init__(self, archive: Path, packed: BinaryIO) -> None:
-        self._archive, self._packed, self._n = archive, packed, 0
-        self._unpacked = gzip.GzipFile(fileobj=packed)
-
-    def read(self, n: int) -> bytes:
-        piece = self._unpacked.read(n)
-        self._n += len(piece)
-        if self._n > LARGEST_CONTENT or self._n > HIGHEST_RATIO * max(self._packed.tell(), 10**5):
-            raise FetchError(f"{self._archive} is not the data set: more than {self._n} bytes are packed into it")
-        return piece
-
-    def pieces(self, size: int) -> Iterator[bytes]:
-        """Yield what a member of this size holds, and pass over what fills up its last block."""
-        for start in range(0, size, PIECE):
-            piece = self.read(min(PIECE, size - start))
-            if len(piece) < min(PIECE, size - start):
-                raise EOFError("it ends within a file")
-            yield piece
-        self.read(-size % BLOCK)
-
-    def members(self) -> Iterator[tarfile.TarInfo]:
-        """Yield the headers; whoever takes them reads the pieces of each before the next."""
-        for number in range(MOST_MEMBERS + 1):
-            block = self.read(BLOCK)
-            if (not block and number) or (block and not any(block)):
-                break
-            yield tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
-        else:
-            raise FetchError(f"{self._archive} is not the data set: it holds more than {MOST_MEMBERS} files")
-        while self.read(PIECE):  # to the end, where a checksum is
-            pass
+def _check_address(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number, a bracket that is not closed
+        is_address = False
+    if not is_address or not url.isascii() or not url.isprintable() or " " in url:
+        raise InputError(f"{url!r} is not an address; give one that begins with http:// or https://")
 
 
 def unpack(archive: Path, folder: Path, *, largest: int = LARGEST_FILE) -> int:
-    """Unpack the eight files of labelled reviews, and nothing else; return how many there were.
-
-    Names and sizes are those of the plain headers. Long names, maps of sparse files and other particulars are passed over: the
-    files that we want have none, and a library that reads them takes as much memory as a header says.
-    """
+    """Unpack the eight files of labelled reviews, and nothing else; return their number."""
     missing = {PurePosixPath(FOLDER, name) for name in WANTED}
-    wanted = frozenset(missing)
-    wrong = f"{archive} is not the data set"
     try:
-        with archive.open("rb") as packed:
-            content = _Content(archive, packed)
-            for member in content.members():
-                name = PurePosixPath(*(part for part in PurePosixPath(member.name).parts if part != "."))
-                if name.is_absolute() or ".." in name.parts or member.issym() or member.islnk() or member.isdev():
-                    raise FetchError(f"{wrong}: it holds {member.name!r}, which leads out of its folder")
-                if member.size < 0 or (member.type in _PARTICULARS and member.size > LARGEST_HEADER):
-                    raise FetchError(f"{wrong}: a header of {member.name!r} has {member.size} bytes")
-                if member.type in _PARTICULARS or name not in wanted:
-                    for _ in content.pieces(member.size):
-                        pass
-                    continue
-                if member.type not in (tarfile.REGTYPE, tarfile.AREGTYPE) or member.size > largest:
-                    raise FetchError(f"{wrong}: {member.name!r} has {member.size} bytes, or is no plain file")
-                if name not in missing:
-                    raise FetchError(f"{wrong}: it holds {member.name!r} twice")
-                missing.remove(name)
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                with (folder / name).open("wb") as file:
-                    file.writelines(content.pieces(member.size))
-                    file.flush()
-                    os.fsync(file.fileno())
+        with gzip.open(archive) as content, tarfile.open(fileobj=content, mode="r|") as tar:
+            for member in tar:
+                tarfile.data_filter(member, str(folder))  # raises an error for names and links that lead out of the folder
+                name = PurePosixPath(os.path.normpath(member.name))
+                if name in missing:
+                    if not member.isreg() or member.size > largest:
+                        raise FetchError(
+                            f"{archive.name} is not the data set: {member.name!r} has {member.size} bytes, or is no plain file"
+                        )
+                    missing.remove(name)
+                    _write_synced(tar.extractfile(member), folder / name)
+            while content.read(PIECE_BYTES):  # to the end, where the checksum is
+                pass
     except (tarfile.TarError, EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise FetchError(f"{archive} is not a whole .tar.gz ({error}); it was removed, fetch again") from None
+        raise FetchError(f"{archive.name} is not a whole .tar.gz of the data set ({error}); it was removed") from None
     if missing:
-        found = len(wanted) - len(missing)
-        raise FetchError(f"{archive} holds {found} of the {len(wanted)} files of labelled reviews; it was removed")
-    return len(wanted)
+        n_found = len(WANTED) - len(missing)
+        raise FetchError(f"{archive.name} holds {n_found} of the {len(WANTED)} files of labelled reviews; it was removed")
+    return len(WANTED)
+
+
+def _write_synced(content: IO[bytes] | None, path: Path) -> None:
+    assert content is not None
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        shutil.copyfileobj(content, file)
+        file.flush()
+        os.fsync(file.fileno())

@@ -13,7 +13,6 @@ from typing import Any, Protocol
 from gramshift.data.parquet import read_parquet
 from gramshift.data.tables import (
     LONGEST,
-    MOST_COLUMNS,
     Naming,
     Opened,
     Record,
@@ -28,7 +27,6 @@ from gramshift.data.tables import (
     in_parts,
     open_input,
     short,
-    within_limits,
 )
 from gramshift.data.values import Written, as_written
 from gramshift.runtime.storage import is_url, locate, reaching
@@ -97,19 +95,17 @@ def _take_header(line: str, lines: Iterator[str]) -> tuple[list[str], str]:
         else:
             opens = OPENING.search(line, at)
             outside.append(line[at : opens.end() if opens else None])
-            if opens is None or len(outside) > MOST_COLUMNS:
+            if opens is None:
                 return header, "".join(outside)
             is_open, at = True, opens.end()
 
 
 def _rows(name: str, lines: Iterator[str], delimiter: str, first: int) -> Iterator[tuple[int, list[str]]]:
     """Yield the fields of each row that is not blank, and the line where it begins; ``first`` is that of the header."""
-    begun: list[str] = []
-    reader = csv.reader(within_limits(name, lines, delimiter, first, begun), delimiter=delimiter, strict=True)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     line = first
     try:
         for fields in reader:
-            begun.clear()
             if fields:
                 yield line, fields
             line = reader.line_num + first
@@ -132,7 +128,6 @@ def _named(name: str, columns: list[str], rows: Iterator[tuple[int, list[str]]])
 
 
 LOOKED_AT = 1000  # rows whose keys are taken for the columns before the others are read
-DEEPEST = 100  # arrays and objects within each other
 
 
 def read_jsonl(opened: Opened, *, format: str, encoding: str) -> Table:
@@ -164,20 +159,17 @@ def _records(opened: Opened, encoding: str, columns: list[str]) -> Iterator[Reco
         try:
             row = _parse(line)
         except RecursionError:
-            raise TableError(_too_deep(opened.name, number)) from None
+            words = "arrays and objects are nested too deep; make them flatter"
+            raise TableError(f"{opened.name}, line {number}: {words}") from None
         except ValueError as error:
             words = getattr(error, "msg", str(error))
             raise TableError(f"{opened.name}, line {number} is not JSON: {words}; every line is an object of its own") from None
         if not isinstance(row, dict):
             kind = "an array" if isinstance(row, list) else "a single value"
             raise TableError(f'{opened.name}, line {number} is {kind}; every line is an object such as {{"text": "..."}}')
-        if line.count("[") + line.count("{") > DEEPEST and _is_deep(row):
-            raise TableError(_too_deep(opened.name, number))
         if not row.keys() <= known:
             columns += [key for key in row if key not in known]
             known.update(row)
-            if len(columns) > MOST_COLUMNS:
-                check_columns(f"{opened.name}, line {number}: with the lines before it", columns)
         yield number, row, line
 
 
@@ -206,23 +198,10 @@ def _without_copies(pairs: list[tuple[str, object]]) -> Row:
     return row
 
 
-def _is_deep(row: Row) -> bool:
-    level: list[Any] = [row]
-    for _ in range(DEEPEST):
-        inner = (one.values() if isinstance(one, dict) else one for one in level)
-        level = [value for values in inner for value in values if isinstance(value, (dict, list))]
-    return bool(level)
-
-
-def _too_deep(name: str, number: int) -> str:
-    return f"{name}, line {number}: arrays and objects stand more than {DEEPEST} deep within each other; make them flatter"
-
-
 TEXT_ENDS = (".txt", ".txt.gz")
-MOST_FILES = 1_000_000  # in a folder: their names are held
 
 
-def read_folder(name: str, *, encoding: str, naming: Naming = as_parameter, most: int = MOST_FILES) -> Table:
+def read_folder(name: str, *, encoding: str, naming: Naming = as_parameter) -> Table:
     """Read a folder of texts: a file's name is its id, the folder that it stands in its label, if there is one per class."""
     folder = Path(name)
     here, below = _texts(folder), {one: _texts(one) for one in sorted(folder.iterdir()) if _is_class(one)}
@@ -233,8 +212,6 @@ def read_folder(name: str, *, encoding: str, naming: Naming = as_parameter, most
     if not here and not below:
         raise TableError(f"{name} has no .txt files, nor folders of them; a csv file is given by its own name")
     files = here or [path for paths in below.values() for path in paths]
-    if len(files) > most:
-        raise TableError(f"{name} has {len(files):,} .txt files; there may be {most:,}: make one table of them, such as a csv")
     done = 0
 
     def rows() -> Iterator[Record]:
@@ -331,8 +308,6 @@ def find_files(given: str, *, format: str | None = None, option: str = "--input"
         files = sorted(filter(system.isfile, files))
         if not files:
             raise TableError(words)
-        if len(files) > MOST_FILES:
-            raise TableError(f"{option} {given} names {len(files):,} files; there may be {MOST_FILES:,} at a time")
         return [str(system.unstrip_protocol(one)) for one in files]
 
 

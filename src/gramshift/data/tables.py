@@ -1,6 +1,7 @@
 """Opening input files, whatever their encoding and compression, as tables that are read part by part."""
 
 import codecs
+import gzip
 import io
 import os
 import stat
@@ -10,14 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from gramshift.errors import InputError
 from gramshift.runtime.storage import is_url, locate, reaching
 
 PIECE = 1 << 20  # bytes that are read at a time
 LONGEST = 1 << 26  # characters of a line, of a cell or of a text file: longer ones are no documents
-MOST_COLUMNS = 1 << 14  # as many as a sheet of Excel has
 SHOWN = 60  # characters of a name in an error
 Naming = Callable[..., str]
 """naming(name), naming(name, value): how errors call a parameter, so that whoever reads them knows what to type."""
@@ -80,63 +80,13 @@ def open_input(name: str, *, naming: Naming = as_parameter) -> Iterator[Opened]:
 def _decompressed(raw: IO[bytes], name: str) -> Iterator[IO[bytes]]:
     peek = getattr(raw, "peek", None)
     if peek is not None and peek(2)[:2] == b"\x1f\x8b":
-        with io.BufferedReader(Gunzip(raw, name), PIECE) as file:
-            yield file
+        try:
+            with gzip.GzipFile(fileobj=raw) as file:
+                yield cast(IO[bytes], file)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise TableError(f"{name} is not a whole gzip file ({error}); make it again") from None
     else:
         yield raw
-
-
-RATIO = 200  # bytes that a gzip file may hold for each of its own: texts have 3 to 20, what is made to fill memory 1000
-SMALL = 1 << 27  # bytes that any gzip file may hold
-
-
-class Gunzip(io.RawIOBase):
-    """What a gzip file holds; refused if that is very much more than the file itself."""
-
-    def __init__(self, raw: IO[bytes], name: str, *, small: int = SMALL) -> None:
-        self._raw, self._name, self._small = raw, name, small
-        self._member = zlib.decompressobj(zlib.MAX_WBITS | 16)
-        self._waiting = b""
-        self._n_packed = self._n_found = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        try:
-            data = self._next(len(buffer))
-        except (EOFError, zlib.error) as error:
-            raise TableError(f"{self._name} is not a whole gzip file ({error}); make it again") from None
-        self._n_found += len(data)
-        if self._n_found > max(self._small, RATIO * self._n_packed):
-            sizes = f"{self._n_packed:,} bytes of gzip hold more than {self._n_found:,}"
-            raise TableError(f"{self._name}: {sizes}, which is no usual table; unpack it yourself if it is")
-        buffer[: len(data)] = data
-        return len(data)
-
-    def _next(self, most: int) -> bytes:
-        """Return some bytes; none at the end. A file may have several members, and zeros after them."""
-        while True:
-            if self._member.eof:
-                self._waiting = (self._member.unused_data or self._read()).lstrip(b"\0")
-                while not self._waiting:
-                    more = self._read()
-                    if not more:
-                        return b""
-                    self._waiting = more.lstrip(b"\0")
-                self._member = zlib.decompressobj(zlib.MAX_WBITS | 16)
-            given = self._waiting or self._read()
-            data = self._member.decompress(given, most)
-            self._waiting = self._member.unconsumed_tail
-            if data:
-                return data
-            if not given and not self._member.eof:
-                raise EOFError("it ends in the middle")
-
-    def _read(self) -> bytes:
-        data = self._raw.read(io.DEFAULT_BUFFER_SIZE)
-        self._n_packed += len(data)
-        return data
 
 
 KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
@@ -208,54 +158,6 @@ def decoded_lines(
             begun, n_begun = [last], len(last)
     if n_begun:
         yield "".join(begun)
-
-
-def within_limits(name: str, lines: Iterator[str], delimiter: str, first: int, begun: list[str]) -> Iterator[str]:
-    """The same lines; a row of millions of fields is refused before it becomes as many strings, however many lines it has.
-
-    ``begun`` gets the lines of a row, and is emptied by whoever has read a whole one. Only where there are too many delimiters
-    they are looked at, each line once, because those in quotes part no fields.
-    """
-    line_of_row = n_fields = n_delimiters = n_characters = 0
-    is_open = False
-    for number, line in enumerate(lines, start=first):
-        if not begun:
-            line_of_row, n_fields, n_delimiters, n_characters, is_open = number, 1, 0, 0, False
-        begun.append(line)
-        n_characters += len(line)
-        n_delimiters += line.count(delimiter)
-        if n_characters > PIECE and n_fields + n_delimiters > MOST_COLUMNS:
-            for one in begun:
-                found, is_open = _count_outside(one, is_open, delimiter)
-                n_fields += found
-            if n_fields > MOST_COLUMNS:
-                words = f"{n_fields:,} fields{' or more' if is_open else ''}; a table may have {MOST_COLUMNS:,} columns"
-                raise TableError(f"{name}, line {line_of_row} has {words}")
-            begun[:], n_delimiters = [""], 0
-        if n_characters > 2 * LONGEST:
-            words = f"the row has more than {2 * LONGEST:,} characters; perhaps a quote opens here and never closes"
-            raise TableError(f"{name}, line {line_of_row}: {words}")
-        yield line
-
-
-def _count_outside(line: str, is_open: bool, delimiter: str) -> tuple[int, bool]:
-    """Return how many delimiters are not in quotes, and whether a quote is open at the end; ``is_open``: at the beginning."""
-    n_found = at = 0
-    if not is_open and line.startswith('"'):
-        is_open, at = True, 1
-    while True:
-        if is_open:
-            at = line.find('"', at)
-            if at < 0:
-                return n_found, True
-            is_open = line.startswith('""', at)
-            at += 1 + is_open
-        else:
-            opens = line.find(delimiter + '"', at)
-            if opens < 0:
-                return n_found + line.count(delimiter, at), False
-            n_found += line.count(delimiter, at, opens + 1)
-            is_open, at = True, opens + 2
 
 
 def _and_an_end(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -343,11 +245,7 @@ def in_parts(records: Iterable[Record], size: int, *, large: int = LARGE) -> Ite
 
 
 def check_columns(name: str, columns: Sequence[str]) -> None:
-    """Raise an error if two columns have one name, or there are too many."""
-    if len(columns) > MOST_COLUMNS:
-        raise TableError(
-            f"{name} has {len(columns):,} columns; there may be {MOST_COLUMNS:,}: take out those that nobody needs"
-        )
+    """Raise an error if two columns have one name."""
     places: dict[str, int] = {}
     for place, column in enumerate(columns, start=1):
         if column in places:

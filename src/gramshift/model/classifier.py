@@ -105,7 +105,7 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
     n_jobs : int or None
         The number of threads; -1 for all cores.
     verbose : bool or int
-        Whether ``fit`` shows its progress: one line in a terminal, one bar in a notebook that has tqdm and ipywidgets.
+        Whether ``fit`` shows its progress: one line in a terminal, or in a notebook that has ipywidgets.
 
     Attributes
     ----------

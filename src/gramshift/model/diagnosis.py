@@ -72,7 +72,7 @@ def diagnose_fit(fit: Fit, runtime: Runtime) -> dict[str, Any]:
 
 def find_warnings(fit: Fit) -> list[str]:
     """In words, what is wrong with the labels of a fit as far as that is known without further work."""
-    answers = answers_of(fit, _first_round(fit))
+    answers = answers_of(fit, first_round(fit))
     advice = Advice.without_class_prior if answers.class_prior is None else Advice.with_class_prior
     source = class_proportions(answers.source, answers.classes)
     n_target, n_rounds = len(answers.labels), len(answers.rounds)
@@ -96,14 +96,14 @@ def judge_quickly(fit: Fit) -> str | None:
     """Whether the labels can be used, where an accuracy is expected: nothing has to be worked out for that."""
     if fit.expected is None or not len(fit.labels[fit.wanted]):
         return None
-    verdict: str = diagnose_answers(answers_of(fit, _first_round(fit)), None)[0]["verdict"]
+    verdict: str = diagnose_answers(answers_of(fit, first_round(fit)), None)[0]["verdict"]
     return verdict
 
 
 def reference_of(fit: Fit, runtime: Runtime) -> Fit | None:
     """The fit that would be without adapting, for its labels alone; None if it is this one, or its documents are not kept."""
     if fit.unadapted is not None:
-        return _first_round(fit)
+        return first_round(fit)
     settings, documents = fit.settings, fit.model.documents
     is_itself = not settings.adapt and len(fit.history) == 1
     if is_itself or fit.model.similarities is None or len(documents) != len(fit.labelling) or fit.landmarks is not None:
@@ -116,7 +116,7 @@ def reference_of(fit: Fit, runtime: Runtime) -> Fit | None:
     return fit_exact(unadapted, fit.parameters, fit.model.similarities, given, runtime, calibrate=False)
 
 
-def _first_round(fit: Fit) -> Fit | None:
+def first_round(fit: Fit) -> Fit | None:
     """What the first round of a fit answered, if it is kept."""
     if fit.unadapted is None:
         return None

@@ -129,7 +129,7 @@ class ShownAsItIs:
     created: str | None = None
     """The time as it is shown; now if None."""
     target_name: str = ""
-    config: str = ""
+    command: str = ""
     issues: Sequence[IssueEntry] | None = None
     """Problems in the data; None if the classifier is to be asked for them."""
     next_command: str = ""
@@ -186,8 +186,8 @@ class ReportContents:
     notes: list[str] = field(default_factory=list)
     """Remarks on how the report was made: what was sampled or left out."""
     target_name: str = ""
-    config: str = ""
-    """The run as a file for --config, if there is one."""
+    command: str = ""
+    """The command of the run, if there is one."""
     strongest_ngrams: list[list[NGramFound]] = field(default_factory=list)
     """For each of ``classes`` the n-grams that speak most for it, strongest first; none if the model is not made of n-grams."""
     issues: list[IssueEntry] = field(default_factory=list)

@@ -153,7 +153,7 @@ def gather_contents(
         share_names=list(stages),
         notes=_notes(len(target.texts), len(doubtful), is_source, compared.landmarks_ is not None, per_kind),
         target_name=shown.target_name,
-        config=shown.config,
+        command=shown.command,
         issues=list(_ask_for_issues(classifier) if shown.issues is None else shown.issues),
         strongest_ngrams=_find_ngrams(compared) if compared is classifier else [],
         expected_accuracy=getattr(classifier, "expected_accuracy_", None),

@@ -1,46 +1,30 @@
-"""Progress as people see it, if somebody is looking: one line in a terminal, one bar in a notebook."""
+"""Progress as people see it, if somebody is looking: one line in a terminal or in a notebook."""
 
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
-from typing import Any
+from importlib.util import find_spec
 
 from gramshift.runtime.threads import Progress
 from gramshift.text.terminal import is_terminal
 
 ROUNDS, TRAINING = "rounds", "training"
-STEP_OF = {  # which step of a run each stage belongs to
+WORDS = {  # stage to its step of a run, in few enough characters for a narrow terminal
     "reading": "reading",
-    "index": "index",
-    "diagonal": "index",
-    "resume": "gram",
-    "gram": "gram",
-    "landmarks": "gram",
+    "index": "finding n-grams",
+    "diagonal": "finding n-grams",
+    "resume": "comparing documents",
+    "gram": "comparing documents",
+    "landmarks": "comparing documents",
     "sums": TRAINING,
     ROUNDS: TRAINING,
     TRAINING: TRAINING,
     "sureness": TRAINING,
-    "reference": "reference",
-    "before": "before",
-    "problems": "problems",
-    "explain": "report",
-    "compare": "report",
-    "report": "report",
-    "labelling": "labelling",
-    "settings": "settings",
-    "others": "others",
-    "methods": "methods",
-    "download": "download",
-}
-WORDS = {  # what a step is called; few enough characters for a narrow terminal
-    "reading": "reading",
-    "index": "finding n-grams",
-    "gram": "comparing documents",
-    TRAINING: "training",
     "reference": "without adapting",
     "before": "without corrections",
     "problems": "looking for problems",
+    "explain": "explaining documents",
+    "compare": "explaining documents",
     "report": "explaining documents",
     "labelling": "labelling",
     "settings": "running settings",
@@ -48,7 +32,6 @@ WORDS = {  # what a step is called; few enough characters for a narrow terminal
     "methods": "running methods",
     "download": "downloading",
 }
-NOTEBOOK_BAR = "{desc:>10} {percentage:3.0f}%|{bar}| {elapsed}"
 
 
 @contextmanager
@@ -57,7 +40,7 @@ def shown_progress(wanted: bool, given: Progress | None) -> Iterator[Progress | 
     if given is not None or not wanted:
         yield given
         return
-    with notebook_bar() if in_notebook() else progress_bar() as report:
+    with progress_bar() as report:
         yield report
 
 
@@ -69,16 +52,14 @@ class Steps:
     """
 
     def __init__(self, plan: Sequence[str] = ()) -> None:
-        unknown = [step for step in plan if step not in WORDS]
-        assert not unknown, unknown
-        self._plan = list(plan)
+        self._plan = [WORDS[stage] for stage in plan]
         self._step: str | None = None
         self._part = 0.0  # of the step
         self._rounds = (0, 0)
 
     def follow(self, stage: str, done: int, total: int) -> tuple[str, float]:
         """Take in a report; return what to show, and which part of all is done, 0 to 1."""
-        step, part = STEP_OF[stage], min(1.0, done / max(1, total))
+        step, part = WORDS[stage], min(1.0, done / max(1, total))
         if stage == ROUNDS:  # of all that follows: the n-grams are found within the first
             self._rounds = (done, total)
         elif step != self._step and self._goes_on(step):
@@ -97,7 +78,7 @@ class Steps:
     def _words(self) -> str:
         if self._step is None:
             return ""
-        words, (done, n_rounds) = WORDS[self._step], self._rounds
+        words, (done, n_rounds) = self._step, self._rounds
         if self._step == TRAINING and n_rounds > 1:
             words += f", round {min(done + 1, n_rounds)} of {n_rounds}"
         return f"{self._plan.index(self._step) + 1}/{len(self._plan)} {words}" if len(self._plan) > 1 else words
@@ -110,11 +91,11 @@ class Steps:
 
 @contextmanager
 def progress_bar(plan: Sequence[str] = ()) -> Iterator[Progress | None]:
-    """Yield a callback that draws one line, which is gone at the end; None when stderr is not a terminal.
+    """Yield a callback that draws one line, removed at the end; None if stderr is no terminal and this is no notebook.
 
-    ``plan`` names the steps that there will be, as far as that is known beforehand.
+    ``plan`` names the stages that begin the steps of the run, as far as they are known beforehand.
     """
-    if not is_terminal(sys.stderr):
+    if not is_terminal(sys.stderr) and not in_notebook():
         yield None
         return
     from rich.console import Console  # late: it takes as long as all other imports of --help
@@ -135,33 +116,6 @@ def progress_bar(plan: Sequence[str] = ()) -> Iterator[Progress | None]:
 
 
 def in_notebook() -> bool:
-    """Whether this is the kernel of a notebook."""
+    """Return True in the kernel of a notebook that can show rich's progress: one with ipywidgets."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return "IPKernelApp" in getattr(shell, "config", {})
-
-
-@contextmanager
-def notebook_bar() -> Iterator[Progress | None]:
-    """Yield a callback that draws one bar, which is gone at the end; None where tqdm or ipywidgets are not installed."""
-    try:  # extras of the notebook's, not dependencies of ours
-        import_module("ipywidgets")  # without it tqdm leaves half a bar, which complains when it is collected
-        from tqdm.notebook import tqdm
-    except ImportError:
-        yield None
-        return
-    bar: Any = tqdm(total=1.0, bar_format=NOTEBOOK_BAR, leave=False)
-    steps, words = Steps(), ""
-
-    def report(stage: str, done: int, total: int) -> None:
-        nonlocal words
-        shown, part = steps.follow(stage, done, total)
-        if shown != words:
-            words = shown
-            bar.set_description_str(shown, refresh=False)
-        bar.update(part - bar.n)
-
-    try:
-        yield report
-        bar.n = bar.total  # what ends before its total stays, in red
-    finally:
-        bar.close()
+    return "IPKernelApp" in getattr(shell, "config", {}) and find_spec("ipywidgets") is not None

@@ -4,7 +4,6 @@ import errno
 import math
 import os
 import stat
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -17,26 +16,26 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
-from gramshift.runtime.lock import UNKNOWN, try_lock
 from gramshift.runtime.storage import identify, is_url, locate, reaching
 
-NEW = (
-    os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-)
+try:
+    import fcntl
+except ModuleNotFoundError:  # on Windows, where a file that is open can neither be removed nor renamed
+    fcntl = None  # type: ignore[assignment]
+
+NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 BEGIN, PARTIAL = ".gramshift-", ".partial"
-"""How the names of files begin and end that are not whole; there are 16 digits for the file and 16 by chance between them."""
+"""How the names of incomplete files begin and end; between them are 16 digits of the file's name and 16 random ones."""
 UNDER_WAY: set[Path] = set()
 """Files and folders that are being written and would be left behind by a process that ends at once."""
-RENAMING = threading.Lock()
-"""Held while files that belong together get their names: a process should not be ended just then."""
-UNSUPPORTED = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EPERM, errno.EACCES)
+UNSUPPORTED = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.ENOLCK, errno.EPERM, errno.EACCES)
 
 
 class Replacing:
-    """Files that are written under other names in the same folders, and get their own ones together when all are whole.
+    """Files that are written under temporary names in their folders, and renamed one after another when all are complete.
 
-    What goes wrong before leaves all the old files; if a name cannot be given, those that were given are taken back. A process
-    that is killed just between two renames leaves new files beside old ones, each of them whole.
+    After an error before that, the old files are unchanged. A process that is killed between two renames leaves new files
+    next to old ones, each of them complete.
     """
 
     def __init__(self) -> None:
@@ -48,7 +47,10 @@ class Replacing:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
             if kind is None:
-                self._appear()
+                for part in self._parts:
+                    part.appear()
+                for folder in {part.folder for part in self._parts if isinstance(part, _PartOnDisk)}:
+                    sync_folder(folder)
         finally:
             for part in self._parts:
                 part.close()
@@ -61,151 +63,96 @@ class Replacing:
         follow: bool = True,
         announce: Callable[[dict[str, Any]], None] | None = None,
     ) -> Iterator[BinaryIO]:
-        """A file to write into. A link is written through, as a shell does it; with ``follow`` false it is replaced.
+        """Open a file to write into. A link is written through, as a shell does it; with ``follow`` false it is replaced.
 
-        The mode and, where the system allows it, the owner of a file that is replaced are kept. ``announce`` is told when
-        the file is whole by what it can be known again, for ``is_still``.
+        The mode and, where the system allows it, the owner of a file that is replaced are kept. ``announce`` is called when
+        the file is complete with what identifies it, for ``is_still``.
         """
         part = _PartAtUrl(os.fspath(path)) if is_url(path) else _PartOnDisk(path, follow=follow)
         self._parts.append(part)
-        with part.blaming():
+        with part.naming_errors():
             yield part.create()
             part.finish()
             if announce is not None:
                 announce(part.identify())
-
-    def _appear(self) -> None:
-        if len(self._parts) == 1:
-            with self._parts[0].blaming():
-                self._parts[0].appear()
-        else:
-            with RENAMING:
-                self._appear_together()
-        for folder in {part.folder for part in self._parts if part.folder is not None}:
-            sync_folder(folder)
-
-    def _appear_together(self) -> None:
-        try:
-            for part in self._parts:
-                part.keep_old()
-            for part in self._parts:
-                with part.blaming():
-                    part.appear()
-        except BaseException:
-            for part in self._parts:
-                part.take_back()
-            raise
 
 
 @contextmanager
 def replaced_file(
     path: str | os.PathLike[str], *, follow: bool = True, announce: Callable[[dict[str, Any]], None] | None = None
 ) -> Iterator[BinaryIO]:
-    """A file to write into; renamed to ``path`` at the end, removed if anything goes wrong before. See ``Replacing.open``."""
+    """Open a file that is renamed to ``path`` at the end, and removed if there is an error. See ``Replacing.open``."""
     with Replacing() as files, files.open(path, follow=follow, announce=announce) as file:
         yield file
 
 
 class _PartOnDisk:
-    """A file of this machine that is not whole yet, locked so that others see that somebody is at it."""
+    """An incomplete file on this machine, locked so that other processes do not take it for abandoned."""
 
     def __init__(self, path: str | os.PathLike[str], *, follow: bool) -> None:
-        self.given, self.path = os.fspath(path), _real(path, follow=follow)
-        self.folder = self.path.parent
+        self._given, self._path = os.fspath(path), _real(path, follow=follow)
+        self.folder = self._path.parent
         if not self.folder.is_dir():
             raise FileNotFoundError(f"{self.folder}: no such folder; make it first")
-        self.old = os.lstat(self.path) if os.path.lexists(self.path) else None
-        if follow and self.old is not None and not stat.S_ISREG(self.old.st_mode):
-            raise InputError(f"{self.given} is no ordinary file; give the name of one, or a new name")
-        self._partial = self._backup = self._new_name()
+        self._old = os.lstat(self._path) if os.path.lexists(self._path) else None
+        if follow and self._old is not None and not stat.S_ISREG(self._old.st_mode):
+            raise InputError(f"{self._given} is no ordinary file; give the name of one, or a new name")
+        self._partial = self.folder
         self._file: BinaryIO | None = None
         self._appeared = False
-        if follow:  # folders of ours are cleaned once, when a run begins
-            remove_leftovers(self.path)
-
-    def _new_name(self) -> Path:
-        return self.folder / f"{BEGIN}{_tag(self.path)}-{token_hex(8)}{PARTIAL}"
+        if follow:  # folders of results are cleaned once, when a run begins
+            remove_leftovers(self._path)
 
     @contextmanager
-    def blaming(self) -> Iterator[None]:
-        """Tell errors of the system with the name that was given, and not with one that nobody knows."""
+    def naming_errors(self) -> Iterator[None]:
+        """Give errors of the system the name that the user has given."""
         try:
             yield
         except OSError as error:
             if error.filename in (None, str(self._partial)):  # a full disk does not say which file it is about
-                error.filename, error.filename2 = self.given, None
+                error.filename, error.filename2 = self._given, None
             raise
 
     def create(self) -> BinaryIO:
-        mode = 0o666 if self.old is None else 0o600  # nobody may read a private file while it is written again
-        while True:
+        mode = 0o666 if self._old is None else 0o600  # nobody may read a private file while it is written again
+        while self._file is None or not _lock(self._file.fileno(), self._partial):  # else it was taken for abandoned: again
+            self.close()
+            self._partial = self.folder / f"{BEGIN}{_tag(self._path)}-{token_hex(8)}{PARTIAL}"
             UNDER_WAY.add(self._partial)
             self._file = os.fdopen(os.open(self._partial, NEW, mode), "w+b")
-            if self._is_claimed(self._file.fileno()):
-                return self._file
-            self.close()  # it was taken for a leftover before it was locked
-            self._partial = self._new_name()
-
-    def _is_claimed(self, file: int) -> bool:
-        try:
-            return try_lock(file) and os.path.samestat(os.fstat(file), os.lstat(self._partial))
-        except FileNotFoundError:
-            return False
-        except OSError as error:
-            if error.errno not in UNKNOWN:
-                raise
-            return True
+        return self._file
 
     def finish(self) -> None:
-        """Force it to the disk, with the mode of the file whose place it takes."""
+        """Force the file to the disk, with the mode of the file that it replaces."""
         assert self._file is not None
         self._file.flush()
-        if self.old is not None and stat.S_ISREG(self.old.st_mode):
-            _keep_owner(self._file.fileno(), self.old)
+        if self._old is not None and stat.S_ISREG(self._old.st_mode):
+            _keep_owner(self._file.fileno(), self._old)
         os.fsync(self._file.fileno())
-        if os.name == "nt":  # which renames no file that is open
+        if os.name == "nt":
             self._file.close()
 
     def identify(self) -> dict[str, Any]:
         return identify(os.fspath(self._partial), whole=True)
 
-    def keep_old(self) -> None:
-        """Give the old file a second name, where the file system can, so that it can be had back."""
-        if self.old is not None:
-            self._backup = self._new_name()
-            UNDER_WAY.add(self._backup)
-            with suppress(OSError, NotImplementedError):
-                os.link(self.path, self._backup, follow_symlinks=False)
-
     def appear(self) -> None:
-        os.replace(self._partial, self.path)
+        with self.naming_errors():
+            os.replace(self._partial, self._path)
         self._appeared = True
 
-    def take_back(self) -> None:
-        if os.path.lexists(self._partial):  # it did not appear
-            return
-        with suppress(OSError):
-            if self.old is None:
-                os.unlink(self.path)
-            elif self._backup != self._partial:
-                os.replace(self._backup, self.path)
-
     def close(self) -> None:
-        """Leave nothing behind but the file, if it has appeared."""
-        for name in {self._partial, self._backup}:
-            if not (self._appeared and name == self._partial):
-                with suppress(OSError):  # what cannot be removed now is a leftover for the next run
-                    os.unlink(name)
-            UNDER_WAY.discard(name)
-        if self._file is not None:
-            with suppress(OSError):  # all that counts is on the disk, or another error is told
-                self._file.close()
+        if self._file is None:
+            return
+        if not self._appeared:
+            with suppress(OSError):  # what cannot be removed now is removed by the next run
+                os.unlink(self._partial)
+        UNDER_WAY.discard(self._partial)
+        with suppress(OSError):  # all that counts is on the disk, or another error is raised
+            self._file.close()
 
 
 class _PartAtUrl:
-    """A file elsewhere that is not whole yet."""
-
-    folder = None  # nothing there can be forced to a disk
+    """An incomplete file at a URL."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -216,8 +163,8 @@ class _PartAtUrl:
         self._appeared = False
 
     @contextmanager
-    def blaming(self) -> Iterator[None]:
-        yield  # each call to the other side tells of its own errors
+    def naming_errors(self) -> Iterator[None]:
+        yield  # each call to the store names its own errors
 
     def create(self) -> BinaryIO:
         with reaching(self._url):
@@ -233,21 +180,15 @@ class _PartAtUrl:
         with reaching(self._url):
             return {"size": int(self._system.size(self._partial))}  # the time of a copy is its own
 
-    def keep_old(self) -> None:
-        """A copy of it would have to be fetched."""
-
     def appear(self) -> None:
         with reaching(self._url):
             self._system.mv(self._partial, self._path)
         self._appeared = True
 
-    def take_back(self) -> None:
-        """It cannot be: what was there is gone."""
-
     def close(self) -> None:
         if self._appeared:
             return
-        with suppress(Exception):  # what went wrong is told by the error before
+        with suppress(Exception):  # the error before says what went wrong
             if self._file is not None:
                 self._file.close()
         with suppress(Exception):
@@ -256,7 +197,7 @@ class _PartAtUrl:
 
 @contextmanager
 def npy_file(path: str | os.PathLike[str], shape: tuple[int, int], dtype: Any) -> Iterator[NDArray[Any]]:
-    """A memory-mapped .npy to write into; renamed to ``path`` at the end, removed if anything goes wrong before.
+    """Open a memory-mapped .npy file that is renamed to ``path`` at the end, and removed if there is an error.
 
     The space is reserved first: a full disk is an error here and not a crash in the middle.
     """
@@ -307,7 +248,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def _real(path: str | os.PathLike[str], *, follow: bool) -> Path:
-    """Where a file is once links are followed: all of them, or only those of its folder."""
+    """Return where a file is once links are followed: all of them, or only those of its folder."""
     given = os.path.abspath(path)
     real = (
         os.path.realpath(given) if follow else os.path.join(os.path.realpath(os.path.dirname(given)), os.path.basename(given))
@@ -318,7 +259,7 @@ def _real(path: str | os.PathLike[str], *, follow: bool) -> Path:
 
 
 def _tag(path: Path) -> str:
-    """16 digits for a name: names of any length have temporary ones, and a run knows those of its own files."""
+    """Return 16 digits for a name: names of any length have temporary ones, and a run knows those of its own files."""
     return sha256(os.fsencode(path.name)).hexdigest()[:16]
 
 
@@ -343,30 +284,27 @@ def clear_leftovers(folder: str | os.PathLike[str], tags: set[str] | None = None
 
 
 def _remove_if_dead(partial: str) -> None:
-    """Remove a file that nobody holds locked; a link, a folder or a device is none of ours."""
+    """Remove a file that no process has locked; a link, a folder or a device is none of ours."""
     if not stat.S_ISREG(os.lstat(partial).st_mode):
         return
-    if os.name == "nt":
+    if fcntl is None:
         os.unlink(partial)  # which fails while it is open anywhere
         return
-    flags = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with open(partial, "r+b") as file:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.unlink(partial)
+
+
+def _lock(file: int, path: Path) -> bool:
+    """Lock a new file; return False if another process has taken it for abandoned before that."""
+    if fcntl is None:
+        return True
     try:
-        file = os.open(partial, os.O_RDWR | flags)
-    except PermissionError:
-        file = os.open(partial, os.O_RDONLY | flags)
-    try:
-        if try_lock(file):
-            os.unlink(partial)
-    finally:
-        os.close(file)
-
-
-def _forget() -> None:
-    """A fork writes none of the files of its parent."""
-    global RENAMING
-    RENAMING = threading.Lock()
-    UNDER_WAY.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.path.samestat(os.fstat(file), os.lstat(path))
+    except (BlockingIOError, FileNotFoundError):
+        return False
+    except OSError as error:
+        if error.errno not in UNSUPPORTED:
+            raise
+        return True

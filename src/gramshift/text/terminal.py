@@ -6,48 +6,27 @@ import re
 import shlex
 import subprocess
 import sys
-import unicodedata
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, Any
 
+from rich.cells import cell_len, set_cell_size
+
 from gramshift.errors import InputError
 
-_WORD = re.compile(r"""(?:\$'(?:\\.|[^'\\])*'|'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"\\])+""")  # of a command, with its quotes
 _HIDDEN = re.compile(r"[\x00-\x1f\x7f-\U0010ffff]")  # these and a few others are looked at one by one
 
 
-def cells_of(text: str) -> int:
-    """How many columns of a terminal a text takes: wide characters two, and those that sit on others none."""
-    return sum(0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
-
-
 def shorten(text: str, most: int) -> str:
-    """A text in at most so many columns, with a mark where it was cut."""
+    """Return a text in at most so many columns of a terminal, with a mark where it was cut."""
     shown = visible(text)
-    if cells_of(shown) <= most:
-        return shown
-    while cells_of(shown) >= most:
-        shown = shown[:-1]
-    return shown.rstrip() + "\N{HORIZONTAL ELLIPSIS}"
+    return shown if cell_len(shown) <= most else set_cell_size(shown, most - 1).rstrip() + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def visible(text: str) -> str:
     """Replace characters that would rearrange a terminal's line or hide."""
     return "".join(char if char.isprintable() else " " if char.isspace() else "\N{REPLACEMENT CHARACTER}" for char in text)
-
-
-def _split_command(command: str, most: int) -> list[str]:
-    """A command in parts between which a line may end: options with their values, single words if these are too long."""
-    words = _WORD.findall(command)
-    parts: list[str] = []
-    for word in words:
-        if parts and not word.startswith("-"):
-            parts[-1] += f" {word}"
-        else:
-            parts.append(word)
-    return parts if max(map(cells_of, parts)) <= most else words
 
 
 def join_words(words: Sequence[str]) -> str:
@@ -83,23 +62,11 @@ class Line:
     """Of rich: "bold", "red"."""
     indent: int = 0
     is_command: bool = False
-    """To be copied: where it does not fit into a line, lines end in a backslash, except on Windows, whose shells know none."""
+    """To be copied: it is printed as one line, however long it is."""
 
-    def wrapped(self, width: int | None = None) -> list[str]:
-        """The line with what is unseen made visible, in as many lines as it needs; words stay whole."""
-        words, first, rest = visible(self.words), " " * self.indent, " " * (self.indent + 2)
-        end = " \\" if self.is_command else ""
-        if width is None or cells_of(first + words) <= width or (self.is_command and os.name == "nt"):
-            return [first + words]
-        lines, line = [], first
-        parts = _split_command(words, width - len(rest + end)) if self.is_command else words.split(" ")
-        for place, word in enumerate(parts):
-            longer = f"{line} {word}" if place and line.strip() else line + word
-            if cells_of(longer + end) > width and line.strip():
-                lines.append(line.rstrip() + end)
-                longer = rest + word
-            line = longer
-        return [*lines, line]
+    def plain(self) -> str:
+        """Return the line with its indentation; characters that would be hidden are made visible."""
+        return " " * self.indent + visible(self.words)
 
 
 def say(words: str) -> None:
@@ -119,7 +86,7 @@ def tell(lines: Iterable[Line]) -> None:
         return
     with suppress(OSError):  # where words go to a full disk, the work is not lost
         for line in lines:
-            print(*line.wrapped(), file=sys.stderr)
+            print(line.plain(), file=sys.stderr)
 
 
 def _print_styled(lines: Iterable[Line], *, stderr: bool) -> None:
@@ -128,8 +95,10 @@ def _print_styled(lines: Iterable[Line], *, stderr: bool) -> None:
 
     console = Console(stderr=stderr, highlight=False)
     for line in lines:
-        for part in line.wrapped(console.width):
-            console.print(Text(part, style=line.style), soft_wrap=True)
+        text = Text(visible(line.words), style=line.style)
+        for part in [text] if line.is_command else text.wrap(console, console.width - line.indent):
+            part.rstrip()
+            console.print(" " * line.indent, part, sep="", soft_wrap=True)
 
 
 def show_lines(lines: Iterable[Line]) -> None:
@@ -138,7 +107,7 @@ def show_lines(lines: Iterable[Line]) -> None:
     if is_terminal(sys.stdout):
         _print_styled(lines, stderr=False)
     else:
-        _write("\n".join(part for line in lines for part in line.wrapped()))
+        _write("\n".join(line.plain() for line in lines))
 
 
 def show(words: str) -> None:

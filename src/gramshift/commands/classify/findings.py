@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.cells import cell_len
 
 from gramshift.commands.classify.fitting import Fits
 from gramshift.commands.classify.labelled import describe_changes
@@ -24,7 +25,7 @@ from gramshift.model.advice import (
     tone_of,
 )
 from gramshift.model.data_problems import Issues
-from gramshift.text.terminal import Line, cells_of, join_words, shorten
+from gramshift.text.terminal import Line, join_words, shorten
 
 COLOURS = {"good": "green", "careful": "yellow", "doubtful": "bold red"}
 MEASURED = 50  # documents with a known label, from which on the verdict goes by these
@@ -228,8 +229,8 @@ def list_classes(labels: dict[str, int], source: dict[str, int] | None = None) -
     for name, count in labels.items():
         more = [f"{source[name] / max(1, n_source):.0%}"] if source else []
         rows.append((shorten(name, LONGEST_CLASS), str(count), f"{count / max(1, n_target):.0%}", *more))
-    width = max(cells_of(row[0]) for row in rows)
-    return [row[0] + " " * (width - cells_of(row[0])) + "".join(one.rjust(8) for one in row[1:]) for row in rows]
+    width = max(cell_len(row[0]) for row in rows)
+    return [row[0] + " " * (width - cell_len(row[0])) + "".join(one.rjust(8) for one in row[1:]) for row in rows]
 
 
 def _show_scores(scores: dict[str, Any], classes: list[str]) -> list[str]:

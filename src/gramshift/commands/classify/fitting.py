@@ -19,7 +19,7 @@ from gramshift.model.advice import Advice, Answers, choose_verdict, diagnose_ans
 from gramshift.model.classifier import TransductiveClassifier, fit_on_gram
 from gramshift.model.data_problems import DOUBTFUL, Examined, Issues, find_issues
 from gramshift.model.describers import compare_plainly
-from gramshift.model.diagnosis import FEWEST, fell_back, find_void_rounds, measure_separability
+from gramshift.model.diagnosis import FEWEST, fell_back, find_void_rounds, first_round, measure_separability
 from gramshift.model.fit import make_gram
 from gramshift.model.inputs import ListedCorpus
 from gramshift.model.labels import encode_labels
@@ -33,7 +33,6 @@ ADVICE = Advice(
     without_class_prior="compare with --method plain, or add fewer pseudo-labels (--added)",
     with_class_prior="compare with unadapted_label, or give the class proportions if you know them (--class-prior)",
 )
-UNADAPTED_FIT: dict[str, Any] = {"n_rounds": 1, "class_prior": SOURCE}  # what best would be without adapting
 MAX_CHANCE = 2.33  # standard deviations that one in a hundred exceeds
 OF_BASELINES = Advice(without_class_prior=f"compare with --method {BEST}")
 
@@ -112,7 +111,7 @@ def fit_rows(inputs: Inputs, given: Corrections, options: ClassifyOptions, progr
 
     classifier, reference = fit(options.method, known, runtime, random_labels=drawn if n_random else None), None
     if is_best:
-        reference = fit(options.method, known, runtime.under("reference"), **UNADAPTED_FIT)
+        reference = _first_round_of(classifier)
     elif options.method != PLAIN:
         reference = fit(PLAIN, known, runtime.under("reference"))
     without = fit(options.method, [None] * len(known), runtime.under("before")) if given.labels else None
@@ -189,15 +188,15 @@ def fit_all(
         classifier._keep(replace(classifier._fit, origins=inputs.origins(), n_corrected=n_corrected, expected=expected))
     reference: Any = None
     unknown: list[str] = []
-    if options.method != PLAIN:
+    if is_best:
+        reference = _first_round_of(classifier)
+    elif options.method != PLAIN:
         try:
-            less = UNADAPTED_FIT if is_best else {}
-            beside = options.method if is_best else PLAIN
-            reference = fit(beside, known, runtime.under("reference"), calibrate=False, **less)
+            reference = fit(PLAIN, known, runtime.under("reference"), calibrate=False)
         except SingularKernelError as error:  # labels do not need it
             unknown = [f"The labels could not be compared with the {options.reference} ones: {error}."]
     of_source = None
-    if is_best and options.truth is not None and options.class_prior is None:
+    if options.tries_source_prior:
         of_source = fit(options.method, known, runtime.under("reference"), calibrate=False, class_prior=SOURCE)
     runtime.report("problems", 0, 1)
     is_source = np.arange(len(texts)) < len(inputs.texts)
@@ -213,6 +212,14 @@ def fit_all(
     fits = _gather(classifier, reference, without, known, (diagnostics, lowered + warnings + unknown), documents, issues)
     source_labels = None if of_source is None else _fill(known, of_source.transduction_)
     return replace(fits, source_labels=source_labels, n_random=len(random))
+
+
+def _first_round_of(classifier: Any) -> TransductiveClassifier:
+    """Return the labels of best without adapting, which its first round has found."""
+    found, reference = first_round(classifier._fit), TransductiveClassifier()
+    assert found is not None, "best keeps it"
+    reference._keep(found)
+    return reference
 
 
 def _count_wrong(without: Any, known: list[Any]) -> int:

@@ -289,4 +289,4 @@ def renamed_in_words(table: Table, columns: LabelColumns) -> str | None:
 def own_labels_in_words(table: Table, column: str) -> str:
     """Tell what can be done with labels that a target has of its own."""
     score = f"To score against the labels of {table.name}: --truth {shlex.quote(column)}."
-    return f"{score} To learn from them: put these rows into --source."
+    return f"{score} To learn from them: add these rows to a source."

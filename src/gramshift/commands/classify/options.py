@@ -1,12 +1,10 @@
-"""The options of a run: from the command line, from a file, checked, and written down again."""
+"""The options of a run: from the command line, checked, and written as a command again."""
 
-import json
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from gramshift.commands.outputs import STANDARD, same_file
+from gramshift.commands.outputs import STANDARD
 from gramshift.data.columns import suggest
 from gramshift.errors import InputError
 from gramshift.kernels.registry import LONGEST
@@ -14,21 +12,15 @@ from gramshift.learn.rounds import SOURCE
 from gramshift.methods import BEST, ENGINES, KERNELS, LABELLING, METHODS, check_preset
 from gramshift.model.classifier import TransductiveClassifier
 from gramshift.model.settings import PLAIN, PRESETS, ROWS, UNADAPTED, Settings
-from gramshift.runtime.door import read_regular
 from gramshift.runtime.memory import parse_bytes
 from gramshift.runtime.workers import require_dask
 from gramshift.text.terminal import join_words
 
-LISTS = ("source",)
 PRESET = "preset"  # another way to name a method
 PAPER = "paper"
-SWITCHES = ("dry_run", "force")
-NUMBERS = ("abstain_below",)
-WHOLE = ("jobs",)
 AUTO = "auto"
 MOST_DIGITS = 18  # of a number of documents
 LONGEST_SHOWN, MOST_CLASSES = 200, 20  # characters of what was typed, and classes, that an error repeats
-LARGEST_CONFIG = 100_000  # bytes of a file of options
 
 
 @dataclass(frozen=True)
@@ -67,11 +59,11 @@ class ClassifyOptions:
 
     def __post_init__(self) -> None:
         if not self.source:
-            raise InputError("no --source: name the labelled files, for example --source books.csv dvd.csv")
-        if self.target is None and len(self.source) > 1:
             raise InputError(
-                "no --target: name the file to label; only a single --source whose label column has gaps needs none"
+                "no source: name the labelled files, for example gramshift classify books.csv dvd.csv --target kitchen.csv"
             )
+        if self.target is None and len(self.source) > 1:
+            raise InputError("no --target: name the file to label; only a single source whose label column has gaps needs none")
         if not any((self.output, self.report, self.save, self.dry_run)):
             raise InputError("nothing is asked for: name a file for the labels with --output, or a report with --report")
         if self.method in METHODS and METHODS[self.method].told:
@@ -128,13 +120,18 @@ class ClassifyOptions:
             "index": method.is_own and self.embeddings is None and not alone,
             "gram": compares and self.embeddings is None,
             "training": True,
-            "reference": self.method != PLAIN and not alone,
+            "reference": self.tries_source_prior or not (method.is_best or self.method == PLAIN or alone),
             "before": self.corrections is not None and not alone,
             "problems": self.embeddings is None and not alone,
             "report": self.report is not None,
             "labelling": self.sample is not None,
         }
         return [step for step, is_wanted in wanted.items() if is_wanted]
+
+    @property
+    def tries_source_prior(self) -> bool:
+        """Return True if true labels can show what the class proportions of the source would have given."""
+        return METHODS[self.method].is_best and self.truth is not None and self.class_prior is None
 
     def _check_landmarks(self) -> None:
         words = str(self.landmarks)
@@ -229,23 +226,22 @@ class ClassifyOptions:
             raise InputError(f"--added {self.added}: give a number of documents such as 1000, or a share such as 0.5")
         return number if share else int(number)
 
-    def to_toml(self) -> str:
-        """Write what differs from the defaults as a file for --config."""
-        defaults = {one.name: one.default for one in fields(self)}
-        chosen = {name: value for name, value in asdict(self).items() if value != defaults[name] and name != "dry_run"}
-        return "".join(f"{name.replace('_', '-')} = {_toml(value)}\n" for name, value in chosen.items())
-
     def to_command(self, **changes: Any) -> str:
         """Write the run as one line for a shell, with other values for some options."""
         defaults = {one.name: one.default for one in fields(self)}
-        words = ["gramshift", "classify"]
-        for name, value in (asdict(self) | changes).items():
+        values = asdict(self) | changes
+        sources = [f"./{one}" if one.startswith("-") and one != STANDARD else one for one in values.pop("source")]
+        words = ["gramshift", "classify", *sources]
+        for name, value in values.items():
             option = f"--{name.replace('_', '-')}"
             if value == defaults[name] or name == "dry_run" or value == []:
                 continue
-            given = [] if value is True else [str(one) for one in (value if isinstance(value, list) else [value])]
-            dashed = len(given) == 1 and given[0].startswith("-") and given[0] != STANDARD  # else it would be an option
-            words += [f"{option}={given[0]}"] if dashed else [option, *given]
+            if value is True:
+                words.append(option)
+                continue
+            for one in map(str, value if isinstance(value, list) else [value]):
+                is_dashed = one.startswith("-") and one != STANDARD  # it would be taken for an option
+                words += [f"{option}={one}"] if is_dashed else [option, one]
         return join_words(words)
 
 
@@ -322,17 +318,12 @@ def match_class_prior(proportions: dict[str, float] | None, labels: Sequence[Any
     return {classes[name]: one for name, one in proportions.items()}
 
 
-def gather_options(given: Mapping[str, Any], config: str | None) -> ClassifyOptions:
-    """Put the options together; what was typed goes before what the file says."""
-    values = read_config(config) if config is not None else {}
+def gather_options(given: Mapping[str, Any]) -> ClassifyOptions:
+    """Make options of what was typed; the others have their defaults."""
     typed = {name: value for name, value in given.items() if value is not None and value != []}
     if isinstance(typed.get("target"), list) and len(typed["target"]) == 1:
         typed["target"] = typed["target"][0]
-    options = ClassifyOptions(**_name_method(values) | _name_method(typed))
-    for name in ("output", "report", "save"):
-        if config is not None and (output := getattr(options, name)) is not None and same_file(output, config):
-            raise InputError(f"--{name} {output} is also the --config, which would be lost; choose another name")
-    return options
+    return ClassifyOptions(**_name_method(typed))
 
 
 def _name_method(values: dict[str, Any]) -> dict[str, Any]:
@@ -345,56 +336,3 @@ def _name_method(values: dict[str, Any]) -> dict[str, Any]:
     if method in METHODS and METHODS[method].is_best != (values[PRESET] == BEST):
         raise InputError(f"--preset {values[PRESET]} and --method {method} do not go together; give one of them")
     return rest | {"method": method}
-
-
-def read_config(path: str) -> dict[str, Any]:
-    """Read the options in a TOML file, each of the right type."""
-    try:
-        text = read_regular(path, most=LARGEST_CONFIG, follow=True).decode("utf-8-sig")
-        content = tomllib.loads(text.replace("\r\n", "\n").replace("\r", "\n"))
-    except RecursionError:
-        raise InputError(f"{path} is nested too deep; options are strings, numbers and lists of strings") from None
-    except InputError:
-        raise
-    except ValueError as error:  # no TOML, no UTF-8, or a number of more digits than Python reads
-        raise InputError(f'{path} is not TOML: {error}; a line is for example method = "tkc"') from None
-    known = [*(one.name for one in fields(ClassifyOptions)), PRESET]
-    values = {}
-    for key, value in content.items():
-        name = key.replace("-", "_")
-        if name not in known:
-            shown = [one.replace("_", "-") for one in known]
-            raise InputError(f"{path}: there is no option {key!r}{suggest(key, shown)}; there are {', '.join(shown)}")
-        values[name] = _checked(path, key, name, value)
-    return values
-
-
-def _checked(path: str, key: str, name: str, value: Any) -> Any:
-    if name in LISTS or (name == "target" and isinstance(value, list)):
-        several = [value] if isinstance(value, str) else value
-        fits = isinstance(several, list) and all(isinstance(one, str) for one in several)
-        wanted, value = 'a list such as ["books.csv", "dvd.csv"]', several
-    elif name in SWITCHES:
-        fits, wanted = isinstance(value, bool), "true or false"
-    elif name in WHOLE or name in NUMBERS:
-        kinds = (int,) if name in WHOLE else (int, float)
-        fits, wanted = isinstance(value, kinds) and not isinstance(value, bool), "a number"
-    else:
-        number = (
-            name in ("ngrams", "added", "memory", "landmarks", "sample")
-            and isinstance(value, (int, float))
-            and not isinstance(value, bool)
-        )
-        value = str(value) if number else value
-        fits, wanted = isinstance(value, str), "a string in quotes"
-    if not fits:
-        raise InputError(f"{path}: {key} = {value!r}: it must be {wanted}")
-    if any("\0" in one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)):
-        raise InputError(f"{path}: {key} = {value!r}: it holds a NUL character, which no name does")
-    return value
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

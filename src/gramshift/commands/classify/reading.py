@@ -89,8 +89,8 @@ def check_names(options: ClassifyOptions, targets: list[str]) -> None:
         if any(same_file(name, other) for other in options.source[:place]):
             if place >= len(options.source):
                 advice = "leave --target out if the rows to be labelled are those without a label"
-                raise InputError(f"--target {name} is also a --source; {advice}")
-            raise InputError(f"--source names {name} twice")
+                raise InputError(f"--target {name} is also a source; {advice}")
+            raise InputError(f"the source {name} is named twice")
 
 
 def read_inputs(

@@ -113,7 +113,7 @@ def classify_any(
     if options.abstain_below is None:
         del result["abstained"]
     result["sentence"] = label_sentence(result) + f"; learnt from {result['n_sample']} of them"
-    files = {"output": options.output, "report": None, "model": options.save, "options": options.to_toml()}
+    files = {"output": options.output, "report": None, "model": options.save, "command": options.to_command()}
     return result | files | {"seconds": round(time.perf_counter() - begun, 2)}
 
 
