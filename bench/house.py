@@ -30,7 +30,7 @@ ALONE = {  # modules that one other imports, and what idea each of them is
     "baselines.embeddings": "vectors of a sentence model that the user has, and the method on them",
     "baselines.kemeta": "the method KE-Meta",
     "baselines.msda": "the method mSDA",
-    "baselines.naive_bayes": "the methods that make something of naive Bayes",
+    "baselines.naive_bayes": "the method NB-SVM",
     "baselines.scl": "the method SCL",
     "baselines.senses": "word senses and their polarity, which KE-Meta votes with",
     "baselines.sfa": "the method SFA",

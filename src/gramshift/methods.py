@@ -116,7 +116,6 @@ _ROWS = (
     Method(
         "self-training-balanced", "balanced self-training", "BalancedSelfTraining", "after Zou, Yu, Kumar and Wang, ECCV 2018"
     ),
-    Method("nb-em", "naive Bayes + EM", "NaiveBayesEM", "Nigam, McCallum, Thrun and Mitchell, Machine Learning 2000"),
     Method("msda", "mSDA", "MSDA", "Chen, Xu, Weinberger and Sha, ICML 2012"),
     Method("label-spreading", "label spreading 0/1", "StringSpreading", SPREADING),
     Method(

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from gramshift.baselines.embeddings import EmbeddingLogistic
     from gramshift.baselines.kemeta import KEMeta
     from gramshift.baselines.msda import MSDA
-    from gramshift.baselines.naive_bayes import NBSVM, NaiveBayesEM
+    from gramshift.baselines.naive_bayes import NBSVM
     from gramshift.baselines.scl import SCL
     from gramshift.baselines.sfa import SFA
     from gramshift.baselines.spreading import StringSpreading
@@ -33,7 +33,6 @@ CLASSES = {  # where each class lives
     "TfidfLogistic": "gramshift.baselines.tfidf",
     "TfidfCharacters": "gramshift.baselines.tfidf",
     "NBSVM": "gramshift.baselines.naive_bayes",
-    "NaiveBayesEM": "gramshift.baselines.naive_bayes",
     "MSDA": "gramshift.baselines.msda",
     "StringSpreading": "gramshift.baselines.spreading",
     "SelfTraining": "gramshift.baselines.tfidf",
@@ -53,7 +52,6 @@ __all__ = [
     "EmbeddingLogistic",
     "KEMeta",
     "KernelDiscriminant",
-    "NaiveBayesEM",
     "SelfTraining",
     "StringSpreading",
     "TfidfCharacters",
