@@ -34,7 +34,6 @@ ALONE = {  # modules that one other imports, and what idea each of them is
     "baselines.scl": "the method SCL",
     "baselines.senses": "word senses and their polarity, which KE-Meta votes with",
     "baselines.sfa": "the method SFA",
-    "baselines.spreading": "the method of label spreading",
     "baselines.sst": "the method SST",
     "baselines.tfidf": "the methods on tf-idf of words",
     "baselines.thesaurus": "relatedness of words over domains, which SST expands texts with",

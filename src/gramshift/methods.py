@@ -83,7 +83,6 @@ class Method:
 
 PAPER = "Ionescu and Butnaru 2018"
 KDA = "Giménez-Pérez, Franco-Salvador and Rosso, EACL 2017"
-SPREADING = "Zhou, Bousquet, Lal, Weston and Schölkopf, NIPS 2003"
 TOLD = "given the true labels of some target documents, judged by the others, and so not tested against other methods"
 OTHER_SPLIT = "1600 source and 400 target documents, five random splits"
 _ROWS = (
@@ -117,7 +116,6 @@ _ROWS = (
         "self-training-balanced", "balanced self-training", "BalancedSelfTraining", "after Zou, Yu, Kumar and Wang, ECCV 2018"
     ),
     Method("msda", "mSDA", "MSDA", "Chen, Xu, Weinberger and Sha, ICML 2012"),
-    Method("label-spreading", "label spreading 0/1", "StringSpreading", SPREADING),
     Method(
         "sfa",
         "SFA",

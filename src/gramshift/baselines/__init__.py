@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from gramshift.baselines.naive_bayes import NBSVM
     from gramshift.baselines.scl import SCL
     from gramshift.baselines.sfa import SFA
-    from gramshift.baselines.spreading import StringSpreading
     from gramshift.baselines.sst import SST
     from gramshift.baselines.tfidf import BalancedSelfTraining, SelfTraining, TfidfCharacters, TfidfLogistic
     from gramshift.baselines.tradaboost import TopicTrAdaBoost, TrAdaBoost
@@ -34,7 +33,6 @@ CLASSES = {  # where each class lives
     "TfidfCharacters": "gramshift.baselines.tfidf",
     "NBSVM": "gramshift.baselines.naive_bayes",
     "MSDA": "gramshift.baselines.msda",
-    "StringSpreading": "gramshift.baselines.spreading",
     "SelfTraining": "gramshift.baselines.tfidf",
     "BalancedSelfTraining": "gramshift.baselines.tfidf",
     "EmbeddingLogistic": "gramshift.baselines.embeddings",
@@ -53,7 +51,6 @@ __all__ = [
     "KEMeta",
     "KernelDiscriminant",
     "SelfTraining",
-    "StringSpreading",
     "TfidfCharacters",
     "TfidfLogistic",
     "TopicTrAdaBoost",
