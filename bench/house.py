@@ -27,7 +27,6 @@ ALONE = {  # modules that one other imports, and what idea each of them is
     "baselines.coral": "the method CORAL",
     "baselines.dci": "the method DCI",
     "baselines.discriminant": "the method of kernel discriminant analysis",
-    "baselines.embeddings": "vectors of a sentence model that the user has, and the method on them",
     "baselines.kemeta": "the method KE-Meta",
     "baselines.msda": "the method mSDA",
     "baselines.naive_bayes": "the method NB-SVM",

@@ -41,7 +41,7 @@ FLOATS = [float("nan"), float("inf"), 1e308, -1e308, 1e300, 0.0, -1.0, 1e-308, 5
 WHOLE = [-1, 0, 1, 2, -2, 255, 2**31 - 1, 2**31, 2**32, 2**62, -(2**62), -(2**63), 2**63 - 1, 10**6]
 DTYPES = ["<f8", "<i8", "<u1", "<f4", "<i4", "<u4", ">i8", "<U3", "|b1", "<c16"]
 RAW = ["PK\1\2", "PK\3\4", "PK\5\6", "\0\0\0\0", "\xff\xff\xff\xff", "model.json", ".npy", "\x93NUMPY", "'shape': (", "descr"]
-SLOW = ("ke-meta", "sst", "embeddings")  # to make, load or ask: drawn less often
+SLOW = ("ke-meta", "sst")  # to make, load or ask: drawn less often
 FEW = 0.15
 ASKS = {"info": 0.3, "explain": 0.2, "save": 0.1}  # beyond predictions, and how often
 Arrays = dict[str, NDArray[Any]]
@@ -74,7 +74,7 @@ def make_models(folder: Path) -> dict[str, Path]:
         gram, known
     )
     for name in RIVALS:
-        if METHODS[name].grouped and not METHODS[name].told and not name.endswith("-source"):
+        if not METHODS[name].told and not name.endswith("-source"):
             made[name] = partial(_fit_rival, name, texts, labels, target)
     paths = {}
     with warnings.catch_warnings():

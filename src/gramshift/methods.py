@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gramshift.baselines import CLASSES
-from gramshift.baselines.checks import BASELINES, require
+from gramshift.baselines.checks import EXTRA, require
 from gramshift.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,10 +38,6 @@ class Method:
     """Whether it looks at target documents; then there is its classifier without them, too."""
     needs: tuple[str, ...] = ()
     """The packages beyond the usual ones."""
-    extra: str = BASELINES
-    """The extra of ours that has these packages."""
-    grouped: bool = True
-    """Whether "all" and "baselines" mean it too; not if it needs files that only the user can name."""
     told: float = 0.0
     """Share of the target whose true labels it is given, in comparisons only; these documents are not scored."""
     published: str | None = None
@@ -65,15 +61,12 @@ class Method:
         return self.is_own and self.options["preset"] == BEST
 
     def check(self) -> None:
-        """Raise an error that says what to install, or which files to name, if something is missing."""
-        if self.grouped:
-            require(self.title, self.needs, self.extra)
-        else:
-            self.make().check_files()
+        """Raise an error that says what to install if a package is missing."""
+        require(self.title, self.needs)
 
     def make(self, **options: Any) -> Any:
         """Make an estimator that is not fitted yet."""
-        require(self.title, self.needs, self.extra)
+        self.check()
         if self.is_own:
             from gramshift.model.classifier import TransductiveClassifier  # late: --help needs the names of methods alone
 
@@ -193,16 +186,6 @@ _ROWS = (
         published="KE-Meta",
         difference="BabelNet where ours has WordNet; how its parts work is not public",
     ),
-    Method(
-        "embeddings",
-        "sentence vectors + logistic regression",
-        "EmbeddingLogistic",
-        "after Reimers and Gurevych, EMNLP 2019",
-        adapts=False,
-        needs=("onnxruntime", "tokenizers"),
-        extra="embeddings",
-        grouped=False,  # it needs a folder that only the user can name: "all" must run without
-    ),
 )
 
 
@@ -216,7 +199,6 @@ def _twin(method: Method) -> Method:
         method.options | {"adapt": False},
         adapts=False,
         needs=method.needs,
-        extra=method.extra,
     )
 
 
@@ -232,7 +214,6 @@ LABELLING = [name for name in METHODS if not METHODS[name].told]  # what can lab
 def parse_methods(value: str) -> list[str]:
     """Read methods: "own", "baselines", "all", or names such as "tkc,sfa"; each once, in the order of the table."""
     groups = {"own": STAGES, "baselines": RIVALS, "all": list(METHODS)}
-    groups = {group: [name for name in names if METHODS[name].grouped] for group, names in groups.items()}
     chosen: set[str] = set()
     for given in filter(None, (part.strip().lower() for part in value.split(","))):
         name = "baselines" if given == "rivals" else given  # its name before 1.0
@@ -256,7 +237,7 @@ def methods_table() -> str:
     for method in METHODS.values():
         if not method.name.endswith(SOURCE_ONLY):
             options = ", ".join(f"{name}={value!r}" for name, value in method.options.items())
-            needs = f"`gramshift[{method.extra}]`" if method.needs else ""
+            needs = f"`gramshift[{EXTRA}]`" if method.needs else ""
             adapts = "and from true labels" if method.told else "yes" if method.adapts else "no"
             made = f"`{method.class_name}({options})`"
             lines.append(f"| `{method.name}` | {method.title} | {made} | {adapts} | {method.reference} | {needs} |")

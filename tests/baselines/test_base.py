@@ -22,7 +22,6 @@ from small_demo import load_demo
 
 NAMES = [name for name in LABELLING if not METHODS[name].is_own]
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
-pytestmark = pytest.mark.usefixtures("sentence_model")
 
 
 @cache
@@ -182,7 +181,7 @@ def reviews(data_folder):
     return tuple([domains[letter].texts("title+text")[i] for i in chosen] for letter in "KE")
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if not name.endswith(SOURCE_ONLY) and METHODS[name].grouped])
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.endswith(SOURCE_ONLY)])
 def test_far_better_than_chance_on_real_reviews(name, reviews):
     """15 points above it."""
     codes = np.repeat([1, 0], 250)

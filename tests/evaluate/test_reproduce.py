@@ -260,9 +260,9 @@ def test_best_stands_beside_the_papers_methods(folder, tmp_path):
 def test_names_of_methods():
     assert parse_methods("own") == ["plain", "adapted", "tkc"]
     assert parse_methods("sfa, best, TKC") == ["tkc", "best", "sfa"]
-    assert set(parse_methods("all")) == set(METHODS) - {"embeddings"}
+    assert set(parse_methods("all")) == set(METHODS)
     ours = {"plain", "adapted", "tkc", "best", "best-words", "best-characters"}
-    assert set(parse_methods("baselines")) == set(parse_methods("rivals")) == set(METHODS) - ours - {"embeddings"}
+    assert set(parse_methods("baselines")) == set(parse_methods("rivals")) == set(METHODS) - ours
     with pytest.raises(ValueError, match="method 'sfo' is not known; there are own, baselines, all, plain"):
         parse_methods("sfo")
     with pytest.raises(ValueError, match="no method is named"):

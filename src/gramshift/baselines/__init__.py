@@ -7,7 +7,6 @@ if TYPE_CHECKING:
     from gramshift.baselines.coral import CORAL
     from gramshift.baselines.dci import DCI
     from gramshift.baselines.discriminant import KernelDiscriminant
-    from gramshift.baselines.embeddings import EmbeddingLogistic
     from gramshift.baselines.kemeta import KEMeta
     from gramshift.baselines.msda import MSDA
     from gramshift.baselines.naive_bayes import NBSVM
@@ -35,7 +34,6 @@ CLASSES = {  # where each class lives
     "MSDA": "gramshift.baselines.msda",
     "SelfTraining": "gramshift.baselines.tfidf",
     "BalancedSelfTraining": "gramshift.baselines.tfidf",
-    "EmbeddingLogistic": "gramshift.baselines.embeddings",
 }
 
 __all__ = [
@@ -47,7 +45,6 @@ __all__ = [
     "SFA",
     "SST",
     "BalancedSelfTraining",
-    "EmbeddingLogistic",
     "KEMeta",
     "KernelDiscriminant",
     "SelfTraining",

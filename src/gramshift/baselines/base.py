@@ -67,8 +67,6 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
     two_classes: ClassVar[bool] = False
     """Whether the method is defined for two classes only."""
     needs_target: ClassVar[bool] = True
-    local: ClassVar[tuple[str, ...]] = ()
-    """Parameters that name files of this machine: they are not saved, and a model file that has one is refused."""
 
     @abstractmethod
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
@@ -199,7 +197,7 @@ def save_baseline(baseline: Baseline, path: Writable) -> None:
     _check_comparing(baseline)
     arrays = {name: value for name, value in baseline._state.items() if isinstance(value, np.ndarray)}
     arrays = {name: np.asarray(value, "<f8" if value.dtype.kind == "f" else "<i8") for name, value in arrays.items()}
-    parameters = {name: value for name, value in baseline._parameters.items() if name not in baseline.local}
+    parameters = dict(baseline._parameters)
     if "kernel" in parameters:
         parameters = parameters | {"kernel": files.kernel_to_json(parameters["kernel"])}
     head = {
@@ -233,8 +231,6 @@ def _make(head: dict[str, Any]) -> Baseline:
     if "kernel" in parameters:
         parameters["kernel"] = files.kernel_from_json(parameters["kernel"])
     made: type[Baseline] = getattr(import_module(CLASSES[head["class"]]), head["class"])
-    if set(parameters) & set(made.local):
-        raise ValueError(f"it names files by {', '.join(made.local)}, which is up to whoever loads it")
     baseline = made(**parameters)
     baseline._check_parameters()
     _check_comparing(baseline)

@@ -223,13 +223,12 @@ def run_cases(
         for method in methods:
             row, name = METHODS[method], f"{documents}-{method}"
             key: Row = code | {"documents": documents, "method": method, "options": row.options, "told": row.told}
-            store = kept if row.grouped else None  # what depends on a folder of the user's is found anew
-            found = None if store is None else _unpack(method, store.load(name, key), len(case.target_rows), corpus)
+            found = None if kept is None else _unpack(method, kept.load(name, key), len(case.target_rows), corpus)
             n_reused += found is not None
             if found is None:
                 found = answer(corpus, case, method, **({"n_jobs": n_jobs} if row.is_own else {}))
-                if store is not None:
-                    store.save(name, key, _pack(found))
+                if kept is not None:
+                    kept.save(name, key, _pack(found))
             several.append(found)
             done += 1
             if progress is not None:
