@@ -13,7 +13,6 @@ FORMAT_HELP = "Format of the inputs (csv, tsv, jsonl, parquet), if the file exte
 KERNEL_HELP = "String kernel that compares documents"
 NGRAMS_HELP = "Lengths of the character n-grams, for example 3-6 or 4"
 ABSTAIN_HELP = "Give no label to documents below this confidence, for example 0.7."
-EMBEDDINGS_HELP = "Your own embeddings instead of n-grams: a .npy file with a row for each document"
 MEMORY_HELP = "Memory limit, for example '4 GiB'; what needs more is refused before any work starts."
 RESUME_HELP = "Checkpoint folder; an interrupted run resumes from it when the same command is given again."
 SCHEDULER_HELP = "Address of a running Dask scheduler, for example tcp://host:8786, for --engine dask."

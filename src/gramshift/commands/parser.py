@@ -103,7 +103,6 @@ def classify_command(
         str | None,
         _file("--unlabelled", help="More unlabelled texts of the target domain: learnt from, but not in the output."),
     ] = None,
-    embeddings: Annotated[str | None, _file("--embeddings", help=f"{help_lines.EMBEDDINGS_HELP}.")] = None,
     abstain_below: Annotated[float | None, _option("--abstain-below", help=help_lines.ABSTAIN_HELP, panel=METHOD)] = None,
     landmarks: Annotated[
         str | None,
@@ -349,9 +348,6 @@ def predict_command(
     text: Annotated[str | None, typer.Option(help=help_lines.TEXT_HELP)] = None,
     format: Annotated[str | None, typer.Option(help=help_lines.FORMAT_HELP)] = None,
     encoding: Annotated[str, typer.Option(help="Character encoding of the input.")] = "utf-8",
-    embeddings: Annotated[
-        str | None, typer.Option(metavar="FILE", help=f"{help_lines.EMBEDDINGS_HELP}, for a model of embeddings.")
-    ] = None,
     abstain_below: Annotated[float | None, typer.Option(help=help_lines.ABSTAIN_HELP)] = None,
     engine: Annotated[
         str, typer.Option(help="Where the work is done: threads, or dask, whose workers label files in parallel.")
@@ -382,7 +378,6 @@ def predict_command(
             text=text,
             format=format,
             encoding=encoding,
-            embeddings=embeddings,
             abstain_below=abstain_below,
             engine=engine,
             scheduler=scheduler,

@@ -13,7 +13,7 @@ from gramshift.kernels.registry import LONGEST
 from gramshift.learn.rounds import SOURCE
 from gramshift.methods import BEST, ENGINES, KERNELS, LABELLING, METHODS, check_preset
 from gramshift.model.classifier import TransductiveClassifier
-from gramshift.model.settings import PLAIN, PRESETS, ROWS, UNADAPTED, Settings
+from gramshift.model.settings import PLAIN, PRESETS, UNADAPTED, Settings
 from gramshift.runtime.door import read_regular
 from gramshift.runtime.memory import parse_bytes
 from gramshift.runtime.workers import require_dask
@@ -53,7 +53,6 @@ class ClassifyOptions:
     added: str | None = None
     class_prior: str | None = None
     unlabelled: str | None = None
-    embeddings: str | None = None
     abstain_below: float | None = None
     landmarks: str | None = None
     sample: str | None = None
@@ -94,8 +93,6 @@ class ClassifyOptions:
         ):
             why = "--sample and --landmarks" if METHODS[self.method].is_own else f"--method {self.method}"
             raise InputError(f"--unlabelled does not go together with {why}; leave it out, or put these texts into --target")
-        if self.embeddings is not None:
-            self._check_embeddings()
         if self.landmarks is not None:
             self._check_landmarks()
         if self.sample is not None:
@@ -125,12 +122,12 @@ class ClassifyOptions:
         compares = alone or (method.is_stage and (self.method != PLAIN or elsewhere))
         wanted = {
             "reading": True,
-            "index": method.is_own and self.embeddings is None and not alone,
-            "gram": compares and self.embeddings is None,
+            "index": method.is_own and not alone,
+            "gram": compares,
             "training": True,
             "reference": self.method != PLAIN and not alone,
             "before": self.corrections is not None and not alone,
-            "problems": self.embeddings is None and not alone,
+            "problems": not alone,
             "report": self.report is not None,
             "labelling": self.sample is not None,
         }
@@ -146,16 +143,6 @@ class ClassifyOptions:
             raise InputError(f"--landmarks goes with {stages}; {self.method} {why}")
         if STANDARD in (*self.source, *self.targets):
             raise InputError("--landmarks reads documents more than once, which standard input cannot; give the name of a file")
-
-    def _check_embeddings(self) -> None:
-        if not METHODS[self.method].is_own or "kernel" in METHODS[self.method].options:
-            raise InputError(f"--embeddings goes with {BEST}, plain, adapted and tkc; {self.method} looks at texts")
-        for name in ("ngrams", "unlabelled", "landmarks", "sample", "resume", "report"):
-            if getattr(self, name) is not None:
-                why = "shows n-grams of texts" if name == "report" else "is for texts"
-                raise InputError(f"--{name} {why}, and --embeddings are rows of numbers; leave one of them out")
-        if self.kernel != "presence" or self.engine != "threads":
-            raise InputError("--kernel and --engine are for texts, and --embeddings are rows of numbers; leave them out")
 
     def _check_sample(self) -> None:
         words = str(self.sample)
@@ -211,8 +198,6 @@ class ClassifyOptions:
 
     def given_to_plain(self) -> dict[str, Any]:
         """The same for what has no rounds."""
-        if self.embeddings is not None:
-            return {"kernel": ROWS}
         given: dict[str, Any] = {} if self.ngrams is None else {"ngram_range": parse_ngrams(self.ngrams)}
         return given | ({} if METHODS[self.method].is_best else {"kernel": self.kernel})
 
