@@ -11,7 +11,7 @@ import numpy as np
 
 from bench.corpus import CorpusError, find_data
 from gramshift.data.reviews import load_sentiment
-from gramshift.methods import LABELLING, METHODS
+from gramshift.methods import METHODS
 
 N_OF_A_CLASS = 1000
 FILES = ("positive.txt", "negative.txt")
@@ -31,7 +31,7 @@ def read_development(folder: Path) -> tuple[list[str], list[int]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.development", description=__doc__)
-    parser.add_argument("methods", nargs="+", choices=LABELLING, metavar="METHOD", help=", ".join(LABELLING))
+    parser.add_argument("methods", nargs="+", choices=METHODS, metavar="METHOD", help=", ".join(METHODS))
     parser.add_argument("--data", metavar="DIR", help="folder with sorted_data_acl and development/video")
     args = parser.parse_args()
     try:

@@ -38,8 +38,6 @@ class Method:
     """Whether it looks at target documents; then there is its classifier without them, too."""
     needs: tuple[str, ...] = ()
     """The packages beyond the usual ones."""
-    told: float = 0.0
-    """Share of the target whose true labels it is given, in comparisons only; these documents are not scored."""
     published: str | None = None
     """The row of published figures."""
     difference: str = ""
@@ -76,7 +74,6 @@ class Method:
 
 PAPER = "Ionescu and Butnaru 2018"
 KDA = "Giménez-Pérez, Franco-Salvador and Rosso, EACL 2017"
-TOLD = "given the true labels of some target documents, judged by the others, and so not tested against other methods"
 OTHER_SPLIT = "1600 source and 400 target documents, five random splits"
 _ROWS = (
     Method("plain", "plain", "TransductiveClassifier", PAPER, {"preset": "paper", "adapt": False, "n_rounds": 1}, adapts=False),
@@ -139,16 +136,6 @@ _ROWS = (
         published="TR-TrAdaBoost",
         difference="some target documents with their true labels, ours has pseudo-labels; parameters unknown",
     ),
-    Method("tradaboost-told", "TrAdaBoost, a tenth told", "TrAdaBoost", "Dai, Yang, Xue and Yu, ICML 2007", told=0.1),
-    Method(
-        "tr-tradaboost-told",
-        "TR-TrAdaBoost, a tenth told",
-        "TopicTrAdaBoost",
-        "Huang, Rao, Xie, Wong and Wang, AAAI 2017",
-        told=0.1,
-        published="TR-TrAdaBoost",
-        difference="some target documents with their true labels, ours has a tenth of them; parameters unknown",
-    ),
     Method(
         "scl",
         "SCL",
@@ -203,12 +190,11 @@ def _twin(method: Method) -> Method:
 
 
 METHODS = {method.name: method for method in _ROWS} | {
-    twin.name: twin for twin in (_twin(method) for method in _ROWS if method.adapts and not method.is_own and not method.told)
+    twin.name: twin for twin in (_twin(method) for method in _ROWS if method.adapts and not method.is_own)
 }
 OWN = [name for name, method in METHODS.items() if method.is_own]
 STAGES = [name for name in OWN if METHODS[name].is_stage]
 RIVALS = [name for name in METHODS if name not in OWN]
-LABELLING = [name for name in METHODS if not METHODS[name].told]  # what can label documents of which no label is known
 
 
 def parse_methods(value: str) -> list[str]:
@@ -238,7 +224,7 @@ def methods_table() -> str:
         if not method.name.endswith(SOURCE_ONLY):
             options = ", ".join(f"{name}={value!r}" for name, value in method.options.items())
             needs = f"`gramshift[{EXTRA}]`" if method.needs else ""
-            adapts = "and from true labels" if method.told else "yes" if method.adapts else "no"
+            adapts = "yes" if method.adapts else "no"
             made = f"`{method.class_name}({options})`"
             lines.append(f"| `{method.name}` | {method.title} | {made} | {adapts} | {method.reference} | {needs} |")
     return "\n".join(lines) + "\n"

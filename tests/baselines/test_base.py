@@ -16,11 +16,11 @@ import gramshift as gs
 from altered_files import rewrite
 from gramshift.baselines import CLASSES
 from gramshift.data.reviews import load_sentiment
-from gramshift.methods import LABELLING, METHODS, SOURCE_ONLY, methods_table
+from gramshift.methods import METHODS, SOURCE_ONLY, methods_table
 from gramshift.model.archive import ModelFileError
 from small_demo import load_demo
 
-NAMES = [name for name in LABELLING if not METHODS[name].is_own]
+NAMES = [name for name in METHODS if not METHODS[name].is_own]
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
 
 

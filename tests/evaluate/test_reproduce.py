@@ -15,11 +15,10 @@ import pytest
 import gramshift as gs
 from gramshift.commands.reproduce import show_tables
 from gramshift.data import reviews as sentiment
-from gramshift.evaluate.cases import scored, tell
 from gramshift.evaluate.experiment import PAPER, Documents, Outcome, run_on_texts, run_settings
 from gramshift.evaluate.protocol import SINGLE, Setting, parse_settings
 from gramshift.evaluate.reproduce import reproduce
-from gramshift.evaluate.results import Parts, differences, make_means, make_rows, make_tables, means, to_csv, to_markdown
+from gramshift.evaluate.results import Parts, make_means, make_rows, make_tables, means, to_csv, to_markdown
 from gramshift.methods import METHODS, parse_methods
 from gramshift.model.settings import PRESETS
 from gramshift.report.plots import write_plots
@@ -299,43 +298,6 @@ def test_rows_stars_and_means():
     assert "seconds" not in to_csv(rows).splitlines()[0]
     page = to_markdown(make_tables(rows, fields="text"))
     assert "84.9 / **80.0**\\* (-4.9)" in page
-
-
-def test_a_told_method_is_counted_without_what_it_was_told_and_not_tested():
-    """It is right on what it was told and wrong elsewhere: nothing of that counts."""
-    truth = {letter: np.arange(100) % 2 for letter in "BDEK"}
-    outcomes = {}
-    for setting in SINGLE:
-        judged = scored("tr-tradaboost-told", truth[setting.target])
-        assert judged.sum() == 90
-        signs = 2.0 * truth[setting.target] - 1
-        several = [
-            Outcome(setting, "tr-tradaboost-told", np.where(judged, -signs, signs), np.array([], np.intp), 0.5),
-            Outcome(setting, "sfa", signs, np.array([], np.intp), 0.5),
-        ]
-        plain = [Outcome(setting, "plain", -signs, np.array([], np.intp), 0.5)]
-        outcomes[setting.name] = {"presence": plain, None: several}
-    rows = make_rows(outcomes["D-B"], truth["B"], fields="text")
-    told, other = (next(row for row in rows if row["method"] == name) for name in ("tr-tradaboost-told", "sfa"))
-    assert (told["n"], told["correct"], told["p_value"], told["significant"]) == (90, 0, None, False)
-    assert told["published"] == 74.7
-    assert (other["n"], other["correct"], other["significant"]) == (100, 100, True)
-    lines = {line["method"]: line for line in make_means(outcomes, truth)}
-    assert [lines["tr-tradaboost-told"][name] for name in ("accuracy", "low", "high")] == [0, 0, 0]
-    assert lines["tr-tradaboost-told"]["p_value"] is None
-    assert lines["sfa"]["p_value"] is not None
-    assert any("judged by the others" in note for note in differences(rows))
-
-
-def test_told_methods_run_with_what_they_are_told():
-    kitchen, films = load_demo("kitchen"), load_demo("films")
-    codes = np.array([label == "positive" for label in kitchen.labels + films.labels], np.intp)
-    documents, setting = Documents("BD", codes), Setting("B", "D")
-    (found,) = run_on_texts(kitchen.texts + films.texts, documents, [("tradaboost-told", setting)], n_jobs=1)
-    labels = tell("tradaboost-told", codes[120:], codes[:120])
-    clf = METHODS["tradaboost"].make().fit(kitchen.texts, codes[:120], target=films.texts, target_labels=labels)
-    assert sum(label is not None for label in labels) == 12
-    np.testing.assert_array_equal(found.scores, clf.transduction_score_[:, 1])
 
 
 def test_tables_in_a_terminal(capsys):

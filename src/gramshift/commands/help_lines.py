@@ -4,10 +4,10 @@ from typing import Any
 
 import typer
 
-from gramshift.methods import LABELLING, METHODS, OWN, STAGES
+from gramshift.methods import METHODS, OWN, RIVALS, STAGES
 
 FILES, COLUMNS, METHOD, RUN = "Files", "Columns", "Method", "Run"  # panels of the help
-METHOD_HELP = f"Our own methods ({', '.join(OWN)}), or a baseline: {', '.join(name for name in LABELLING if name not in OWN)}."
+METHOD_HELP = f"Our own methods ({', '.join(OWN)}), or a baseline: {', '.join(RIVALS)}."
 TEXT_HELP = "Column of the texts; title,body joins two columns."
 FORMAT_HELP = "Format of the inputs (csv, tsv, jsonl, parquet), if the file extension does not show it."
 KERNEL_HELP = "String kernel that compares documents"

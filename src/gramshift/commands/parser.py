@@ -13,7 +13,7 @@ from gramshift.commands.help_lines import COLUMNS, METHOD, RUN
 from gramshift.commands.help_lines import make_file_option as _file
 from gramshift.commands.help_lines import make_option as _option
 from gramshift.errors import InputError
-from gramshift.methods import ENGINES, FORMATS, KERNELS, LABELLING, PRESETS
+from gramshift.methods import ENGINES, FORMATS, KERNELS, METHODS, PRESETS
 from gramshift.runtime.progress_bar import progress_bar
 from gramshift.text.terminal import print_json, say, show, show_lines, tell
 
@@ -56,7 +56,7 @@ def classify_command(
         str | None, _option("--encoding", help="Character encoding of the inputs.", panel=COLUMNS, default="utf-8")
     ] = None,
     method: Annotated[
-        str | None, _option("--method", help=help_lines.METHOD_HELP, panel=METHOD, default="best", values=tuple(LABELLING))
+        str | None, _option("--method", help=help_lines.METHOD_HELP, panel=METHOD, default="best", values=tuple(METHODS))
     ] = None,
     preset: Annotated[
         str | None,

@@ -3,7 +3,7 @@
 import os
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from importlib.metadata import version
@@ -24,7 +24,6 @@ from gramshift.evaluate.cases import (
     every_pair,
     find_faults,
     make_cases,
-    scored,
     warm_up,
 )
 from gramshift.evaluate.kept import Kept, digest_source
@@ -61,9 +60,8 @@ def compare(
 ) -> "Comparison":
     """Run methods side by side on documents whose labels are known, and count how often each is right.
 
-    True labels of target documents are used to count, never to learn, except by methods that are told a tenth of them: these
-    documents do not count there, so that such a method is not tested against others. Methods run one after the other, so
-    that their time and memory can be compared.
+    True labels of target documents are used to count, never to learn. Methods run one after the other, so that their time
+    and memory can be compared.
 
     Parameters
     ----------
@@ -129,7 +127,7 @@ def plan_comparison(
     for name in names:
         METHODS[name].check()
     if reference is None:
-        reference = BEST if BEST in names else next((name for name in names if not METHODS[name].told), names[0])
+        reference = BEST if BEST in names else names[0]
     if reference not in names:
         raise InputError(f"reference {reference!r} is not among the methods: {', '.join(names)}")
     if isinstance(repeats, bool) or not isinstance(repeats, int | np.integer) or repeats < 0:
@@ -162,7 +160,7 @@ class Plan:
 
     def run(self, *, kept: Kept | None = None, n_jobs: int | None = None, progress: Progress | None = None) -> "Comparison":
         """Run all methods on all cases; what an earlier run has kept is taken from its folder."""
-        warm_up([name for name in self.methods if not METHODS[name].told])
+        warm_up(self.methods)
         answers, n_reused = run_cases(self.corpus, self.cases, self.methods, kept=kept, n_jobs=n_jobs, progress=progress)
         return Comparison(self, answers, n_reused)
 
@@ -222,7 +220,7 @@ def run_cases(
         several = []
         for method in methods:
             row, name = METHODS[method], f"{documents}-{method}"
-            key: Row = code | {"documents": documents, "method": method, "options": row.options, "told": row.told}
+            key: Row = code | {"documents": documents, "method": method, "options": row.options}
             found = None if kept is None else _unpack(method, kept.load(name, key), len(case.target_rows), corpus)
             n_reused += found is not None
             if found is None:
@@ -299,12 +297,10 @@ class Comparison:
             truth = self.corpus.truth(case)
             right = {one.method: one.codes == truth for one in several}
             for one in several:
-                judged = scored(one.method, truth)
-                kept = replace(one, codes=one.codes[judged], probabilities=one.probabilities[judged])
                 rows.append(
                     {"source": " + ".join(case.source), "target": case.target, "setting": case.setting}
-                    | {"repeat": case.repeat, "method": one.method, "n": int(judged.sum())}
-                    | count(truth[judged], kept, self.corpus.classes)
+                    | {"repeat": case.repeat, "method": one.method, "n": len(truth)}
+                    | count(truth, one, self.corpus.classes)
                     | {"p_value": self._test(right, one.method), "seconds": one.seconds, "memory": one.memory}
                 )
         tested = [row for row in rows if row["p_value"] is not None]
@@ -316,11 +312,7 @@ class Comparison:
         return rows
 
     def _test(self, right: dict[str, Any], method: str) -> float | None:
-        return mcnemar(right[method], right[self.reference]) if self._is_tested(method) else None
-
-    def _is_tested(self, method: str) -> bool:
-        """Whether it is another than the reference, and both are judged by the same documents: by all."""
-        return method != self.reference and not METHODS[method].told and not METHODS[self.reference].told
+        return mcnemar(right[method], right[self.reference]) if method != self.reference else None
 
     @cached_property
     def summary(self) -> list[Row]:
@@ -332,7 +324,7 @@ class Comparison:
         for case, several in zip(self.cases, self.answers, strict=True):
             truth = self.corpus.truth(case)
             for mine_too, one in zip(right, several, strict=True):
-                mine_too.append(np.where(scored(one.method, truth), one.codes == truth, np.nan))
+                mine_too.append((one.codes == truth).astype(np.float64))
         drawn = dict(zip(self.methods, clusters.means_of(right), strict=True))
         pooled = {name: np.concatenate(values) for name, values in zip(self.methods, right, strict=True)}
         result: list[Row] = []
@@ -344,11 +336,11 @@ class Comparison:
             line["memory"] = None if any(row["memory"] is None for row in mine) else max(row["memory"] for row in mine)
             line["low"], line["high"] = interval_of(drawn[method])
             if len(mine) == 1:  # a bootstrap of few documents that are all right would leave no doubt
-                known = pooled[method][~np.isnan(pooled[method])]
-                line["low"], line["high"] = (bound / 100 for bound in interval(int(known.sum()), len(known)))
+                n_right = int(pooled[method].sum())
+                line["low"], line["high"] = (bound / 100 for bound in interval(n_right, len(pooled[method])))
             line["spread"] = self._spread(mine)
             apart = drawn[method] - drawn[self.reference]
-            tested = self._is_tested(method)
+            tested = method != self.reference
             line["difference"] = line["accuracy"] - self._mean(self.reference) if tested else None
             line["difference_low"], line["difference_high"] = interval_of(apart) if tested else (None, None)
             line["p_value"], line["p_holm"] = None, None

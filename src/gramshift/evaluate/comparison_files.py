@@ -9,10 +9,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from gramshift.evaluate.cases import scored
 from gramshift.evaluate.comparison import LIBRARIES, Comparison, Row
 from gramshift.evaluate.scoring import LEVEL
-from gramshift.methods import METHODS, TOLD
+from gramshift.methods import METHODS
 from gramshift.runtime.memory import human
 from gramshift.runtime.replacing import Replacing
 
@@ -74,11 +73,7 @@ def answers_to_csv(found: Comparison) -> str:
         truth, ends = found.corpus.truth(case).tolist(), (" + ".join(case.source), case.target)
         for one in several:
             sure = one.probabilities.max(axis=1).tolist()
-            judged = scored(one.method, found.corpus.truth(case)).tolist()
-            answers = zip(case.target_rows.tolist(), truth, one.codes.tolist(), sure, judged, strict=True)
-            for row, code, label, confidence, counts in answers:
-                if not counts:  # its true label was told
-                    continue
+            for row, code, label, confidence in zip(case.target_rows.tolist(), truth, one.codes.tolist(), sure, strict=True):
                 writer.writerow([*ends, case.repeat, one.method, row, names[code], names[label], f"{confidence:.4f}"])
     return out.getvalue()
 
@@ -132,7 +127,6 @@ def notes_of(found: Comparison) -> list[str]:
         f"{means}{drawn}{shared}.{reused}",
         f"*: differs from {found.reference}, at {LEVEL} after Holm's correction for all methods of the table. "
         "ECE, Brier: how far confidence is from the truth, 0 at best. Memory: beyond what the process had before.",
-        *(f"{METHODS[name].title}: {TOLD}." for name in found.methods if METHODS[name].told),
     ]
 
 

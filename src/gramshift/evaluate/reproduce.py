@@ -15,7 +15,6 @@ import numpy as np
 
 from gramshift.data.reviews import FIELDS, N_REVIEWS, Sentiment, digest, load_sentiment
 from gramshift.errors import InputError
-from gramshift.evaluate.cases import scored
 from gramshift.evaluate.experiment import PAPER, Documents, Outcome, run_on_texts, run_settings
 from gramshift.evaluate.protocol import LETTERS, Setting
 from gramshift.evaluate.results import Parts, differences, make_means, make_rows, make_tables, to_csv, to_markdown
@@ -175,10 +174,7 @@ def predictions(outcomes: Outcomes, sentiment: Sentiment, fields: str) -> str:
         for kernel, several in by_kernel.items():
             for one in several:
                 codes = sentiment.domains[one.setting.target].codes
-                judged = scored(one.method, np.array(codes, np.intp)).tolist()
-                for review, (code, score, counts) in enumerate(zip(codes, one.scores.tolist(), judged, strict=True)):
-                    if not counts:  # its true label was told
-                        continue
+                for review, (code, score) in enumerate(zip(codes, one.scores.tolist(), strict=True)):
                     found = names[score > 0]
                     writer.writerow([one.setting.name, kernel, one.method, fields, review, names[code], found, f"{score:.6f}"])
     return out.getvalue()

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.evaluate.cases import scored
 from gramshift.evaluate.experiment import Outcome
 from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.protocol import MULTI, PUBLISHED, PUBLISHED_RIVALS, SINGLE, Setting
 from gramshift.evaluate.resampling import Clustered, correct_by_holm, differs, interval_of
 from gramshift.evaluate.scoring import LEVEL, interval, mcnemar
-from gramshift.methods import BEST, METHODS, TOLD
+from gramshift.methods import BEST, METHODS
 from gramshift.runtime.schema import Array, Listed, Number, Record, Text
 
 COLUMNS = (
@@ -100,12 +99,11 @@ def make_rows(outcomes: dict[str | None, list[Outcome]], codes: NDArray[np.intp]
     rows = []
     for kernel, several in outcomes.items():
         for one in several:
-            told = METHODS[one.method].told > 0
-            answers = right[kernel, one.method][scored(one.method, codes)]
+            answers = right[kernel, one.method]
             n, correct = len(answers), int(answers.sum())
             low, high = interval(correct, n)
             rival = ("presence", "tkc") if one.method == BEST and ("presence", "tkc") in right else (best or "", "plain")
-            tested = rival in right and (kernel, one.method) != rival and not told
+            tested = rival in right and (kernel, one.method) != rival
             p_value = mcnemar(answers, right[rival]) if tested else None
             better = tested and correct > int(right[rival].sum())
             rows.append(
@@ -178,7 +176,7 @@ def make_means(
             for kernel, several in outcomes[setting.name].items():
                 for one in several:
                     truth = codes[setting.target]
-                    answers = np.where(scored(one.method, truth), (one.scores > 0) == (truth == 1), np.nan)
+                    answers = ((one.scores > 0) == (truth == 1)).astype(np.float64)
                     right.setdefault((one.method, kernel), []).append(answers)
         whole = {key: values for key, values in right.items() if len(values) == len(settings)}
         clusters = Clustered([np.arange(len(codes[one.target])) for one in settings], [one.target for one in settings])
@@ -191,10 +189,10 @@ def make_means(
                 "settings": name,
                 "method": method,
                 "kernel": kernel,
-                "accuracy": 100 * float(np.mean([np.nanmean(one) for one in values])),
+                "accuracy": 100 * float(np.mean([one.mean() for one in values])),
             }
             line |= {"low": 100 * low, "high": 100 * high, "against": None, "difference": None, "p_value": None}
-            if against is not None and (method, kernel) != against and not METHODS[method].told:
+            if against is not None and (method, kernel) != against:
                 apart = drawn[method, kernel] - drawn[against]
                 line["against"], line["p_value"] = " ".join(against), differs(apart)
                 line["difference"] = [100 * float(value) for value in (np.mean(apart), *interval_of(apart))]
@@ -249,8 +247,7 @@ def make_tables(rows: list[dict[str, Any]], *, fields: str, mean_rows: Sequence[
 def _table(rows: list[dict[str, Any]], kind: str, settings: list[Setting], fields: str) -> Table:
     names = [setting.name for setting in settings if any(row["setting"] == setting.name for row in rows)]
     found = {(row["method"], row["kernel"], row["setting"]): row for row in rows}
-    alike = [row for row in rows if not METHODS[row["method"]].told]  # judged by the same documents
-    best = {name: max((row["accuracy"] for row in alike if row["setting"] == name), default=None) for name in names}
+    best = {name: max((row["accuracy"] for row in rows if row["setting"] == name), default=None) for name in names}
     lines = []
     if names:
         run = {published_as(row["method"]) for row in rows if row["kernel"] is None}
@@ -264,7 +261,7 @@ def _table(rows: list[dict[str, Any]], kind: str, settings: list[Setting], field
                 cells.append(Cell(PUBLISHED.get((published_as(method), kernel, name))))
             else:
                 accuracy = row["accuracy"]
-                cells.append(Cell(row["published"], accuracy, row["significant"], row in alike and accuracy == best[name]))
+                cells.append(Cell(row["published"], accuracy, row["significant"], accuracy == best[name]))
         if names:
             lines.append((_label(method, kernel), cells))
     title = {"multi": "Several sources", "single": "One source"}[kind]
@@ -298,8 +295,7 @@ def differences(rows: list[dict[str, Any]]) -> list[str]:
     """Tell what the mark means, for each method that has one."""
     names = dict.fromkeys(row["method"] for row in rows)
     marked = [METHODS[name] for name in names if METHODS[name].difference]
-    told = [METHODS[name].title for name in names if METHODS[name].told]
-    return [f"{MARK} {one.title}: published with {one.difference}." for one in marked] + [f"{one}: {TOLD}." for one in told]
+    return [f"{MARK} {one.title}: published with {one.difference}." for one in marked]
 
 
 def _in_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from gramshift.data.columns import suggest
 from gramshift.errors import InputError
 from gramshift.kernels.registry import LONGEST
 from gramshift.learn.rounds import SOURCE
-from gramshift.methods import BEST, ENGINES, KERNELS, LABELLING, METHODS, check_preset
+from gramshift.methods import BEST, ENGINES, KERNELS, METHODS, check_preset
 from gramshift.model.classifier import TransductiveClassifier
 from gramshift.model.settings import PLAIN, PRESETS, UNADAPTED, Settings
 from gramshift.runtime.door import read_regular
@@ -73,11 +73,9 @@ class ClassifyOptions:
             )
         if not any((self.output, self.report, self.save, self.dry_run)):
             raise InputError("nothing is asked for: name a file for the labels with --output, or a report with --report")
-        if self.method in METHODS and METHODS[self.method].told:
-            raise InputError(f"--method {self.method} is for comparisons, where true labels are known; here use another")
         if self.method not in METHODS:
-            close = suggest(self.method, tuple(LABELLING))
-            raise InputError(f"--method {self.method}: there are {', '.join(LABELLING)}{close}")
+            close = suggest(self.method, METHODS)
+            raise InputError(f"--method {self.method}: there are {', '.join(METHODS)}{close}")
         METHODS[self.method].check()
         if self.kernel not in KERNELS:
             raise InputError(f"--kernel {self.kernel}: there are {', '.join(KERNELS)}{suggest(self.kernel, KERNELS)}")
