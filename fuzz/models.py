@@ -74,8 +74,7 @@ def make_models(folder: Path) -> dict[str, Path]:
         gram, known
     )
     for name in RIVALS:
-        if not name.endswith("-source"):
-            made[name] = partial(_fit_rival, name, texts, labels, target)
+        made[name] = partial(_fit_rival, name, texts, labels, target)
     paths = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

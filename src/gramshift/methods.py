@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from gramshift.model.classifier import TransductiveClassifier
 
 BEST = "best"  # our best recipe: a preset, and the method that has it
-SOURCE_ONLY = "-source"  # ends the name of a method's own classifier, trained on the source alone
 KERNELS = ("presence", "intersection", "spectrum")
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
 ENGINES = ("threads", "dask")
@@ -35,7 +34,7 @@ class Method:
     reference: str
     options: dict[str, Any] = field(default_factory=dict)
     adapts: bool = True
-    """Whether it looks at target documents; then there is its classifier without them, too."""
+    """Whether it looks at target documents."""
     needs: tuple[str, ...] = ()
     """The packages beyond the usual ones."""
     published: str | None = None
@@ -62,14 +61,24 @@ class Method:
         """Raise an error that says what to install if a package is missing."""
         require(self.title, self.needs)
 
-    def make(self, **options: Any) -> Any:
-        """Make an estimator that is not fitted yet."""
+    @property
+    def unadapted(self) -> dict[str, Any]:
+        """The options of the method's own classifier without adaptation, trained on the source alone."""
+        if not self.adapts:
+            return {}
+        if self.is_best:
+            return {"n_rounds": 1, "class_prior": "source"}
+        return {"adapt": False, "n_rounds": 1} if self.is_own else {"adapt": False}
+
+    def make(self, *, source_only: bool = False, **options: Any) -> Any:
+        """Make an estimator that is not fitted yet: the method, or its own classifier without adaptation."""
         self.check()
+        options = self.options | (self.unadapted if source_only else {}) | options
         if self.is_own:
             from gramshift.model.classifier import TransductiveClassifier  # late: --help needs the names of methods alone
 
-            return TransductiveClassifier(**self.options | options)
-        return getattr(import_module(CLASSES[self.class_name]), self.class_name)(**self.options | options)
+            return TransductiveClassifier(**options)
+        return getattr(import_module(CLASSES[self.class_name]), self.class_name)(**options)
 
 
 PAPER = "Ionescu and Butnaru 2018"
@@ -176,22 +185,7 @@ _ROWS = (
 )
 
 
-def _twin(method: Method) -> Method:
-    """Return the method's own classifier, trained on the source alone."""
-    return Method(
-        method.name + SOURCE_ONLY,
-        f"{method.title}, source only",
-        method.class_name,
-        method.reference,
-        method.options | {"adapt": False},
-        adapts=False,
-        needs=method.needs,
-    )
-
-
-METHODS = {method.name: method for method in _ROWS} | {
-    twin.name: twin for twin in (_twin(method) for method in _ROWS if method.adapts and not method.is_own)
-}
+METHODS = {method.name: method for method in _ROWS}
 OWN = [name for name, method in METHODS.items() if method.is_own]
 STAGES = [name for name in OWN if METHODS[name].is_stage]
 RIVALS = [name for name in METHODS if name not in OWN]
@@ -221,12 +215,11 @@ def methods_table() -> str:
     """Write the table as Markdown, for the documentation."""
     lines = ["| name | method | class | learns from the target | reference | needs |", "|---|---|---|---|---|---|"]
     for method in METHODS.values():
-        if not method.name.endswith(SOURCE_ONLY):
-            options = ", ".join(f"{name}={value!r}" for name, value in method.options.items())
-            needs = f"`gramshift[{EXTRA}]`" if method.needs else ""
-            adapts = "yes" if method.adapts else "no"
-            made = f"`{method.class_name}({options})`"
-            lines.append(f"| `{method.name}` | {method.title} | {made} | {adapts} | {method.reference} | {needs} |")
+        options = ", ".join(f"{name}={value!r}" for name, value in method.options.items())
+        needs = f"`gramshift[{EXTRA}]`" if method.needs else ""
+        adapts = "yes" if method.adapts else "no"
+        made = f"`{method.class_name}({options})`"
+        lines.append(f"| `{method.name}` | {method.title} | {made} | {adapts} | {method.reference} | {needs} |")
     return "\n".join(lines) + "\n"
 
 

@@ -16,7 +16,7 @@ import gramshift as gs
 from altered_files import rewrite
 from gramshift.baselines import CLASSES
 from gramshift.data.reviews import load_sentiment
-from gramshift.methods import METHODS, SOURCE_ONLY, methods_table
+from gramshift.methods import METHODS, methods_table
 from gramshift.model.archive import ModelFileError
 from small_demo import load_demo
 
@@ -181,7 +181,7 @@ def reviews(data_folder):
     return tuple([domains[letter].texts("title+text")[i] for i in chosen] for letter in "KE")
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if not name.endswith(SOURCE_ONLY)])
+@pytest.mark.parametrize("name", NAMES)
 def test_far_better_than_chance_on_real_reviews(name, reviews):
     """15 points above it."""
     codes = np.repeat([1, 0], 250)

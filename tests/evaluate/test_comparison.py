@@ -102,6 +102,19 @@ def test_no_method_is_told_a_true_label_of_the_target():
     assert [a["accuracy"] + b["accuracy"] for a, b in zip(right.rows, other.rows, strict=True)] == pytest.approx([1.0] * 3)
 
 
+def test_each_method_without_adaptation(tmp_path):
+    given = {"target": TARGET, "target_labels": TRUTH, "methods": "self-training,tfidf", "folder": tmp_path}
+    adapted, alone = gs.compare(X, Y, **given), gs.compare(X, Y, **given, source_only=True)
+    clf = gs.baselines.SelfTraining(adapt=False).fit(X, Y, target=TARGET)
+    assert alone.answers[0][1].codes.tolist() == [["negative", "positive"].index(one) for one in clf.transduction_]
+    assert alone.answers[0][0].codes.tolist() == adapted.answers[0][0].codes.tolist()  # which does not adapt
+    assert (adapted.n_reused, alone.n_reused) == (0, 0)
+    assert gs.compare(X, Y, **given, source_only=True).n_reused == 2
+    assert "without adaptation, trained on the source alone" in to_markdown(alone)
+    assert "without adaptation" not in to_markdown(adapted)
+    assert to_json(alone)["source_only"]
+
+
 def test_a_class_that_no_source_has_is_missed():
     truth = ["unclear", *TRUTH[1:]]
     with pytest.warns(UserWarning, match=r"1 target documents have labels that the source lacks \(unclear\)"):

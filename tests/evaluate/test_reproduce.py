@@ -182,9 +182,9 @@ def test_the_order_in_which_methods_are_named_does_not_matter(folder, tmp_path):
 
 def test_rivals_run_resume_and_stand_in_the_tables(folder, tmp_path):
     """A rival's scores are its own, true labels of the target never reach it, and what is there is not run again."""
-    names = ["plain", "tfidf", "self-training", "sfa", "sfa-source"]
+    names = ["plain", "tfidf", "self-training", "sfa"]
     result = run(folder, tmp_path, methods=names, settings=parse_settings("D-B,E-B"), kernels=["presence"])
-    assert [(row["method"], row["kernel"]) for row in result["rows"][:5]] == [
+    assert [(row["method"], row["kernel"]) for row in result["rows"][:4]] == [
         ("plain", "presence"), *((name, None) for name in names[1:])
     ]  # fmt: skip
     documents, texts = result["documents"], result["texts"]
@@ -198,7 +198,6 @@ def test_rivals_run_resume_and_stand_in_the_tables(folder, tmp_path):
     assert row["against"] == "plain presence"
     table = (tmp_path / "tables.md").read_text()
     assert "| SFA† | 79.8 /" in table
-    assert "| SFA, source only | - /" in table
     assert "† SFA: published with 1600 source" in table
     assert "| CORAL | 78.3 /  - |" in table  # not run, still shown
     done = []
@@ -211,9 +210,37 @@ def test_rivals_run_resume_and_stand_in_the_tables(folder, tmp_path):
         resume=True,
         progress=lambda *step: done.append(step),
     )
-    assert [step[1:] for step in done if step[0] == "others"] == [(9, 10), (10, 10)]  # kda alone was missing
+    assert [step[1:] for step in done if step[0] == "others"] == [(7, 8), (8, 8)]  # kda alone was missing
     kept = [row for row in again["rows"] if row["method"] != "kda"]
     assert [row["correct"] for row in kept] == [row["correct"] for row in result["rows"]]
+
+
+def test_each_method_without_adaptation(folder, tmp_path):
+    methods, settings = ["adapted", "tkc", "best", "sfa", "kda"], parse_settings("D-B")
+    given = {"methods": methods, "settings": settings, "kernels": ["presence"]}
+    result = run(folder, tmp_path, **given, source_only=True)
+    assert [row["method"] for row in result["rows"]] == ["plain", "best", "kda", "sfa"]
+    documents, texts = result["documents"], result["texts"]
+    source, target = documents.rows("D"), documents.rows("B")
+    expected = {
+        "plain": gs.TransductiveClassifier(preset="paper", adapt=False, n_rounds=1),
+        "best": gs.TransductiveClassifier(n_rounds=1, class_prior="source"),
+        "kda": gs.baselines.KernelDiscriminant(),
+        "sfa": gs.baselines.SFA(adapt=False),
+    }
+    for one in [*result["outcomes"]["D-B"]["presence"], *result["outcomes"]["D-B"][None]]:
+        clf = expected[one.method]
+        clf.fit([texts[i] for i in source], result["codes"][source], target=[texts[i] for i in target])
+        np.testing.assert_allclose(one.scores, clf.transduction_score_[:, 1], atol=1e-6)
+    table = (tmp_path / "tables.md").read_text()
+    assert "| SFA, source only | - /" in table
+    assert "| SFA | 79.8 /  - |" in table  # published with adaptation
+    assert "† SFA" not in table
+    assert {row["method"]: row["published"] for row in result["rows"]}["sfa"] is None
+    assert (tmp_path / "results.csv").read_text().splitlines()[0].endswith(",source_only")
+    adapted = run(folder, tmp_path, **given, resume=True)["rows"]
+    assert [row["method"] for row in adapted] == ["adapted", "tkc", "best", "kda", "sfa"]
+    assert "source_only" not in (tmp_path / "results.csv").read_text()
 
 
 def test_rivals_get_no_true_labels_of_the_target(folder, tmp_path, monkeypatch):

@@ -20,6 +20,7 @@ JOBS_HELP = "Number of threads"
 FORCE_HELP = "Replace output files that exist."
 MODEL_HELP = "Model file that gramshift classify --save has written."
 METHODS_HELP = f"Methods to run: own ({', '.join(STAGES)}), baselines, all, or names from {', '.join(METHODS)}."
+SOURCE_ONLY_HELP = "Run each method's own classifier without adaptation, trained on the source alone."
 CONTINUE_HELP = "Continue an interrupted run with the finished results in the output folder."
 
 

@@ -66,6 +66,7 @@ def run_amazon5(
     methods: list[str],
     *,
     kept: Kept,
+    source_only: bool = False,
     n_jobs: int | None = -1,
     progress: Progress | None = None,
     say: Callable[[str], None] = lambda words: None,
@@ -78,7 +79,7 @@ def run_amazon5(
     cases = make_cases(corpus, [((source,), target) for source, target in pairs], repeats=0, seed=0)
     check_cases(corpus, cases, methods)
     reference = BEST if BEST in methods else methods[0]
-    return Plan(corpus, cases, methods, reference).run(kept=kept, n_jobs=n_jobs, progress=progress)
+    return Plan(corpus, cases, methods, reference, source_only=source_only).run(kept=kept, n_jobs=n_jobs, progress=progress)
 
 
 def beside_published(found: Comparison) -> tuple[list[str], list[list[str]]]:

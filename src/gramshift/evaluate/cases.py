@@ -190,10 +190,14 @@ def fit_method(
     target: list[str],
     *,
     calibrate: bool = True,
+    source_only: bool = False,
     **options: Any,
 ) -> Any:
-    """Fit a method on labelled texts and target texts; ``calibrate``: probabilities will be asked for."""
-    classifier = METHODS[method].make(**options)
+    """Fit a method on labelled texts and target texts; ``calibrate``: probabilities will be asked for.
+
+    With ``source_only`` the method's own classifier is fitted, without adaptation.
+    """
+    classifier = METHODS[method].make(source_only=source_only, **options)
     if METHODS[method].is_own:  # without warnings of labels that look wrong: here it is counted how many are
         return classifier._fit_with(texts, codes, target, classifier._runtime(), calibrate=calibrate)
     return classifier.fit(texts, codes, target=target)

@@ -54,6 +54,7 @@ def compare(
     reference: str | None = None,
     repeats: int = 0,
     random_state: int = 0,
+    source_only: bool = False,
     folder: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -80,6 +81,8 @@ def compare(
         the documents that were drawn.
     random_state : int
         Decides the halves and the draws of the bootstrap.
+    source_only : bool
+        Run each method's own classifier without adaptation, trained on the source alone. What a method adds is the difference.
     folder : path, optional
         Where finished results are kept. The same comparison goes on where an earlier one was stopped.
     n_jobs : int, optional
@@ -106,6 +109,7 @@ def compare(
         reference=reference,
         repeats=repeats,
         random_state=random_state,
+        source_only=source_only,
     )
     return plan.run(kept=None if folder is None else Kept(Path(folder)), n_jobs=n_jobs, progress=progress)
 
@@ -121,6 +125,7 @@ def plan_comparison(
     reference: str | None = None,
     repeats: int = 0,
     random_state: int = 0,
+    source_only: bool = False,
 ) -> "Plan":
     """Check the arguments of ``compare``, warn of what is odd, and return what can be run."""
     names = parse_methods(methods if isinstance(methods, str) else ",".join(methods))
@@ -139,7 +144,7 @@ def plan_comparison(
     check_cases(corpus, cases, names)
     for words in find_faults(corpus, cases):
         warnings.warn(words, stacklevel=3)
-    return Plan(corpus, cases, names, reference, int(repeats), int(random_state))
+    return Plan(corpus, cases, names, reference, int(repeats), int(random_state), source_only)
 
 
 @dataclass(frozen=True)
@@ -152,6 +157,7 @@ class Plan:
     reference: str
     repeats: int = 0
     seed: int = 0
+    source_only: bool = False
 
     @cached_property
     def fingerprint(self) -> str:
@@ -161,7 +167,8 @@ class Plan:
     def run(self, *, kept: Kept | None = None, n_jobs: int | None = None, progress: Progress | None = None) -> "Comparison":
         """Run all methods on all cases; what an earlier run has kept is taken from its folder."""
         warm_up(self.methods)
-        answers, n_reused = run_cases(self.corpus, self.cases, self.methods, kept=kept, n_jobs=n_jobs, progress=progress)
+        options: Row = {"source_only": self.source_only, "kept": kept, "n_jobs": n_jobs, "progress": progress}
+        answers, n_reused = run_cases(self.corpus, self.cases, self.methods, **options)
         return Comparison(self, answers, n_reused)
 
 
@@ -208,6 +215,7 @@ def run_cases(
     cases: list[Case],
     methods: list[str],
     *,
+    source_only: bool = False,
     kept: Kept | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -219,12 +227,12 @@ def run_cases(
         documents = corpus.fingerprint(case)
         several = []
         for method in methods:
-            row, name = METHODS[method], f"{documents}-{method}"
-            key: Row = code | {"documents": documents, "method": method, "options": row.options}
+            row, name = METHODS[method], f"{documents}-{method}{'-source-only' if source_only else ''}"
+            key: Row = code | {"documents": documents, "method": method, "options": row.options, "source_only": source_only}
             found = None if kept is None else _unpack(method, kept.load(name, key), len(case.target_rows), corpus)
             n_reused += found is not None
             if found is None:
-                found = answer(corpus, case, method, **({"n_jobs": n_jobs} if row.is_own else {}))
+                found = answer(corpus, case, method, source_only=source_only, **({"n_jobs": n_jobs} if row.is_own else {}))
                 if kept is not None:
                     kept.save(name, key, _pack(found))
             several.append(found)

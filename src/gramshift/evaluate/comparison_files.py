@@ -16,6 +16,7 @@ from gramshift.runtime.memory import human
 from gramshift.runtime.replacing import Replacing
 
 FIGURES = ("accuracy", "macro_f1", "ece", "brier", "p_value", "p_holm", "seconds", "memory")
+SOURCE_ONLY = "Source only: each method's own classifier without adaptation, trained on the source alone."
 COLUMNS = ("source", "target", "repeat", "method", "n", *FIGURES)
 
 
@@ -43,6 +44,7 @@ def to_json(found: Comparison) -> dict[str, Any]:
         "documents": found.plan.fingerprint,
         "repeats": found.plan.repeats,
         "random_state": found.plan.seed,
+        "source_only": found.plan.source_only,
         "reused": found.n_reused,
         "versions": {name: version(name) for name in LIBRARIES},
         "bootstrap_draws": found.draws,
@@ -123,7 +125,9 @@ def notes_of(found: Comparison) -> list[str]:
     if len(found.cases) == 1:
         drawn = "Intervals by Wilson's formula"
     reused = f" {found.n_reused} results, with their seconds and memory, are of an earlier run." if found.n_reused else ""
+    alone = [SOURCE_ONLY] if found.plan.source_only else []
     return [
+        *alone,
         f"{means}{drawn}{shared}.{reused}",
         f"*: differs from {found.reference}, at {LEVEL} after Holm's correction for all methods of the table. "
         "ECE, Brier: how far confidence is from the truth, 0 at best. Memory: beyond what the process had before.",

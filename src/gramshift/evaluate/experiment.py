@@ -136,7 +136,9 @@ def _run_setting(
 Task = tuple[str, Setting]
 
 
-def run_on_texts(texts: list[str], documents: Documents, tasks: list[Task], *, n_jobs: int | None = -1) -> Iterator[Outcome]:
+def run_on_texts(
+    texts: list[str], documents: Documents, tasks: list[Task], *, source_only: bool = False, n_jobs: int | None = -1
+) -> Iterator[Outcome]:
     """The outcomes of these methods on these settings, as they come.
 
     Ours use all threads by themselves, one after the other. Rivals run side by side, each in a process of its own.
@@ -148,13 +150,13 @@ def run_on_texts(texts: list[str], documents: Documents, tasks: list[Task], *, n
 
     own = [task for task in tasks if METHODS[task[0]].is_own]
     for name, setting in own:
-        yield run_method(*arguments(name, setting), n_jobs=n_jobs)
+        yield run_method(*arguments(name, setting), source_only=source_only, n_jobs=n_jobs)
     rivals = [task for task in tasks if task not in own]
     n_workers = max(min(count_threads(n_jobs), len(rivals)), 1)
     parallel = Parallel(n_jobs=n_workers, return_as="generator_unordered", pre_dispatch="all" if n_workers == 1 else "n_jobs")
     with warnings.catch_warnings():  # a worker that remembers many tagged texts is replaced by a new one
         warnings.filterwarnings("ignore", message="A worker stopped", category=UserWarning)
-        yield from parallel(delayed(run_method)(*arguments(name, setting)) for name, setting in rivals)
+        yield from parallel(delayed(run_method)(*arguments(name, setting), source_only=source_only) for name, setting in rivals)
 
 
 def run_method(

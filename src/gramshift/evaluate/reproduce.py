@@ -20,7 +20,7 @@ from gramshift.evaluate.protocol import LETTERS, Setting
 from gramshift.evaluate.results import Parts, differences, make_means, make_rows, make_tables, to_csv, to_markdown
 from gramshift.learn.features import compact
 from gramshift.methods import BEST, METHODS
-from gramshift.model.settings import PRESETS, Settings
+from gramshift.model.settings import PLAIN, PRESETS, Settings
 from gramshift.model.string_kernel import StringKernel
 from gramshift.ngrams.index import KINDS
 from gramshift.runtime.replacing import Replacing
@@ -40,6 +40,7 @@ def reproduce(
     methods: list[str],
     kernels: list[str],
     fields: str = "title+text",
+    source_only: bool = False,
     resume: bool = False,
     n_jobs: int | None = -1,
     progress: Report | None = None,
@@ -56,6 +57,8 @@ def reproduce(
     stages, others = (
         [name for name in METHODS if name in methods and METHODS[name].is_stage is kind] for kind in (True, False)
     )
+    if source_only and stages:
+        stages = [PLAIN]  # that is what the stages of the paper are without adaptation
     begun = time.perf_counter()
     letters = "".join(letter for letter in LETTERS if any(letter in setting.letters for setting in settings))
     sentiment = load_sentiment(data, letters=letters, n_reviews=n_reviews)
@@ -69,7 +72,8 @@ def reproduce(
     digests = {letter: digest(domain.reviews) for letter, domain in sentiment.domains.items()}
     versions = {name: version(name) for name in LIBRARIES} | {"python": platform.python_version()}
     parameters = {"ngram_range": list(NGRAM_RANGE), "alpha": paper.alpha, "n_added": paper.n_added, "seed": None}
-    key = {"fields": fields, "parameters": parameters | {BEST: PRESETS[BEST]}, "versions": versions}
+    key: dict[str, Any] = {"fields": fields, "parameters": parameters | {BEST: PRESETS[BEST]}, "versions": versions}
+    key |= {"source_only": True} if source_only else {}
     parts = Parts(output / "parts", key, digests, {letter: len(domain.codes) for letter, domain in sentiment.domains.items()})
     documents = Documents(letters, np.concatenate([sentiment.domains[letter].codes for letter in letters]).astype(np.intp))
     texts = [text for letter in letters for text in sentiment.domains[letter].texts(fields)]
@@ -94,12 +98,15 @@ def reproduce(
                     progress("settings", done, total)
             del gram
     if others:
-        found_all = _run_others(texts, documents, settings, others, parts, resume=resume, n_jobs=n_jobs, progress=progress)
+        found_all = _run_others(
+            texts, documents, settings, others, parts, source_only=source_only, resume=resume, n_jobs=n_jobs, progress=progress
+        )
         for setting in settings:
             outcomes[setting.name][None] = [found_all[name, setting] for name in others]
     rows = []
     for setting in settings:
-        rows += make_rows(outcomes[setting.name], documents.codes[documents.rows(setting.target)], fields=fields)
+        codes = documents.codes[documents.rows(setting.target)]
+        rows += make_rows(outcomes[setting.name], codes, fields=fields, source_only=source_only)
     truth = {letter: np.array(sentiment.domains[letter].codes, np.intp) for letter in letters}
     result = {
         "rows": rows,
@@ -121,6 +128,7 @@ def _run_others(
     methods: list[str],
     parts: Parts,
     *,
+    source_only: bool,
     resume: bool,
     n_jobs: int | None,
     progress: Report | None,
@@ -132,7 +140,8 @@ def _run_others(
         kept = parts.load(None, setting, [name])
         if kept is not None:
             found[name, setting] = kept[0]
-    for outcome in run_on_texts(texts, documents, [task for task in tasks if task not in found], n_jobs=n_jobs):
+    left = [task for task in tasks if task not in found]
+    for outcome in run_on_texts(texts, documents, left, source_only=source_only, n_jobs=n_jobs):
         found[outcome.method, outcome.setting] = outcome
         parts.save(None, outcome.setting, [outcome])
         if progress is not None:

@@ -75,7 +75,8 @@ class Parts:
         return self.key | {"data": {letter: self.data[letter] for letter in setting.letters}}
 
     def _name(self, kernel: str | None, setting: Setting) -> str:
-        return f"{self.key['fields'].replace('+', '-')}-{kernel or 'rivals'}-{setting.name}"
+        alone = "-source-only" if self.key.get("source_only") else ""
+        return f"{self.key['fields'].replace('+', '-')}-{kernel or 'rivals'}-{setting.name}{alone}"
 
 
 def _outcome(setting: Setting, kept: dict[str, Any], n: int | None) -> Outcome:
@@ -87,11 +88,14 @@ def _outcome(setting: Setting, kept: dict[str, Any], n: int | None) -> Outcome:
     return Outcome(setting, kept["method"], scores, added.astype(np.intp), float(kept["seconds"]))
 
 
-def make_rows(outcomes: dict[str | None, list[Outcome]], codes: NDArray[np.intp], *, fields: str) -> list[dict[str, Any]]:
+def make_rows(
+    outcomes: dict[str | None, list[Outcome]], codes: NDArray[np.intp], *, fields: str, source_only: bool = False
+) -> list[dict[str, Any]]:
     """Return the figures of one setting, for every kernel and method; here, and here only, true labels are looked at.
 
     The p-value is that of McNemar's test against the better plain kernel of these; that kernel itself has none. The method
-    "best" is tested against tkc with the presence kernel, if that is there.
+    "best" is tested against tkc with the presence kernel, if that is there. With ``source_only``, figures were published of
+    methods that do not adapt alone.
     """
     right = {(kernel, one.method): (one.scores > 0) == (codes == 1) for kernel, several in outcomes.items() for one in several}
     plain = {kernel: answers for (kernel, method), answers in right.items() if method == "plain"}
@@ -99,7 +103,7 @@ def make_rows(outcomes: dict[str | None, list[Outcome]], codes: NDArray[np.intp]
     rows = []
     for kernel, several in outcomes.items():
         for one in several:
-            answers = right[kernel, one.method]
+            answers, unadapted = right[kernel, one.method], source_only and METHODS[one.method].adapts
             n, correct = len(answers), int(answers.sum())
             low, high = interval(correct, n)
             rival = ("presence", "tkc") if one.method == BEST and ("presence", "tkc") in right else (best or "", "plain")
@@ -113,7 +117,7 @@ def make_rows(outcomes: dict[str | None, list[Outcome]], codes: NDArray[np.intp]
                     "kernel": kernel,
                     "fields": fields,
                     "accuracy": round(100 * correct / n, 4),
-                    "published": PUBLISHED.get((published_as(one.method), kernel, one.setting.name)),
+                    "published": None if unadapted else PUBLISHED.get((published_as(one.method), kernel, one.setting.name)),
                     "n": n,
                     "correct": correct,
                     "low": round(low, 2),
@@ -123,6 +127,7 @@ def make_rows(outcomes: dict[str | None, list[Outcome]], codes: NDArray[np.intp]
                     "significant": bool(better and p_value is not None and p_value < LEVEL),
                     "seconds": round(one.seconds, 3),
                 }
+                | ({"source_only": True} if source_only else {})
             )
     return rows
 
@@ -135,7 +140,8 @@ def published_as(method: str) -> str:
 def to_csv(rows: list[dict[str, Any]]) -> str:
     """Write the rows without the seconds, so that the same run gives the same bytes."""
     out = io.StringIO()
-    writer = csv.DictWriter(out, COLUMNS, extrasaction="ignore", lineterminator="\n")
+    columns = (*COLUMNS, "source_only") if any("source_only" in row for row in rows) else COLUMNS
+    writer = csv.DictWriter(out, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return out.getvalue()
@@ -250,7 +256,7 @@ def _table(rows: list[dict[str, Any]], kind: str, settings: list[Setting], field
     best = {name: max((row["accuracy"] for row in rows if row["setting"] == name), default=None) for name in names}
     lines = []
     if names:
-        run = {published_as(row["method"]) for row in rows if row["kernel"] is None}
+        run = {published_as(row["method"]) for row in rows if row["kernel"] is None and not _is_unadapted(row)}
         for rival in (name for name in PUBLISHED_RIVALS[kind] if name not in run):
             lines.append((rival, [Cell(PUBLISHED.get((rival, None, name))) for name in names]))
     for method, kernel in dict.fromkeys((row["method"], row["kernel"]) for row in _in_order(rows)):
@@ -263,7 +269,7 @@ def _table(rows: list[dict[str, Any]], kind: str, settings: list[Setting], field
                 accuracy = row["accuracy"]
                 cells.append(Cell(row["published"], accuracy, row["significant"], accuracy == best[name]))
         if names:
-            lines.append((_label(method, kernel), cells))
+            lines.append((_label(rows, method, kernel), cells))
     title = {"multi": "Several sources", "single": "One source"}[kind]
     return Table(f"{title}, {fields}: accuracy in %, published / ours (difference)", names, lines)
 
@@ -279,13 +285,20 @@ def _mean_table(rows: list[dict[str, Any]], fields: str, mean_rows: Sequence[dic
         for name, values in shown.items():
             ours, published = values.get((method, kernel), (None, None))
             cells.append(Cell(published, ours, interval=reach.get((name, method, kernel)) if ours is not None else None))
-        lines.append((_label(method, kernel), cells))
+        lines.append((_label(rows, method, kernel), cells))
     title = f"Means, {fields}: published / ours{' [95 % interval]' if reach else ''} (difference)"
     return [Table(title, list(shown), lines)] if shown else []
 
 
-def _label(method: str, kernel: str | None) -> str:
+def _is_unadapted(row: dict[str, Any]) -> bool:
+    """Return True if the row is of a method that would adapt, run without adaptation."""
+    return row.get("source_only", False) and METHODS[row["method"]].adapts
+
+
+def _label(rows: list[dict[str, Any]], method: str, kernel: str | None) -> str:
     """Name a row, with a mark where published figures were obtained in another way."""
+    if any(row["method"] == method and _is_unadapted(row) for row in rows):
+        return f"{METHODS[method].title}, source only"
     if kernel is not None:
         return f"{METHODS[method].title} {SYMBOLS[kernel]}"
     return METHODS[method].title + (MARK if METHODS[method].difference else "")
@@ -293,7 +306,7 @@ def _label(method: str, kernel: str | None) -> str:
 
 def differences(rows: list[dict[str, Any]]) -> list[str]:
     """Tell what the mark means, for each method that has one."""
-    names = dict.fromkeys(row["method"] for row in rows)
+    names = dict.fromkeys(row["method"] for row in rows if not _is_unadapted(row))
     marked = [METHODS[name] for name in names if METHODS[name].difference]
     return [f"{MARK} {one.title}: published with {one.difference}." for one in marked]
 
