@@ -6,7 +6,6 @@ import warnings
 import zipfile
 from collections.abc import Callable, Collection
 from contextlib import nullcontext, suppress
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from random import Random
@@ -22,9 +21,8 @@ from fuzz.shrink import placed
 from fuzz.targets import Case, Target, Wrong, may_refuse
 from gramshift.commands.info import describe_model, in_words
 from gramshift.errors import GramshiftError
-from gramshift.methods import METHODS, RIVALS, load
 from gramshift.model.archive import HEAD
-from gramshift.model.classifier import TransductiveClassifier
+from gramshift.model.classifier import TransductiveClassifier, load
 from gramshift.model.string_kernel import StringKernel
 
 NEW = ["a good film, sadly too long", "", "x", "the knife broke and I was so angry \ud800"]
@@ -36,13 +34,11 @@ VALUES: list[Any] = [
     {"classes": -1}, "ridge", "svm", "1 GiB", "source", "estimated",
     [["negative", 0.5], ["positive", 0.5]], "spread", "uniform", [0.5, 1.0], "\x1b[31m",
 ]  # fmt: skip
-NAMES = ["x", "kernel", "n_jobs", "__class__", "adapt", "state", "arrays", "texts"]
+NAMES = ["x", "kernel", "n_jobs", "__class__", "adapt", "texts"]
 FLOATS = [float("nan"), float("inf"), 1e308, -1e308, 1e300, 0.0, -1.0, 1e-308, 5e-324, 1e16]
 WHOLE = [-1, 0, 1, 2, -2, 255, 2**31 - 1, 2**31, 2**32, 2**62, -(2**62), -(2**63), 2**63 - 1, 10**6]
 DTYPES = ["<f8", "<i8", "<u1", "<f4", "<i4", "<u4", ">i8", "<U3", "|b1", "<c16"]
 RAW = ["PK\1\2", "PK\3\4", "PK\5\6", "\0\0\0\0", "\xff\xff\xff\xff", "model.json", ".npy", "\x93NUMPY", "'shape': (", "descr"]
-SLOW = ("ke-meta", "sst")  # to make, load or ask: drawn less often
-FEW = 0.15
 ASKS = {"info": 0.3, "explain": 0.2, "save": 0.1}  # beyond predictions, and how often
 Arrays = dict[str, NDArray[Any]]
 
@@ -73,8 +69,6 @@ def make_models(folder: Path) -> dict[str, Path]:
     made["precomputed"] = lambda: TransductiveClassifier(kernel="precomputed", preset="paper", n_added=4, n_jobs=1).fit(
         gram, known
     )
-    for name in RIVALS:
-        made[name] = partial(_fit_rival, name, texts, labels, target)
     paths = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -86,10 +80,6 @@ def make_models(folder: Path) -> dict[str, Path]:
                 paths["best-texts"] = folder / "best-texts.gramshift"
                 fitted.save(paths["best-texts"], texts=True)
     return paths
-
-
-def _fit_rival(name: str, texts: list[str], labels: list[str], target: list[str]) -> Any:
-    return METHODS[name].make().fit(texts, labels, target=target)
 
 
 class Models(Target):
@@ -107,8 +97,7 @@ class Models(Target):
             self._heads[name], self._arrays[name] = take_apart(path)
 
     def draw(self, rng: Random) -> Case:
-        usual = [name for name in self._heads if name not in SLOW]
-        name = rng.choice(list(self._heads)) if rng.random() < FEW else rng.choice(usual)
+        name = rng.choice(list(self._heads))
         asks = [ask for ask, chance in ASKS.items() if rng.random() < chance]
         if rng.random() < 0.1:
             return {"model": name, "steps": [], "raw": draw_steps(rng, RAW, tail=1500), "asks": asks}
@@ -180,7 +169,7 @@ def check_model(model: Any, path: Path, asks: Collection[str]) -> None:
         raise Wrong("probabilities are not numbers from 0 on", repr(probabilities))
     if not np.allclose(probabilities.sum(axis=1), 1):
         raise Wrong("probabilities do not add up to 1", repr(probabilities))
-    if isinstance(model, TransductiveClassifier) and texts is NEW:
+    if texts is NEW:
         if model.engine != "threads" or model.scheduler is not None:
             raise Wrong("a file names the engine", f"{model.engine}, {model.scheduler}")
         if "explain" in asks:

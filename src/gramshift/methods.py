@@ -1,20 +1,15 @@
-"""The one table of methods, ours and the baselines, by the names that users type; and loading what any of them has saved.
+"""The one table of methods, ours and the baselines, by the names that users type.
 
 Other names that users type stand beside them, as --help needs them without waiting; a test compares them with what they name.
 """
 
-import os
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gramshift.baselines import CLASSES
 from gramshift.baselines.checks import EXTRA, require
 from gramshift.errors import InputError
-
-if TYPE_CHECKING:
-    from gramshift.baselines.base import Baseline
-    from gramshift.model.classifier import TransductiveClassifier
 
 BEST = "best"  # our best recipe: a preset, and the method that has it
 KERNELS = ("presence", "intersection", "spectrum")
@@ -221,17 +216,3 @@ def methods_table() -> str:
         made = f"`{method.class_name}({options})`"
         lines.append(f"| `{method.name}` | {method.title} | {made} | {adapts} | {method.reference} | {needs} |")
     return "\n".join(lines) + "\n"
-
-
-def load(path: str | os.PathLike[str]) -> "TransductiveClassifier | Baseline":
-    """Read a model file that ``save`` wrote, of a classifier or a baseline; it predicts the same, to the last bit."""
-    return load_with_head(path)[0]
-
-
-def load_with_head(path: str | os.PathLike[str]) -> "tuple[TransductiveClassifier | Baseline, dict[str, Any]]":
-    """Read a model file, and return also what it says of itself."""
-    from gramshift.baselines.base import BASELINES  # late: --help needs the names of methods alone
-    from gramshift.model.classifier import SAVED_CLASSIFIERS
-    from gramshift.model.saving import load_as
-
-    return load_as(path, SAVED_CLASSIFIERS, BASELINES)

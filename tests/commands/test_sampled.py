@@ -94,7 +94,7 @@ def test_from_a_file_with_options_too(gramshift, files):
     assert 'target = ["parts/p0.csv", "parts/p1.csv"]' in json.loads(answer.out)["options"]
 
 
-@pytest.mark.parametrize("more", [{"method": "best"}, {"landmarks": "50"}, {"method": "tfidf"}], ids=str)
+@pytest.mark.parametrize("more", [{"method": "best"}, {"landmarks": "50"}], ids=str)
 def test_other_methods(files, more):
     result = classify_any(options(output="out.csv", resume="kept", save="m.gramshift", **more), say=quietly, most_rows=50)
     again = classify_any(options(output="again.csv", resume="kept", **more), say=quietly, most_rows=50)
@@ -267,6 +267,7 @@ def test_a_dry_run_tells_and_stops(gramshift, files):
         (["--target", "none/*.csv"], "--target none/*.csv: no file has a name like this"),
         (["--target", "source.csv"], "--target source.csv is also a --source"),
         (["--target", "parts", "--output", "x.csv"], "4 files are to be labelled, but --output x.csv is the name of one file"),
+        (["--method", "tfidf"], "--sample goes with plain, adapted, tkc, best"),
         (["--engine", "dask"], "--engine dask gives each worker a file of its own"),
         (["--save", "-"], "--save cannot go to standard output"),
         (["--save", "target.csv"], "--save target.csv is also an input"),

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.baselines.base import Baseline, Codes, Floats, State, linear_members
+from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.checks import check_number
 from gramshift.baselines.word_features import binary, count_words, find_words, fit_machine, score
-from gramshift.runtime.schema import Members, Strings
 
 
 class NBSVM(Baseline):
@@ -51,9 +50,6 @@ class NBSVM(Baseline):
             each = [self._fit_one(present, codes == code) for code in range(n_classes)]
             coefficients, intercepts = np.column_stack([own for own, _ in each]), np.array([at for _, at in each])
         return {"words": words, "coefficients": coefficients, "intercepts": intercepts}
-
-    def _members(self) -> Members:
-        return {"words": Strings("words", most_words=2)} | linear_members("words")
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         return score(binary(count_words(texts, state["words"])), (state["coefficients"], state["intercepts"]))

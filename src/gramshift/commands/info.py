@@ -3,9 +3,8 @@
 import os
 from typing import Any
 
-from gramshift.methods import load_with_head
 from gramshift.model.advice import counts_in_words
-from gramshift.model.classifier import TransductiveClassifier
+from gramshift.model.classifier import load_with_head
 from gramshift.model.model_schema import OF_THE_MACHINE
 from gramshift.model.settings import ROWS
 from gramshift.runtime.memory import human
@@ -17,10 +16,9 @@ SAFE = "all checksums match; loading runs no code"
 def describe_model(path: str) -> dict[str, Any]:
     """Tell what is in the file, which is read and checked as a whole, as it is for predictions."""
     classifier, head = load_with_head(path)
-    is_own = isinstance(classifier, TransductiveClassifier)
-    texts = _texts(classifier) if is_own else classifier._state.get("texts", [])
+    fit, texts = classifier._fit, _texts(classifier)
     n_source = int((classifier.labeled_iter_ == 0).sum())
-    parameters = head["parameters"] | head.get("settings", {})
+    parameters = head["parameters"] | head["settings"]
     parameters = {name: value for name, value in parameters.items() if name not in OF_THE_MACHINE}
     return {
         "path": path,
@@ -31,13 +29,13 @@ def describe_model(path: str) -> dict[str, Any]:
         "versions": {name[:40]: value[:40] for name, value in (head.get("versions") or {}).items()},
         "classes": classifier.classes_.tolist(),
         "n_source": n_source,
-        "n_corrected": classifier._fit.n_corrected if is_own else 0,
+        "n_corrected": fit.n_corrected,
         "n_target": len(classifier.transduction_),
-        "n_sampled": len(classifier._fit.scores) if is_own and classifier._fit.sampled is not None else None,
+        "n_sampled": None if fit.sampled is None else len(fit.scores),
         "n_texts": len(texts),
         "n_characters": sum(map(len, texts)),
-        "n_rows": len(classifier._fit.model.documents) if is_own and classifier.kernel == ROWS else None,
-        "n_ngrams": _count_ngrams(classifier) if is_own else None,
+        "n_rows": len(fit.model.documents) if classifier.kernel == ROWS else None,
+        "n_ngrams": _count_ngrams(classifier),
         "rounds": [step | _by_name(step) for step in classifier.history_],
         "parameters": parameters,
         "safe": SAFE,

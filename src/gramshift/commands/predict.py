@@ -21,8 +21,8 @@ from gramshift.data.columns import Progress, find_columns
 from gramshift.data.readers import format_of, open_table
 from gramshift.data.writing import output_style
 from gramshift.errors import InputError
-from gramshift.methods import load
 from gramshift.model.advice import labelled_in_words
+from gramshift.model.classifier import TransductiveClassifier, load
 from gramshift.model.settings import ROWS
 from gramshift.runtime.resources import Runtime
 from gramshift.text.terminal import Line
@@ -64,12 +64,13 @@ def predict(
     return result | {"model": model, "output": output, "seconds": round(time.perf_counter() - begun, 2)}
 
 
-def _load(model: str, jobs: int) -> Any:
-    """Load a model of texts, which works on so many threads if it can."""
-    classifier: Any = load(model)
-    if getattr(classifier, "kernel", None) == ROWS:
+def _load(model: str, jobs: int) -> TransductiveClassifier:
+    """Load a model of texts, which works on so many threads."""
+    classifier = load(model)
+    if classifier.kernel == ROWS:
         raise InputError(f"{model} was fitted on rows of numbers, not on texts; use gramshift.load(...).predict in Python")
-    return classifier.set_params(n_jobs=jobs) if "n_jobs" in classifier.get_params() else classifier
+    classifier.set_params(n_jobs=jobs)
+    return classifier
 
 
 def _predict_one(

@@ -1,5 +1,6 @@
 """The transductive classifier, ours and the paper's, behind scikit-learn's interface."""
 
+import os
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -26,10 +27,9 @@ from gramshift.model.inputs import (
     warn_of_input,
 )
 from gramshift.model.labels import weigh_documents
-from gramshift.model.model_schema import FORMAT, FORMAT_VERSION, OF_NGRAMS, OF_ROWS, WITH_LANDMARKS, declare_model
 from gramshift.model.predictor import Predictor
 from gramshift.model.presenting import Presented
-from gramshift.model.saving import Kind, kernel_to_json, parameters_from_json, read_fit
+from gramshift.model.saving import kernel_to_json, parameters_from_json, read_fit, read_model
 from gramshift.model.settings import Settings, check_sample, check_verbose, copy_kernel, kernel_is_rows
 from gramshift.model.similarities import Similarities, similarities_of
 from gramshift.model.string_kernel import StringKernel
@@ -404,5 +404,11 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Transduct
     return classifier
 
 
-SAVED_CLASSIFIERS = Kind(FORMAT, (FORMAT_VERSION, WITH_LANDMARKS, OF_NGRAMS, OF_ROWS), declare_model, _rebuild)
-"""The kind of file that ``save`` writes."""
+def load(path: str | os.PathLike[str]) -> TransductiveClassifier:
+    """Read a model file that ``save`` wrote; the classifier predicts the same, to the last bit."""
+    return load_with_head(path)[0]
+
+
+def load_with_head(path: str | os.PathLike[str]) -> tuple[TransductiveClassifier, dict[str, Any]]:
+    """Read a model file, and return also what it says of itself."""
+    return read_model(path, _rebuild)

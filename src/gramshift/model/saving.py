@@ -3,7 +3,6 @@
 import os
 import platform
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import pairwise
@@ -16,7 +15,7 @@ from gramshift.errors import InputError, InputTypeError
 from gramshift.kernels.weighting import RESCALED
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.rounds import Calibration
-from gramshift.model.archive import Declare, ModelFileError, Writable, read_archive, write_archive
+from gramshift.model.archive import ModelFileError, Writable, read_archive, write_archive
 from gramshift.model.blank import without_domain
 from gramshift.model.fitted import Fit, Model, Sampled, read_told, told_to_json
 from gramshift.model.model_schema import (
@@ -30,6 +29,7 @@ from gramshift.model.model_schema import (
     OF_THE_MACHINE,
     WITH_LANDMARKS,
     arrays_of,
+    declare_model,
     of_part,
 )
 from gramshift.model.ngram_model import NGramModel, NGramPart
@@ -38,6 +38,7 @@ from gramshift.model.similarities import Reference, refer_to_rows, similarities_
 from gramshift.model.string_kernel import StringKernel
 from gramshift.ngrams.table import NGramTable
 from gramshift.runtime.resources import Runtime
+from gramshift.runtime.schema import Array, Sizes
 from gramshift.text.corpus import DIGEST
 from gramshift.text.words import Vocabulary
 
@@ -46,6 +47,8 @@ COUNTS = ("added", "labels", "class_prior")  # of the history, by class
 NUMBERS = {f"<{kind}{size}" for kind in "iuf" for size in (2, 4, 8)} | {"|i1", "|u1", "|b1"}
 SWITCHES = ("normalize", "strip", "lowercase", "collapse_whitespace")  # of a kernel
 LEAST_SETTINGS = {*PRESETS["paper"]} - {"ngram_range", "bias"}  # that early files have among their parameters alone
+FORMAT_VERSIONS = (FORMAT_VERSION, WITH_LANDMARKS, OF_NGRAMS, OF_ROWS)
+Rebuild = Callable[[dict[str, Any], dict[str, NDArray[Any]]], Any]
 LABEL_CHARACTERS = 2**26  # of all classes, each as long as the longest: NumPy's arrays of strings take four bytes for each
 
 
@@ -122,37 +125,27 @@ def _arrays_of_part(part: NGramPart) -> dict[str, NDArray[Any]]:
     return nodes | {"weights": part.weights, "worth": part.coefficients, "word_bytes": word_bytes, "word_ends": word_ends}
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A kind of model file: how it calls itself, which arrays its head promises, what becomes of them."""
-
-    format: str
-    versions: tuple[int, ...]
-    arrays: Declare
-    rebuild: Callable[[dict[str, Any], dict[str, NDArray[Any]]], Any]
-
-
-def load_as(path: str | os.PathLike[str], *kinds: Kind) -> tuple[Any, dict[str, Any]]:
-    """What the file holds and what it says of itself, if it is of one of these kinds and can be trusted."""
-
-    def kind_of(head: dict[str, Any]) -> Kind:
-        kind = next((one for one in kinds if one.format == head.get("format")), None)
-        if kind is None:
-            raise ModelFileError("it does not call itself a Gramshift model")
-        if head.get("format_version") not in kind.versions:
-            found, versions = str(head.get("format_version"))[:20], head.get("versions")
-            made_by = str(versions.get("gramshift"))[:20] if isinstance(versions, dict) else "another version"
-            reads = " and ".join(map(str, kind.versions))
-            raise ModelFileError(f"it has format {found}, made by gramshift {made_by}; this one reads {reads}")
-        return kind
-
-    head, arrays = read_archive(path, lambda head, sizes: kind_of(head).arrays(head, sizes))
+def read_model(path: str | os.PathLike[str], rebuild: Rebuild) -> tuple[Any, dict[str, Any]]:
+    """Return what ``rebuild`` makes of the head and the arrays of a model file, and the head, if the file can be trusted."""
+    head, arrays = read_archive(path, _declare)
     try:
-        return kind_of(head).rebuild(head, arrays), head
+        return rebuild(head, arrays), head
     except MemoryError:
         raise
     except Exception as error:  # whatever a made-up file leads to, it is the file's fault
         raise ModelFileError(f"{path} is not a Gramshift model that can be trusted: {error}") from error
+
+
+def _declare(head: dict[str, Any], sizes: Sizes) -> dict[str, Array]:
+    """Return the arrays that a file with this head must have, if it is one of a model that this version reads."""
+    if head.get("format") != FORMAT:
+        raise ModelFileError("it does not call itself a Gramshift model")
+    if head.get("format_version") not in FORMAT_VERSIONS:
+        found, versions = str(head.get("format_version"))[:20], head.get("versions")
+        made_by = str(versions.get("gramshift"))[:20] if isinstance(versions, dict) else "another version"
+        reads = " and ".join(map(str, FORMAT_VERSIONS))
+        raise ModelFileError(f"it has format {found}, made by gramshift {made_by}; this one reads {reads}")
+    return declare_model(head, sizes)
 
 
 def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Fit:
@@ -246,7 +239,7 @@ def _read_sampled(arrays: dict[str, NDArray[Any]], is_source: NDArray[np.bool_])
 
 
 def read_step(step: dict[str, Any], names: list[Any]) -> dict[str, Any]:
-    """One entry of a history; early files have no labels, early files and baselines no class prior."""
+    """One entry of a history; early files have no labels and no class prior."""
     by_class = {key: step.get(key) and dict(zip(names, step[key], strict=True)) for key in COUNTS}
     kept = {key: by_class[key] for key in COUNTS if key != "class_prior" or key in step}
     return kept | {"changed": step["changed"], "seconds": float(step["seconds"])}

@@ -11,7 +11,7 @@ from gramshift.data.columns import suggest
 from gramshift.errors import InputError
 from gramshift.kernels.registry import LONGEST
 from gramshift.learn.rounds import SOURCE
-from gramshift.methods import BEST, ENGINES, KERNELS, METHODS, check_preset
+from gramshift.methods import BEST, ENGINES, KERNELS, METHODS, OWN, check_preset
 from gramshift.model.classifier import TransductiveClassifier
 from gramshift.model.settings import PLAIN, PRESETS, UNADAPTED, Settings
 from gramshift.runtime.door import read_regular
@@ -77,6 +77,9 @@ class ClassifyOptions:
             close = suggest(self.method, METHODS)
             raise InputError(f"--method {self.method}: there are {', '.join(METHODS)}{close}")
         METHODS[self.method].check()
+        if self.save is not None and not METHODS[self.method].is_own:
+            advice = f"leave --save out, or use a method whose models are: {', '.join(OWN)}"
+            raise InputError(f"--save {self.save}: the baseline {self.method} is not saved; {advice}")
         if self.kernel not in KERNELS:
             raise InputError(f"--kernel {self.kernel}: there are {', '.join(KERNELS)}{suggest(self.kernel, KERNELS)}")
         if METHODS[self.method].is_best and (self.kernel != "presence" or self.added is not None):
@@ -146,6 +149,8 @@ class ClassifyOptions:
         words = str(self.sample)
         if not _is_count(words):
             raise InputError(f"--sample {words[:60]}: give a number of target documents such as 100000")
+        if not METHODS[self.method].is_own:
+            raise InputError(f"--sample goes with {', '.join(OWN)}; {self.method} is a baseline, leave --sample out")
         for name in ("report", "truth", "corrections"):
             if getattr(self, name) is not None:
                 raise InputError(f"--{name} is for runs that have the whole target in view; leave it out with --sample")
