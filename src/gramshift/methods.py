@@ -190,8 +190,7 @@ def parse_methods(value: str) -> list[str]:
     """Read methods: "own", "baselines", "all", or names such as "tkc,sfa"; each once, in the order of the table."""
     groups = {"own": STAGES, "baselines": RIVALS, "all": list(METHODS)}
     chosen: set[str] = set()
-    for given in filter(None, (part.strip().lower() for part in value.split(","))):
-        name = "baselines" if given == "rivals" else given  # its name before 1.0
+    for name in filter(None, (part.strip().lower() for part in value.split(","))):
         if name not in groups and name not in METHODS:
             raise InputError(f"method {name!r} is not known; there are {', '.join([*groups, *METHODS])}")
         chosen |= set(groups.get(name, [name]))

@@ -82,7 +82,7 @@ def test_a_refused_command_loses_nothing(gramshift, labelled):
     assert len(kept) == 4
     wrong = gramshift("compare", "--data", "all.csv", "--domain", "kind", "--reference", "best", *SMALL, "--force")
     assert wrong.code == 2
-    other = gramshift("compare", "--source", "pans.csv", "--target", "truth.csv", *SMALL, "--resume")
+    other = gramshift("compare", "--source", "pans.csv", "--target", "truth.csv", *SMALL, "--continue")
     assert other.code == 2
     assert "results of a comparison of other documents" in other.err
     (labelled / "comparison" / "comparison.json").unlink()  # as if it had been stopped

@@ -25,7 +25,7 @@ def source(tmp_path):
 
 
 def test_the_file_holds_the_gram(tmp_path, source):
-    result = run_process("kernel", source, "--output", tmp_path / "K.npy", "--kind", "spectrum", "--ngrams", "2-3", "--json")
+    result = run_process("kernel", source, "--output", tmp_path / "K.npy", "--kernel", "spectrum", "--ngrams", "2-3", "--json")
     assert result.returncode == 0, result.stderr
     gram = np.load(tmp_path / "K.npy")
     assert (gram == StringKernel("spectrum", ngram_range=(2, 3)).gram(LINES)).all()
@@ -44,7 +44,7 @@ def test_the_file_holds_the_gram(tmp_path, source):
     ],
 )
 def test_kernels_with_parameters_of_their_own(tmp_path, source, kind, options, parameters):
-    result = run_process("kernel", source, "-o", tmp_path / "K.npy", "--kind", kind, "--ngrams", "2-3", *options, "--json")
+    result = run_process("kernel", source, "-o", tmp_path / "K.npy", "--kernel", kind, "--ngrams", "2-3", *options, "--json")
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout)["dtype"] == "float64"
     assert np.load(tmp_path / "K.npy").tolist() == StringKernel(kind, ngram_range=(2, 3), **parameters).gram(LINES).tolist()
@@ -62,16 +62,14 @@ def test_standard_input_and_normalising(tmp_path):
     [
         (["{in}", "-o", "{out}", "--ngrams", "8-5"], "did you mean 5-8?"),
         (["{in}", "-o", "{out}", "--ngrams", "few"], "--ngrams few: give two lengths such as 5-8, or one such as 4"),
-        (["{in}", "-o", "{out}", "--kind", "string"], "kind='string': must be one of"),
+        (["{in}", "-o", "{out}", "--kernel", "string"], "kind='string': must be one of"),
         (
             ["{in}", "-o", "{out}", "--decay", "0.3"],
             "decay=0.3: kind='presence' has no decay; leave it out, or choose kind='subseq",
         ),
-        (["{in}", "-o", "{out}", "--kind", "subsequence", "--decay", "2"], "decay=2.0: give a number from 1e-06 to 1"),
+        (["{in}", "-o", "{out}", "--kernel", "subsequence", "--decay", "2"], "decay=2.0: give a number from 1e-06 to 1"),
         (["{in}", "-o", "{out}", "--memory", "10 bytes or so"], "--memory 10 bytes or so: give a number of bytes"),
         (["{in}", "-o", "{out}", "--memory", "10"], "the memory limit is 10 bytes"),
-        (["{in}", "-o", "{out}", "--memory-limit", "10"], "the memory limit is 10 bytes"),  # its name once
-        (["{in}", "-o", "{out}", "--memory-limit=10"], "the memory limit is 10 bytes"),
         (["{in}", "-o", "{out}", "--encoding", "klingon"], "encoding 'klingon' is not known"),
         (["{in}", "-o", "{out}.txt"], "give a name that ends in .npy"),
         (["{in}", "-o", "{folder}/no/K.npy"], "there is no folder {folder}/no; make it first"),

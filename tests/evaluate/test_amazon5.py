@@ -71,7 +71,7 @@ def test_the_command(gramshift, data, monkeypatch, tmp_path):
     assert answer.code == 0
     assert "HATN, published" in answer.out
     assert "87.70" in (tmp_path / "results" / "published.md").read_text()
-    told = json.loads(gramshift(*arguments, "--resume", "--json", "--no-plots").out)
+    told = json.loads(gramshift(*arguments, "--continue", "--json", "--no-plots").out)
     assert [row["n"] for row in told] == [20]
 
 

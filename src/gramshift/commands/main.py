@@ -9,7 +9,7 @@ import shlex
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -21,16 +21,6 @@ from gramshift.commands.interrupt import CODE, stopping_soon
 from gramshift.errors import FitWarning, GramshiftError, InputError
 from gramshift.runtime.memory import check_address_space
 from gramshift.text.terminal import say
-
-
-class Renamed(TyperCommand):
-    """A command with options that had other names once; these are still understood, and no longer shown."""
-
-    old_names: Mapping[str, str] = {"--memory-limit": "--memory", "--kind": "--kernel"}
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        named = (argument.partition("=") for argument in args)
-        return super().parse_args(ctx, [self.old_names.get(name, name) + equals + value for name, equals, value in named])
 
 
 class SeveralValues(TyperCommand):
@@ -57,13 +47,7 @@ class SeveralValues(TyperCommand):
         return f"--source {shlex.join(alone[:-1])} --target {shlex.join(alone[-1:])}"
 
 
-class Continued(Renamed):
-    """A command that continues in its output folder; elsewhere ``--resume`` is followed by a folder."""
-
-    old_names: Mapping[str, str] = {"--resume": "--continue"}
-
-
-class SeveralSources(Continued, SeveralValues):
+class SeveralSources(SeveralValues):
     """The same for ``compare``, which has one target."""
 
     several = ("--source",)
@@ -159,13 +143,11 @@ app.command("demo")(_plainly(parser.demo_command, "no file is half written"))
 app.command("explain")(_plainly(parser.explain_command))
 app.command("fetch")(_plainly(parser.fetch_command, "what has arrived is kept and taken up next time"))
 app.command("info")(_plainly(parser.info_command))
-app.command("kernel", cls=Renamed)(_plainly(parser.kernel_command, resumable=KEPT_TILES))
+app.command("kernel")(_plainly(parser.kernel_command, resumable=KEPT_TILES))
 app.command("predict", cls=SeveralInputs)(
     _plainly(parser.predict_command, "no file is half written, and finished ones are kept")
 )
-app.command("reproduce", cls=Continued)(
-    _plainly(experiment_parser.reproduce_command, "finished settings are kept, continue with --continue")
-)
+app.command("reproduce")(_plainly(experiment_parser.reproduce_command, "finished settings are kept, continue with --continue"))
 app.command("sample")(_plainly(experiment_parser.sample_command))
 
 
