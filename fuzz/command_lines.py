@@ -61,7 +61,8 @@ OPTIONS: dict[str, dict[str, str]] = {  # by command: what an option takes
         "--encoding": "encoding", "--force": "", "--json": "",
     },
     "kernel": {
-        "--output": "output", "--kind": "kernel", "--ngrams": "odd", "--decay": "odd", "--max-offset": "odd", "--sigma": "odd",
+        "--output": "output", "--kernel": "kernel", "--ngrams": "odd", "--decay": "odd", "--max-offset": "odd",
+        "--sigma": "odd",
         "--normalize": "", "--encoding": "encoding", "--memory": "odd", "--jobs": "jobs", "--resume": "folder", "--force": "",
         "--json": "",
     },

@@ -42,6 +42,12 @@ def given_gram():
     return gs.TransductiveClassifier("precomputed", preset="paper", n_added=4).fit(gram, LABELS + [None] * len(TARGET))
 
 
+def given_rows():
+    rows = np.random.default_rng(0).normal(size=(len(SOURCE) + len(TARGET), 5))
+    labels = [place % 3 for place in range(len(SOURCE))]
+    return gs.TransductiveClassifier("rows", n_added=4, n_rounds=2).fit(rows, labels + [None] * len(TARGET))
+
+
 BEST = {"preset": "best", "n_added": None, "n_rounds": 2}
 OURS = {
     "texts": own,
@@ -57,6 +63,7 @@ OURS = {
     "sampled": lambda: own(sample=6, **BEST),
     "sampled landmarks": lambda: own(sample=6, landmarks=7),
     "precomputed": given_gram,
+    "rows": given_rows,
 }
 MOST_HEADS = int(os.environ.get("GRAMSHIFT_HEADS", "150"))  # that are tried of each model; there are some 1000
 
@@ -159,8 +166,9 @@ def works(clf):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", "ngram_range=.*: no document has")  # of a range that is changed, in our own words
-        fit = clf._fit if isinstance(clf, gs.TransductiveClassifier) else None
-        new = NEW if fit is None or fit.model.similarities is not None else np.full((n, len(fit.model.coefficients)), 0.5)
+        fit, new = clf._fit, NEW
+        if fit.is_of_rows or fit.settings.is_precomputed:
+            new = np.full((n, clf.n_features_in_ if fit.is_of_rows else len(fit.model.coefficients)), 0.5)
         probabilities = clf.predict_proba(new)
         assert probabilities.shape == (n, k)
         assert np.isfinite(probabilities).all()
@@ -170,7 +178,7 @@ def works(clf):
         assert np.isfinite(scores).all()
         assert set(clf.predict(new)) <= set(clf.classes_)
         assert np.isfinite(clf.transduction_proba_).all()
-        if fit is not None and isinstance(new, list) and fit.model.similarities.by_counts:
+        if new is NEW and fit.model.similarities.by_counts:
             assert clf.explain(NEW[0]).given == NEW[0]
     return True
 

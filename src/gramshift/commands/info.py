@@ -24,9 +24,9 @@ def describe_model(path: str) -> dict[str, Any]:
         "path": path,
         "class": type(classifier).__name__,
         "bytes": os.path.getsize(path),
-        "saved": (head.get("saved") or "not recorded")[:40],
+        "saved": head["saved"][:40],
         "format_version": head["format_version"],
-        "versions": {name[:40]: value[:40] for name, value in (head.get("versions") or {}).items()},
+        "versions": {name[:40]: value[:40] for name, value in head["versions"].items()},
         "classes": classifier.classes_.tolist(),
         "n_source": n_source,
         "n_corrected": fit.n_corrected,
@@ -81,10 +81,9 @@ def in_words(found: dict[str, Any]) -> list[Line]:
         "safe to open": found["safe"],
     }
     for number, step in enumerate(found["rounds"], start=1):
-        added, counts = sum(step["added"].values()), step["labels"]
+        added = sum(step["added"].values())
         joined = f"{added} pseudo-labels, " if added else ""
-        labels = "" if counts is None else visible(counts_in_words(counts, 10))
-        lines[f"round {number}"] = f"{joined}{labels or 'labels not recorded'}"
+        lines[f"round {number}"] = f"{joined}{visible(counts_in_words(step['labels'], 10))}"
     width = max(map(len, lines))
     told = [Line("Model", "bold"), *(Line(f"{name.ljust(width)}  {words}", indent=2) for name, words in lines.items())]
     parameters = {name: str(value) for name, value in found["parameters"].items()}
@@ -93,9 +92,6 @@ def in_words(found: dict[str, Any]) -> list[Line]:
     return told + [Line(f"{name.ljust(width)}  {value}", indent=2) for name, value in parameters.items()]
 
 
-def _by_name(step: dict[str, dict[object, int] | None]) -> dict[str, dict[str, int] | None]:
+def _by_name(step: dict[str, dict[object, int]]) -> dict[str, dict[str, int]]:
     """Return the counts of a round by names: JSON has no keys but strings."""
-    return {
-        key: None if counts is None else {str(name): count for name, count in counts.items()}
-        for key, counts in ((key, step[key]) for key in ("added", "labels"))
-    }
+    return {key: {str(name): count for name, count in step[key].items()} for key in ("added", "labels")}
