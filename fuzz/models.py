@@ -31,7 +31,7 @@ VALUES: list[Any] = [
     2**64, -(2**63), 10**18, "", "a", "x" * 1000, "\0", "\ud800", "presence", "spectrum", "intersection", "subsequence",
     "local_rank", "precomputed", "words", "best", "paper", "auto", "idf", "dask", "tcp://127.0.0.1:1", "NFC", "word",
     "character", True, False, None, [], {}, [[]], [1, 2], [1, 10**9], [5, 3], [0, 0], {"idf": 1}, {"idf": 1e308},
-    {"classes": -1}, "ridge", "svm", "1 GiB", "source", "estimated",
+    {"classes": -1}, "ridge", "1 GiB", "source", "estimated",
     [["negative", 0.5], ["positive", 0.5]], "spread", "uniform", [0.5, 1.0], "\x1b[31m",
 ]  # fmt: skip
 NAMES = ["x", "kernel", "n_jobs", "__class__", "adapt", "texts"]

@@ -9,6 +9,7 @@ from hashlib import sha256
 
 import numpy as np
 import pytest
+from sklearn.svm import SVC
 
 import gramshift as gs
 import naive
@@ -40,7 +41,7 @@ def path(tmp_path_factory):
     [
         {},
         {"adapt": False, "classifier": "discriminant"},
-        {"classifier": "svm", "n_rounds": 3, "n_added": 0.5},
+        {"classifier": "discriminant", "n_rounds": 3, "n_added": 0.5},
         {"kernel": gs.StringKernel("spectrum", ngram_range=(2, 3), unicode_form="NFC")},
         {"kernel": ["presence", gs.StringKernel("intersection", ngram_range=(4, 4))], "bias": True},
     ],
@@ -95,6 +96,8 @@ def test_what_cannot_be_saved_is_an_error_and_leaves_the_old_file(tmp_path):
     path.write_text("old")
     with pytest.raises(TypeError, match="is a function and cannot be saved"):
         fit(kernel=gs.StringKernel(ngram_range=(3, 5)).gram).save(path)
+    with pytest.raises(ValueError, match=r"a model file holds no objects such as classifier=SVC\(...\); save"):
+        fit(classifier=SVC(kernel="precomputed")).save(path)
     with pytest.raises(FileNotFoundError):
         fit().save(tmp_path / "no" / "folder")
     assert path.read_text() == "old"

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import validate_data
 
 from gramshift.errors import FitWarning, InputError, InputTypeError
@@ -83,8 +83,9 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         The regularisation of the ridge regression and of the discriminant analysis.
     class_weight : dict or "balanced", optional
         How much the source documents of each class count, beside the others. For linear models such as the preset "best".
-    classifier : {"ridge", "discriminant", "svm"}
-        What learns on the kernel: ridge regression, kernel discriminant analysis, or a support vector machine.
+    classifier : {"ridge", "discriminant"} or scikit-learn classifier
+        What learns on the kernel: ridge regression, kernel discriminant analysis, or a classifier for kernel matrices such as
+        ``SVC(kernel="precomputed")``, of which a clone is fitted for each class against the rest.
     bias : bool or "prior", optional
         Whether "ridge" has an unpenalised intercept; the paper has none. With "prior" scores begin at the class priors
         of the training set, so that a document without evidence gets these, and the last round decides by probabilities.
@@ -165,7 +166,7 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         class_prior: Any = None,
         alpha: float | None = None,
         class_weight: Any = None,
-        classifier: str = "ridge",
+        classifier: Any = "ridge",
         bias: bool | str | None = None,
         landmarks: int | str | None = None,
         landmark_choice: str = "uniform",
@@ -341,7 +342,8 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         parameters: dict[str, Any] = self.get_params(deep=False)
         del parameters["verbose"]  # how much it says is no part of a fit
         lengths = None if self.ngram_range is None else tuple(map(int, self.ngram_range))
-        return parameters | {"kernel": copy_kernel(self.kernel), "ngram_range": lengths}
+        classifier = self.classifier if isinstance(self.classifier, str) else clone(self.classifier)
+        return parameters | {"kernel": copy_kernel(self.kernel), "ngram_range": lengths, "classifier": classifier}
 
     def _reader(
         self, X: Any, target: Any, similarities: Similarities | None, n_threads: int = 1, *, reset: bool

@@ -60,6 +60,9 @@ def save_fit(fit: Fit, path: Writable, *, texts: bool = False) -> None:
     ngrams = fit.model.ngrams
     if texts and ngrams is not None and not len(fit.model.documents):
         raise InputError("texts=True: this model was loaded from a file without texts, so that it has none to save")
+    if not isinstance(fit.settings.classifier, str):
+        name, advice = type(fit.settings.classifier).__name__, "save a classifier with classifier='ridge' or 'discriminant'"
+        raise InputError(f"a model file holds no objects such as classifier={name}(...); {advice}, or the labels")
     check_kernels([] if fit.model.similarities is None else fit.model.similarities.kernels)
     has_texts = texts if ngrams is not None else not (fit.is_of_rows or fit.settings.is_precomputed)
     head = {
