@@ -56,7 +56,6 @@ def score_stack(views: list[Any], linears: list[Linear], upper: Linear) -> Float
 LENGTHS = {"words": 1, "phrases": 3}
 NEEDS = ("HanTa", "pattern")
 N_VIEWS = 5
-N_POLARITY = 35  # what describe_polarity tells of a text
 Bag = dict[str, float]
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ from gramshift.evaluate.resampling import DRAWS, Clustered, correct_by_holm, dif
 from gramshift.evaluate.scoring import brier, by_class, calibration_error, interval, mcnemar
 from gramshift.methods import BEST, METHODS, parse_methods
 from gramshift.model.labels import as_labels, encode_labels, find_alike, is_missing
+from gramshift.model.saving import library_versions
 from gramshift.runtime.schema import EPSILON, Anything, Array, Listed, Number, Record
 from gramshift.text.documents import as_documents, as_list
 
@@ -39,7 +39,6 @@ Row = dict[str, Any]
 USUAL = ("plain", "tkc", BEST, "tfidf")
 ROWS = Listed(Anything(), "documents", 10**8)
 KEPT = Record({"codes": ROWS, "probabilities": ROWS, "seconds": Number(0)}, {"memory": Number(0)})  # before they are arrays
-LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
 SOURCE, TARGET = "source", "target"
 
 
@@ -221,7 +220,7 @@ def run_cases(
     progress: Progress | None = None,
 ) -> tuple[list[list[Answers]], int]:
     """The answers of all methods to all cases, and how many of them an earlier run had kept."""
-    code = {"versions": {name: version(name) for name in LIBRARIES}, "source": digest_source()}
+    code = {"versions": library_versions(), "source": digest_source()}
     done, n_reused, result = 0, 0, []
     for case in cases:
         documents = corpus.fingerprint(case)

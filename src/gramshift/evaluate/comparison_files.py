@@ -5,13 +5,13 @@ import gzip
 import io
 import json
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from gramshift.evaluate.comparison import LIBRARIES, Comparison, Row
+from gramshift.evaluate.comparison import Comparison, Row
 from gramshift.evaluate.scoring import LEVEL
 from gramshift.methods import METHODS
+from gramshift.model.saving import library_versions
 from gramshift.runtime.memory import human
 from gramshift.runtime.replacing import Replacing
 
@@ -46,7 +46,7 @@ def to_json(found: Comparison) -> dict[str, Any]:
         "random_state": found.plan.seed,
         "source_only": found.plan.source_only,
         "reused": found.n_reused,
-        "versions": {name: version(name) for name in LIBRARIES},
+        "versions": library_versions(),
         "bootstrap_draws": found.draws,
         "summary": found.summary,
         "rows": found.rows,

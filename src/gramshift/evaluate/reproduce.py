@@ -4,10 +4,8 @@ import csv
 import gzip
 import io
 import json
-import platform
 import time
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +18,13 @@ from gramshift.evaluate.protocol import LETTERS, Setting
 from gramshift.evaluate.results import Parts, differences, make_means, make_rows, make_tables, to_csv, to_markdown
 from gramshift.learn.features import compact
 from gramshift.methods import BEST, METHODS
+from gramshift.model.saving import library_versions
 from gramshift.model.settings import PLAIN, PRESETS, Settings
 from gramshift.model.string_kernel import StringKernel
 from gramshift.ngrams.index import KINDS
 from gramshift.runtime.replacing import Replacing
 
 NGRAM_RANGE = PAPER.ngram_range
-LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
 Report = Callable[[str, int, int], None]
 Outcomes = dict[str, dict[str | None, list[Outcome]]]
 """Outcomes by setting, then by kernel; the kernel is None for methods that have their own, or none."""
@@ -70,7 +68,7 @@ def reproduce(
         say(f"{odd} notes on encodings and control characters of the reviews will be in {output / 'results.json'}")
     output.mkdir(parents=True, exist_ok=True)
     digests = {letter: digest(domain.reviews) for letter, domain in sentiment.domains.items()}
-    versions = {name: version(name) for name in LIBRARIES} | {"python": platform.python_version()}
+    versions = library_versions()
     parameters = {"ngram_range": list(NGRAM_RANGE), "alpha": paper.alpha, "n_added": paper.n_added, "seed": None}
     key: dict[str, Any] = {"fields": fields, "parameters": parameters | {BEST: PRESETS[BEST]}, "versions": versions}
     key |= {"source_only": True} if source_only else {}

@@ -33,7 +33,6 @@ COLUMNS = (
     "against",
     "significant",
 )
-Right = NDArray[np.bool_]
 NUMBERS = Listed(Number(), most=10**8)
 KEPT = Listed(Record({"method": Text(100), "scores": NUMBERS, "added": NUMBERS, "seconds": Number(0)}))
 
