@@ -1,4 +1,4 @@
-"""Accuracy on the development reviews, the only ones on which anything is chosen: python -m bench.development sst sst-source
+"""Accuracy on the development reviews, the only ones on which anything is chosen: python -m bench.development sst ke-meta
 
 From each of the four domains to 1000 good and 1000 bad reviews of videos, each text once.
 """
@@ -11,7 +11,7 @@ import numpy as np
 
 from bench.corpus import CorpusError, find_data
 from gramshift.data.reviews import load_sentiment
-from gramshift.methods import LABELLING, METHODS
+from gramshift.methods import METHODS
 
 N_OF_A_CLASS = 1000
 FILES = ("positive.txt", "negative.txt")
@@ -31,7 +31,8 @@ def read_development(folder: Path) -> tuple[list[str], list[int]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.development", description=__doc__)
-    parser.add_argument("methods", nargs="+", choices=LABELLING, metavar="METHOD", help=", ".join(LABELLING))
+    parser.add_argument("methods", nargs="+", choices=METHODS, metavar="METHOD", help=", ".join(METHODS))
+    parser.add_argument("--source-only", action="store_true", help="each method's own classifier without adaptation")
     parser.add_argument("--data", metavar="DIR", help="folder with sorted_data_acl and development/video")
     args = parser.parse_args()
     try:
@@ -45,7 +46,7 @@ def main() -> None:
         start = time.perf_counter()
         right = []
         for domain in domains.values():
-            clf = METHODS[name].make().fit(domain.texts("title+text"), domain.codes, target=target)
+            clf = METHODS[name].make(source_only=args.source_only).fit(domain.texts("title+text"), domain.codes, target=target)
             right.append(100 * np.mean(clf.transduction_ == np.array(truth)))
         cells = "".join(f"{value:8.2f}" for value in [*right, np.mean(right)])
         print(f"{METHODS[name].title:30}{cells}{time.perf_counter() - start:9.0f}", flush=True)

@@ -157,20 +157,6 @@ def gramshift(monkeypatch, capfd):
     return run
 
 
-@pytest.fixture(scope="module")
-def sentence_model(tmp_path_factory):
-    """A small sentence model, made here, as the one that the environment names."""
-    from small_demo import load_demo
-    from small_model import make_model
-
-    folder = tmp_path_factory.mktemp("sentence_model")
-    themes = ["boat wave salt sail fish tide", "path rock climb snow peak goat", "street bus shop noise tram lamp"]
-    make_model(folder, [*load_demo("kitchen").texts, *load_demo("films").texts, *themes])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GRAMSHIFT_EMBEDDINGS", str(folder))
-        yield folder
-
-
 @pytest.fixture(scope="session", autouse=True)
 def sigint():
     """Let SIGINT raise KeyboardInterrupt here and in children, also where it is ignored: in the background of a script."""

@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from gramshift.data.file_corpus import open_parts
     from gramshift.errors import FitWarning, GramshiftError
     from gramshift.evaluate.comparison import compare
-    from gramshift.methods import load
-    from gramshift.model.classifier import TransductiveClassifier
+    from gramshift.model.classifier import TransductiveClassifier, load
     from gramshift.model.inputs import Target
     from gramshift.model.string_kernel import StringKernel
     from gramshift.report import plot
@@ -39,7 +38,7 @@ _HOMES = {
     "Target": "gramshift.model.inputs",
     "TransductiveClassifier": "gramshift.model.classifier",
     "compare": "gramshift.evaluate.comparison",
-    "load": "gramshift.methods",
+    "load": "gramshift.model.classifier",
     "open_parts": "gramshift.data.file_corpus",
 }
 

@@ -1,23 +1,17 @@
-"""The one table of methods, ours and the baselines, by the names that users type; and loading what any of them has saved.
+"""The one table of methods, ours and the baselines, by the names that users type.
 
 Other names that users type stand beside them, as --help needs them without waiting; a test compares them with what they name.
 """
 
-import os
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gramshift.baselines import CLASSES
-from gramshift.baselines.checks import BASELINES, require
+from gramshift.baselines.checks import EXTRA, require
 from gramshift.errors import InputError
 
-if TYPE_CHECKING:
-    from gramshift.baselines.base import Baseline
-    from gramshift.model.classifier import TransductiveClassifier
-
 BEST = "best"  # our best recipe: a preset, and the method that has it
-SOURCE_ONLY = "-source"  # ends the name of a method's own classifier, trained on the source alone
 KERNELS = ("presence", "intersection", "spectrum")
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
 ENGINES = ("threads", "dask")
@@ -35,15 +29,9 @@ class Method:
     reference: str
     options: dict[str, Any] = field(default_factory=dict)
     adapts: bool = True
-    """Whether it looks at target documents; then there is its classifier without them, too."""
+    """Whether it looks at target documents."""
     needs: tuple[str, ...] = ()
     """The packages beyond the usual ones."""
-    extra: str = BASELINES
-    """The extra of ours that has these packages."""
-    grouped: bool = True
-    """Whether "all" and "baselines" mean it too; not if it needs files that only the user can name."""
-    told: float = 0.0
-    """Share of the target whose true labels it is given, in comparisons only; these documents are not scored."""
     published: str | None = None
     """The row of published figures."""
     difference: str = ""
@@ -65,26 +53,31 @@ class Method:
         return self.is_own and self.options["preset"] == BEST
 
     def check(self) -> None:
-        """Raise an error that says what to install, or which files to name, if something is missing."""
-        if self.grouped:
-            require(self.title, self.needs, self.extra)
-        else:
-            self.make().check_files()
+        """Raise an error that says what to install if a package is missing."""
+        require(self.title, self.needs)
 
-    def make(self, **options: Any) -> Any:
-        """Make an estimator that is not fitted yet."""
-        require(self.title, self.needs, self.extra)
+    @property
+    def unadapted(self) -> dict[str, Any]:
+        """The options of the method's own classifier without adaptation, trained on the source alone."""
+        if not self.adapts:
+            return {}
+        if self.is_best:
+            return {"n_rounds": 1, "class_prior": "source"}
+        return {"adapt": False, "n_rounds": 1} if self.is_own else {"adapt": False}
+
+    def make(self, *, source_only: bool = False, **options: Any) -> Any:
+        """Make an estimator that is not fitted yet: the method, or its own classifier without adaptation."""
+        self.check()
+        options = self.options | (self.unadapted if source_only else {}) | options
         if self.is_own:
             from gramshift.model.classifier import TransductiveClassifier  # late: --help needs the names of methods alone
 
-            return TransductiveClassifier(**self.options | options)
-        return getattr(import_module(CLASSES[self.class_name]), self.class_name)(**self.options | options)
+            return TransductiveClassifier(**options)
+        return getattr(import_module(CLASSES[self.class_name]), self.class_name)(**options)
 
 
 PAPER = "Ionescu and Butnaru 2018"
 KDA = "Giménez-Pérez, Franco-Salvador and Rosso, EACL 2017"
-SPREADING = "Zhou, Bousquet, Lal, Weston and Schölkopf, NIPS 2003"
-TOLD = "given the true labels of some target documents, judged by the others, and so not tested against other methods"
 OTHER_SPLIT = "1600 source and 400 target documents, five random splits"
 _ROWS = (
     Method("plain", "plain", "TransductiveClassifier", PAPER, {"preset": "paper", "adapt": False, "n_rounds": 1}, adapts=False),
@@ -116,9 +109,7 @@ _ROWS = (
     Method(
         "self-training-balanced", "balanced self-training", "BalancedSelfTraining", "after Zou, Yu, Kumar and Wang, ECCV 2018"
     ),
-    Method("nb-em", "naive Bayes + EM", "NaiveBayesEM", "Nigam, McCallum, Thrun and Mitchell, Machine Learning 2000"),
     Method("msda", "mSDA", "MSDA", "Chen, Xu, Weinberger and Sha, ICML 2012"),
-    Method("label-spreading", "label spreading 0/1", "StringSpreading", SPREADING),
     Method(
         "sfa",
         "SFA",
@@ -148,16 +139,6 @@ _ROWS = (
         "Huang, Rao, Xie, Wong and Wang, AAAI 2017",
         published="TR-TrAdaBoost",
         difference="some target documents with their true labels, ours has pseudo-labels; parameters unknown",
-    ),
-    Method("tradaboost-told", "TrAdaBoost, a tenth told", "TrAdaBoost", "Dai, Yang, Xue and Yu, ICML 2007", told=0.1),
-    Method(
-        "tr-tradaboost-told",
-        "TR-TrAdaBoost, a tenth told",
-        "TopicTrAdaBoost",
-        "Huang, Rao, Xie, Wong and Wang, AAAI 2017",
-        told=0.1,
-        published="TR-TrAdaBoost",
-        difference="some target documents with their true labels, ours has a tenth of them; parameters unknown",
     ),
     Method(
         "scl",
@@ -196,49 +177,20 @@ _ROWS = (
         published="KE-Meta",
         difference="BabelNet where ours has WordNet; how its parts work is not public",
     ),
-    Method(
-        "embeddings",
-        "sentence vectors + logistic regression",
-        "EmbeddingLogistic",
-        "after Reimers and Gurevych, EMNLP 2019",
-        adapts=False,
-        needs=("onnxruntime", "tokenizers"),
-        extra="embeddings",
-        grouped=False,  # it needs a folder that only the user can name: "all" must run without
-    ),
 )
 
 
-def _twin(method: Method) -> Method:
-    """Return the method's own classifier, trained on the source alone."""
-    return Method(
-        method.name + SOURCE_ONLY,
-        f"{method.title}, source only",
-        method.class_name,
-        method.reference,
-        method.options | {"adapt": False},
-        adapts=False,
-        needs=method.needs,
-        extra=method.extra,
-    )
-
-
-METHODS = {method.name: method for method in _ROWS} | {
-    twin.name: twin for twin in (_twin(method) for method in _ROWS if method.adapts and not method.is_own and not method.told)
-}
+METHODS = {method.name: method for method in _ROWS}
 OWN = [name for name, method in METHODS.items() if method.is_own]
 STAGES = [name for name in OWN if METHODS[name].is_stage]
 RIVALS = [name for name in METHODS if name not in OWN]
-LABELLING = [name for name in METHODS if not METHODS[name].told]  # what can label documents of which no label is known
 
 
 def parse_methods(value: str) -> list[str]:
     """Read methods: "own", "baselines", "all", or names such as "tkc,sfa"; each once, in the order of the table."""
     groups = {"own": STAGES, "baselines": RIVALS, "all": list(METHODS)}
-    groups = {group: [name for name in names if METHODS[name].grouped] for group, names in groups.items()}
     chosen: set[str] = set()
-    for given in filter(None, (part.strip().lower() for part in value.split(","))):
-        name = "baselines" if given == "rivals" else given  # its name before 1.0
+    for name in filter(None, (part.strip().lower() for part in value.split(","))):
         if name not in groups and name not in METHODS:
             raise InputError(f"method {name!r} is not known; there are {', '.join([*groups, *METHODS])}")
         chosen |= set(groups.get(name, [name]))
@@ -257,24 +209,9 @@ def methods_table() -> str:
     """Write the table as Markdown, for the documentation."""
     lines = ["| name | method | class | learns from the target | reference | needs |", "|---|---|---|---|---|---|"]
     for method in METHODS.values():
-        if not method.name.endswith(SOURCE_ONLY):
-            options = ", ".join(f"{name}={value!r}" for name, value in method.options.items())
-            needs = f"`gramshift[{method.extra}]`" if method.needs else ""
-            adapts = "and from true labels" if method.told else "yes" if method.adapts else "no"
-            made = f"`{method.class_name}({options})`"
-            lines.append(f"| `{method.name}` | {method.title} | {made} | {adapts} | {method.reference} | {needs} |")
+        options = ", ".join(f"{name}={value!r}" for name, value in method.options.items())
+        needs = f"`gramshift[{EXTRA}]`" if method.needs else ""
+        adapts = "yes" if method.adapts else "no"
+        made = f"`{method.class_name}({options})`"
+        lines.append(f"| `{method.name}` | {method.title} | {made} | {adapts} | {method.reference} | {needs} |")
     return "\n".join(lines) + "\n"
-
-
-def load(path: str | os.PathLike[str]) -> "TransductiveClassifier | Baseline":
-    """Read a model file that ``save`` wrote, of a classifier or a baseline; it predicts the same, to the last bit."""
-    return load_with_head(path)[0]
-
-
-def load_with_head(path: str | os.PathLike[str]) -> "tuple[TransductiveClassifier | Baseline, dict[str, Any]]":
-    """Read a model file, and return also what it says of itself."""
-    from gramshift.baselines.base import BASELINES  # late: --help needs the names of methods alone
-    from gramshift.model.classifier import SAVED_CLASSIFIERS
-    from gramshift.model.saving import load_as
-
-    return load_as(path, SAVED_CLASSIFIERS, BASELINES)

@@ -1,18 +1,14 @@
-"""What is made of naive Bayes, against versions by loops."""
+"""NB-SVM, against versions by loops."""
 
 import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.svm import LinearSVC
 
 import gramshift as gs
-from conftest import examples
 from gramshift.baselines import naive_bayes
-from gramshift.baselines import word_features as words
 
 COLOURS = (
     ["red apple", "red red cherry", "green pear", "green leaf", "blue sea", "blue blue sky"],
@@ -71,68 +67,3 @@ def test_nbsvm_of_two_classes_is_one_machine():
     for wrong in ({"smoothing": 0}, {"interpolation": 1.5}, {"C": -1}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             gs.baselines.NBSVM(**wrong).fit(*COLOURS)
-
-
-def naive_em(source, labels, target, weight, n_steps):
-    """Word probabilities of each class from sets of words, and the logarithm of each target document's joint probability."""
-    classes, vocabulary = sorted(set(labels)), sorted(set().union(*source, *target))
-    belongs = [{name: float(label == name) for name in classes} for label in labels]
-    documents = list(source)
-    for step in range(n_steps + 1):
-        share, joint = {}, []
-        for name in classes:
-            total = sum(own[name] for own in belongs)
-            share[name] = math.log((1 + total) / (len(classes) + sum(sum(own.values()) for own in belongs)))
-        chance = {}
-        for name in classes:
-            count = {
-                word: 1 + sum(own[name] for own, one in zip(belongs, documents, strict=True) if word in one)
-                for word in vocabulary
-            }
-            chance[name] = {word: math.log(count[word] / sum(count.values())) for word in vocabulary}
-        for one in target:
-            joint.append([share[name] + sum(chance[name][word] for word in one) for name in classes])
-        if step == n_steps:
-            return joint
-        documents = source + target
-        belongs = belongs[: len(source)]
-        for row in joint:
-            odds = [math.exp(value - max(row)) for value in row]
-            belongs.append({name: weight * one / sum(odds) for name, one in zip(classes, odds, strict=True)})
-
-
-@given(
-    st.lists(st.sets(st.sampled_from(["a", "é", "ש", "Σ", "𝒳", "b"]), min_size=1), min_size=6, max_size=12),
-    st.sampled_from([0.1, 1.0]),
-)
-@examples(40)
-def test_em_by_loops(documents, weight):
-    source, target, labels = documents[:4], documents[4:], ["x", "y", "z", "x"]
-    everything = [word.lower() for word in set().union(*documents)]
-    source = [*source, set(everything), set(everything)]
-    naive = naive_em(
-        [{word.lower() for word in one} for one in source],
-        [*labels, "x", "y"],
-        [{word.lower() for word in one} for one in target],
-        weight,
-        3,
-    )
-    present = [[float(word in {one.lower() for one in some}) for word in sorted(everything)] for some in source + target]
-    found = naive_bayes.expect(
-        sparse.csr_matrix(present), np.array([0, 1, 2, 0, 0, 1]), 3, weight=weight, smoothing=1.0, n_steps=3, enough=0
-    )
-    np.testing.assert_allclose(words.score(sparse.csr_matrix(present[6:]), found), naive, rtol=1e-7)
-
-
-def test_em_learns_words_that_the_source_does_not_have():
-    source = ["good pan", "good pot", "bad pan", "bad pot"] * 2
-    target = ["good thrilling film", "thrilling film", "bad boring film", "boring film"] * 3
-    clf = gs.baselines.NaiveBayesEM().fit(source, [1, 1, 0, 0] * 2, target=target)
-    assert clf.transduction_.tolist() == [1, 1, 0, 0] * 3
-    assert clf.predict(["thrilling", "boring"]).tolist() == [1, 0]
-    np.testing.assert_allclose(clf.transduction_score_.sum(axis=1), 0, atol=1e-9)
-    alone = gs.baselines.NaiveBayesEM(adapt=False).fit(source, [1, 1, 0, 0] * 2, target=target)
-    np.testing.assert_allclose(alone.decision_function(["thrilling", "boring"]), 0, atol=1e-9)
-    for wrong in ({"weight": 1.5}, {"smoothing": 0}, {"n_steps": 0}):
-        with pytest.raises(ValueError, match=next(iter(wrong))):
-            gs.baselines.NaiveBayesEM(**wrong).fit(source, [1, 1, 0, 0] * 2, target=target)

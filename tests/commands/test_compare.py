@@ -40,6 +40,12 @@ def test_source_and_target(gramshift, labelled):
     assert f"{100 * told['summary'][1]['accuracy']:.1f}" in answer.out
 
 
+def test_methods_without_adaptation(gramshift, labelled):
+    answer = gramshift(*PAIR[:-1], "plain,tsvm", "--source-only", "--no-plot")
+    assert answer.code == 0
+    assert "Source only: each method's own classifier without adaptation" in answer.out
+
+
 def test_every_pair_of_a_column_of_domains(gramshift, labelled):
     answer = gramshift("compare", "--data", "all.csv", "--domain", "kind", *SMALL, "--repeat", "2", "--json", "--no-plot")
     assert answer.code == 0

@@ -242,13 +242,12 @@ def test_a_run_is_typed_again_with_what_it_had():
 
 
 def test_the_model_is_used_as_the_target_was_read():
-    """Another column of texts, or rows of numbers, would be labelled by what was learnt elsewhere."""
+    """Another column of texts would be labelled by what was learnt elsewhere."""
 
     def last(result, **more):
         return [line.words for line in in_words(result, options(save="m.gramshift", **more)) if line.is_command][-1]
 
     assert last(RESULT | {"read_as": {"text": "title,body", "id": "Nr"}}).endswith("--output new-labels.csv --text title,body")
-    assert last(RESULT, embeddings="v.npy").endswith("--output new-labels.csv --embeddings new.npy")
 
 
 def test_measured_labels_are_asked_about_as_such():

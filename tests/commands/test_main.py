@@ -11,7 +11,7 @@ from gramshift import methods
 from gramshift.commands.classify import options
 from gramshift.commands.main import app
 from gramshift.data.readers import READERS
-from gramshift.methods import LABELLING
+from gramshift.methods import METHODS
 from gramshift.model.settings import PRESETS
 from gramshift.ngrams.index import KINDS
 from gramshift.runtime.resources import ENGINES
@@ -88,7 +88,7 @@ assert not loaded, loaded
     [
         ("gramshift cl", {"classify"}),
         ("gramshift classify a.csv --met", {"--method"}),
-        ("gramshift classify --method t", {name for name in LABELLING if name.startswith("t")}),
+        ("gramshift classify --method t", {name for name in METHODS if name.startswith("t")}),
         ("gramshift classify --kernel in", {"intersection"}),
     ],
 )

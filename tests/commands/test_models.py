@@ -7,6 +7,7 @@ import os
 import sys
 import tracemalloc
 
+import numpy as np
 import pytest
 
 import gramshift as gs
@@ -157,6 +158,16 @@ def test_what_is_no_model(gramshift, folder):
     assert answer.code == 2
     assert "films.csv is not a Gramshift model, or not a whole one" in answer.err
     assert gramshift("info", "nothing").code == 2
+
+
+def test_a_model_of_rows_of_numbers_is_for_python(gramshift, folder):
+    rows = np.array([[len(text), text.count("a")] for text in KITCHEN.texts], float)
+    gs.TransductiveClassifier("rows").fit(rows, KITCHEN.labels, target=rows).save(folder / "rows.gramshift")
+    answer = gramshift("predict", "-m", "rows.gramshift", "-i", "films.csv", "-o", "labels.csv")
+    assert answer.code == 2
+    assert "rows.gramshift was fitted on rows of numbers, not on texts; use gramshift.load(...).predict in Python" in answer.err
+    assert not (folder / "labels.csv").exists()
+    assert "240 rows of numbers" in gramshift("info", "rows.gramshift").out
 
 
 def test_standard_input_is_explained(gramshift, folder, model, monkeypatch):

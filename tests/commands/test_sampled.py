@@ -84,7 +84,7 @@ def test_several_targets_are_one_target_in_several_files(gramshift, files, targe
     assert [line for part in parts for line in part[1:]] == whole[1:]
 
 
-@pytest.mark.parametrize("more", [{"method": "best"}, {"landmarks": "50"}, {"method": "tfidf"}], ids=str)
+@pytest.mark.parametrize("more", [{"method": "best"}, {"landmarks": "50"}], ids=str)
 def test_other_methods(files, more):
     result = classify_any(options(output="out.csv", resume="kept", save="m.gramshift", **more), say=quietly, most_rows=50)
     again = classify_any(options(output="again.csv", resume="kept", **more), say=quietly, most_rows=50)
@@ -257,6 +257,7 @@ def test_a_dry_run_tells_and_stops(gramshift, files):
         (["--target", "none/*.csv"], "--target none/*.csv: no file has a name like this"),
         (["--target", "source.csv"], "--target source.csv is also a source"),
         (["--target", "parts", "--output", "x.csv"], "4 files are to be labelled, but --output x.csv is the name of one file"),
+        (["--method", "tfidf"], "--sample goes with plain, adapted, tkc, best"),
         (["--engine", "dask"], "--engine dask gives each worker a file of its own"),
         (["--save", "-"], "--save cannot go to standard output"),
         (["--save", "target.csv"], "--save target.csv is also an input"),

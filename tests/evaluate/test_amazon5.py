@@ -52,7 +52,7 @@ def test_reviews_are_lines(data):
 
 
 def test_what_stands_beside_the_published_figures(data, tmp_path):
-    found = run_amazon5(data, [("B", "D"), ("K", "V")], ["tfidf", "nb-em"], kept=Kept(tmp_path / "parts"))
+    found = run_amazon5(data, [("B", "D"), ("K", "V")], ["tfidf", "nbsvm"], kept=Kept(tmp_path / "parts"))
     corpus = load_amazon5(data, "BD", lambda words: None)
     source, target = corpus.domains["B"], corpus.domains["D"]
     clf = gs.baselines.TfidfLogistic().fit(source.texts, source.codes, target=target.texts)

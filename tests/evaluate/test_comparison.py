@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import gramshift as gs
 from conftest import examples
-from gramshift.evaluate.cases import Answers, Case, Corpus, Domain, answer, draw_half, every_pair, make_cases, scored, tell
+from gramshift.evaluate.cases import Answers, Case, Corpus, Domain, answer, draw_half, every_pair, make_cases
 from gramshift.evaluate.comparison import Comparison, Plan
 from gramshift.evaluate.comparison_files import answers_to_csv, settings_of, to_csv, to_json, to_markdown, write_comparison
 from gramshift.evaluate.kept import Kept
@@ -102,52 +102,17 @@ def test_no_method_is_told_a_true_label_of_the_target():
     assert [a["accuracy"] + b["accuracy"] for a, b in zip(right.rows, other.rows, strict=True)] == pytest.approx([1.0] * 3)
 
 
-def test_a_told_method_learns_from_a_tenth_and_is_judged_by_the_rest(tmp_path):
-    named = {"methods": "tfidf,tradaboost-told", "folder": tmp_path / "kept"}
-    found = gs.compare(X, Y, target=TARGET, target_labels=TRUTH, **named)
-    truth = found.corpus.truth(found.cases[0])
-    judged = scored("tradaboost-told", truth)
-    assert scored("tfidf", truth).all()
-    for code in (0, 1):
-        assert np.sum(~judged & (truth == code)) == round(0.1 * np.sum(truth == code))
-    other, row = found.rows
-    assert (other["n"], row["n"]) == (50, judged.sum())
-    labels = [None if one else label for one, label in zip(judged, TRUTH, strict=True)]
-    clf = gs.baselines.TrAdaBoost().fit(X, Y, target=TARGET, target_labels=labels)
-    assert row["accuracy"] == np.mean((clf.transduction_ == np.array(TRUTH))[judged])
-    assert (row["p_value"], row["p_holm"]) == (None, None)
-    line = found.summary[1]
-    assert line["low"] <= line["accuracy"] == row["accuracy"] <= line["high"]
-    assert [line[name] for name in ("difference", "difference_low", "p_value", "p_holm")] == [None] * 4
-    assert "TrAdaBoost, a tenth told: given the true labels of some target documents" in to_markdown(found)
-    lines = list(csv.DictReader(io.StringIO(answers_to_csv(found))))
-    assert [int(one["document"]) for one in lines if one["method"] == "tradaboost-told"] == np.flatnonzero(judged).tolist()
-    again = gs.compare(X, Y, target=TARGET, target_labels=TRUTH, **named)
-    assert [one["seconds"] for one in again.rows] == [one["seconds"] for one in found.rows]
-
-
-def test_a_told_method_sees_no_label_of_a_document_that_it_is_judged_by():
-    truth = np.array([label == "positive" for label in TRUTH], np.intp)
-    told = tell("tradaboost-told", truth, np.arange(2))
-    judged = scored("tradaboost-told", truth)
-    assert [one is None for one in told] == judged.tolist()
-    assert [one for one in told if one is not None] == truth[~judged].tolist()
-    assert tell("tradaboost", truth, np.arange(2)) is None
-    only = gs.compare(X, Y, target=TARGET, target_labels=TRUTH, methods="tradaboost-told")
-    assert only.reference == "tradaboost-told"
-
-
-@given(st.lists(st.integers(0, 2), max_size=40))
-@examples(30)
-def test_some_of_every_class_are_told_and_some_are_judged(codes):
-    truth = np.array(codes, np.intp)
-    judged = scored("tr-tradaboost-told", truth)
-    assert (judged == scored("tr-tradaboost-told", truth)).all()
-    for code in set(codes):
-        n = codes.count(code)
-        n_told = int(np.sum(~judged & (truth == code)))
-        assert n_told < n
-        assert n_told >= (n > 1)
+def test_each_method_without_adaptation(tmp_path):
+    given = {"target": TARGET, "target_labels": TRUTH, "methods": "self-training,tfidf", "folder": tmp_path}
+    adapted, alone = gs.compare(X, Y, **given), gs.compare(X, Y, **given, source_only=True)
+    clf = gs.baselines.SelfTraining(adapt=False).fit(X, Y, target=TARGET)
+    assert alone.answers[0][1].codes.tolist() == [["negative", "positive"].index(one) for one in clf.transduction_]
+    assert alone.answers[0][0].codes.tolist() == adapted.answers[0][0].codes.tolist()  # which does not adapt
+    assert (adapted.n_reused, alone.n_reused) == (0, 0)
+    assert gs.compare(X, Y, **given, source_only=True).n_reused == 2
+    assert "without adaptation, trained on the source alone" in to_markdown(alone)
+    assert "without adaptation" not in to_markdown(adapted)
+    assert to_json(alone)["source_only"]
 
 
 def test_a_class_that_no_source_has_is_missed():
@@ -322,13 +287,6 @@ def test_copies_and_labels_that_look_alike_are_named():
         gs.compare(X[:50], Y[:50], target=X, target_labels=Y, methods="tfidf")
     with pytest.raises(gs.GramshiftError, match="no label of the target is one"), pytest.warns(UserWarning, match="case"):
         gs.compare(X, Y, target=TARGET, target_labels=[label.title() for label in TRUTH], methods="tfidf")
-
-
-def test_told_methods_are_told_of_classes_that_the_source_has():
-    truth = ["unclear", "unclear", "unclear", *TRUTH[3:]]
-    with pytest.warns(UserWarning, match="labels that the source lacks"):
-        found = gs.compare(X, Y, target=TARGET, target_labels=truth, methods="tradaboost-told")
-    assert 40 <= found.rows[0]["n"] < 50
 
 
 def test_results_of_other_code_are_not_taken(tmp_path, monkeypatch):

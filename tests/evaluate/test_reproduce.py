@@ -15,11 +15,10 @@ import pytest
 import gramshift as gs
 from gramshift.commands.reproduce import show_tables
 from gramshift.data import reviews as sentiment
-from gramshift.evaluate.cases import scored, tell
 from gramshift.evaluate.experiment import PAPER, Documents, Outcome, run_on_texts, run_settings
 from gramshift.evaluate.protocol import SINGLE, Setting, parse_settings
 from gramshift.evaluate.reproduce import reproduce
-from gramshift.evaluate.results import Parts, differences, make_means, make_rows, make_tables, means, to_csv, to_markdown
+from gramshift.evaluate.results import Parts, make_means, make_rows, make_tables, means, to_csv, to_markdown
 from gramshift.methods import METHODS, parse_methods
 from gramshift.model.settings import PRESETS
 from gramshift.report.plots import write_plots
@@ -183,9 +182,9 @@ def test_the_order_in_which_methods_are_named_does_not_matter(folder, tmp_path):
 
 def test_rivals_run_resume_and_stand_in_the_tables(folder, tmp_path):
     """A rival's scores are its own, true labels of the target never reach it, and what is there is not run again."""
-    names = ["plain", "tfidf", "self-training", "sfa", "sfa-source"]
+    names = ["plain", "tfidf", "self-training", "sfa"]
     result = run(folder, tmp_path, methods=names, settings=parse_settings("D-B,E-B"), kernels=["presence"])
-    assert [(row["method"], row["kernel"]) for row in result["rows"][:5]] == [
+    assert [(row["method"], row["kernel"]) for row in result["rows"][:4]] == [
         ("plain", "presence"), *((name, None) for name in names[1:])
     ]  # fmt: skip
     documents, texts = result["documents"], result["texts"]
@@ -199,7 +198,6 @@ def test_rivals_run_resume_and_stand_in_the_tables(folder, tmp_path):
     assert row["against"] == "plain presence"
     table = (tmp_path / "tables.md").read_text()
     assert "| SFA† | 79.8 /" in table
-    assert "| SFA, source only | - /" in table
     assert "† SFA: published with 1600 source" in table
     assert "| CORAL | 78.3 /  - |" in table  # not run, still shown
     done = []
@@ -212,9 +210,37 @@ def test_rivals_run_resume_and_stand_in_the_tables(folder, tmp_path):
         resume=True,
         progress=lambda *step: done.append(step),
     )
-    assert [step[1:] for step in done if step[0] == "others"] == [(9, 10), (10, 10)]  # kda alone was missing
+    assert [step[1:] for step in done if step[0] == "others"] == [(7, 8), (8, 8)]  # kda alone was missing
     kept = [row for row in again["rows"] if row["method"] != "kda"]
     assert [row["correct"] for row in kept] == [row["correct"] for row in result["rows"]]
+
+
+def test_each_method_without_adaptation(folder, tmp_path):
+    methods, settings = ["adapted", "tkc", "best", "sfa", "kda"], parse_settings("D-B")
+    given = {"methods": methods, "settings": settings, "kernels": ["presence"]}
+    result = run(folder, tmp_path, **given, source_only=True)
+    assert [row["method"] for row in result["rows"]] == ["plain", "best", "kda", "sfa"]
+    documents, texts = result["documents"], result["texts"]
+    source, target = documents.rows("D"), documents.rows("B")
+    expected = {
+        "plain": gs.TransductiveClassifier(preset="paper", adapt=False, n_rounds=1),
+        "best": gs.TransductiveClassifier(n_rounds=1, class_prior="source"),
+        "kda": gs.baselines.KernelDiscriminant(),
+        "sfa": gs.baselines.SFA(adapt=False),
+    }
+    for one in [*result["outcomes"]["D-B"]["presence"], *result["outcomes"]["D-B"][None]]:
+        clf = expected[one.method]
+        clf.fit([texts[i] for i in source], result["codes"][source], target=[texts[i] for i in target])
+        np.testing.assert_allclose(one.scores, clf.transduction_score_[:, 1], atol=1e-6)
+    table = (tmp_path / "tables.md").read_text()
+    assert "| SFA, source only | - /" in table
+    assert "| SFA | 79.8 /  - |" in table  # published with adaptation
+    assert "† SFA" not in table
+    assert {row["method"]: row["published"] for row in result["rows"]}["sfa"] is None
+    assert (tmp_path / "results.csv").read_text().splitlines()[0].endswith(",source_only")
+    adapted = run(folder, tmp_path, **given, resume=True)["rows"]
+    assert [row["method"] for row in adapted] == ["adapted", "tkc", "best", "kda", "sfa"]
+    assert "source_only" not in (tmp_path / "results.csv").read_text()
 
 
 def test_rivals_get_no_true_labels_of_the_target(folder, tmp_path, monkeypatch):
@@ -260,9 +286,9 @@ def test_best_stands_beside_the_papers_methods(folder, tmp_path):
 def test_names_of_methods():
     assert parse_methods("own") == ["plain", "adapted", "tkc"]
     assert parse_methods("sfa, best, TKC") == ["tkc", "best", "sfa"]
-    assert set(parse_methods("all")) == set(METHODS) - {"embeddings"}
+    assert set(parse_methods("all")) == set(METHODS)
     ours = {"plain", "adapted", "tkc", "best", "best-words", "best-characters"}
-    assert set(parse_methods("baselines")) == set(parse_methods("rivals")) == set(METHODS) - ours - {"embeddings"}
+    assert set(parse_methods("baselines")) == set(METHODS) - ours
     with pytest.raises(ValueError, match="method 'sfo' is not known; there are own, baselines, all, plain"):
         parse_methods("sfo")
     with pytest.raises(ValueError, match="no method is named"):
@@ -299,43 +325,6 @@ def test_rows_stars_and_means():
     assert "seconds" not in to_csv(rows).splitlines()[0]
     page = to_markdown(make_tables(rows, fields="text"))
     assert "84.9 / **80.0**\\* (-4.9)" in page
-
-
-def test_a_told_method_is_counted_without_what_it_was_told_and_not_tested():
-    """It is right on what it was told and wrong elsewhere: nothing of that counts."""
-    truth = {letter: np.arange(100) % 2 for letter in "BDEK"}
-    outcomes = {}
-    for setting in SINGLE:
-        judged = scored("tr-tradaboost-told", truth[setting.target])
-        assert judged.sum() == 90
-        signs = 2.0 * truth[setting.target] - 1
-        several = [
-            Outcome(setting, "tr-tradaboost-told", np.where(judged, -signs, signs), np.array([], np.intp), 0.5),
-            Outcome(setting, "sfa", signs, np.array([], np.intp), 0.5),
-        ]
-        plain = [Outcome(setting, "plain", -signs, np.array([], np.intp), 0.5)]
-        outcomes[setting.name] = {"presence": plain, None: several}
-    rows = make_rows(outcomes["D-B"], truth["B"], fields="text")
-    told, other = (next(row for row in rows if row["method"] == name) for name in ("tr-tradaboost-told", "sfa"))
-    assert (told["n"], told["correct"], told["p_value"], told["significant"]) == (90, 0, None, False)
-    assert told["published"] == 74.7
-    assert (other["n"], other["correct"], other["significant"]) == (100, 100, True)
-    lines = {line["method"]: line for line in make_means(outcomes, truth)}
-    assert [lines["tr-tradaboost-told"][name] for name in ("accuracy", "low", "high")] == [0, 0, 0]
-    assert lines["tr-tradaboost-told"]["p_value"] is None
-    assert lines["sfa"]["p_value"] is not None
-    assert any("judged by the others" in note for note in differences(rows))
-
-
-def test_told_methods_run_with_what_they_are_told():
-    kitchen, films = load_demo("kitchen"), load_demo("films")
-    codes = np.array([label == "positive" for label in kitchen.labels + films.labels], np.intp)
-    documents, setting = Documents("BD", codes), Setting("B", "D")
-    (found,) = run_on_texts(kitchen.texts + films.texts, documents, [("tradaboost-told", setting)], n_jobs=1)
-    labels = tell("tradaboost-told", codes[120:], codes[:120])
-    clf = METHODS["tradaboost"].make().fit(kitchen.texts, codes[:120], target=films.texts, target_labels=labels)
-    assert sum(label is not None for label in labels) == 12
-    np.testing.assert_array_equal(found.scores, clf.transduction_score_[:, 1])
 
 
 def test_tables_in_a_terminal(capsys):

@@ -66,14 +66,3 @@ def test_intervals_and_tests():
     for mean, p_value in ((0.0, 1.0), (1.96, 0.05), (-1.96, 0.05), (2.576, 0.01)):
         assert differs(mean + np.array([-1.0, 1.0] * 50)) == pytest.approx(p_value, abs=1e-4)
     assert Clustered([np.arange(5)], ["a"], seed=1).means([np.ones(5)]).tolist() == [1.0] * 2000
-
-
-def test_documents_without_a_value_do_not_count():
-    rows, values = [np.arange(6)], [np.array([1.0, np.nan, 0.0, 1.0, np.nan, 1.0])]
-    found = Clustered(rows, ["a"], draws=120, seed=1)
-    generator = np.random.default_rng(1)
-    for one, other in found.means_of([values, [np.ones(6)]]).T:
-        drawn = generator.integers(0, 6, 6)
-        kept = [values[0][row] for row in drawn if row not in (1, 4)]
-        assert (np.isnan(one) and not kept) or one == pytest.approx(np.mean(kept))
-        assert other == 1

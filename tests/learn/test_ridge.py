@@ -3,6 +3,7 @@ import threading
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.svm import SVC
 from threadpoolctl import ThreadpoolController, threadpool_info
 
 from gramshift import StringKernel
@@ -12,7 +13,7 @@ from gramshift.learn.features import GramFeatures
 from gramshift.learn.products import ProductsByNeed, SharedProducts
 from gramshift.learn.ridge import RidgeSolver, SingularKernelError
 from gramshift.learn.selection import one_versus_all
-from gramshift.learn.solvers import DiscriminantSolver, MachineSolver
+from gramshift.learn.solvers import DiscriminantSolver, EstimatorSolver
 from small_demo import load_demo
 
 RNG = np.random.default_rng(0)
@@ -175,12 +176,10 @@ def test_discriminant_of_balanced_classes_is_ridge_with_bias_up_to_scale():
     assert np.isclose(scores[:54][codes[:54] == 0, 1].mean(), -1)
 
 
-def test_the_machine_is_that_of_scikit_learn_and_is_held_out_by_fifths():
-    from sklearn.svm import SVC
-
+def test_a_classifier_of_scikit_learn_is_held_out_by_fifths():
     documents, targets = describe(), one_versus_all(np.arange(55) % 2, 2)
     kernel = documents.kernel(np.arange(70))
-    solver = MachineSolver(documents)
+    solver = EstimatorSolver(SVC(kernel="precomputed"), documents)
     expected = SVC(kernel="precomputed").fit(kernel[:55, :55], targets[:, 1]).decision_function(kernel[:, :55])
     scores = solver.solve(TRAINING, targets).score(documents, np.arange(70))
     np.testing.assert_allclose(scores[:, 1], expected, atol=1e-6 * np.abs(expected).max())

@@ -18,7 +18,8 @@ def test_documents_that_joined_are_scored_by_what_the_others_teach():
     labels = [int(label == "positive") for label in KITCHEN.labels[:30]]
     clf = gs.TransductiveClassifier("precomputed", preset="paper", n_added=8).fit(gram, labels + [None] * 20)
     kernel = GramFeatures.from_gram(gram, adapt=True).kernel(np.arange(len(texts)))
-    added, added_codes = clf._fit.labelling.joined, clf._fit.labelling.joined_codes
+    labelling = clf._fit.labelling
+    added, added_codes = labelling.joined, labelling.known[labelling.joined]
     assert len(added) == 8
     answers = dict(zip(range(n), labels, strict=True)) | dict(zip(added.tolist(), added_codes.tolist(), strict=True))
     for row in added.tolist():

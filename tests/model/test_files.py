@@ -6,10 +6,10 @@ import warnings
 import zipfile
 from collections import Counter
 from hashlib import sha256
-from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.svm import SVC
 
 import gramshift as gs
 import naive
@@ -26,6 +26,9 @@ def fit(labels=SOURCE.labels, **options):
     return gs.TransductiveClassifier(**given).fit([*SOURCE.texts[:-1], NEW[3]], labels, target=FILMS.texts)
 
 
+STEP = {"added": [1, 2], "labels": [1, 2], "changed": 0, "seconds": 1}
+
+
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
     path = tmp_path_factory.mktemp("models") / "model.gramshift"
@@ -38,7 +41,7 @@ def path(tmp_path_factory):
     [
         {},
         {"adapt": False, "classifier": "discriminant"},
-        {"classifier": "svm", "n_rounds": 3, "n_added": 0.5},
+        {"classifier": "discriminant", "n_rounds": 3, "n_added": 0.5},
         {"kernel": gs.StringKernel("spectrum", ngram_range=(2, 3), unicode_form="NFC")},
         {"kernel": ["presence", gs.StringKernel("intersection", ngram_range=(4, 4))], "bias": True},
     ],
@@ -93,6 +96,8 @@ def test_what_cannot_be_saved_is_an_error_and_leaves_the_old_file(tmp_path):
     path.write_text("old")
     with pytest.raises(TypeError, match="is a function and cannot be saved"):
         fit(kernel=gs.StringKernel(ngram_range=(3, 5)).gram).save(path)
+    with pytest.raises(ValueError, match=r"a model file holds no objects such as classifier=SVC\(...\); save"):
+        fit(classifier=SVC(kernel="precomputed")).save(path)
     with pytest.raises(FileNotFoundError):
         fit().save(tmp_path / "no" / "folder")
     assert path.read_text() == "old"
@@ -168,7 +173,7 @@ def header_only(shape, dtype="<f8"):
         (set_head(steepness=10**400), "trusted"),
         (set_head(steepness=float("nan")), "steepness has nan where a number from"),
         (set_head(versions=[], format_version=99), "made by gramshift another version"),
-        (set_head(history=[{"added": ["<script>", 2], "changed": 0, "seconds": 1}]), "added has .<script>. where"),
+        (set_head(history=[STEP | {"added": ["<script>", 2]}]), "added has .<script>. where"),
         (set_member("coefficients.npy", npy(np.full((240, 2), np.nan))), "not finite"),
         (set_member("coefficients.npy", header_only("(" * 900)), "not an array"),
         (set_member("coefficients.npy", header_only((0, 10**30))), "trusted|whole"),
@@ -178,21 +183,6 @@ def header_only(shape, dtype="<f8"):
 def test_hostile_files_are_refused(path, tmp_path, change, message):
     with pytest.raises(ModelFileError, match=message):
         gs.load(rewrite(path, tmp_path, change))
-
-
-def test_a_file_that_does_not_know_the_labels_of_each_round_still_opens(path, tmp_path):
-    """Early versions kept neither these nor the date."""
-
-    def forget(head, members):
-        del head["saved"]
-        for step in head["history"]:
-            del step["labels"]
-
-    old = gs.load(rewrite(path, tmp_path, forget))
-    assert [step["labels"] for step in old.history_] == [None, None]
-    assert (old.decision_function(NEW) == gs.load(path).decision_function(NEW)).all()
-    old.save(tmp_path / "again")
-    assert gs.load(tmp_path / "again").history_ == old.history_
 
 
 def test_a_fitted_model_is_saved_as_it_was_fitted(tmp_path):
@@ -271,39 +261,6 @@ def test_a_file_of_another_kind(tmp_path):
         gs.load(tmp_path / "text")
 
 
-@pytest.mark.parametrize("name", ["paper", "best", "landmarks"])
-def test_files_of_an_earlier_version_predict_the_same(name):
-    """They were saved before a fit was made of values, with what they predicted then beside them."""
-    folder = Path(__file__).parent / "saved"
-    expected = json.loads((folder / "format2.json").read_text())[name]
-    new = ["a great blender, i love it", "Broke after a day; waste of money!", ""]
-    clf = gs.load(folder / f"format2-{name}.gramshift")
-    assert clf.transduction_.tolist() == expected["labels"]
-    np.testing.assert_allclose(clf.decision_function(new), expected["decision"], rtol=0, atol=1e-12)
-    np.testing.assert_allclose(clf.predict_proba(new), expected["proba"], rtol=0, atol=1e-12)
-
-
-def test_files_of_best_with_landmarks_can_still_be_read():
-    """Such a fit is refused now; this one was made while it was not, of chance letters."""
-    clf = gs.load(Path(__file__).parent / "saved" / "format3-best-landmarks.gramshift")
-    expected = [0.3685463408084426, 0.02557089609390512, 0.34381534193050556]
-    new = [" cbbb eac e eebbcd baeebc", "aedd c d dadcbcdaed aaec ", "b bbccd db abdab c edeeeb"]
-    np.testing.assert_allclose(clf.predict_proba(new)[:, 1], expected, rtol=0, atol=1e-12)
-    with pytest.raises(ValueError, match="exact without landmarks"):
-        clf.fit(["a b", "c d"], ["x", "y"], target=["e f"])
-
-
-def test_a_file_of_an_earlier_version_is_written_again_as_it_was(tmp_path):
-    folder = Path(__file__).parent / "saved"
-    old = gs.load(folder / "format2-best.gramshift")
-    old.save(tmp_path / "again")
-    again = gs.load(tmp_path / "again")
-    assert again.decision_function(NEW).tobytes() == old.decision_function(NEW).tobytes()
-    assert again._fit.model.documents == old._fit.model.documents
-    with pytest.raises(ValueError, match="in a linear model"):
-        again.strongest_ngrams()
-
-
 SECRET = "My neighbour Quillfeather returned the zqyxwv kettle on 12.03.1987."
 LINEAR = {"preset": "best", "ngram_range": (3, 5), "n_rounds": 3}
 
@@ -340,7 +297,7 @@ def test_a_linear_model_survives_with_and_without_texts(tmp_path, n_classes, opt
     clf, new = fit_linear(n_classes, **options), [*NEW, *FILMS.texts[:22], SECRET]
     clf.save(tmp_path / "m", texts=texts)
     loaded = gs.load(tmp_path / "m")
-    assert json.loads(members_of(tmp_path / "m")["model.json"])["format_version"] == 4
+    assert json.loads(members_of(tmp_path / "m")["model.json"])["format_version"] == 1
     assert loaded.decision_function(new).tobytes() == clf.decision_function(new).tobytes()
     assert loaded.predict_proba(new).tobytes() == clf.predict_proba(new).tobytes()
     assert loaded.transduction_proba_.tobytes() == clf.transduction_proba_.tobytes()
@@ -525,9 +482,8 @@ def test_another_number_of_kernels_is_refused(small_path, tmp_path):
     for parts in (0, 1, 3, -1, 65, 10**9, True, 2.0, "2", None, [2]):
         assert refusal(small_path, tmp_path, set_head(parts=parts)), parts
     for texts in (None, 1, 0, "yes", []):
-        words = "whether it holds texts" if texts is None else "texts is neither true nor false"
-        assert words in refusal(small_path, tmp_path, set_head(texts=texts))
-    for version in (1, 2, 3, 5, "4", 4.5, None):
+        assert "texts is neither true nor false" in refusal(small_path, tmp_path, set_head(texts=texts))
+    for version in (0, 2, "1", 1.5, True, None):
         assert refusal(small_path, tmp_path, set_head(format_version=version)), version
 
     def drop_a_part(head, members):

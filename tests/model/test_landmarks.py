@@ -208,7 +208,7 @@ def test_pieces_on_disk_change_nothing_and_leave_nothing(way, tmp_path, monkeypa
         ({"landmarks": 5, "weighting": {"classes": 1}}, "do not go together with weights by class; use weighting='none'"),
         ({"landmarks": 5, "landmark_choice": "best"}, "must be one of 'uniform', 'spread'"),
         ({"landmarks": 5, "random_state": None}, "random_state=None: give a whole number"),
-        ({"landmarks": 5, "classifier": "svm"}, "classifier='svm' works on the exact kernel alone"),
+        ({"landmarks": 5, "classifier": "discriminant"}, "classifier='discriminant' works on the exact kernel alone"),
         ({"landmarks": 5, "kernel": "precomputed"}, "'precomputed' is exact already"),
     ],
 )

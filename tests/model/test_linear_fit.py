@@ -410,7 +410,7 @@ def test_numbers_of_numpy_are_numbers():
 
 
 @pytest.mark.parametrize(
-    "options", [{"preset": "paper"}, {"preset": "best", "weighting": "idf"}, {"preset": "best", "classifier": "svm"}]
+    "options", [{"preset": "paper"}, {"preset": "best", "weighting": "idf"}, {"preset": "best", "classifier": "discriminant"}]
 )
 def test_other_models_have_no_strongest_ngrams(options):
     clf = gs.TransductiveClassifier(ngram_range=(3, 4), **options).fit(X[:20], Y[:20], target=TARGET[:10])

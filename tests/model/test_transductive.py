@@ -4,8 +4,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC, NuSVC
 
 import gramshift as gs
 from gramshift.learn.features import compact
@@ -84,7 +87,7 @@ def test_new_documents_go_through_the_same_steps_as_target_documents(fitted):
     np.testing.assert_allclose(fitted.decision_function(changed), fitted.decision_function(TARGET), atol=1e-6)
 
 
-@pytest.mark.parametrize("classifier", ["ridge", "discriminant", "svm"])
+@pytest.mark.parametrize("classifier", ["ridge", "discriminant", SVC(kernel="precomputed")])
 @pytest.mark.parametrize("adapt", [True, False])
 def test_probabilities_agree_with_labels(classifier, adapt):
     clf = make(classifier=classifier, adapt=adapt).fit(X, Y, target=TARGET)
@@ -92,6 +95,47 @@ def test_probabilities_agree_with_labels(classifier, adapt):
     assert (clf.classes_[probabilities.argmax(axis=1)] == clf.predict(TARGET)).all()
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
     assert (clf.transduction_proba_ == probabilities).all()
+
+
+@pytest.mark.parametrize("made", [SVC(kernel="precomputed", C=10), NuSVC(kernel="precomputed", nu=0.3)])
+def test_a_classifier_of_scikit_learn_learns_on_the_kernel_matrix(made):
+    clf = gs.TransductiveClassifier(preset="paper", adapt=False, n_rounds=1, classifier=made, ngram_range=(3, 5))
+    clf.fit(X, Y, target=TARGET)
+    kernel = gs.StringKernel(ngram_range=(3, 5), normalize=True)
+    alone = clone(made).fit(kernel.gram(X), Y)
+    expected = alone.decision_function(kernel.gram(TARGET, X))
+    np.testing.assert_allclose(clf.transduction_score_[:, 1], expected, atol=1e-6 * np.abs(expected).max())
+    np.testing.assert_allclose(clf.decision_function(TARGET), expected, atol=1e-6 * np.abs(expected).max())
+    assert not hasattr(made, "classes_")  # a clone was fitted
+    assert clf.get_params()["classifier__kernel"] == "precomputed"
+    three = [place % 3 for place in range(len(X))]
+    assert clf.fit(X, three, target=TARGET).decision_function(TARGET).shape == (len(TARGET), 3)
+    for code in range(3):
+        expected = clone(made).fit(kernel.gram(X), [one == code for one in three]).decision_function(kernel.gram(TARGET, X))
+        np.testing.assert_allclose(clf.transduction_score_[:, code], expected, atol=1e-6 * np.abs(expected).max())
+
+
+class Squared(SVC):
+    """Scores that are no weighted sum of similarities."""
+
+    def decision_function(self, X):
+        return super().decision_function(X) ** 2
+
+
+@pytest.mark.parametrize(
+    ("classifier", "message"),
+    [
+        ("svm", r"classifier='svm': must be 'ridge' or 'discriminant', or a scikit-learn classifier such as SVC\(kernel="),
+        (7, "classifier=7: must be"),
+        (SVC, "must be 'ridge' or"),
+        (KNeighborsClassifier(metric="precomputed"), "must be 'ridge' or"),  # it has no decision_function
+        (SVC(), r"classifier=SVC\(\) does not take a kernel matrix: must be"),
+        (Squared(kernel="precomputed"), r"Squared\(kernel='precomputed'\) does not score by a weighted sum of similarities"),
+    ],
+)
+def test_what_is_no_classifier_for_kernel_matrices_is_refused(classifier, message):
+    with pytest.raises(ValueError, match=message):
+        make(classifier=classifier).fit(X, Y, target=TARGET)
 
 
 def test_gaps_in_y_are_the_target(fitted):
@@ -287,7 +331,7 @@ def test_several_fits_on_one_gram_are_as_good_as_fits_of_their_own(fitted):
     assert clf.explain(TARGET[0]) == fitted.explain(TARGET[0])
 
 
-@pytest.mark.parametrize("classifier", ["ridge", "discriminant", "svm"])
+@pytest.mark.parametrize("classifier", ["ridge", "discriminant", SVC(kernel="precomputed")])
 def test_one_document_of_each_class_is_enough_where_classes_weigh(classifier):
     """Nobody else can tell of such a document, so that nothing is known of how sure its class is."""
     clf = gs.TransductiveClassifier(

@@ -6,6 +6,7 @@ from math import sqrt
 import numpy as np
 import pytest
 from sklearn.decomposition import KernelPCA
+from sklearn.svm import SVC
 
 import gramshift as gs
 from gramshift.model.explain import find_shares
@@ -124,7 +125,10 @@ def test_weighted_ngrams_are_weighed_as_in_the_fit(plain):
     assert (in_source, in_target) == tuple(map(sum, having))
 
 
-@pytest.mark.parametrize("options", [{}, {"preset": "best", "weighting": "idf", "n_rounds": 5}, {"classifier": "svm"}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"preset": "best", "weighting": "idf", "n_rounds": 5}, {"classifier": SVC(kernel="precomputed")}],
+)
 def test_models_without_a_coefficient_per_ngram_list_none(options):
     found = collect(fit(**options))
     assert found.strongest_ngrams == []

@@ -7,13 +7,11 @@ if TYPE_CHECKING:
     from gramshift.baselines.coral import CORAL
     from gramshift.baselines.dci import DCI
     from gramshift.baselines.discriminant import KernelDiscriminant
-    from gramshift.baselines.embeddings import EmbeddingLogistic
     from gramshift.baselines.kemeta import KEMeta
     from gramshift.baselines.msda import MSDA
-    from gramshift.baselines.naive_bayes import NBSVM, NaiveBayesEM
+    from gramshift.baselines.naive_bayes import NBSVM
     from gramshift.baselines.scl import SCL
     from gramshift.baselines.sfa import SFA
-    from gramshift.baselines.spreading import StringSpreading
     from gramshift.baselines.sst import SST
     from gramshift.baselines.tfidf import BalancedSelfTraining, SelfTraining, TfidfCharacters, TfidfLogistic
     from gramshift.baselines.tradaboost import TopicTrAdaBoost, TrAdaBoost
@@ -33,12 +31,9 @@ CLASSES = {  # where each class lives
     "TfidfLogistic": "gramshift.baselines.tfidf",
     "TfidfCharacters": "gramshift.baselines.tfidf",
     "NBSVM": "gramshift.baselines.naive_bayes",
-    "NaiveBayesEM": "gramshift.baselines.naive_bayes",
     "MSDA": "gramshift.baselines.msda",
-    "StringSpreading": "gramshift.baselines.spreading",
     "SelfTraining": "gramshift.baselines.tfidf",
     "BalancedSelfTraining": "gramshift.baselines.tfidf",
-    "EmbeddingLogistic": "gramshift.baselines.embeddings",
 }
 
 __all__ = [
@@ -50,12 +45,9 @@ __all__ = [
     "SFA",
     "SST",
     "BalancedSelfTraining",
-    "EmbeddingLogistic",
     "KEMeta",
     "KernelDiscriminant",
-    "NaiveBayesEM",
     "SelfTraining",
-    "StringSpreading",
     "TfidfCharacters",
     "TfidfLogistic",
     "TopicTrAdaBoost",

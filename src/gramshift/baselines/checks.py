@@ -31,19 +31,15 @@ def check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
         raise InputError(f"{name}={value!r}: must be one of {', '.join(map(repr, allowed))}")
 
 
-BASELINES = "baselines"  # the extra that most of them need
+EXTRA = "baselines"  # has the packages that baselines need
+INSTALL = f"pip install 'gramshift[{EXTRA}]'"
 
 
-def install(extra: str) -> str:
-    """What to type for an extra."""
-    return f"pip install 'gramshift[{extra}]'"
-
-
-def require(user: str, packages: tuple[str, ...], extra: str = BASELINES) -> None:
+def require(user: str, packages: tuple[str, ...]) -> None:
     """Raise an error that says what to install if one of the packages that ``user`` needs is missing."""
     missing = [name for name in packages if find_spec(name) is None]
     if missing:
-        raise MissingPackageError(f"{user} needs {', '.join(missing)}: {install(extra)}", name=missing[0])
+        raise MissingPackageError(f"{user} needs {', '.join(missing)}: {INSTALL}", name=missing[0])
 
 
 def package_file(user: str, package: str, path: str) -> Path:
@@ -54,4 +50,4 @@ def package_file(user: str, package: str, path: str) -> Path:
     for folder in folders:
         if (Path(folder) / path).exists():
             return Path(folder) / path
-    raise FileNotFoundError(f"{user} needs {path}, which the installed package {package!r} does not have: {install(BASELINES)}")
+    raise FileNotFoundError(f"{user} needs {path}, which the installed package {package!r} does not have: {INSTALL}")

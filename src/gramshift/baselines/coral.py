@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gramshift.baselines.base import Baseline, Codes, Floats, State, linear_members
+from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.checks import check_count, check_flag, check_number
 from gramshift.baselines.word_features import (
     binary,
@@ -15,7 +15,6 @@ from gramshift.baselines.word_features import (
     score,
     weigh,
 )
-from gramshift.runtime.schema import Array, Members, Strings
 
 
 class CORAL(Baseline):
@@ -57,10 +56,6 @@ class CORAL(Baseline):
             features = recolour(features, weigh(count_words(target, words), inverse).toarray(), self.regularization)
         coefficients, intercepts = fit_machine(features, codes, C=self.C)
         return {"words": words, "inverse": inverse, "coefficients": coefficients, "intercepts": intercepts}
-
-    def _members(self) -> Members:
-        inverse = Array("<f8", ("words",))
-        return {"words": Strings("words", most_words=1), "inverse": inverse} | linear_members("words")
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         features = weigh(count_words(texts, state["words"]), state["inverse"])

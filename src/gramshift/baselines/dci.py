@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
-from gramshift.baselines.base import Baseline, Codes, Floats, State, linear_members
+from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.checks import check_count, check_flag
 from gramshift.baselines.word_features import (
     Linear,
@@ -25,7 +25,6 @@ from gramshift.baselines.word_features import (
     score,
     weigh,
 )
-from gramshift.runtime.schema import Array, Members, Strings
 
 LEAST = 3  # documents of its domain that a word must stand in
 PENALTIES = {True: [1e-5, 1e-4, 1e-3, 1e-2], False: [1e-2, 1e-1, 1e0]}
@@ -82,17 +81,6 @@ class DCI(Baseline):
             "deviations": seen.std(axis=0),
         }
         return state | self._fit(standardize(features), codes)
-
-    def _members(self) -> Members:
-        words: Members = {"words": Strings("words", most_words=1), "inverse": Array("<f8", ("words",))}
-        if not self.adapt:
-            return {**words, **linear_members("words")}
-        profiles = {
-            "profiles": Array("<f8", ("words", "pivots")),
-            "means": Array("<f8", ("pivots",)),
-            "deviations": Array("<f8", ("pivots",), low=0),
-        }
-        return {**words, **profiles, **linear_members("pivots")}
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         features: Any = weigh(count_words(texts, state["words"]), state["inverse"])

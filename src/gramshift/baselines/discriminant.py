@@ -2,15 +2,12 @@
 
 from typing import Any
 
-from gramshift.baselines.base import Baseline, Codes, Floats, State, linear_members
+from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.errors import InputError
 from gramshift.model.classifier import TransductiveClassifier, fit_on_gram
 from gramshift.model.fitted import Model
 from gramshift.model.similarities import Reference, make_similarities
 from gramshift.runtime.resources import Runtime
-from gramshift.runtime.schema import Members, Strings
-
-SOME, LONGEST = 10, 1000  # texts of a model and characters of them, in the trial of a file
 
 
 class KernelDiscriminant(Baseline):
@@ -47,17 +44,9 @@ class KernelDiscriminant(Baseline):
         model = classifier._fit.model
         return {"texts": source, "coefficients": model.coefficients, "intercepts": model.intercepts}
 
-    def _members(self) -> Members:
-        return {"texts": Strings("texts", unique=False)} | linear_members("texts")
-
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         similarities = make_similarities(self.kernel, self.ngram_range)
         return Model(similarities, Reference(state["texts"]), False, state["coefficients"], state["intercepts"]).score(texts)
-
-    def _try(self, state: State) -> Floats:
-        """Compare with the beginnings of a few texts: a file says how long and how many they are, and so how long all take."""
-        some = {"texts": [text[:LONGEST] for text in state["texts"][:SOME]], "coefficients": state["coefficients"][:SOME]}
-        return super()._try(state | some)
 
     def _classifier(self) -> TransductiveClassifier:
         return TransductiveClassifier(

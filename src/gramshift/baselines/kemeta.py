@@ -15,7 +15,6 @@ from gramshift.baselines.tagging import N_TEXTS, tag_text
 from gramshift.baselines.word_features import Linear, count_words, find_words, fit_logistic, inverse_frequency, score, weigh
 from gramshift.baselines.wordnet import load_wordnet
 from gramshift.learn.calibrate import softmax
-from gramshift.runtime.schema import LARGEST, Array, Member, Members, Size, Strings, Sum
 
 N_FOLDS = 10
 
@@ -57,7 +56,6 @@ def score_stack(views: list[Any], linears: list[Linear], upper: Linear) -> Float
 LENGTHS = {"words": 1, "phrases": 3}
 NEEDS = ("HanTa", "pattern")
 N_VIEWS = 5
-N_POLARITY = 35  # what describe_polarity tells of a text
 Bag = dict[str, float]
 
 
@@ -108,18 +106,6 @@ class KEMeta(Baseline):
         for place, (coefficients, intercepts) in enumerate([*linears, upper]):
             state |= {f"coefficients_{place}": coefficients, f"intercepts_{place}": intercepts}
         return state
-
-    def _members(self) -> Members:
-        keys = {name: Strings(name, most_words=longest) for name, longest in LENGTHS.items()}
-        members: dict[str, Member] = {**keys, **{name: Strings(name, least=0) for name in ("senses", "expanded")}}
-        members |= {f"{name}_inverse": Array("<f8", (name,)) for name in members}
-        members["polarity_mean"] = Array("<f8", (N_POLARITY,))
-        members["polarity_scale"] = Array("<f8", (N_POLARITY,), low=1 / LARGEST)
-        rows: list[Size] = ["words", "phrases", N_POLARITY, "senses", "expanded"]
-        for place, one in enumerate([Sum((row,)) for row in rows] + [Sum(("classes",) * N_VIEWS)]):
-            members[f"coefficients_{place}"] = Array("<f8", (one, "classes"))
-            members[f"intercepts_{place}"] = Array("<f8", ("classes",))
-        return members
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         *linears, upper = [(state[f"coefficients_{i}"], state[f"intercepts_{i}"]) for i in range(N_VIEWS + 1)]

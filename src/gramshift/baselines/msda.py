@@ -6,13 +6,11 @@ import numpy as np
 from scipy import linalg, sparse
 from sklearn.preprocessing import normalize
 
-from gramshift.baselines.base import Baseline, Codes, Floats, State, linear_members
+from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.checks import check_count, check_flag, check_number
 from gramshift.baselines.word_features import binary, count_words, document_frequency, find_words, fit_machine, largest, score
-from gramshift.runtime.schema import Array, Members, Number, Strings, Sum
 
 LEAST = 2  # documents that a word must stand in
-MOST_LAYERS = 100  # that a file may have
 RIDGE = 1e-5  # added to the diagonal, as published: words that always stand together would leave the solution open
 
 
@@ -66,14 +64,6 @@ class MSDA(Baseline):
             parts.append(hidden[: len(source)])
         coefficients, intercepts = fit_machine(side_by_side(parts), codes, C=self.C)
         return state | {"n_layers": n_layers, "coefficients": coefficients, "intercepts": intercepts}
-
-    def _members(self) -> Members:
-        n_layers = min(self.n_layers, MOST_LAYERS) if self.adapt else 0
-        layer = Array("<f8", (Sum(("words", 1)), "words"))
-        counted = Number(n_layers, n_layers, whole=True)
-        layers = {f"layer_{place}": layer for place in range(n_layers)}
-        rows = linear_members(*["words"] * (1 + n_layers))
-        return {"words": Strings("words", most_words=1), "n_layers": counted, **layers, **rows}
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         parts: list[Any] = [binary(count_words(texts, state["words"]))]

@@ -7,10 +7,9 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import svds
 
-from gramshift.baselines.base import Baseline, Codes, Floats, State, linear_members
+from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.checks import check_flag, check_number
 from gramshift.baselines.word_features import binary, count_words, find_words, fit_logistic, score
-from gramshift.runtime.schema import Array, Members, Strings
 
 
 class Projected(Baseline):
@@ -39,11 +38,6 @@ class Projected(Baseline):
             projection = rescale(present, self._project(present, codes), self.gamma)
         coefficients, intercepts = fit_logistic(join(present[: len(source)], projection), codes, C=self.C)
         return {"words": words, "projection": projection, "coefficients": coefficients, "intercepts": intercepts}
-
-    def _members(self) -> Members:
-        projection = Array("<f8", ("words", "directions" if self.adapt else 0))
-        rows = linear_members("words", "directions") if self.adapt else linear_members("words")
-        return {"words": Strings("words", most_words=2), "projection": projection} | rows
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         features = join(binary(count_words(texts, state["words"])), state["projection"])

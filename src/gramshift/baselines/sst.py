@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from gramshift.baselines.base import Baseline, Codes, Floats, State, linear_members
+from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.checks import check_count, check_flag, check_number, require
 from gramshift.baselines.tagging import tag_text
 from gramshift.baselines.thesaurus import (
-    N_COLUMNS,
     count_together,
     document_elements,
     expand,
@@ -21,7 +20,6 @@ from gramshift.baselines.thesaurus import (
 )
 from gramshift.baselines.word_features import fit_logistic, score
 from gramshift.errors import InputError
-from gramshift.runtime.schema import Array, Members, Number, Strings, Sum
 
 
 def gather_sentences(source: list[str], codes: Codes, target: list[str]) -> tuple[list[list[str]], Codes]:
@@ -103,18 +101,6 @@ class SST(Baseline):
         shares.check_format()  # of a file that was altered, say
         sums = sum_relatedness(mark(documents, entries), shares)
         return sparse.hstack([features, expand(sums, len(entries), self.n_expand)]).tocsr()
-
-    def _members(self) -> Members:
-        members: Members = {"words": Strings("words"), "entries": Strings("entries", least=0)}
-        if not self.adapt:
-            return {**members, **linear_members("words", "entries")}
-        thesaurus = {
-            "n_columns": Number(0, N_COLUMNS, whole=True, size="columns"),
-            "shares": Array("<f8", ("cells",), low=0),
-            "share_columns": Array("<i8", ("cells",), low=0, below="columns"),
-            "share_ends": Array("<i8", (Sum(("entries", 1)),), low=0, most="cells", rising="ends"),
-        }
-        return {**members, **thesaurus, **linear_members("words", "entries")}
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         return score(self._describe(state, texts), (state["coefficients"], state["intercepts"]))

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.semi_supervised import SelfTrainingClassifier
 
-from gramshift.baselines.base import Baseline, Codes, Floats, State, linear_members
+from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.checks import check_count, check_flag, check_number
 from gramshift.baselines.word_features import (
     Linear,
@@ -25,7 +25,6 @@ from gramshift.baselines.word_features import (
 from gramshift.kernels.registry import check_ngram_range
 from gramshift.learn.calibrate import softmax
 from gramshift.learn.selection import choose_by_shares
-from gramshift.runtime.schema import Array, Members, Strings
 
 LEAST = 2  # documents that a word must stand in, for self-training
 
@@ -61,10 +60,6 @@ class TfidfLogistic(Baseline):
         coefficients, intercepts = fit_logistic(weigh(counts, inverse), codes, C=self.C)
         return {"words": words, "inverse": inverse, "coefficients": coefficients, "intercepts": intercepts}
 
-    def _members(self) -> Members:
-        inverse = Array("<f8", ("words",))
-        return {"words": Strings("words", most_words=2), "inverse": inverse} | linear_members("words")
-
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         features = weigh(count_words(texts, state["words"]), state["inverse"])
         return score(features, (state["coefficients"], state["intercepts"]))
@@ -99,10 +94,6 @@ class TfidfCharacters(Baseline):
         inverse = inverse_frequency(counts)
         coefficients, intercepts = fit_machine(weigh(counts, inverse), codes, C=self.C)
         return {"ngrams": ngrams, "inverse": inverse, "coefficients": coefficients, "intercepts": intercepts}
-
-    def _members(self) -> Members:
-        inverse = Array("<f8", ("ngrams",))
-        return {"ngrams": Strings("ngrams"), "inverse": inverse} | linear_members("ngrams")
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         features = weigh(count_characters(texts, state["ngrams"], self.ngram_range), state["inverse"])

@@ -13,7 +13,6 @@ from gramshift.baselines.word_features import binary, count_words, find_words, f
 from gramshift.errors import InputError
 from gramshift.model.inputs import Target
 from gramshift.model.labels import as_labels, is_missing
-from gramshift.runtime.schema import Array, Members, Size, Strings, Sum
 from gramshift.text.documents import as_documents
 
 
@@ -34,7 +33,6 @@ def share_topics(counts: Any, topics: Floats) -> Floats:
 
 
 SMALLEST, LARGEST = 1e-3, 0.499  # of the weighted error on the target
-SMALLEST_SHARE = 1e-60  # of a word in a topic, in a file: what is not above 0 has no logarithm
 COMMON = 0.5  # words of more than this share of the documents tell nothing of topics
 
 
@@ -108,19 +106,6 @@ class TrAdaBoost(Baseline):
         together = sparse.vstack([features, theirs[chosen]], format="csr")
         return state | boost(together, np.concatenate([codes, known[chosen]]), len(source), self.n_rounds, self.C)
 
-    def _members(self) -> Members:
-        return self._declare("words")
-
-    def _declare(self, *features: Size) -> Members:
-        """The same for a model on these features; each that votes has a column."""
-        several: Size = "rounds" if self.adapt else 1
-        return {
-            "words": Strings("words", most_words=1),
-            "votes": Array("<f8", ("rounds" if self.adapt else 0,)),
-            "coefficients": Array("<f8", (Sum(features), several)),
-            "intercepts": Array("<f8", (several,)),
-        }
-
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         guesses = self._features(state, texts) @ state["coefficients"] + state["intercepts"]
         if len(state["votes"]):
@@ -170,11 +155,6 @@ class TopicTrAdaBoost(TrAdaBoost):
         super()._check_parameters()
         check_count("n_topics", self.n_topics)
         check_count("random_state", self.random_state, least=0)
-
-    def _members(self) -> Members:
-        words = Strings("topic words", most_words=1)
-        topics = Array("<f8", ("topics", "topic words"), low=SMALLEST_SHARE)
-        return {"topic_words": words, "topics": topics, **self._declare("words", "topics")}
 
     def _learn_features(self, source: list[str], target: list[str]) -> State:
         state = super()._learn_features(source, target)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from gramshift.baselines.base import Baseline, Codes, Floats, State, linear_members
+from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.checks import check_flag, check_number
 from gramshift.baselines.leaves.tsvm import solve_pairs
 from gramshift.baselines.word_features import count_words, find_words, inverse_frequency, score, weigh
@@ -12,7 +12,6 @@ from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS, check_ngram_range
 from gramshift.model.similarities import make_similarities
 from gramshift.model.string_kernel import StringKernel
-from gramshift.runtime.schema import Array, Members, Strings
 
 FIRST = 1e-5  # of the target documents' penalties, doubled from there
 TOLERANCE = 1e-3
@@ -94,13 +93,6 @@ class TransductiveSVM(Baseline):
             return state | {"words": words, "inverse": inverse, "coefficients": np.column_stack([-own, own])}
         kept = np.flatnonzero(weights)
         return state | {"texts": [texts[i] for i in kept], "coefficients": np.column_stack([-weights[kept], weights[kept]])}
-
-    def _members(self) -> Members:
-        assigned = {"assigned": Array("<i8", ("target" if self.adapt else 0,), low=0, most=1)}
-        if self.kernel == "words":
-            words = {"words": Strings("words", most_words=2), "inverse": Array("<f8", ("words",))}
-            return {**assigned, **words, **linear_members("words")}
-        return {**assigned, "texts": Strings("texts", unique=False), **linear_members("texts")}
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         if "words" in state:

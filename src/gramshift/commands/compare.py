@@ -43,6 +43,7 @@ def compare_files(
     reference: str | None,
     repeat: int,
     seed: int,
+    source_only: bool,
     output: Path,
     resume: bool,
     force: bool,
@@ -80,7 +81,8 @@ def compare_files(
     pairs = "every pair of domains" if data is not None else "one target"
     halves = f", {repeat} random halves each" if repeat else ""
     say(f"{len(texts) + len(given.get('target', []))} documents, {pairs}{halves}: {', '.join(names)}")
-    plan = plan_comparison(texts, labels, **given, methods=names, reference=reference, repeats=repeat, random_state=seed)
+    given |= {"methods": names, "reference": reference, "source_only": source_only}
+    plan = plan_comparison(texts, labels, **given, repeats=repeat, random_state=seed)
     kept = Kept(output / PARTS)
     if not force:
         _check_results(output, plan.fingerprint, kept, resume=resume)

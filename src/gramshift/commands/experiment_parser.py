@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gramshift.commands.help_lines import CONTINUE_HELP, FORMAT_HELP, JOBS_HELP, METHODS_HELP, TEXT_HELP
+from gramshift.commands.help_lines import CONTINUE_HELP, FORMAT_HELP, JOBS_HELP, METHODS_HELP, SOURCE_ONLY_HELP, TEXT_HELP
 from gramshift.errors import InputError
 from gramshift.runtime.progress_bar import progress_bar
 from gramshift.text.terminal import print_json, say, tell
@@ -50,6 +50,7 @@ def compare_command(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for tables, predictions and plot.")] = Path(
         "comparison"
     ),
+    source_only: Annotated[bool, typer.Option("--source-only", help=SOURCE_ONLY_HELP)] = False,
     resume: Annotated[bool, typer.Option("--continue", help=CONTINUE_HELP)] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace results that the folder already has.")] = False,
     plot: Annotated[bool, typer.Option("--plot/--no-plot", help="Draw the plot (needs matplotlib).")] = True,
@@ -87,6 +88,7 @@ def reproduce_command(
     preset: Annotated[
         str, typer.Option(help="Preset to run: paper, or best, which adds our default to the methods.")
     ] = "paper",
+    source_only: Annotated[bool, typer.Option("--source-only", help=SOURCE_ONLY_HELP)] = False,
     resume: Annotated[bool, typer.Option("--continue", help=CONTINUE_HELP)] = False,
     plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw the plots (needs matplotlib).")] = True,
     jobs: Annotated[int, typer.Option(help=f"{JOBS_HELP}; -1 for all cores.")] = -1,
@@ -107,6 +109,7 @@ def reproduce_command(
                 output,
                 settings=settings,
                 methods=wanted,
+                source_only=source_only,
                 resume=resume,
                 plots=plots,
                 n_jobs=jobs,
@@ -128,6 +131,7 @@ def reproduce_command(
             kernels=kernels,
             fields=fields,
             preset=preset,
+            source_only=source_only,
             resume=resume,
             plots=plots,
             n_jobs=jobs,

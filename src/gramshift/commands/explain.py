@@ -9,8 +9,7 @@ from gramshift.commands.outputs import as_option, check_outputs, open_output
 from gramshift.data.columns import Progress, find_columns, read_documents
 from gramshift.data.readers import open_table
 from gramshift.errors import InputError
-from gramshift.methods import OWN, load
-from gramshift.model.classifier import TransductiveClassifier
+from gramshift.model.classifier import load
 from gramshift.model.explanation import Explanation, mark_style
 from gramshift.model.word_spans import STRONGEST
 from gramshift.report.page import class_colours
@@ -55,10 +54,6 @@ def explain(
         with open_table(input, format=format, encoding=encoding, naming=as_option) as table:
             texts = read_documents(table, find_columns(table, text=column), progress=progress).texts
     classifier = load(model)
-    if not isinstance(classifier, TransductiveClassifier):
-        raise InputError(
-            f"{model} holds a {type(classifier).__name__}, which cannot be explained; those of {', '.join(OWN)} can"
-        )
     explanations = []
     for number, one in enumerate(texts):
         if progress is not None:

@@ -4,16 +4,15 @@ from typing import Any
 
 import typer
 
-from gramshift.methods import LABELLING, METHODS, OWN, STAGES
+from gramshift.methods import METHODS, OWN, RIVALS, STAGES
 
 FILES, COLUMNS, METHOD, RUN = "Files", "Columns", "Method", "Run"  # panels of the help
-METHOD_HELP = f"Our own methods ({', '.join(OWN)}), or a baseline: {', '.join(name for name in LABELLING if name not in OWN)}."
+METHOD_HELP = f"Our own methods ({', '.join(OWN)}), or a baseline: {', '.join(RIVALS)}."
 TEXT_HELP = "Column of the texts; title,body joins two columns."
 FORMAT_HELP = "Format of the inputs (csv, tsv, jsonl, parquet), if the file extension does not show it."
 KERNEL_HELP = "String kernel that compares documents"
 NGRAMS_HELP = "Lengths of the character n-grams, for example 3-6 or 4"
 ABSTAIN_HELP = "Give no label to documents below this confidence, for example 0.7."
-EMBEDDINGS_HELP = "Your own embeddings instead of n-grams: a .npy file with a row for each document"
 MEMORY_HELP = "Memory limit, for example '4 GiB'; what needs more is refused before any work starts."
 RESUME_HELP = "Checkpoint folder; an interrupted run resumes from it when the same command is given again."
 SCHEDULER_HELP = "Address of a running Dask scheduler, for example tcp://host:8786, for --engine dask."
@@ -21,6 +20,7 @@ JOBS_HELP = "Number of threads"
 FORCE_HELP = "Replace output files that exist."
 MODEL_HELP = "Model file that gramshift classify --save has written."
 METHODS_HELP = f"Methods to run: own ({', '.join(STAGES)}), baselines, all, or names from {', '.join(METHODS)}."
+SOURCE_ONLY_HELP = "Run each method's own classifier without adaptation, trained on the source alone."
 CONTINUE_HELP = "Continue an interrupted run with the finished results in the output folder."
 
 

@@ -3,9 +3,8 @@
 import os
 from typing import Any
 
-from gramshift.methods import load_with_head
 from gramshift.model.advice import counts_in_words
-from gramshift.model.classifier import TransductiveClassifier
+from gramshift.model.classifier import load_with_head
 from gramshift.model.model_schema import OF_THE_MACHINE
 from gramshift.model.settings import ROWS
 from gramshift.runtime.memory import human
@@ -17,27 +16,26 @@ SAFE = "all checksums match; loading runs no code"
 def describe_model(path: str) -> dict[str, Any]:
     """Tell what is in the file, which is read and checked as a whole, as it is for predictions."""
     classifier, head = load_with_head(path)
-    is_own = isinstance(classifier, TransductiveClassifier)
-    texts = _texts(classifier) if is_own else classifier._state.get("texts", [])
+    fit, texts = classifier._fit, _texts(classifier)
     n_source = int((classifier.labeled_iter_ == 0).sum())
-    parameters = head["parameters"] | head.get("settings", {})
+    parameters = head["parameters"] | head["settings"]
     parameters = {name: value for name, value in parameters.items() if name not in OF_THE_MACHINE}
     return {
         "path": path,
         "class": type(classifier).__name__,
         "bytes": os.path.getsize(path),
-        "saved": (head.get("saved") or "not recorded")[:40],
+        "saved": head["saved"][:40],
         "format_version": head["format_version"],
-        "versions": {name[:40]: value[:40] for name, value in (head.get("versions") or {}).items()},
+        "versions": {name[:40]: value[:40] for name, value in head["versions"].items()},
         "classes": classifier.classes_.tolist(),
         "n_source": n_source,
-        "n_corrected": classifier._fit.n_corrected if is_own else 0,
+        "n_corrected": fit.n_corrected,
         "n_target": len(classifier.transduction_),
-        "n_sampled": len(classifier._fit.scores) if is_own and classifier._fit.sampled is not None else None,
+        "n_sampled": None if fit.sampled is None else len(fit.scores),
         "n_texts": len(texts),
         "n_characters": sum(map(len, texts)),
-        "n_rows": len(classifier._fit.model.documents) if is_own and classifier.kernel == ROWS else None,
-        "n_ngrams": _count_ngrams(classifier) if is_own else None,
+        "n_rows": len(fit.model.documents) if classifier.kernel == ROWS else None,
+        "n_ngrams": _count_ngrams(classifier),
         "rounds": [step | _by_name(step) for step in classifier.history_],
         "parameters": parameters,
         "safe": SAFE,
@@ -83,10 +81,9 @@ def in_words(found: dict[str, Any]) -> list[Line]:
         "safe to open": found["safe"],
     }
     for number, step in enumerate(found["rounds"], start=1):
-        added, counts = sum(step["added"].values()), step["labels"]
+        added = sum(step["added"].values())
         joined = f"{added} pseudo-labels, " if added else ""
-        labels = "" if counts is None else visible(counts_in_words(counts, 10))
-        lines[f"round {number}"] = f"{joined}{labels or 'labels not recorded'}"
+        lines[f"round {number}"] = f"{joined}{visible(counts_in_words(step['labels'], 10))}"
     width = max(map(len, lines))
     told = [Line("Model", "bold"), *(Line(f"{name.ljust(width)}  {words}", indent=2) for name, words in lines.items())]
     parameters = {name: str(value) for name, value in found["parameters"].items()}
@@ -95,9 +92,6 @@ def in_words(found: dict[str, Any]) -> list[Line]:
     return told + [Line(f"{name.ljust(width)}  {value}", indent=2) for name, value in parameters.items()]
 
 
-def _by_name(step: dict[str, dict[object, int] | None]) -> dict[str, dict[str, int] | None]:
+def _by_name(step: dict[str, dict[object, int]]) -> dict[str, dict[str, int]]:
     """Return the counts of a round by names: JSON has no keys but strings."""
-    return {
-        key: None if counts is None else {str(name): count for name, count in counts.items()}
-        for key, counts in ((key, step[key]) for key in ("added", "labels"))
-    }
+    return {key: {str(name): count for name, count in step[key].items()} for key in ("added", "labels")}

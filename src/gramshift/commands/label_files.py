@@ -29,7 +29,7 @@ from gramshift.data.readers import open_table
 from gramshift.data.tables import Part, Table, check_reread
 from gramshift.data.writing import open_writer, output_style
 from gramshift.errors import InputError
-from gramshift.methods import load
+from gramshift.model.classifier import load
 from gramshift.runtime.door import parse_json, read_regular
 from gramshift.runtime.lock import hold, let_go
 from gramshift.runtime.replacing import remove_leftovers, replaced_file

@@ -13,7 +13,7 @@ from gramshift.commands.help_lines import COLUMNS, METHOD, RUN
 from gramshift.commands.help_lines import make_file_option as _file
 from gramshift.commands.help_lines import make_option as _option
 from gramshift.errors import InputError
-from gramshift.methods import ENGINES, FORMATS, KERNELS, LABELLING, PRESETS
+from gramshift.methods import ENGINES, FORMATS, KERNELS, METHODS, PRESETS
 from gramshift.runtime.progress_bar import progress_bar
 from gramshift.text.terminal import print_json, say, show, show_lines, tell
 
@@ -57,7 +57,7 @@ def classify_command(
         str | None, _option("--encoding", help="Character encoding of the inputs.", panel=COLUMNS, default="utf-8")
     ] = None,
     method: Annotated[
-        str | None, _option("--method", help=help_lines.METHOD_HELP, panel=METHOD, default="best", values=tuple(LABELLING))
+        str | None, _option("--method", help=help_lines.METHOD_HELP, panel=METHOD, default="best", values=tuple(METHODS))
     ] = None,
     preset: Annotated[
         str | None,
@@ -104,7 +104,6 @@ def classify_command(
         str | None,
         _file("--unlabelled", help="More unlabelled texts of the target domain: learnt from, but not in the output."),
     ] = None,
-    embeddings: Annotated[str | None, _file("--embeddings", help=f"{help_lines.EMBEDDINGS_HELP}.")] = None,
     abstain_below: Annotated[float | None, _option("--abstain-below", help=help_lines.ABSTAIN_HELP, panel=METHOD)] = None,
     landmarks: Annotated[
         str | None,
@@ -351,9 +350,6 @@ def predict_command(
     text: Annotated[str | None, typer.Option(help=help_lines.TEXT_HELP)] = None,
     format: Annotated[str | None, typer.Option(help=help_lines.FORMAT_HELP)] = None,
     encoding: Annotated[str, typer.Option(help="Character encoding of the input.")] = "utf-8",
-    embeddings: Annotated[
-        str | None, typer.Option(metavar="FILE", help=f"{help_lines.EMBEDDINGS_HELP}, for a model of embeddings.")
-    ] = None,
     abstain_below: Annotated[float | None, typer.Option(help=help_lines.ABSTAIN_HELP)] = None,
     engine: Annotated[
         str, typer.Option(help="Where the work is done: threads, or dask, whose workers label files in parallel.")
@@ -387,7 +383,6 @@ def predict_command(
             text=text,
             format=format,
             encoding=encoding,
-            embeddings=embeddings,
             abstain_below=abstain_below,
             engine=engine,
             scheduler=scheduler,

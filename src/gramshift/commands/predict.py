@@ -3,14 +3,11 @@
 import time
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from gramshift.commands.classify.findings import list_classes
 from gramshift.commands.classify.labelled import label_columns, renamed_in_words
 from gramshift.commands.classify.options import check_engine
 from gramshift.commands.classify.reading import Say
-from gramshift.commands.label_files import MOST_ROWS, LabelOptions, Score, count_rows, label_files, label_table
+from gramshift.commands.label_files import MOST_ROWS, LabelOptions, count_rows, label_files, label_table
 from gramshift.commands.outputs import (
     STANDARD,
     as_option,
@@ -22,11 +19,10 @@ from gramshift.commands.outputs import (
 )
 from gramshift.data.columns import Progress, find_columns
 from gramshift.data.readers import format_of, open_table
-from gramshift.data.vectors import raise_count, read_vectors
 from gramshift.data.writing import output_style
 from gramshift.errors import InputError
-from gramshift.methods import load
 from gramshift.model.advice import labelled_in_words
+from gramshift.model.classifier import TransductiveClassifier, load
 from gramshift.model.settings import ROWS
 from gramshift.runtime.resources import Runtime
 from gramshift.text.terminal import Line
@@ -41,7 +37,6 @@ def predict(
     text: str | None = None,
     format: str | None = None,
     encoding: str = "utf-8",
-    embeddings: str | None = None,
     abstain_below: float | None = None,
     force: bool = False,
     engine: str = "threads",
@@ -57,25 +52,25 @@ def predict(
     check_engine(engine, scheduler)
     files = expand_inputs([input] if isinstance(input, str) else input, format=format)
     if goes_into_folder(files, output):
-        if embeddings is not None:
-            raise InputError("--embeddings has the rows of one input; give one, and --output a file")
         planned = plan_files(files, output, format=format, kept=[model])
         runtime = Runtime(jobs, progress=progress, engine=engine, scheduler=scheduler)
         classifier = _load(model, jobs)
-        _choose_score(classifier, model, None, 1)
         result = label_files(model, classifier, planned, output, options, runtime, force=force, most_rows=most_rows, say=say)
     elif engine == "dask":
         raise InputError("--engine dask gives each worker a file of its own; several inputs go into a folder: --output labels/")
     else:
-        result = _predict_one(model, files[0], output, options, embeddings, jobs, force, progress, say, most_rows)
+        result = _predict_one(model, files[0], output, options, jobs, force, progress, say, most_rows)
     del result["confidence"]
     return result | {"model": model, "output": output, "seconds": round(time.perf_counter() - begun, 2)}
 
 
-def _load(model: str, jobs: int) -> Any:
-    """A model that works on so many threads, if it can."""
-    classifier: Any = load(model)
-    return classifier.set_params(n_jobs=jobs) if "n_jobs" in classifier.get_params() else classifier
+def _load(model: str, jobs: int) -> TransductiveClassifier:
+    """Load a model of texts, which works on so many threads."""
+    classifier = load(model)
+    if classifier.kernel == ROWS:
+        raise InputError(f"{model} was fitted on rows of numbers, not on texts; use gramshift.load(...).predict in Python")
+    classifier.set_params(n_jobs=jobs)
+    return classifier
 
 
 def _predict_one(
@@ -83,14 +78,13 @@ def _predict_one(
     input: str,
     output: str,
     options: LabelOptions,
-    embeddings: str | None,
     jobs: int,
     force: bool,
     progress: Progress | None,
     say: Say,
     most_rows: int,
 ) -> dict[str, Any]:
-    check_outputs({"--output": output}, [model, input, *filter(None, [embeddings])], force=force)
+    check_outputs({"--output": output}, [model, input], force=force)
     if output != STANDARD:
         format_of(output, "another --output")
     with open_table(input, format=options.format, encoding=options.encoding, naming=as_option) as table:
@@ -102,43 +96,19 @@ def _predict_one(
         if words is not None:
             say(words)
         size = count_rows(classifier, most_rows)
-        score, vectors = _choose_score(classifier, model, embeddings, size)
         with open_output(output) as file:
-            result = label_table(
+            return label_table(
                 table,
                 columns,
                 file,
                 output,
-                score=score,
+                score=lambda number, texts: classifier.predict_proba(texts),
                 ours=ours,
                 classes=classifier.classes_,
                 abstain_below=options.abstain_below,
                 size=size,
                 told=lambda: None if progress is None else progress("labelling", *table.position()),
             )
-            if vectors is not None and result["n"] != len(vectors):
-                raise_count(str(embeddings), len(vectors), [(input, result["n"])], option="--embeddings")
-            return result
-
-
-def _choose_score(classifier: Any, model: str, embeddings: str | None, size: int) -> tuple[Score, NDArray[np.float64] | None]:
-    """What gives the probabilities of a part: by its texts, or by rows of numbers, which stand in parts of ``size`` too."""
-    by_rows = getattr(classifier, "kernel", None) == ROWS
-    if by_rows != (embeddings is not None):
-        words = "was fitted on embeddings; give those of the new documents with --embeddings, for one input at a time"
-        raise InputError(f"{model} {words if by_rows else 'was fitted on texts; leave --embeddings out'}")
-    if embeddings is None:
-        return lambda number, texts: classifier.predict_proba(texts), None
-    vectors = read_vectors(embeddings, None, option="--embeddings")
-
-    def score(number: int, texts: list[str]) -> NDArray[np.float64]:
-        here = vectors[number * size :][: len(texts)]
-        rows = np.zeros((len(texts), vectors.shape[1]))  # too few are an error at the end, when it is known how many there are
-        rows[: len(here)] = here
-        found: NDArray[np.float64] = classifier.predict_proba(rows)
-        return found
-
-    return score, vectors
 
 
 def in_words(result: dict[str, Any]) -> list[Line]:

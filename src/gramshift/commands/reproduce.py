@@ -35,6 +35,7 @@ def reproduce_tables(
     kernels: str = "presence,intersection",
     fields: str = "title+text",
     preset: str = "paper",
+    source_only: bool = False,
     resume: bool = False,
     plots: bool = True,
     n_jobs: int = -1,
@@ -57,12 +58,13 @@ def reproduce_tables(
         methods=names,
         kernels=kinds,
         fields=fields,
+        source_only=source_only,
         resume=resume,
         n_jobs=n_jobs,
         progress=progress,
         say=say,
     )
-    drawn = _draw(result, output, kinds[0], say) if plots and n_stages else []
+    drawn = _draw(result, output, kinds[0], say) if plots and n_stages and not source_only else []
     return result | {"files": [*FILES, *(path.name for path in drawn)]}
 
 
@@ -85,6 +87,7 @@ def reproduce_amazon5(
     *,
     settings: str,
     methods: str,
+    source_only: bool,
     resume: bool,
     plots: bool,
     n_jobs: int,
@@ -98,7 +101,7 @@ def reproduce_amazon5(
     kept = Kept(output / PARTS)
     if not resume:
         kept.clear()
-    found = run_amazon5(data, pairs, names, kept=kept, n_jobs=n_jobs, progress=progress, say=say)
+    found = run_amazon5(data, pairs, names, kept=kept, source_only=source_only, n_jobs=n_jobs, progress=progress, say=say)
     table = beside_published(found)
     files = write_all(found, output, say, plot=plots)
     with replaced_file(output / "published.md", follow=False) as file:

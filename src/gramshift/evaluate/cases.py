@@ -1,7 +1,4 @@
-"""Cases of a comparison: labelled source documents, a target, and what a method answers.
-
-True labels are for counting only, but for methods whose row of the table says which share of them they are told.
-"""
+"""Cases of a comparison: labelled source documents, a target, and what a method answers. True labels are for counting only."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -64,7 +61,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Answers:
-    """What a method says of the target documents of a case, and what that took; :func:`scored` says which of them count."""
+    """What a method says of the target documents of a case, and what that took."""
 
     method: str
     codes: Codes
@@ -170,32 +167,8 @@ def every_pair(names: Sequence[str]) -> list[tuple[tuple[str, ...], str]]:
     return [((source,), target) for source, target in permutations(names, 2)]
 
 
-def scored(method: str, truth: Codes) -> NDArray[np.bool_]:
-    """Which target documents a method is judged by: all but those whose true labels it is told, the same ones at any time.
-
-    It is told its share of every class, at least one document, and never the last one of a class.
-    """
-    result = np.ones(len(truth), bool)
-    if METHODS[method].told:
-        generator = np.random.default_rng(0)
-        for code in np.unique(truth).tolist():
-            of_class = np.flatnonzero(truth == code)
-            n_told = min(max(1, round(METHODS[method].told * len(of_class))), len(of_class) - 1)
-            result[generator.choice(of_class, n_told, replace=False)] = False
-    return result
-
-
-def tell(method: str, truth: Codes, codes: Codes) -> list[int | None] | None:
-    """The true classes that a method is told, with gaps for the documents that it is judged by; None for nearly all methods."""
-    if not METHODS[method].told:
-        return None
-    known = set(codes.tolist())  # a class that the source lacks cannot be learnt from
-    pairs = zip(scored(method, truth).tolist(), truth.tolist(), strict=True)
-    return [None if judged or code not in known else code for judged, code in pairs]
-
-
 def answer(corpus: Corpus, case: Case, method: str, **options: Any) -> Answers:
-    """Let a method label the target of a case; no true label is handed to it but those that its row of the table tells of."""
+    """Let a method label the target of a case; no true label is handed to it."""
     chosen = [(corpus.domains[name], rows) for name, rows in zip(case.source, case.source_rows, strict=True)]
     texts = [domain.texts[row] for domain, rows in chosen for row in rows.tolist()]
     codes = np.concatenate([domain.codes[rows] for domain, rows in chosen])
@@ -203,7 +176,7 @@ def answer(corpus: Corpus, case: Case, method: str, **options: Any) -> Answers:
     known = np.unique(codes)
     begun = time.perf_counter()
     with peak_memory() as used:
-        classifier = fit_method(method, texts, codes, target, told=tell(method, corpus.truth(case), codes), **options)
+        classifier = fit_method(method, texts, codes, target, **options)
         found, given = np.asarray(classifier.transduction_, np.intp), classifier.transduction_proba_
     probabilities = np.zeros((len(target), len(corpus.classes)))
     probabilities[:, known] = np.round(given, DIGITS)
@@ -217,17 +190,17 @@ def fit_method(
     target: list[str],
     *,
     calibrate: bool = True,
-    told: list[int | None] | None = None,
+    source_only: bool = False,
     **options: Any,
 ) -> Any:
-    """Fit a method on labelled texts and target texts without labels, or with those that it is told.
+    """Fit a method on labelled texts and target texts; ``calibrate``: probabilities will be asked for.
 
-    ``calibrate``: probabilities will be asked for.
+    With ``source_only`` the method's own classifier is fitted, without adaptation.
     """
-    classifier = METHODS[method].make(**options)
+    classifier = METHODS[method].make(source_only=source_only, **options)
     if METHODS[method].is_own:  # without warnings of labels that look wrong: here it is counted how many are
         return classifier._fit_with(texts, codes, target, classifier._runtime(), calibrate=calibrate)
-    return classifier.fit(texts, codes, target=target, **({} if told is None else {"target_labels": told}))
+    return classifier.fit(texts, codes, target=target)
 
 
 CLEAR, STATUS = Path("/proc/self/clear_refs"), Path("/proc/self/status")

@@ -3,10 +3,9 @@
 import os
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,6 @@ from gramshift.evaluate.cases import (
     every_pair,
     find_faults,
     make_cases,
-    scored,
     warm_up,
 )
 from gramshift.evaluate.kept import Kept, digest_source
@@ -32,6 +30,7 @@ from gramshift.evaluate.resampling import DRAWS, Clustered, correct_by_holm, dif
 from gramshift.evaluate.scoring import brier, by_class, calibration_error, interval, mcnemar
 from gramshift.methods import BEST, METHODS, parse_methods
 from gramshift.model.labels import as_labels, encode_labels, find_alike, is_missing
+from gramshift.model.saving import library_versions
 from gramshift.runtime.schema import EPSILON, Anything, Array, Listed, Number, Record
 from gramshift.text.documents import as_documents, as_list
 
@@ -40,7 +39,6 @@ Row = dict[str, Any]
 USUAL = ("plain", "tkc", BEST, "tfidf")
 ROWS = Listed(Anything(), "documents", 10**8)
 KEPT = Record({"codes": ROWS, "probabilities": ROWS, "seconds": Number(0)}, {"memory": Number(0)})  # before they are arrays
-LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
 SOURCE, TARGET = "source", "target"
 
 
@@ -55,15 +53,15 @@ def compare(
     reference: str | None = None,
     repeats: int = 0,
     random_state: int = 0,
+    source_only: bool = False,
     folder: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> "Comparison":
     """Run methods side by side on documents whose labels are known, and count how often each is right.
 
-    True labels of target documents are used to count, never to learn, except by methods that are told a tenth of them: these
-    documents do not count there, so that such a method is not tested against others. Methods run one after the other, so
-    that their time and memory can be compared.
+    True labels of target documents are used to count, never to learn. Methods run one after the other, so that their time
+    and memory can be compared.
 
     Parameters
     ----------
@@ -82,6 +80,8 @@ def compare(
         the documents that were drawn.
     random_state : int
         Decides the halves and the draws of the bootstrap.
+    source_only : bool
+        Run each method's own classifier without adaptation, trained on the source alone. What a method adds is the difference.
     folder : path, optional
         Where finished results are kept. The same comparison goes on where an earlier one was stopped.
     n_jobs : int, optional
@@ -108,6 +108,7 @@ def compare(
         reference=reference,
         repeats=repeats,
         random_state=random_state,
+        source_only=source_only,
     )
     return plan.run(kept=None if folder is None else Kept(Path(folder)), n_jobs=n_jobs, progress=progress)
 
@@ -123,13 +124,14 @@ def plan_comparison(
     reference: str | None = None,
     repeats: int = 0,
     random_state: int = 0,
+    source_only: bool = False,
 ) -> "Plan":
     """Check the arguments of ``compare``, warn of what is odd, and return what can be run."""
     names = parse_methods(methods if isinstance(methods, str) else ",".join(methods))
     for name in names:
         METHODS[name].check()
     if reference is None:
-        reference = BEST if BEST in names else next((name for name in names if not METHODS[name].told), names[0])
+        reference = BEST if BEST in names else names[0]
     if reference not in names:
         raise InputError(f"reference {reference!r} is not among the methods: {', '.join(names)}")
     if isinstance(repeats, bool) or not isinstance(repeats, int | np.integer) or repeats < 0:
@@ -141,7 +143,7 @@ def plan_comparison(
     check_cases(corpus, cases, names)
     for words in find_faults(corpus, cases):
         warnings.warn(words, stacklevel=3)
-    return Plan(corpus, cases, names, reference, int(repeats), int(random_state))
+    return Plan(corpus, cases, names, reference, int(repeats), int(random_state), source_only)
 
 
 @dataclass(frozen=True)
@@ -154,6 +156,7 @@ class Plan:
     reference: str
     repeats: int = 0
     seed: int = 0
+    source_only: bool = False
 
     @cached_property
     def fingerprint(self) -> str:
@@ -162,8 +165,9 @@ class Plan:
 
     def run(self, *, kept: Kept | None = None, n_jobs: int | None = None, progress: Progress | None = None) -> "Comparison":
         """Run all methods on all cases; what an earlier run has kept is taken from its folder."""
-        warm_up([name for name in self.methods if not METHODS[name].told])
-        answers, n_reused = run_cases(self.corpus, self.cases, self.methods, kept=kept, n_jobs=n_jobs, progress=progress)
+        warm_up(self.methods)
+        options: Row = {"source_only": self.source_only, "kept": kept, "n_jobs": n_jobs, "progress": progress}
+        answers, n_reused = run_cases(self.corpus, self.cases, self.methods, **options)
         return Comparison(self, answers, n_reused)
 
 
@@ -210,26 +214,26 @@ def run_cases(
     cases: list[Case],
     methods: list[str],
     *,
+    source_only: bool = False,
     kept: Kept | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[list[list[Answers]], int]:
     """The answers of all methods to all cases, and how many of them an earlier run had kept."""
-    code = {"versions": {name: version(name) for name in LIBRARIES}, "source": digest_source()}
+    code = {"versions": library_versions(), "source": digest_source()}
     done, n_reused, result = 0, 0, []
     for case in cases:
         documents = corpus.fingerprint(case)
         several = []
         for method in methods:
-            row, name = METHODS[method], f"{documents}-{method}"
-            key: Row = code | {"documents": documents, "method": method, "options": row.options, "told": row.told}
-            store = kept if row.grouped else None  # what depends on a folder of the user's is found anew
-            found = None if store is None else _unpack(method, store.load(name, key), len(case.target_rows), corpus)
+            row, name = METHODS[method], f"{documents}-{method}{'-source-only' if source_only else ''}"
+            key: Row = code | {"documents": documents, "method": method, "options": row.options, "source_only": source_only}
+            found = None if kept is None else _unpack(method, kept.load(name, key), len(case.target_rows), corpus)
             n_reused += found is not None
             if found is None:
-                found = answer(corpus, case, method, **({"n_jobs": n_jobs} if row.is_own else {}))
-                if store is not None:
-                    store.save(name, key, _pack(found))
+                found = answer(corpus, case, method, source_only=source_only, **({"n_jobs": n_jobs} if row.is_own else {}))
+                if kept is not None:
+                    kept.save(name, key, _pack(found))
             several.append(found)
             done += 1
             if progress is not None:
@@ -300,12 +304,10 @@ class Comparison:
             truth = self.corpus.truth(case)
             right = {one.method: one.codes == truth for one in several}
             for one in several:
-                judged = scored(one.method, truth)
-                kept = replace(one, codes=one.codes[judged], probabilities=one.probabilities[judged])
                 rows.append(
                     {"source": " + ".join(case.source), "target": case.target, "setting": case.setting}
-                    | {"repeat": case.repeat, "method": one.method, "n": int(judged.sum())}
-                    | count(truth[judged], kept, self.corpus.classes)
+                    | {"repeat": case.repeat, "method": one.method, "n": len(truth)}
+                    | count(truth, one, self.corpus.classes)
                     | {"p_value": self._test(right, one.method), "seconds": one.seconds, "memory": one.memory}
                 )
         tested = [row for row in rows if row["p_value"] is not None]
@@ -317,11 +319,7 @@ class Comparison:
         return rows
 
     def _test(self, right: dict[str, Any], method: str) -> float | None:
-        return mcnemar(right[method], right[self.reference]) if self._is_tested(method) else None
-
-    def _is_tested(self, method: str) -> bool:
-        """Whether it is another than the reference, and both are judged by the same documents: by all."""
-        return method != self.reference and not METHODS[method].told and not METHODS[self.reference].told
+        return mcnemar(right[method], right[self.reference]) if method != self.reference else None
 
     @cached_property
     def summary(self) -> list[Row]:
@@ -333,7 +331,7 @@ class Comparison:
         for case, several in zip(self.cases, self.answers, strict=True):
             truth = self.corpus.truth(case)
             for mine_too, one in zip(right, several, strict=True):
-                mine_too.append(np.where(scored(one.method, truth), one.codes == truth, np.nan))
+                mine_too.append((one.codes == truth).astype(np.float64))
         drawn = dict(zip(self.methods, clusters.means_of(right), strict=True))
         pooled = {name: np.concatenate(values) for name, values in zip(self.methods, right, strict=True)}
         result: list[Row] = []
@@ -345,11 +343,11 @@ class Comparison:
             line["memory"] = None if any(row["memory"] is None for row in mine) else max(row["memory"] for row in mine)
             line["low"], line["high"] = interval_of(drawn[method])
             if len(mine) == 1:  # a bootstrap of few documents that are all right would leave no doubt
-                known = pooled[method][~np.isnan(pooled[method])]
-                line["low"], line["high"] = (bound / 100 for bound in interval(int(known.sum()), len(known)))
+                n_right = int(pooled[method].sum())
+                line["low"], line["high"] = (bound / 100 for bound in interval(n_right, len(pooled[method])))
             line["spread"] = self._spread(mine)
             apart = drawn[method] - drawn[self.reference]
-            tested = self._is_tested(method)
+            tested = method != self.reference
             line["difference"] = line["accuracy"] - self._mean(self.reference) if tested else None
             line["difference_low"], line["difference_high"] = interval_of(apart) if tested else (None, None)
             line["p_value"], line["p_holm"] = None, None

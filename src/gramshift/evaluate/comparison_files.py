@@ -5,18 +5,18 @@ import gzip
 import io
 import json
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from gramshift.evaluate.cases import scored
-from gramshift.evaluate.comparison import LIBRARIES, Comparison, Row
+from gramshift.evaluate.comparison import Comparison, Row
 from gramshift.evaluate.scoring import LEVEL
-from gramshift.methods import METHODS, TOLD
+from gramshift.methods import METHODS
+from gramshift.model.saving import library_versions
 from gramshift.runtime.memory import human
 from gramshift.runtime.replacing import Replacing
 
 FIGURES = ("accuracy", "macro_f1", "ece", "brier", "p_value", "p_holm", "seconds", "memory")
+SOURCE_ONLY = "Source only: each method's own classifier without adaptation, trained on the source alone."
 COLUMNS = ("source", "target", "repeat", "method", "n", *FIGURES)
 
 
@@ -44,8 +44,9 @@ def to_json(found: Comparison) -> dict[str, Any]:
         "documents": found.plan.fingerprint,
         "repeats": found.plan.repeats,
         "random_state": found.plan.seed,
+        "source_only": found.plan.source_only,
         "reused": found.n_reused,
-        "versions": {name: version(name) for name in LIBRARIES},
+        "versions": library_versions(),
         "bootstrap_draws": found.draws,
         "summary": found.summary,
         "rows": found.rows,
@@ -74,11 +75,7 @@ def answers_to_csv(found: Comparison) -> str:
         truth, ends = found.corpus.truth(case).tolist(), (" + ".join(case.source), case.target)
         for one in several:
             sure = one.probabilities.max(axis=1).tolist()
-            judged = scored(one.method, found.corpus.truth(case)).tolist()
-            answers = zip(case.target_rows.tolist(), truth, one.codes.tolist(), sure, judged, strict=True)
-            for row, code, label, confidence, counts in answers:
-                if not counts:  # its true label was told
-                    continue
+            for row, code, label, confidence in zip(case.target_rows.tolist(), truth, one.codes.tolist(), sure, strict=True):
                 writer.writerow([*ends, case.repeat, one.method, row, names[code], names[label], f"{confidence:.4f}"])
     return out.getvalue()
 
@@ -128,11 +125,12 @@ def notes_of(found: Comparison) -> list[str]:
     if len(found.cases) == 1:
         drawn = "Intervals by Wilson's formula"
     reused = f" {found.n_reused} results, with their seconds and memory, are of an earlier run." if found.n_reused else ""
+    alone = [SOURCE_ONLY] if found.plan.source_only else []
     return [
+        *alone,
         f"{means}{drawn}{shared}.{reused}",
         f"*: differs from {found.reference}, at {LEVEL} after Holm's correction for all methods of the table. "
         "ECE, Brier: how far confidence is from the truth, 0 at best. Memory: beyond what the process had before.",
-        *(f"{METHODS[name].title}: {TOLD}." for name in found.methods if METHODS[name].told),
     ]
 
 

@@ -4,10 +4,8 @@ import csv
 import gzip
 import io
 import json
-import platform
 import time
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +13,18 @@ import numpy as np
 
 from gramshift.data.reviews import FIELDS, N_REVIEWS, Sentiment, digest, load_sentiment
 from gramshift.errors import InputError
-from gramshift.evaluate.cases import scored
 from gramshift.evaluate.experiment import PAPER, Documents, Outcome, run_on_texts, run_settings
 from gramshift.evaluate.protocol import LETTERS, Setting
 from gramshift.evaluate.results import Parts, differences, make_means, make_rows, make_tables, to_csv, to_markdown
 from gramshift.learn.features import compact
 from gramshift.methods import BEST, METHODS
-from gramshift.model.settings import PRESETS, Settings
+from gramshift.model.saving import library_versions
+from gramshift.model.settings import PLAIN, PRESETS, Settings
 from gramshift.model.string_kernel import StringKernel
 from gramshift.ngrams.index import KINDS
 from gramshift.runtime.replacing import Replacing
 
 NGRAM_RANGE = PAPER.ngram_range
-LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
 Report = Callable[[str, int, int], None]
 Outcomes = dict[str, dict[str | None, list[Outcome]]]
 """Outcomes by setting, then by kernel; the kernel is None for methods that have their own, or none."""
@@ -41,6 +38,7 @@ def reproduce(
     methods: list[str],
     kernels: list[str],
     fields: str = "title+text",
+    source_only: bool = False,
     resume: bool = False,
     n_jobs: int | None = -1,
     progress: Report | None = None,
@@ -57,6 +55,8 @@ def reproduce(
     stages, others = (
         [name for name in METHODS if name in methods and METHODS[name].is_stage is kind] for kind in (True, False)
     )
+    if source_only and stages:
+        stages = [PLAIN]  # that is what the stages of the paper are without adaptation
     begun = time.perf_counter()
     letters = "".join(letter for letter in LETTERS if any(letter in setting.letters for setting in settings))
     sentiment = load_sentiment(data, letters=letters, n_reviews=n_reviews)
@@ -68,9 +68,10 @@ def reproduce(
         say(f"{odd} notes on encodings and control characters of the reviews will be in {output / 'results.json'}")
     output.mkdir(parents=True, exist_ok=True)
     digests = {letter: digest(domain.reviews) for letter, domain in sentiment.domains.items()}
-    versions = {name: version(name) for name in LIBRARIES} | {"python": platform.python_version()}
+    versions = library_versions()
     parameters = {"ngram_range": list(NGRAM_RANGE), "alpha": paper.alpha, "n_added": paper.n_added, "seed": None}
-    key = {"fields": fields, "parameters": parameters | {BEST: PRESETS[BEST]}, "versions": versions}
+    key: dict[str, Any] = {"fields": fields, "parameters": parameters | {BEST: PRESETS[BEST]}, "versions": versions}
+    key |= {"source_only": True} if source_only else {}
     parts = Parts(output / "parts", key, digests, {letter: len(domain.codes) for letter, domain in sentiment.domains.items()})
     documents = Documents(letters, np.concatenate([sentiment.domains[letter].codes for letter in letters]).astype(np.intp))
     texts = [text for letter in letters for text in sentiment.domains[letter].texts(fields)]
@@ -95,12 +96,15 @@ def reproduce(
                     progress("settings", done, total)
             del gram
     if others:
-        found_all = _run_others(texts, documents, settings, others, parts, resume=resume, n_jobs=n_jobs, progress=progress)
+        found_all = _run_others(
+            texts, documents, settings, others, parts, source_only=source_only, resume=resume, n_jobs=n_jobs, progress=progress
+        )
         for setting in settings:
             outcomes[setting.name][None] = [found_all[name, setting] for name in others]
     rows = []
     for setting in settings:
-        rows += make_rows(outcomes[setting.name], documents.codes[documents.rows(setting.target)], fields=fields)
+        codes = documents.codes[documents.rows(setting.target)]
+        rows += make_rows(outcomes[setting.name], codes, fields=fields, source_only=source_only)
     truth = {letter: np.array(sentiment.domains[letter].codes, np.intp) for letter in letters}
     result = {
         "rows": rows,
@@ -122,6 +126,7 @@ def _run_others(
     methods: list[str],
     parts: Parts,
     *,
+    source_only: bool,
     resume: bool,
     n_jobs: int | None,
     progress: Report | None,
@@ -133,7 +138,8 @@ def _run_others(
         kept = parts.load(None, setting, [name])
         if kept is not None:
             found[name, setting] = kept[0]
-    for outcome in run_on_texts(texts, documents, [task for task in tasks if task not in found], n_jobs=n_jobs):
+    left = [task for task in tasks if task not in found]
+    for outcome in run_on_texts(texts, documents, left, source_only=source_only, n_jobs=n_jobs):
         found[outcome.method, outcome.setting] = outcome
         parts.save(None, outcome.setting, [outcome])
         if progress is not None:
@@ -175,10 +181,7 @@ def predictions(outcomes: Outcomes, sentiment: Sentiment, fields: str) -> str:
         for kernel, several in by_kernel.items():
             for one in several:
                 codes = sentiment.domains[one.setting.target].codes
-                judged = scored(one.method, np.array(codes, np.intp)).tolist()
-                for review, (code, score, counts) in enumerate(zip(codes, one.scores.tolist(), judged, strict=True)):
-                    if not counts:  # its true label was told
-                        continue
+                for review, (code, score) in enumerate(zip(codes, one.scores.tolist(), strict=True)):
                     found = names[score > 0]
                     writer.writerow([one.setting.name, kernel, one.method, fields, review, names[code], found, f"{score:.6f}"])
     return out.getvalue()

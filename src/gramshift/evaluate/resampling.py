@@ -31,9 +31,9 @@ class Clustered:
         return result
 
     def means_of(self, several: Sequence[Sequence[Floats]]) -> Floats:
-        """The same for several methods at once: a row each, in which every draw has the same documents.
+        """The same for several methods at once: a row each; a draw has the same documents in all of them.
 
-        A document without a value (NaN) does not count. A draw that has no document of any case is NaN.
+        A draw that has no document of any case is NaN.
         """
         generator, result = np.random.default_rng(self._seed), np.empty((len(several), self._draws))
         for start in range(0, self._draws, BLOCK):  # all draws at once would not fit into memory
@@ -42,12 +42,12 @@ class Clustered:
             for draw in range(size):
                 for target, n in self._sizes.items():
                     counts[target][draw] = np.bincount(generator.integers(0, n, n), minlength=n)
-            sums, cases = np.zeros((size, len(several))), np.zeros((size, len(several)))
+            sums, cases = np.zeros((size, len(several))), np.zeros((size, 1))
             for place, (some, target) in enumerate(self._cases):
                 found = np.stack([values[place] for values in several], axis=1)
-                times, there = counts[target][:, some], ~np.isnan(found)
-                total = times @ there
-                sums += np.divide(times @ np.nan_to_num(found), total, out=np.zeros_like(total), where=total > 0)
+                times = counts[target][:, some]
+                total = times.sum(axis=1, keepdims=True)
+                sums += np.divide(times @ found, total, out=np.zeros_like(sums), where=total > 0)
                 cases += total > 0
             mean = np.divide(sums, cases, out=np.full_like(sums, np.nan), where=cases > 0)
             result[:, start : start + size] = mean.T

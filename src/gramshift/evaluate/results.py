@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.evaluate.cases import scored
 from gramshift.evaluate.experiment import Outcome
 from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.protocol import MULTI, PUBLISHED, PUBLISHED_RIVALS, SINGLE, Setting
 from gramshift.evaluate.resampling import Clustered, correct_by_holm, differs, interval_of
 from gramshift.evaluate.scoring import LEVEL, interval, mcnemar
-from gramshift.methods import BEST, METHODS, TOLD
+from gramshift.methods import BEST, METHODS
 from gramshift.runtime.schema import Array, Listed, Number, Record, Text
 
 COLUMNS = (
@@ -34,7 +33,6 @@ COLUMNS = (
     "against",
     "significant",
 )
-Right = NDArray[np.bool_]
 NUMBERS = Listed(Number(), most=10**8)
 KEPT = Listed(Record({"method": Text(100), "scores": NUMBERS, "added": NUMBERS, "seconds": Number(0)}))
 
@@ -76,7 +74,8 @@ class Parts:
         return self.key | {"data": {letter: self.data[letter] for letter in setting.letters}}
 
     def _name(self, kernel: str | None, setting: Setting) -> str:
-        return f"{self.key['fields'].replace('+', '-')}-{kernel or 'rivals'}-{setting.name}"
+        alone = "-source-only" if self.key.get("source_only") else ""
+        return f"{self.key['fields'].replace('+', '-')}-{kernel or 'rivals'}-{setting.name}{alone}"
 
 
 def _outcome(setting: Setting, kept: dict[str, Any], n: int | None) -> Outcome:
@@ -88,11 +87,14 @@ def _outcome(setting: Setting, kept: dict[str, Any], n: int | None) -> Outcome:
     return Outcome(setting, kept["method"], scores, added.astype(np.intp), float(kept["seconds"]))
 
 
-def make_rows(outcomes: dict[str | None, list[Outcome]], codes: NDArray[np.intp], *, fields: str) -> list[dict[str, Any]]:
+def make_rows(
+    outcomes: dict[str | None, list[Outcome]], codes: NDArray[np.intp], *, fields: str, source_only: bool = False
+) -> list[dict[str, Any]]:
     """Return the figures of one setting, for every kernel and method; here, and here only, true labels are looked at.
 
     The p-value is that of McNemar's test against the better plain kernel of these; that kernel itself has none. The method
-    "best" is tested against tkc with the presence kernel, if that is there.
+    "best" is tested against tkc with the presence kernel, if that is there. With ``source_only``, figures were published of
+    methods that do not adapt alone.
     """
     right = {(kernel, one.method): (one.scores > 0) == (codes == 1) for kernel, several in outcomes.items() for one in several}
     plain = {kernel: answers for (kernel, method), answers in right.items() if method == "plain"}
@@ -100,12 +102,11 @@ def make_rows(outcomes: dict[str | None, list[Outcome]], codes: NDArray[np.intp]
     rows = []
     for kernel, several in outcomes.items():
         for one in several:
-            told = METHODS[one.method].told > 0
-            answers = right[kernel, one.method][scored(one.method, codes)]
+            answers, unadapted = right[kernel, one.method], source_only and METHODS[one.method].adapts
             n, correct = len(answers), int(answers.sum())
             low, high = interval(correct, n)
             rival = ("presence", "tkc") if one.method == BEST and ("presence", "tkc") in right else (best or "", "plain")
-            tested = rival in right and (kernel, one.method) != rival and not told
+            tested = rival in right and (kernel, one.method) != rival
             p_value = mcnemar(answers, right[rival]) if tested else None
             better = tested and correct > int(right[rival].sum())
             rows.append(
@@ -115,7 +116,7 @@ def make_rows(outcomes: dict[str | None, list[Outcome]], codes: NDArray[np.intp]
                     "kernel": kernel,
                     "fields": fields,
                     "accuracy": round(100 * correct / n, 4),
-                    "published": PUBLISHED.get((published_as(one.method), kernel, one.setting.name)),
+                    "published": None if unadapted else PUBLISHED.get((published_as(one.method), kernel, one.setting.name)),
                     "n": n,
                     "correct": correct,
                     "low": round(low, 2),
@@ -125,6 +126,7 @@ def make_rows(outcomes: dict[str | None, list[Outcome]], codes: NDArray[np.intp]
                     "significant": bool(better and p_value is not None and p_value < LEVEL),
                     "seconds": round(one.seconds, 3),
                 }
+                | ({"source_only": True} if source_only else {})
             )
     return rows
 
@@ -137,7 +139,8 @@ def published_as(method: str) -> str:
 def to_csv(rows: list[dict[str, Any]]) -> str:
     """Write the rows without the seconds, so that the same run gives the same bytes."""
     out = io.StringIO()
-    writer = csv.DictWriter(out, COLUMNS, extrasaction="ignore", lineterminator="\n")
+    columns = (*COLUMNS, "source_only") if any("source_only" in row for row in rows) else COLUMNS
+    writer = csv.DictWriter(out, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return out.getvalue()
@@ -178,7 +181,7 @@ def make_means(
             for kernel, several in outcomes[setting.name].items():
                 for one in several:
                     truth = codes[setting.target]
-                    answers = np.where(scored(one.method, truth), (one.scores > 0) == (truth == 1), np.nan)
+                    answers = ((one.scores > 0) == (truth == 1)).astype(np.float64)
                     right.setdefault((one.method, kernel), []).append(answers)
         whole = {key: values for key, values in right.items() if len(values) == len(settings)}
         clusters = Clustered([np.arange(len(codes[one.target])) for one in settings], [one.target for one in settings])
@@ -191,10 +194,10 @@ def make_means(
                 "settings": name,
                 "method": method,
                 "kernel": kernel,
-                "accuracy": 100 * float(np.mean([np.nanmean(one) for one in values])),
+                "accuracy": 100 * float(np.mean([one.mean() for one in values])),
             }
             line |= {"low": 100 * low, "high": 100 * high, "against": None, "difference": None, "p_value": None}
-            if against is not None and (method, kernel) != against and not METHODS[method].told:
+            if against is not None and (method, kernel) != against:
                 apart = drawn[method, kernel] - drawn[against]
                 line["against"], line["p_value"] = " ".join(against), differs(apart)
                 line["difference"] = [100 * float(value) for value in (np.mean(apart), *interval_of(apart))]
@@ -249,11 +252,10 @@ def make_tables(rows: list[dict[str, Any]], *, fields: str, mean_rows: Sequence[
 def _table(rows: list[dict[str, Any]], kind: str, settings: list[Setting], fields: str) -> Table:
     names = [setting.name for setting in settings if any(row["setting"] == setting.name for row in rows)]
     found = {(row["method"], row["kernel"], row["setting"]): row for row in rows}
-    alike = [row for row in rows if not METHODS[row["method"]].told]  # judged by the same documents
-    best = {name: max((row["accuracy"] for row in alike if row["setting"] == name), default=None) for name in names}
+    best = {name: max((row["accuracy"] for row in rows if row["setting"] == name), default=None) for name in names}
     lines = []
     if names:
-        run = {published_as(row["method"]) for row in rows if row["kernel"] is None}
+        run = {published_as(row["method"]) for row in rows if row["kernel"] is None and not _is_unadapted(row)}
         for rival in (name for name in PUBLISHED_RIVALS[kind] if name not in run):
             lines.append((rival, [Cell(PUBLISHED.get((rival, None, name))) for name in names]))
     for method, kernel in dict.fromkeys((row["method"], row["kernel"]) for row in _in_order(rows)):
@@ -264,9 +266,9 @@ def _table(rows: list[dict[str, Any]], kind: str, settings: list[Setting], field
                 cells.append(Cell(PUBLISHED.get((published_as(method), kernel, name))))
             else:
                 accuracy = row["accuracy"]
-                cells.append(Cell(row["published"], accuracy, row["significant"], row in alike and accuracy == best[name]))
+                cells.append(Cell(row["published"], accuracy, row["significant"], accuracy == best[name]))
         if names:
-            lines.append((_label(method, kernel), cells))
+            lines.append((_label(rows, method, kernel), cells))
     title = {"multi": "Several sources", "single": "One source"}[kind]
     return Table(f"{title}, {fields}: accuracy in %, published / ours (difference)", names, lines)
 
@@ -282,13 +284,20 @@ def _mean_table(rows: list[dict[str, Any]], fields: str, mean_rows: Sequence[dic
         for name, values in shown.items():
             ours, published = values.get((method, kernel), (None, None))
             cells.append(Cell(published, ours, interval=reach.get((name, method, kernel)) if ours is not None else None))
-        lines.append((_label(method, kernel), cells))
+        lines.append((_label(rows, method, kernel), cells))
     title = f"Means, {fields}: published / ours{' [95 % interval]' if reach else ''} (difference)"
     return [Table(title, list(shown), lines)] if shown else []
 
 
-def _label(method: str, kernel: str | None) -> str:
+def _is_unadapted(row: dict[str, Any]) -> bool:
+    """Return True if the row is of a method that would adapt, run without adaptation."""
+    return row.get("source_only", False) and METHODS[row["method"]].adapts
+
+
+def _label(rows: list[dict[str, Any]], method: str, kernel: str | None) -> str:
     """Name a row, with a mark where published figures were obtained in another way."""
+    if any(row["method"] == method and _is_unadapted(row) for row in rows):
+        return f"{METHODS[method].title}, source only"
     if kernel is not None:
         return f"{METHODS[method].title} {SYMBOLS[kernel]}"
     return METHODS[method].title + (MARK if METHODS[method].difference else "")
@@ -296,10 +305,9 @@ def _label(method: str, kernel: str | None) -> str:
 
 def differences(rows: list[dict[str, Any]]) -> list[str]:
     """Tell what the mark means, for each method that has one."""
-    names = dict.fromkeys(row["method"] for row in rows)
+    names = dict.fromkeys(row["method"] for row in rows if not _is_unadapted(row))
     marked = [METHODS[name] for name in names if METHODS[name].difference]
-    told = [METHODS[name].title for name in names if METHODS[name].told]
-    return [f"{MARK} {one.title}: published with {one.difference}." for one in marked] + [f"{one}: {TOLD}." for one in told]
+    return [f"{MARK} {one.title}: published with {one.difference}." for one in marked]
 
 
 def _in_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

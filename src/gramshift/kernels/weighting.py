@@ -14,7 +14,6 @@ from gramshift.kernels.leaves.weighted import find_association
 Floats = NDArray[np.float64]
 Groups = NDArray[np.int64]
 LARGEST_POWER = 100
-RESCALED = "rescaled"  # a power that no user gives
 WEAK = 0.2  # an association below this is taken for none: few n-grams, but the common ones that take most of the time
 SMOOTHING = 1.0  # documents that are added to those with an n-gram, found and expected alike
 
@@ -31,8 +30,6 @@ class Powers:
     idf: float = 0.0
     consistency: float = 0.0
     classes: float = 0.0
-    rescaled: float = 0.0
-    """Above 0 in files of early versions: counts of n-grams were smoothed after classes had been made equally large."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +69,7 @@ def make_weights(weighting: Weighting, n_documents: int, count: Count) -> Floats
     if powers.consistency:
         weights *= consistency(*tell(weighting.domains)) ** powers.consistency
     if powers.classes:
-        weights *= association(*tell(weighting.classes), rescaled=powers.rescaled > 0) ** powers.classes
+        weights *= association(*tell(weighting.classes)) ** powers.classes
     if powers.consistency or powers.classes:
         weights[having < 2] = 0.0  # one document says nothing of a domain or a class
     return weights
@@ -92,7 +89,7 @@ def consistency(having: NDArray[np.int64], totals: NDArray[np.int64]) -> Floats:
     return result
 
 
-def association(having: NDArray[np.int64], totals: NDArray[np.int64], *, rescaled: bool = False) -> Floats:
+def association(having: NDArray[np.int64], totals: NDArray[np.int64]) -> Floats:
     """The largest |log(a / b)| over classes: how much more common an n-gram is in the class and in all others than expected.
 
     Expected are the class's documents times the share of all documents that have the n-gram. SMOOTHING is added to what was
@@ -100,7 +97,7 @@ def association(having: NDArray[np.int64], totals: NDArray[np.int64], *, rescale
     """
     best = np.empty(having.shape[1])
     counts = np.ascontiguousarray(having, np.int64), np.ascontiguousarray(totals, np.int64)
-    find_association(*counts, SMOOTHING, WEAK, rescaled, best)
+    find_association(*counts, SMOOTHING, WEAK, best)
     return best
 
 
@@ -120,7 +117,7 @@ def frequency_ratios(having: NDArray[np.int64], totals: NDArray[np.int64]) -> tu
 
 def as_powers(value: Any) -> Powers | None:
     """Read what a user may give: None or "none", "idf", or a dict of powers."""
-    names = ", ".join(name for name in vars(Powers()) if name != RESCALED)
+    names = ", ".join(vars(Powers()))
     rule = f"give 'none', 'idf', or a dict with powers from 0 on for some of {names}, for example {{'idf': 2}}"
     if value is None or (isinstance(value, str) and value == "none"):
         return None

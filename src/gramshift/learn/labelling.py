@@ -56,11 +56,6 @@ class Labelling:
         """The numbers of the target documents that have joined the training set, surest first."""
         return self.training[len(self.source) :]
 
-    @property
-    def joined_codes(self) -> Codes:
-        """The classes that these joined with."""
-        return self.codes[len(self.source) :]
-
     @cached_property
     def known(self) -> NDArray[np.int64]:
         """The class of each document, -1 where none is known."""

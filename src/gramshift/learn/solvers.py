@@ -1,11 +1,12 @@
-"""The classifiers that a round can train, by name: ridge regression, discriminant analysis, support vector machine."""
+"""The classifiers that a round can train: ridge regression, discriminant analysis, or one of scikit-learn."""
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.svm import SVC
+from sklearn.base import clone
 
+from gramshift.errors import InputError
 from gramshift.learn.features import GramFeatures
 from gramshift.learn.labelling import Rows
 from gramshift.learn.ridge import Fitted, RidgeSolver, spread_weights
@@ -13,17 +14,18 @@ from gramshift.runtime.threads import Progress
 
 Floats = NDArray[np.float64]
 FOLDS = 5
+TOLERANCE = 1e-6  # of the largest score: by how much a weighted sum of similarities may miss one
 
 
-class MachineSolver:
-    """Needs the kernel of the training documents as an array in double precision."""
+class EstimatorSolver:
+    """A scikit-learn classifier, cloned for each class against the rest and fitted on the kernel matrix in double precision."""
 
-    def __init__(self, documents: GramFeatures) -> None:
-        self.documents = documents
+    def __init__(self, estimator: Any, documents: GramFeatures) -> None:
+        self.documents, self._estimator = documents, estimator
 
     def solve(self, training: Rows, targets: Floats, near: Fitted | None = None) -> Fitted:
         """Train on some documents."""
-        weights, intercepts = _dual(self.documents.kernel(training), targets)
+        weights, intercepts = self._fit(self.documents.kernel(training), targets)
         return Fitted(spread_weights(self.documents, training, weights), intercepts)
 
     def held_out(self, training: Rows, targets: Floats) -> Floats:
@@ -35,21 +37,30 @@ class MachineSolver:
             fold[codes == code] = (np.arange(np.sum(codes == code)) + code) % FOLDS
         for number in np.unique(fold):
             held, kept = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
-            weights, intercepts = _dual(kernel[np.ix_(kept, kept)], targets[kept])
+            weights, intercepts = self._fit(kernel[np.ix_(kept, kept)], targets[kept])
             scores[held] = kernel[np.ix_(held, kept)] @ weights + intercepts
         return scores
 
+    def _fit(self, kernel: Floats, targets: Floats) -> tuple[Floats, Floats]:
+        """Return a weight for each document and class, and the intercepts, read off the decision function.
 
-def _dual(kernel: Floats, targets: Floats) -> tuple[Floats, Floats]:
-    weights, intercepts = np.zeros(targets.shape), np.zeros(targets.shape[1])
-    for column, target in enumerate(targets.T):
-        if (target == target[0]).all():  # nothing to part: the class is all or none of these documents
-            intercepts[column] = target[0]
-            continue
-        machine = SVC(kernel="precomputed").fit(kernel, target)
-        weights[machine.support_, column] = machine.dual_coef_[0]
-        intercepts[column] = machine.intercept_[0]
-    return weights, intercepts
+        A kernel method scores a document by a weighted sum of its similarities to the training documents: the scores of no
+        similarity at all and of one to a single document give the intercept and the weights.
+        """
+        weights, intercepts = np.zeros(targets.shape), np.zeros(targets.shape[1])
+        for column, target in enumerate(targets.T):
+            if (target == target[0]).all():  # nothing to part: the class is all or none of these documents
+                intercepts[column] = target[0]
+                continue
+            fitted = clone(self._estimator).fit(kernel, target)
+            intercepts[column] = fitted.decision_function(np.zeros((1, len(kernel))))[0]
+            weights[:, column] = fitted.decision_function(np.eye(len(kernel))) - intercepts[column]
+            scores = fitted.decision_function(kernel)
+            missed = np.abs(kernel @ weights[:, column] + intercepts[column] - scores).max()
+            if missed > TOLERANCE * max(1, np.abs(scores).max()):
+                advice = "give a kernel method such as SVC(kernel='precomputed')"
+                raise InputError(f"classifier={self._estimator!r} does not score by a weighted sum of similarities; {advice}")
+        return weights, intercepts
 
 
 class DiscriminantSolver:
@@ -101,12 +112,11 @@ class Solver(Protocol):
 
 
 def make_solver(
-    name: str, documents: GramFeatures, source: Rows, *, alpha: float, bias: bool, progress: Progress | None = None
+    classifier: Any, documents: GramFeatures, source: Rows, *, alpha: float, bias: bool, progress: Progress | None = None
 ) -> Solver:
-    """The solver of this name; only "ridge" has a ``bias`` of its own, and "svm" no ``alpha``."""
-    if name == "ridge":
+    """Make the solver of this name, or of this scikit-learn classifier, which has no ``bias`` and ``alpha`` of ours."""
+    if classifier == "ridge":
         return RidgeSolver(documents, source, alpha, bias=bias, progress=progress)
-    if name == "discriminant":
+    if classifier == "discriminant":
         return DiscriminantSolver(documents, source, alpha, progress=progress)
-    assert name == "svm", "settings are checked before"
-    return MachineSolver(documents)
+    return EstimatorSolver(classifier, documents)

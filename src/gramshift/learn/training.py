@@ -23,8 +23,8 @@ class Describer(Protocol):
     def by_labels(self) -> bool:
         """Whether classes shape the features, so that documents are described again for every labelling."""
 
-    def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> Features:
-        """All documents as this labelling has them; with ``n`` no more than the first n need be there.
+    def describe(self, labelling: Labelling, *, across: bool = False) -> Features:
+        """All documents as this labelling has them.
 
         ``across``: where n-grams have weights by class, those that one domain has more often than the other count less. What
         was described before may be overwritten.
@@ -88,14 +88,13 @@ class Trainer:
             return _finite(solver.held_out(training, targets) + mean), None
         others = np.setdiff1d(labelling.target, labelling.joined)
         scores, of_others = np.zeros((len(training), n_classes)), np.zeros((len(others), n_classes))
-        n_needed = 1 + int(max(training.max(), others.max(initial=0)))
         is_source, fold, made = labelling.is_source[training], split_in_two(labelling), 0
         for number, held in enumerate((fold == 0, fold == 1)):
             self._runtime.report("sureness", number, 2)
             half = labelling.only(~held)
             if not len(half.training):  # one document of each class: nobody else can tell of it
                 continue
-            features = self.describer.describe(half, n=n_needed, across=across)
+            features = self.describer.describe(half, across=across)
             solver = self.describer.make_solver(features, training[~held & is_source])
             fitted, made = self._solve(solver, half, near), made + 1
             scores[held], of_others = fitted.score(features, training[held]), of_others + fitted.score(features, others)

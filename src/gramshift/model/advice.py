@@ -90,9 +90,8 @@ class Answers:
 
 
 def proportions_by_round(history: Sequence[dict[str, Any]], n_target: int) -> list[Proportions]:
-    """The class proportions of the target, round by round; files of early versions do not have them."""
-    counts = [step["labels"] for step in history if step["labels"] is not None]
-    return [{str(name): count / max(1, n_target) for name, count in one.items()} for one in counts]
+    """Return the class proportions of the target, round by round."""
+    return [{str(name): count / max(1, n_target) for name, count in step["labels"].items()} for step in history]
 
 
 def class_proportions(labels: list[str], classes: list[str]) -> Proportions:

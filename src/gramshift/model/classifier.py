@@ -1,5 +1,6 @@
 """The transductive classifier, ours and the paper's, behind scikit-learn's interface."""
 
+import os
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -7,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import validate_data
 
 from gramshift.errors import FitWarning, InputError, InputTypeError
@@ -26,10 +27,9 @@ from gramshift.model.inputs import (
     warn_of_input,
 )
 from gramshift.model.labels import weigh_documents
-from gramshift.model.model_schema import FORMAT, FORMAT_VERSION, OF_NGRAMS, OF_ROWS, WITH_LANDMARKS, declare_model
 from gramshift.model.predictor import Predictor
 from gramshift.model.presenting import Presented
-from gramshift.model.saving import Kind, kernel_to_json, parameters_from_json, read_fit
+from gramshift.model.saving import kernel_to_json, parameters_from_json, read_fit, read_model
 from gramshift.model.settings import Settings, check_sample, check_verbose, copy_kernel, kernel_is_rows
 from gramshift.model.similarities import Similarities, similarities_of
 from gramshift.model.string_kernel import StringKernel
@@ -83,8 +83,9 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         The regularisation of the ridge regression and of the discriminant analysis.
     class_weight : dict or "balanced", optional
         How much the source documents of each class count, beside the others. For linear models such as the preset "best".
-    classifier : {"ridge", "discriminant", "svm"}
-        What learns on the kernel: ridge regression, kernel discriminant analysis, or a support vector machine.
+    classifier : {"ridge", "discriminant"} or scikit-learn classifier
+        What learns on the kernel: ridge regression, kernel discriminant analysis, or a classifier for kernel matrices such as
+        ``SVC(kernel="precomputed")``, of which a clone is fitted for each class against the rest.
     bias : bool or "prior", optional
         Whether "ridge" has an unpenalised intercept; the paper has none. With "prior" scores begin at the class priors
         of the training set, so that a document without evidence gets these, and the last round decides by probabilities.
@@ -165,7 +166,7 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         class_prior: Any = None,
         alpha: float | None = None,
         class_weight: Any = None,
-        classifier: str = "ridge",
+        classifier: Any = "ridge",
         bias: bool | str | None = None,
         landmarks: int | str | None = None,
         landmark_choice: str = "uniform",
@@ -341,7 +342,8 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         parameters: dict[str, Any] = self.get_params(deep=False)
         del parameters["verbose"]  # how much it says is no part of a fit
         lengths = None if self.ngram_range is None else tuple(map(int, self.ngram_range))
-        return parameters | {"kernel": copy_kernel(self.kernel), "ngram_range": lengths}
+        classifier = self.classifier if isinstance(self.classifier, str) else clone(self.classifier)
+        return parameters | {"kernel": copy_kernel(self.kernel), "ngram_range": lengths, "classifier": classifier}
 
     def _reader(
         self, X: Any, target: Any, similarities: Similarities | None, n_threads: int = 1, *, reset: bool
@@ -404,5 +406,11 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Transduct
     return classifier
 
 
-SAVED_CLASSIFIERS = Kind(FORMAT, (FORMAT_VERSION, WITH_LANDMARKS, OF_NGRAMS, OF_ROWS), declare_model, _rebuild)
-"""The kind of file that ``save`` writes."""
+def load(path: str | os.PathLike[str]) -> TransductiveClassifier:
+    """Read a model file that ``save`` wrote; the classifier predicts the same, to the last bit."""
+    return load_with_head(path)[0]
+
+
+def load_with_head(path: str | os.PathLike[str]) -> tuple[TransductiveClassifier, dict[str, Any]]:
+    """Read a model file, and return also what it says of itself."""
+    return read_model(path, _rebuild)

@@ -67,7 +67,7 @@ class GramDescriber:
         self._features: GramFeatures | None = None
         self.self_values: Mapping[int, Floats] = {}
 
-    def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> GramFeatures:
+    def describe(self, labelling: Labelling, *, across: bool = False) -> GramFeatures:
         """All documents."""
         if self._features is not None and not self.by_labels:
             return self._features
@@ -106,7 +106,7 @@ class LinearDescriber:
         self._documents, self._runtime, self._alpha, self._bias = documents, runtime, alpha, bias
         self.by_labels = similarities.by_classes
 
-    def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> LinearFeatures:
+    def describe(self, labelling: Labelling, *, across: bool = False) -> LinearFeatures:
         """All documents, with n-grams weighted by the classes of this labelling."""
         return LinearFeatures([self._describe(kernel, labelling, across) for kernel in self._kernels], self._run)
 
@@ -257,7 +257,7 @@ class LandmarkDescriber:
         """Similarities do not tell."""
         return UNKNOWN_DRIFT
 
-    def describe(self, labelling: Labelling, *, n: int | None = None, across: bool = False) -> LandmarkFeatures:
+    def describe(self, labelling: Labelling, *, across: bool = False) -> LandmarkFeatures:
         """All documents, the same for every labelling."""
         if self._described is not None:
             return self._described

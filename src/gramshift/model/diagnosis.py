@@ -83,7 +83,7 @@ def find_warnings(fit: Fit) -> list[str]:
 
 def find_void_rounds(history: Sequence[dict[str, Any]], option: str) -> list[str]:
     """Warn, in words, of a second round that changed nothing because all target documents had a pseudo-label to keep."""
-    if len(history) < 2 or history[1]["labels"] is None:
+    if len(history) < 2:
         return []
     n_target, n_added = (sum(history[1][name].values()) for name in ("labels", "added"))
     if n_target < ENOUGH or n_added < n_target or history[1]["changed"]:

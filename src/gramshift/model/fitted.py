@@ -337,13 +337,10 @@ def told_to_json(fit: Fit, *, texts: bool) -> dict[str, Any]:
     }
 
 
-def read_told(told: Any, arrays: dict[str, NDArray[Any]], n_target: int) -> dict[str, Any]:
-    """The same from a file whose head was checked; early ones do not have it."""
-    if told is None:
-        return {}
+def read_told(told: dict[str, Any], arrays: dict[str, NDArray[Any]], n_target: int) -> dict[str, Any]:
+    """The same from a file whose head was checked."""
     prior, unadapted, expected, sources = told.get("class_prior"), None, told.get("expected"), told.get("sources")
-    n_unlabelled, n_blank = told["unlabelled"], told["blank"]
-    n_corrected, n_random = told.get("corrected", 0), told.get("random", 0)
+    n_unlabelled, n_blank, n_corrected, n_random = (told[name] for name in ("unlabelled", "blank", "corrected", "random"))
     if not 0 <= n_random <= n_target:
         raise ValueError("it counts more random labels than it has target documents")
     if not 0 <= n_corrected <= np.sum(arrays["labeled_iter"] == 0):

@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from gramshift.model.settings import PRECOMPUTED, ROWS
 from gramshift.runtime.schema import Anything, Array, Flag, Listed, Number, Plain, Record, SchemaError, Sizes, Sum, Text
 from gramshift.text.corpus import DIGEST
 
 FORMAT = "gramshift-model"
-FORMAT_VERSION, WITH_LANDMARKS, OF_NGRAMS, OF_ROWS = 2, 3, 4, 5
+FORMAT_VERSION = 1
 MOST_CLASSES = 5_000  # scores of 4096 texts take 160 MB then
 LONGEST_NGRAM = 1_000  # what a file may ask to compare texts by; no fit that is of use has a tenth of it
 MOST_PARTS = 64
@@ -15,40 +16,42 @@ OF_THE_MACHINE = ("engine", "scheduler", "n_jobs", "memory_limit")
 """Parameters that are up to whoever loads a file: they are neither saved nor taken from one."""
 
 COUNT = Number(0, 2**62, whole=True)
-STEP = {"added": Listed(COUNT, "classes"), "changed": COUNT, "seconds": Number(0)}
-LABELS = {"labels": Listed(COUNT, "classes")}
 PROPORTIONS = Listed(Number(0, 1), "classes")
-STARTS = {  # what the heads of all models begin with
-    "format_version": Number(whole=True),
-    "checksums": Record({}, others=Text(64)),
-    "classes": Record({"dtype": Text(20), "values": Listed(Anything(), "classes", MOST_CLASSES)}),
-    "parameters": Record({}, others=Plain()),
-    "steepness": Number(SMALLEST),
-}
-VERSIONS = {"versions": Record({}, others=Text(100)), "saved": Text(100)}  # that early files need not have
+STEP = Record(
+    {"added": Listed(COUNT, "classes"), "labels": Listed(COUNT, "classes"), "changed": COUNT, "seconds": Number(0)},
+    {"class_prior": PROPORTIONS},
+)
 TOLD = Record(
-    {"unlabelled": COUNT, "blank": COUNT},
+    {**dict.fromkeys(("unlabelled", "blank", "corrected", "random"), COUNT), "without_domain": Listed(COUNT)},
     {
-        "corrected": COUNT,
-        "without_domain": Listed(COUNT),
-        "random": COUNT,
         "class_prior": Record(
             dict.fromkeys(("source", "estimated", "used", "limits"), PROPORTIONS) | {"errors": Listed(Number(0), "classes")}
         ),
         "expected": Record({name: Number(0, 1) for name in ("value", "low", "high")}),
         "sources": Listed(Record({"domain": Text(10_000)}, others=Number())),
+        "origins": Anything(),
     },
-    others=Anything(),
 )
 MODEL_HEAD = Record(
-    STARTS
-    | {
+    {
+        "format": Text(20),
+        "format_version": Number(FORMAT_VERSION, FORMAT_VERSION, whole=True),
+        "versions": Record({}, others=Text(100)),
+        "saved": Text(100),
+        "checksums": Record({}, others=Text(64)),
+        "classes": Record({"dtype": Text(20), "values": Listed(Anything(), "classes", MOST_CLASSES)}),
+        "parameters": Record({}, others=Plain()),
         "settings": Record({}, others=Plain()),
+        "steepness": Number(SMALLEST),
         "normalized": Flag(),
-        "history": Listed(Record(STEP, LABELS | {"class_prior": PROPORTIONS}, others=Anything())),
-    },
-    VERSIONS | {"told": TOLD, "sampled": Flag(), "parts": Number(1, MOST_PARTS, whole=True), "texts": Flag()},
-    others=Anything(),  # of versions to come: nobody looks at it
+        "history": Listed(STEP),
+        "told": TOLD,
+        "parts": Number(0, MOST_PARTS, whole=True),
+        "texts": Flag(),
+        "columns": COUNT,
+        "landmarks": Flag(),
+        "sampled": Flag(),
+    }
 )
 
 BY_CLASS = Array("<f8", ("target", "classes"))
@@ -63,10 +66,6 @@ ARRAYS = {
 UNADAPTED_CODES = {"unadapted_codes": Array("<i8", ("target",), low=0, below="classes")}
 DIGESTS = {"digests": Array("<u1", ("target", DIGEST))}
 LANDMARKS = {"landmarks": Array("<i8", ("compared",), low=0, below="documents", rising="strictly")} | DIGESTS
-ROWS = {  # of numbers, in place of texts
-    "rows": Array("<f8", ("documents", "features")),
-    "coefficients": Array("<f8", ("documents", "classes")),
-}
 SAMPLE_ARRAYS = {
     "all_scores": Array("<f8", ("all", "classes")),
     "sampled_rows": Array("<i8", ("documents",), low=0, below=Sum(("source", "all")), rising="strictly"),
@@ -79,11 +78,6 @@ def strings(kind: str, size: str | int, number: str = "") -> dict[str, Array]:
     n_bytes = f"{kind}_bytes{number}"
     ends = Array("<i8", (size,), low=0, most=n_bytes, rising="ends")
     return {n_bytes: Array("<u1", (n_bytes,)), f"{kind}_ends{number}": ends}
-
-
-def of_texts(size: str, *, precomputed: bool) -> dict[str, Array]:
-    """The documents that new ones are compared with; there are none where similarities are given."""
-    return strings("text", 0 if precomputed else size) | {"coefficients": Array("<f8", (size, "classes"))}
 
 
 def of_part(number: int) -> dict[str, Array]:
@@ -107,25 +101,31 @@ def declare_model(head: dict[str, Any], sizes: Sizes) -> dict[str, Array]:
 
 
 def arrays_of(head: dict[str, Any]) -> dict[str, Array]:
-    """The arrays that a file with this head must have."""
-    arrays = dict(ARRAYS)
-    if head["format_version"] == OF_NGRAMS:
-        n_parts, texts = head.get("parts"), head.get("texts")
-        if n_parts is None or texts is None:
-            raise SchemaError("it does not say how many kernels it has, or whether it holds texts")
-        arrays |= of_texts("documents", precomputed=False) if texts else {}
-        for number in range(n_parts):
-            arrays |= of_part(number)
+    """Return the arrays that a file with this head must have.
+
+    A model of n-grams has ``parts``, one for each kernel, and may have texts; any other has a coefficient for each document,
+    and what new documents are compared with: texts, rows of numbers in ``columns``, or nothing where similarities are given.
+    """
+    arrays, kernel = dict(ARRAYS), head["settings"].get("kernel")
+    n_parts, has_texts, compared = head["parts"], head["texts"], "compared" if head["landmarks"] else "documents"
+    takes_texts = not isinstance(kernel, str) or kernel not in (ROWS, PRECOMPUTED)
+    if takes_texts != (n_parts > 0 or has_texts):
+        words = "it holds neither texts nor n-grams" if takes_texts else "it holds texts or n-grams"
+        raise SchemaError(f"{words}, which does not go with its kernel")
+    for number in range(n_parts):
+        arrays |= of_part(number)
+    if n_parts:
         arrays |= DIGESTS
-    elif head["format_version"] == OF_ROWS:
-        arrays |= ROWS
-    else:
-        landmarks = head["format_version"] == WITH_LANDMARKS
-        arrays |= LANDMARKS if landmarks else {}
-        precomputed = head["settings"].get("kernel") == "precomputed"
-        arrays |= of_texts("compared" if landmarks else "documents", precomputed=precomputed)
-    if head.get("sampled"):
+    if head["landmarks"]:
+        arrays |= LANDMARKS
+    if kernel == ROWS:
+        arrays["rows"] = Array("<f8", ("documents", head["columns"]))
+    if has_texts:
+        arrays |= strings("text", compared)
+    if has_texts or not n_parts:
+        arrays["coefficients"] = Array("<f8", (compared, "classes"))
+    if head["sampled"]:
         arrays |= SAMPLE_ARRAYS
-    if (head.get("told") or {}).get("class_prior") is not None:
+    if head["told"].get("class_prior") is not None:
         arrays |= UNADAPTED_CODES
     return arrays

@@ -3,7 +3,6 @@
 import os
 import platform
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import pairwise
@@ -13,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError, InputTypeError
-from gramshift.kernels.weighting import RESCALED
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.rounds import Calibration
-from gramshift.model.archive import Declare, ModelFileError, Writable, read_archive, write_archive
+from gramshift.model.archive import ModelFileError, Writable, read_archive, write_archive
 from gramshift.model.blank import without_domain
 from gramshift.model.fitted import Fit, Model, Sampled, read_told, told_to_json
 from gramshift.model.model_schema import (
@@ -25,11 +23,9 @@ from gramshift.model.model_schema import (
     LONGEST_NGRAM,
     MOST_CLASSES,
     MOST_PARTS,
-    OF_NGRAMS,
-    OF_ROWS,
     OF_THE_MACHINE,
-    WITH_LANDMARKS,
     arrays_of,
+    declare_model,
     of_part,
 )
 from gramshift.model.ngram_model import NGramModel, NGramPart
@@ -38,6 +34,7 @@ from gramshift.model.similarities import Reference, refer_to_rows, similarities_
 from gramshift.model.string_kernel import StringKernel
 from gramshift.ngrams.table import NGramTable
 from gramshift.runtime.resources import Runtime
+from gramshift.runtime.schema import Array, Sizes
 from gramshift.text.corpus import DIGEST
 from gramshift.text.words import Vocabulary
 
@@ -45,7 +42,7 @@ LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
 COUNTS = ("added", "labels", "class_prior")  # of the history, by class
 NUMBERS = {f"<{kind}{size}" for kind in "iuf" for size in (2, 4, 8)} | {"|i1", "|u1", "|b1"}
 SWITCHES = ("normalize", "strip", "lowercase", "collapse_whitespace")  # of a kernel
-LEAST_SETTINGS = {*PRESETS["paper"]} - {"ngram_range", "bias"}  # that early files have among their parameters alone
+Rebuild = Callable[[dict[str, Any], dict[str, NDArray[Any]]], Any]
 LABEL_CHARACTERS = 2**26  # of all classes, each as long as the longest: NumPy's arrays of strings take four bytes for each
 
 
@@ -63,26 +60,29 @@ def save_fit(fit: Fit, path: Writable, *, texts: bool = False) -> None:
     ngrams = fit.model.ngrams
     if texts and ngrams is not None and not len(fit.model.documents):
         raise InputError("texts=True: this model was loaded from a file without texts, so that it has none to save")
+    if not isinstance(fit.settings.classifier, str):
+        name, advice = type(fit.settings.classifier).__name__, "save a classifier with classifier='ridge' or 'discriminant'"
+        raise InputError(f"a model file holds no objects such as classifier={name}(...); {advice}, or the labels")
     check_kernels([] if fit.model.similarities is None else fit.model.similarities.kernels)
-    version = WITH_LANDMARKS if fit.landmarks is not None else FORMAT_VERSION if ngrams is None else OF_NGRAMS
+    has_texts = texts if ngrams is not None else not (fit.is_of_rows or fit.settings.is_precomputed)
     head = {
         "format": FORMAT,
-        "format_version": OF_ROWS if fit.is_of_rows else version,
+        "format_version": FORMAT_VERSION,
         "versions": library_versions(),
         "parameters": _parameters_to_json(fit.parameters),
         "settings": _parameters_to_json(fit.settings.shaped_by_preset()),
         "classes": labels_to_json(fit.classes),
         "saved": now(),
-        "history": [
-            step | {key: list(step[key].values()) for key in COUNTS if step.get(key) is not None} for step in fit.history
-        ],
+        "history": [step | {key: list(step[key].values()) for key in COUNTS if step[key] is not None} for step in fit.history],
         "steepness": fit.calibration.steepness,
         "normalized": fit.model.normalized,
+        "parts": 0 if ngrams is None else len(ngrams.parts),
+        "texts": has_texts,
+        "columns": np.shape(fit.model.documents)[1] if fit.is_of_rows else 0,
+        "landmarks": fit.landmarks is not None,
         "sampled": fit.sampled is not None,
         "told": told_to_json(fit, texts=ngrams is None or texts),
     }
-    if ngrams is not None:
-        head |= {"parts": len(ngrams.parts), "texts": texts}
     arrays: dict[str, Any] = {
         "intercepts": fit.model.intercepts,
         "scores": fit.scores,
@@ -94,14 +94,14 @@ def save_fit(fit: Fit, path: Writable, *, texts: bool = False) -> None:
         "digests": fit.digests,
         "unadapted_codes": fit.unadapted,
         "rows": fit.model.documents,
+        "coefficients": fit.model.coefficients,
     }
     if ngrams is not None:
         arrays["digests"] = np.frombuffer(b"".join(fit.target_digests), np.uint8).reshape(-1, DIGEST)
         for number, part in enumerate(ngrams.parts):
             arrays |= {f"{name}_{number}": array for name, array in _arrays_of_part(part).items()}
-    if ngrams is None or texts:
-        arrays["text_bytes"], arrays["text_ends"] = _as_bytes([] if fit.is_of_rows else fit.model.documents)
-        arrays["coefficients"] = fit.model.coefficients
+    if has_texts:
+        arrays["text_bytes"], arrays["text_ends"] = _as_bytes(fit.model.documents)
     if fit.sampled is not None:
         whole = (fit.sampled.rows, fit.sampled.scores, fit.sampled.probabilities)
         arrays |= dict(zip(("sampled_rows", "all_scores", "all_probabilities"), whole, strict=True))
@@ -122,49 +122,36 @@ def _arrays_of_part(part: NGramPart) -> dict[str, NDArray[Any]]:
     return nodes | {"weights": part.weights, "worth": part.coefficients, "word_bytes": word_bytes, "word_ends": word_ends}
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A kind of model file: how it calls itself, which arrays its head promises, what becomes of them."""
-
-    format: str
-    versions: tuple[int, ...]
-    arrays: Declare
-    rebuild: Callable[[dict[str, Any], dict[str, NDArray[Any]]], Any]
-
-
-def load_as(path: str | os.PathLike[str], *kinds: Kind) -> tuple[Any, dict[str, Any]]:
-    """What the file holds and what it says of itself, if it is of one of these kinds and can be trusted."""
-
-    def kind_of(head: dict[str, Any]) -> Kind:
-        kind = next((one for one in kinds if one.format == head.get("format")), None)
-        if kind is None:
-            raise ModelFileError("it does not call itself a Gramshift model")
-        if head.get("format_version") not in kind.versions:
-            found, versions = str(head.get("format_version"))[:20], head.get("versions")
-            made_by = str(versions.get("gramshift"))[:20] if isinstance(versions, dict) else "another version"
-            reads = " and ".join(map(str, kind.versions))
-            raise ModelFileError(f"it has format {found}, made by gramshift {made_by}; this one reads {reads}")
-        return kind
-
-    head, arrays = read_archive(path, lambda head, sizes: kind_of(head).arrays(head, sizes))
+def read_model(path: str | os.PathLike[str], rebuild: Rebuild) -> tuple[Any, dict[str, Any]]:
+    """Return what ``rebuild`` makes of the head and the arrays of a model file, and the head, if the file can be trusted."""
+    head, arrays = read_archive(path, _declare)
     try:
-        return kind_of(head).rebuild(head, arrays), head
+        return rebuild(head, arrays), head
     except MemoryError:
         raise
     except Exception as error:  # whatever a made-up file leads to, it is the file's fault
         raise ModelFileError(f"{path} is not a Gramshift model that can be trusted: {error}") from error
 
 
+def _declare(head: dict[str, Any], sizes: Sizes) -> dict[str, Array]:
+    """Return the arrays that a file with this head must have, if it is one of a model that this version reads."""
+    if head.get("format") != FORMAT:
+        raise ModelFileError("it does not call itself a Gramshift model")
+    if head.get("format_version") != FORMAT_VERSION:
+        found, versions = str(head.get("format_version"))[:20], head.get("versions")
+        made_by = str(versions.get("gramshift"))[:20] if isinstance(versions, dict) else "another version"
+        raise ModelFileError(f"it has format {found}, made by gramshift {made_by}; this one reads {FORMAT_VERSION}")
+    return declare_model(head, sizes)
+
+
 def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Fit:
     """What a file holds, if all of it goes together; ``parameters`` are those of its classifier."""
     held = parameters_from_json(head["settings"])
-    if not LEAST_SETTINGS <= set(held) <= set(PRESETS["paper"]):
+    if set(held) != set(PRESETS["paper"]):
         raise ValueError("its settings are not those that it needs")
     given = Settings.from_parameters(parameters)  # what the user gave must be right by itself, too
     if len({one.get("kernel") == "precomputed" for one in (parameters, held)}) > 1:
         raise ValueError("its parameters and its settings do not agree on whether kernels are given")
-    if "told" not in head and isinstance(held["weighting"], dict) and held["weighting"].get("classes"):
-        held["weighting"] = held["weighting"] | {RESCALED: 1.0}  # as n-grams weighed when the file was written
     settings = Settings.from_parameters(parameters | held)
     runtime = Runtime()  # never what a file says: whoever loads it decides
     similarities = similarities_of(settings, runtime)
@@ -176,21 +163,19 @@ def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str,
     if not np.bincount(codes, minlength=n_classes).all():
         raise ValueError("it has classes without any document")
     landmarks = arrays.get("landmarks")
-    has_ngrams, has_texts = head["format_version"] == OF_NGRAMS, "text_bytes" in arrays
+    has_texts = head["texts"]
     known = arrays["known_codes"]
     joined = np.flatnonzero((known >= 0) & (iteration != 0))
     labelling = Labelling.of_source(iteration == 0, codes, n_classes).join(joined, known[joined])
     groups = labelling.groups(landmarks) if similarities is not None and similarities.by_weights else {}
-    left_out = np.isin(
-        np.arange(n if landmarks is None else len(landmarks)), (head.get("told") or {}).get("without_domain", [])
-    )
+    left_out = np.isin(np.arange(n if landmarks is None else len(landmarks)), head["told"]["without_domain"])
     groups = without_domain(groups, left_out)
     texts = _texts(arrays["text_bytes"], arrays["text_ends"]) if has_texts else []
     of_rows = refer_to_rows(similarities, arrays.get("rows"), n)
     reference = of_rows or Reference(texts, groups if has_texts else {})
     normalized, intercepts = bool(head["normalized"]), arrays["intercepts"]
     ngrams = None
-    if has_ngrams:
+    if head["parts"]:
         fits = similarities is not None and similarities.by_shared_alone and not settings.adapt
         if similarities is None or not fits or len(similarities.kernels) != head["parts"]:
             raise ValueError("it has coefficients of n-grams, which its kernels do not go with")
@@ -210,7 +195,7 @@ def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str,
         landmarks,
         arrays.get("digests"),
         _read_sampled(arrays, iteration == 0),
-        **read_told(head.get("told"), arrays, n - len(source)),
+        **read_told(head["told"], arrays, n - len(source)),
     )
 
 
@@ -246,10 +231,9 @@ def _read_sampled(arrays: dict[str, NDArray[Any]], is_source: NDArray[np.bool_])
 
 
 def read_step(step: dict[str, Any], names: list[Any]) -> dict[str, Any]:
-    """One entry of a history; early files have no labels, early files and baselines no class prior."""
+    """One entry of a history, whose head was checked."""
     by_class = {key: step.get(key) and dict(zip(names, step[key], strict=True)) for key in COUNTS}
-    kept = {key: by_class[key] for key in COUNTS if key != "class_prior" or key in step}
-    return kept | {"changed": step["changed"], "seconds": float(step["seconds"])}
+    return by_class | {"changed": step["changed"], "seconds": float(step["seconds"])}
 
 
 def _without_machine(parameters: dict[str, Any]) -> dict[str, Any]:

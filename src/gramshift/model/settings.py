@@ -7,6 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS, check_ngram_range
@@ -19,7 +21,7 @@ Floats = NDArray[np.float64]
 WORDS, WORD_RANGE = "words", (1, 2)
 PRECOMPUTED = "precomputed"
 ROWS = "rows"  # the cosine of rows of numbers, such as embeddings
-CLASSIFIERS = ("ridge", "discriminant", "svm")
+CLASSIFIERS = ("ridge", "discriminant")
 CLASS_PRIORS = (ESTIMATED, SOURCE, IGNORED)
 AUTO = "auto"
 FEWEST = 50  # target documents: with 30 adapting brought nothing on average (docs/experiments.md)
@@ -69,7 +71,7 @@ class Settings:
     class_prior: str | dict[Any, float]
     alpha: float
     bias: bool | str
-    classifier: str = "ridge"
+    classifier: Any = "ridge"
     landmarks: int | str | None = None
     landmark_choice: str = "uniform"
     random_state: int = 0
@@ -134,6 +136,8 @@ def _with_plain_types(values: Mapping[str, Any]) -> dict[str, Any]:
         result["n_added"] = tuple(values["n_added"])
     result |= {name: dict(values[name]) for name in ("class_prior", "weighting") if isinstance(values[name], Mapping)}
     result["kernel"] = copy_kernel(values["kernel"])
+    if not isinstance(values["classifier"], str):
+        result["classifier"] = clone(values["classifier"])
     return result
 
 
@@ -147,6 +151,18 @@ def copy_kernel(kernel: Any) -> Any:
 def _can_be_weighted(kernel: Any) -> bool:
     """Whether a kernel is given by a name, and can have weights."""
     return isinstance(kernel, str) and (kernel == WORDS or (kernel in KERNELS and KERNELS[kernel].weigh is not None))
+
+
+def _check_classifier(classifier: Any) -> None:
+    """Raise an error unless this is a name that we know, or a scikit-learn classifier for kernel matrices."""
+    if isinstance(classifier, str) and classifier in CLASSIFIERS:
+        return
+    allowed = f"must be {' or '.join(map(repr, CLASSIFIERS))}, or a scikit-learn classifier such as SVC(kernel='precomputed')"
+    lacking = [name for name in ("fit", "decision_function", "get_params") if not hasattr(classifier, name)]
+    if isinstance(classifier, (str, type)) or lacking:
+        raise InputError(f"classifier={classifier!r}: {allowed}")
+    if not get_tags(classifier).input_tags.pairwise:
+        raise InputError(f"classifier={classifier!r} does not take a kernel matrix: {allowed}")
 
 
 def _check(values: Mapping[str, Any]) -> None:
@@ -173,8 +189,7 @@ def _check(values: Mapping[str, Any]) -> None:
         names = ", ".join(map(repr, CLASS_PRIORS))
         raise InputError(f"class_prior={prior!r}: must be one of {names}, or a dict with the proportion of each class")
     as_powers(values["weighting"])
-    if not isinstance(classifier, str) or classifier not in CLASSIFIERS:
-        raise InputError(f"classifier={classifier!r}: must be one of {', '.join(map(repr, CLASSIFIERS))}")
+    _check_classifier(classifier)
     check_ngram_range(values["ngram_range"])
     if values["landmarks"] is not None:
         _check_landmarks(values)

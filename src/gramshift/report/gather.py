@@ -316,7 +316,7 @@ def _find_rows(classifier: TransductiveClassifier, target: TargetDocuments) -> l
 def _in_effect(classifier: Any) -> dict[str, Any]:
     """The parameters of a fit, each with the value that held."""
     if not isinstance(classifier, TransductiveClassifier):
-        parameters: dict[str, Any] = classifier._parameters
+        parameters: dict[str, Any] = classifier.get_params(deep=False)
         return parameters
     return classifier._fit.parameters | classifier._fit.settings.shaped_by_preset()
 

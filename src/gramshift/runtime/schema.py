@@ -103,27 +103,6 @@ class Array(Member):
 
 
 @dataclass(frozen=True)
-class Strings(Member):
-    """A list of strings."""
-
-    size: str
-    least: int = 1
-    most_words: int | None = None
-    """How many words with a blank between them each string may have."""
-    unique: bool = True
-
-    def check(self, name: str, value: Any, sizes: Sizes) -> None:
-        if not isinstance(value, list) or not all(type(one) is str for one in value):
-            raise SchemaError(f"{name} is not a list of strings")
-        if len(value) < self.least or not _agree(self.size, len(value), sizes):
-            raise SchemaError(f"{name} has {len(value)} strings where {sizes.get(self.size, self.least)} fit the rest")
-        if self.unique and len(set(value)) != len(value):
-            raise SchemaError(f"{name} has a string twice")
-        if self.most_words is not None and any(one.count(" ") >= self.most_words for one in value):
-            raise SchemaError(f"{name} has a string of more than {self.most_words} words")
-
-
-@dataclass(frozen=True)
 class Text(Member):
     """A string."""
 
@@ -136,19 +115,16 @@ class Text(Member):
 
 @dataclass(frozen=True)
 class Number(Member):
-    """A number; ``whole`` ones can be sizes too."""
+    """A number."""
 
     low: float = -LARGEST
     most: float = LARGEST
     whole: bool = False
-    size: str = ""
 
     def check(self, name: str, value: Any, sizes: Sizes) -> None:
         if type(value) not in ((int,) if self.whole else (int, float)) or not self.low <= value <= self.most:
             what = "a whole number" if self.whole else "a number"
             raise SchemaError(f"{name} has {_brief(value)} where {what} from {self.low:g} to {self.most:g} is due")
-        if self.size:
-            sizes[self.size] = value
 
 
 @dataclass(frozen=True)

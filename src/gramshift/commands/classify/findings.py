@@ -257,7 +257,7 @@ def _show_scores(scores: dict[str, Any], classes: list[str]) -> list[str]:
 
 def _tell_next(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
     """What to do next, as commands to copy."""
-    can_repeat = options.sample is None and options.landmarks is None and options.embeddings is None
+    can_repeat = options.sample is None and options.landmarks is None
     can_repeat = can_repeat and "-" not in (*options.source, *options.targets, options.output)
     steps: list[tuple[str, str | None]] = []
     if options.report is not None:
@@ -273,7 +273,6 @@ def _tell_next(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
         steps = [*to_label, *steps] if UNKNOWN_PROPORTIONS in result["diagnostics"] else [*steps, *to_label]
     if options.save is not None:
         typed = ["gramshift", "predict", "--model", options.save, "--input", "new.csv", "--output", "new-labels.csv"]
-        typed += ["--embeddings", "new.npy"] if options.embeddings is not None else []
         typed += ["--text", result["read_as"]["text"]] if "text" in result.get("read_as", {}) else []
         steps.append(("Label new documents with the model:", join_words(typed)))
     lines = [Line(""), Line("Next", "bold")] if steps else []

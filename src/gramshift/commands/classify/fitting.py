@@ -95,31 +95,6 @@ def fit_with_landmarks(
     return Fits(classifier, None, labels, None, None, probabilities, diagnostics, warnings)
 
 
-def fit_rows(inputs: Inputs, given: Corrections, options: ClassifyOptions, progress: Progress | None) -> Fits:
-    """The chosen method on rows of numbers instead of texts, and what there would be without adapting."""
-    known, random = split_labels(given, inputs, options)
-    drawn = [label for label, one in zip(random, known, strict=True) if one is None]  # one for each that has no label
-    n_random = sum(label is not None for label in random)
-    runtime = Runtime(options.jobs, options.memory, progress=progress)
-    is_best = METHODS[options.method].is_best
-
-    def fit(method: str, known: list[Any], runtime: Runtime, **more: Any) -> Any:
-        given = options.given_parameters(inputs.labels) if method == options.method else options.given_to_plain()
-        labels, random_labels = inputs.labels + known, more.pop("random_labels", None)
-        classifier = METHODS[method].make(**given | {"memory_limit": options.memory, "n_jobs": options.jobs} | more)
-        return classifier._fit_with(inputs.vectors, labels, None, runtime, random_labels=random_labels)
-
-    classifier, reference = fit(options.method, known, runtime, random_labels=drawn if n_random else None), None
-    if is_best:
-        reference = _first_round_of(classifier)
-    elif options.method != PLAIN:
-        reference = fit(PLAIN, known, runtime.under("reference"))
-    without = fit(options.method, [None] * len(known), runtime.under("before")) if given.labels else None
-    apart = measure_separability(classifier._fit)
-    told = _diagnose(classifier, reference, inputs, options, apart, n_random=n_random)
-    return replace(_gather(classifier, reference, without, known, told), n_random=n_random)
-
-
 def split_labels(given: Corrections, inputs: Inputs, options: ClassifyOptions) -> tuple[list[Any], list[Any]]:
     """Return the labels that a person gave to target documents: those that are learnt from alone, and those of a random sample.
 

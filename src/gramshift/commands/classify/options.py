@@ -9,9 +9,9 @@ from gramshift.data.columns import suggest
 from gramshift.errors import InputError
 from gramshift.kernels.registry import LONGEST
 from gramshift.learn.rounds import SOURCE
-from gramshift.methods import BEST, ENGINES, KERNELS, LABELLING, METHODS, check_preset
+from gramshift.methods import BEST, ENGINES, KERNELS, METHODS, OWN, check_preset
 from gramshift.model.classifier import TransductiveClassifier
-from gramshift.model.settings import PLAIN, PRESETS, ROWS, UNADAPTED, Settings
+from gramshift.model.settings import PLAIN, PRESETS, UNADAPTED, Settings
 from gramshift.runtime.memory import parse_bytes
 from gramshift.runtime.workers import require_dask
 from gramshift.text.terminal import join_words
@@ -45,7 +45,6 @@ class ClassifyOptions:
     added: str | None = None
     class_prior: str | None = None
     unlabelled: str | None = None
-    embeddings: str | None = None
     abstain_below: float | None = None
     landmarks: str | None = None
     sample: str | None = None
@@ -66,12 +65,13 @@ class ClassifyOptions:
             raise InputError("no --target: name the file to label; only a single source whose label column has gaps needs none")
         if not any((self.output, self.report, self.save, self.dry_run)):
             raise InputError("nothing is asked for: name a file for the labels with --output, or a report with --report")
-        if self.method in METHODS and METHODS[self.method].told:
-            raise InputError(f"--method {self.method} is for comparisons, where true labels are known; here use another")
         if self.method not in METHODS:
-            close = suggest(self.method, tuple(LABELLING))
-            raise InputError(f"--method {self.method}: there are {', '.join(LABELLING)}{close}")
+            close = suggest(self.method, METHODS)
+            raise InputError(f"--method {self.method}: there are {', '.join(METHODS)}{close}")
         METHODS[self.method].check()
+        if self.save is not None and not METHODS[self.method].is_own:
+            advice = f"leave --save out, or use a method whose models are: {', '.join(OWN)}"
+            raise InputError(f"--save {self.save}: the baseline {self.method} is not saved; {advice}")
         if self.kernel not in KERNELS:
             raise InputError(f"--kernel {self.kernel}: there are {', '.join(KERNELS)}{suggest(self.kernel, KERNELS)}")
         if METHODS[self.method].is_best and (self.kernel != "presence" or self.added is not None):
@@ -86,8 +86,6 @@ class ClassifyOptions:
         ):
             why = "--sample and --landmarks" if METHODS[self.method].is_own else f"--method {self.method}"
             raise InputError(f"--unlabelled does not go together with {why}; leave it out, or put these texts into --target")
-        if self.embeddings is not None:
-            self._check_embeddings()
         if self.landmarks is not None:
             self._check_landmarks()
         if self.sample is not None:
@@ -117,12 +115,12 @@ class ClassifyOptions:
         compares = alone or (method.is_stage and (self.method != PLAIN or elsewhere))
         wanted = {
             "reading": True,
-            "index": method.is_own and self.embeddings is None and not alone,
-            "gram": compares and self.embeddings is None,
+            "index": method.is_own and not alone,
+            "gram": compares,
             "training": True,
             "reference": self.tries_source_prior or not (method.is_best or self.method == PLAIN or alone),
             "before": self.corrections is not None and not alone,
-            "problems": self.embeddings is None and not alone,
+            "problems": not alone,
             "report": self.report is not None,
             "labelling": self.sample is not None,
         }
@@ -144,20 +142,12 @@ class ClassifyOptions:
         if STANDARD in (*self.source, *self.targets):
             raise InputError("--landmarks reads documents more than once, which standard input cannot; give the name of a file")
 
-    def _check_embeddings(self) -> None:
-        if not METHODS[self.method].is_own or "kernel" in METHODS[self.method].options:
-            raise InputError(f"--embeddings goes with {BEST}, plain, adapted and tkc; {self.method} looks at texts")
-        for name in ("ngrams", "unlabelled", "landmarks", "sample", "resume", "report"):
-            if getattr(self, name) is not None:
-                why = "shows n-grams of texts" if name == "report" else "is for texts"
-                raise InputError(f"--{name} {why}, and --embeddings are rows of numbers; leave one of them out")
-        if self.kernel != "presence" or self.engine != "threads":
-            raise InputError("--kernel and --engine are for texts, and --embeddings are rows of numbers; leave them out")
-
     def _check_sample(self) -> None:
         words = str(self.sample)
         if not _is_count(words):
             raise InputError(f"--sample {words[:60]}: give a number of target documents such as 100000")
+        if not METHODS[self.method].is_own:
+            raise InputError(f"--sample goes with {', '.join(OWN)}; {self.method} is a baseline, leave --sample out")
         for name in ("report", "truth", "corrections"):
             if getattr(self, name) is not None:
                 raise InputError(f"--{name} is for runs that have the whole target in view; leave it out with --sample")
@@ -208,8 +198,6 @@ class ClassifyOptions:
 
     def given_to_plain(self) -> dict[str, Any]:
         """The same for what has no rounds."""
-        if self.embeddings is not None:
-            return {"kernel": ROWS}
         given: dict[str, Any] = {} if self.ngrams is None else {"ngram_range": parse_ngrams(self.ngrams)}
         return given | ({} if METHODS[self.method].is_best else {"kernel": self.kernel})
 

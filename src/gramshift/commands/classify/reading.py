@@ -7,9 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from gramshift.commands.classify.labelled import read_truth
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.outputs import as_option, same_file
@@ -17,7 +14,6 @@ from gramshift.data.columns import Documents, Progress, check_column, check_ids,
 from gramshift.data.file_corpus import FileParts, Selected, open_parts
 from gramshift.data.readers import open_table
 from gramshift.data.tables import TableError
-from gramshift.data.vectors import read_vectors
 from gramshift.errors import GramshiftError, InputError
 from gramshift.model.labels import SUSPICIOUS, encode_labels, find_alike
 from gramshift.text.corpus import InParts, Joined
@@ -42,8 +38,6 @@ class Inputs:
     n_characters: int
     more_texts: list[str] = field(default_factory=list)
     """Texts of --unlabelled: learnt from, but not labelled."""
-    vectors: NDArray[np.float64] | None = None
-    """The rows of --embeddings: of the documents with labels, then of those to be labelled."""
 
     @cached_property
     def texts(self) -> list[str]:
@@ -133,21 +127,12 @@ def read_inputs(
     more = _read_unlabelled(options, progress)
     read = found if options.single_target is None else [*found, target]
     n_characters = sum(one.n_characters for one in read) + sum(map(len, more))
-    vectors = None if options.embeddings is None else _read_vectors(options.embeddings, read, rows)
-    return Inputs(Joined(sources), labels, ids, files, target, rows, truth, n_characters, more, vectors)
+    return Inputs(Joined(sources), labels, ids, files, target, rows, truth, n_characters, more)
 
 
 def is_truth_file(given: str, columns: list[str]) -> bool:
     """Whether --truth names a file of true labels, and not a column of the target."""
     return given.strip().lower() not in {one.strip().lower() for one in columns} and os.path.isfile(given)
-
-
-def _read_vectors(name: str, read: Sequence[Documents | FileParts], rows: list[int]) -> NDArray[np.float64]:
-    """The rows of --embeddings, of which there is one for every row of all files, as documents are taken from these."""
-    vectors = read_vectors(name, [(one.table.name, len(one)) for one in read], option="--embeddings")
-    is_labelled = [label is not None for one in (read[:-1] or read) for label in one.labels]
-    first = len(vectors) - len(read[-1])  # of the target
-    return vectors[[*(row for row, known in enumerate(is_labelled) if known), *(first + row for row in rows)]]
 
 
 def _read_unlabelled(options: ClassifyOptions, progress: Progress | None) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from gramshift.commands.classify.findings import describe_findings
-from gramshift.commands.classify.fitting import Fits, fit_all, fit_rows, fit_with_landmarks
+from gramshift.commands.classify.fitting import Fits, fit_all, fit_with_landmarks
 from gramshift.commands.classify.labelled import (
     Corrections,
     LabelColumns,
@@ -25,7 +25,7 @@ from gramshift.data.writing import open_writer, output_style
 from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS
 from gramshift.methods import METHODS
-from gramshift.model.settings import MOST_LANDMARKS, PLAIN, ROWS, WORD_RANGE
+from gramshift.model.settings import MOST_LANDMARKS, PLAIN, WORD_RANGE
 from gramshift.report.contents import ReportContents, ShownAsItIs, SourceDocuments, TargetDocuments
 from gramshift.report.gather import MAX_EXPLAINED, gather_contents, list_issues
 from gramshift.report.page import LONGEST_VALUE, MOST_COLUMNS, MOST_SHOWN, render_page
@@ -68,8 +68,6 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
     n_kept = count_pieces(options.resume) if options.resume is not None else 0
     if size.n_landmarks is not None:
         fits = fit_with_landmarks(inputs, corrections, options, progress, n_landmarks=size.n_landmarks)
-    elif inputs.vectors is not None:
-        fits = fit_rows(inputs, given, options, progress)
     else:
         fits = fit_all(inputs, given, options, progress, on_disk=size.needs.disk > 0)
     if n_kept:  # now it is known that they were of this run
@@ -137,12 +135,7 @@ def _place_issues(inputs: Inputs, fits: Fits, *, gap: bool) -> list[str | None]:
 def check_files(options: ClassifyOptions) -> None:
     """Refuse names that cannot be read or written, before anything is."""
     check_names(options, options.targets)
-    given = (
-        options.corrections,
-        options.unlabelled,
-        options.embeddings,
-        options.truth,
-    )  # a column is no file, or none of these
+    given = (options.corrections, options.unlabelled, options.truth)  # a column is no file, or none of these
     names = [*options.source, *options.targets, *filter(None, given)]
     outputs = {"--output": options.output, "--report": options.report, "--save": options.save}
     check_outputs(outputs, names, force=options.force, resume=options.resume)
@@ -239,8 +232,6 @@ def measure(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any
         n_fits=2 if corrections else 1,
     )
     allowed = memory_of(options.memory)
-    if options.embeddings is not None:
-        return RunSize(work, None, check_exact(work, allowed, may_use_disk=False, options={})[0])
     if options.landmarks is not None:
         n_landmarks = min(int(options.landmarks), work.n) if options.landmarks != AUTO else None
         if n_landmarks is None:
@@ -266,7 +257,7 @@ def describe(options: ClassifyOptions, inputs: Inputs, size: RunSize, *, n_all: 
         "sources": [list(one) for one in inputs.files],
         "target": inputs.target.table.name,
         "method": options.method,
-        "kernel": options.kernel if options.embeddings is None else ROWS,
+        "kernel": options.kernel,
         "ngrams": "-".join(map(str, options.ngram_range)),
         "n_added": work.n_added,
         "command": options.to_command(),

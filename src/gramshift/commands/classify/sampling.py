@@ -39,8 +39,9 @@ from gramshift.data.columns import Documents, Progress, find_columns, texts_in
 from gramshift.data.readers import format_of, open_table
 from gramshift.data.tables import check_reread
 from gramshift.errors import InputError
-from gramshift.methods import METHODS, load
+from gramshift.methods import METHODS
 from gramshift.model.advice import label_sentence
+from gramshift.model.classifier import load
 from gramshift.runtime.checkpoint import Checkpoint, check_folder, digest
 from gramshift.runtime.door import MEGABYTE, open_regular, read_json
 from gramshift.runtime.replacing import Replacing, replaced_file

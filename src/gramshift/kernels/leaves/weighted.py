@@ -64,8 +64,8 @@ def add_own(bounds, features, weights, unshared, unshared_weight, out):
         out[doc] = total + unshared[doc] * unshared_weight
 
 
-@leaf("void(int64[:, ::1], int64[::1], float64, float64, boolean, float64[::1])")
-def find_association(having, totals, smoothing, weak, rescaled, out):
+@leaf("void(int64[:, ::1], int64[::1], float64, float64, float64[::1])")
+def find_association(having, totals, smoothing, weak, out):
     """out[f] = the largest |log(a / b)| of feature f over classes, 0 if below ``weak``; see ``weighting.association``."""
     n = totals.sum()
     different = 1 if totals.size == 2 else totals.size  # of two classes each is the complement of the other
@@ -78,8 +78,5 @@ def find_association(having, totals, smoothing, weak, rescaled, out):
                 expected = everywhere * (totals[code] / n)
                 inside = (having[code, f] + smoothing) / (expected + smoothing)
                 outside = (everywhere - having[code, f] + smoothing) / (everywhere - expected + smoothing)
-                if rescaled:
-                    inside = having[code, f] * (n / 2 / totals[code]) + smoothing
-                    outside = (everywhere - having[code, f]) * (n / 2 / (n - totals[code])) + smoothing
                 best = max(best, inside / outside, outside / inside)
         out[f] = np.log(best) if np.log(best) >= weak else 0.0
