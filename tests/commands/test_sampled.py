@@ -9,9 +9,9 @@ import pytest
 
 import gramshift as gs
 from gramshift.commands.classify.options import gather_options
-from gramshift.commands.classify.sampling import classify_any
+from gramshift.commands.classify.sampling import SEED, classify_any
 from gramshift.runtime.checkpoint import Checkpoint
-from gramshift.text.corpus import sample_rows
+from gramshift.text.corpus import Reservoir
 from small_demo import load_demo
 from small_tables import die_in_a_fork, read_csv, write_csv
 
@@ -38,6 +38,12 @@ def options(**more):
     )
 
 
+def draw(size):
+    reservoir = Reservoir(size, SEED)
+    reservoir.add(FILMS.texts)
+    return reservoir.take()[1]
+
+
 def quietly(words):
     pass
 
@@ -46,11 +52,11 @@ def test_it_is_the_fit_of_python_with_that_sample(gramshift, files):
     answer = gramshift("classify", *RUN, "--target", "target.csv", "--output", "out.csv", "--save", "m.gramshift", "--json")
     assert answer.code == 0, answer.err
     clf = gs.TransductiveClassifier(preset="paper", ngram_range=(3, 4), n_added=20)
-    clf.fit(KITCHEN.texts, KITCHEN.labels, target=gs.open_parts("target.csv"), sample=40)
+    clf.fit(KITCHEN.texts, KITCHEN.labels, target=draw(40))
     rows = read_csv(files / "out.csv")
     assert [row["text"] for row in rows] == FILMS.texts
-    assert [row["label"] for row in rows] == clf.transduction_.tolist()
-    assert [float(row["p_positive"]) for row in rows] == pytest.approx(clf.transduction_proba_[:, 1].tolist(), abs=1e-6)
+    assert [row["label"] for row in rows] == clf.predict(FILMS.texts).tolist()
+    assert [float(row["p_positive"]) for row in rows] == pytest.approx(clf.predict_proba(FILMS.texts)[:, 1].tolist(), abs=1e-6)
     found = json.loads(answer.out)
     assert (found["n_source"], found["n_target"], found["n_sample"]) == (120, 120, 40)
     assert sum(found["labels"].values()) == 120
@@ -58,7 +64,7 @@ def test_it_is_the_fit_of_python_with_that_sample(gramshift, files):
     assert found["sentence"].endswith("learnt from 40 of them")
     assert "120 source and 40 of 120 target documents: about" in answer.err
     kept = gs.load("m.gramshift")
-    assert kept._fit.model.documents[120:] == [FILMS.texts[row] for row in sample_rows(120, 40, 0)]
+    assert kept._fit.model.documents[120:] == draw(40)
     assert gramshift("predict", "--model", "m.gramshift", "--input", "target.csv", "--output", "again.csv").code == 0
     assert Path("again.csv").read_bytes() == Path("out.csv").read_bytes()
 
@@ -100,7 +106,7 @@ def test_other_methods(files, more):
     again = classify_any(options(output="again.csv", resume="kept", **more), say=quietly, most_rows=50)
     assert result["labels"] == again["labels"]
     assert Path("out.csv").read_bytes() == Path("again.csv").read_bytes()
-    texts = [FILMS.texts[row] for row in sample_rows(120, 40, 0)]
+    texts = draw(40)
     assert gs.load("m.gramshift").transduction_.tolist() == gs.load("m.gramshift").predict(texts).tolist()
 
 

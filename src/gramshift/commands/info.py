@@ -33,7 +33,6 @@ def describe_model(path: str) -> dict[str, Any]:
         "n_source": n_source,
         "n_corrected": classifier._fit.n_corrected if is_own else 0,
         "n_target": len(classifier.transduction_),
-        "n_sampled": len(classifier._fit.scores) if is_own and classifier._fit.sampled is not None else None,
         "n_texts": len(texts),
         "n_characters": sum(map(len, texts)),
         "n_rows": len(classifier._fit.model.documents) if is_own and classifier.kernel == ROWS else None,
@@ -60,9 +59,7 @@ def in_words(found: dict[str, Any]) -> list[Line]:
     classes = [visible(str(one)) for one in found["classes"]]
     shown = ", ".join(classes[:10]) + (f" and {len(classes) - 10} more" if len(classes) > 10 else "")
     versions = ", ".join(f"{name} {value}" for name, value in found["versions"].items())
-    learnt = found["n_target"] if found["n_sampled"] is None else found["n_sampled"]
-    of_all = "" if found["n_sampled"] is None else f" of {found['n_target']}"
-    every = found["n_texts"] == found["n_source"] + learnt
+    every = found["n_texts"] == found["n_source"] + found["n_target"]
     which = f"all {found['n_texts']} texts of the fit" if every else f"the texts of {found['n_texts']} landmarks"
     inside = f"{which}, {found['n_characters']} characters: treat it as you treat these"
     if found["n_ngrams"] is not None:
@@ -78,7 +75,7 @@ def in_words(found: dict[str, Any]) -> list[Line]:
         "made with": visible(versions),
         "classes": shown,
         "class": found["class"],
-        "learnt from": f"{found['n_source'] - corrected} source, {learnt}{of_all} target{more} documents",
+        "learnt from": f"{found['n_source'] - corrected} source, {found['n_target']} target{more} documents",
         "holds": inside if found["n_texts"] or found["n_ngrams"] is not None or found["n_rows"] else "no texts",
         "safe to open": found["safe"],
     }

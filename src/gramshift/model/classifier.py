@@ -14,7 +14,7 @@ from gramshift.errors import FitWarning, InputError, InputTypeError
 from gramshift.learn.selection import choose_classes
 from gramshift.model.diagnosis import find_warnings
 from gramshift.model.fit import fit_exact, fit_landmarks, refuse_landmarks
-from gramshift.model.fitted import Fit, Sampled
+from gramshift.model.fitted import Fit
 from gramshift.model.inputs import (
     FitInput,
     ListedCorpus,
@@ -30,7 +30,7 @@ from gramshift.model.model_schema import FORMAT, FORMAT_VERSION, OF_NGRAMS, OF_R
 from gramshift.model.predictor import Predictor
 from gramshift.model.presenting import Presented
 from gramshift.model.saving import Kind, kernel_to_json, parameters_from_json, read_fit
-from gramshift.model.settings import Settings, check_sample, check_verbose, copy_kernel, kernel_is_rows
+from gramshift.model.settings import Settings, check_verbose, copy_kernel, kernel_is_rows
 from gramshift.model.similarities import Similarities, similarities_of
 from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.progress_bar import shown_progress
@@ -94,7 +94,7 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
     landmark_choice : {"uniform", "spread"}
         How landmarks are drawn: each document with the same chance, or those far from the ones before with a larger one.
     random_state : int
-        The seed of that drawing, and of the sample that ``fit`` draws.
+        The seed of that drawing.
     engine : {"threads", "dask"}
         Where documents are compared, and with landmarks trained on: in this process, or by Dask workers.
     scheduler : str, optional
@@ -133,7 +133,7 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         When each document joined the training set, source before target: 0 for a given label, k for round k + 1, -1 for never.
     history_ : list of dict
         For each round how many documents of each class were added before it, how many target documents it gave each label,
-        how many labels changed, and the seconds that it took. With ``sample`` it counts the documents of the sample alone.
+        how many labels changed, and the seconds that it took.
     landmarks_ : array of int or None
         The numbers of the documents that were landmarks, source before target.
 
@@ -207,7 +207,6 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         sample_weight: Any = None,
         domains: Any = None,
         random_labels: Any = None,
-        sample: Any = None,
         resume: Any = None,
         progress: Progress | None = None,
     ) -> Self:
@@ -234,9 +233,6 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
             document, None, NaN or NA for all others. They determine the class proportions, measure the accuracy
             (``expected_accuracy_``) by a fit that has not learnt from them, and then join the training set. Labels of
             documents that were chosen because they are doubtful measure nothing: give these as labelled documents of X.
-        sample : int, optional
-            For a large target: learn from so many of its documents, drawn by ``random_state``, and label the others part by
-            part. X and target may then come in parts (:func:`open_parts`).
         resume : path of a folder
             Checkpoint: finished pieces of a kernel matrix, or with landmarks, are kept there, and an interrupted fit resumes.
         progress : callable
@@ -244,32 +240,10 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         """
         more = {"sample_weight": sample_weight, "domains": domains, "random_labels": random_labels}
         warn_of_input(X, y, target)
-        if sample is not None and (unlabelled is not None or any(one is not None for one in more.values())):
-            words = "sample does not go together with unlabelled, sample_weight, domains or random_labels"
-            raise InputError(f"{words}; leave one of them out")
         with shown_progress(check_verbose(self.verbose), progress) as report:
-            runtime = self._runtime(resume, report)
-            if sample is None:
-                self._fit_with(X, y, target, runtime, unlabelled=unlabelled, **more)
-            else:
-                self._fit_sample(X, y, target, sample, runtime)
+            self._fit_with(X, y, target, self._runtime(resume, report), unlabelled=unlabelled, **more)
         for words in find_warnings(self._fit):
             warnings.warn(words, FitWarning, stacklevel=2)
-        return self
-
-    def _fit_sample(self, X: Any, y: Any, target: Any, sample: Any, runtime: Runtime) -> Self:
-        """Fit with a sample of the target documents, and label the others, if there are any."""
-        size, seed = check_sample(sample, self.random_state)
-        settings, similarities = self._check_parameters(runtime)
-        if similarities is None or (not isinstance(X, InParts) and similarities.takes_rows(X)):
-            raise InputTypeError("sample is for texts, and X has numbers; leave sample out")
-        given = gather_parts(X, y, target)
-        rows, chosen = given.draw_sample(size, seed)
-        documents = chosen if settings.landmarks is not None else [text for part in chosen.parts() for text in part]
-        self._fit_with(documents, [given.labels[row] for row in rows], None, runtime)
-        if len(rows) < len(given.labels):
-            found = given.label_others(rows, (self._fit.scores, self._fit.probabilities), self._judge, runtime.progress)
-            self._keep(replace(self._fit, sampled=Sampled(rows, *found)))
         return self
 
     def _fit_with(
@@ -317,7 +291,8 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         """Set the fitted attributes."""
         self._fit = fit
         self.classes_ = fit.classes
-        self.transduction_score_, self.labeled_iter_, self.landmarks_ = fit.among_all()
+        self.transduction_score_, self.landmarks_ = fit.scores[fit.wanted], fit.landmarks
+        self.labeled_iter_ = fit.labeled_iter[: len(fit.labeled_iter) - fit.n_unlabelled]
         self.class_prior_, self.unadapted_transduction_ = fit.describe_class_prior(), fit.unadapted_labels
         self.expected_accuracy_, self.sources_ = fit.expected_accuracy, fit.sources
         self.transduction_: NDArray[Any] = fit.classes[choose_classes(self.transduction_score_)]

@@ -32,7 +32,7 @@ ALIKE, UNLIKE, RARE = 0.95, 0.01, 0.05  # similarities of all but a rare few pai
 
 
 def answers_of(fit: Fit, reference: Fit | None) -> Answers:
-    """What a fit has answered, beside one without adapting if there is any; with a sample what it found for that."""
+    """What a fit has answered, beside one without adapting if there is any."""
     labels, n_random = _names(fit.labels[fit.wanted]), int(getattr(fit, "n_random", 0))
     return Answers(
         classes=_names(fit.classes),
@@ -123,7 +123,7 @@ def _first_round(fit: Fit) -> Fit | None:
     found = fit.unadapted[fit.wanted]
     counts = {label: int(np.sum(found == code)) for code, label in enumerate(fit.classes.tolist())}
     scores = np.eye(len(fit.classes))[fit.unadapted]
-    return replace(fit, scores=scores, history=[fit.history[0] | {"labels": counts}], unadapted=None, sampled=None)
+    return replace(fit, scores=scores, history=[fit.history[0] | {"labels": counts}], unadapted=None)
 
 
 def measure_separability(fit: Fit) -> float | None:

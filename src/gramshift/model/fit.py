@@ -270,7 +270,7 @@ def refuse_landmarks(settings: Settings, similarities: Similarities | None) -> N
         return
     given = f"landmarks={settings.landmarks!r}"
     if is_linear(settings, similarities):
-        advice = "leave them out, and for more documents than memory holds use fit(..., sample=100_000)"
+        advice = "leave them out, and for more documents than memory holds fit on a sample of the target"
         words = f"{given}: n-grams with weights by class make a linear model, which is exact without landmarks"
         raise InputError(f"{words}; {advice}")
     advice = "use weighting='none' or 'idf', or leave landmarks out"
@@ -306,7 +306,7 @@ def _prepare_gram(
         raise InputError(f"engine='dask' computes the kernel matrix of one kernel that counts n-grams; {advice}")
     work, allowed = describe_work(given, settings, similarities, runtime), runtime.memory + BASE
     if linear and runtime.resume is None and runtime.engine != "dask":
-        check_linear(work, allowed, "fit(..., sample={})")
+        check_linear(work, allowed, "fit on {} of its documents, and predict the others")
         return None
     ways = {"disk": "fit(..., resume='folder')"} if one else {}
     ways |= {"landmarks": "landmarks={}"} if similarities is not None and not similarities.by_classes else {}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gramshift.runtime.schema import Anything, Array, Flag, Listed, Number, Plain, Record, SchemaError, Sizes, Sum, Text
+from gramshift.runtime.schema import Anything, Array, Flag, Listed, Number, Plain, Record, SchemaError, Sizes, Text
 from gramshift.text.corpus import DIGEST
 
 FORMAT = "gramshift-model"
@@ -47,7 +47,7 @@ MODEL_HEAD = Record(
         "normalized": Flag(),
         "history": Listed(Record(STEP, LABELS | {"class_prior": PROPORTIONS}, others=Anything())),
     },
-    VERSIONS | {"told": TOLD, "sampled": Flag(), "parts": Number(1, MOST_PARTS, whole=True), "texts": Flag()},
+    VERSIONS | {"told": TOLD, "parts": Number(1, MOST_PARTS, whole=True), "texts": Flag()},
     others=Anything(),  # of versions to come: nobody looks at it
 )
 
@@ -66,11 +66,6 @@ LANDMARKS = {"landmarks": Array("<i8", ("compared",), low=0, below="documents", 
 ROWS = {  # of numbers, in place of texts
     "rows": Array("<f8", ("documents", "features")),
     "coefficients": Array("<f8", ("documents", "classes")),
-}
-SAMPLE_ARRAYS = {
-    "all_scores": Array("<f8", ("all", "classes")),
-    "sampled_rows": Array("<i8", ("documents",), low=0, below=Sum(("source", "all")), rising="strictly"),
-    "all_probabilities": Array("<f8", ("all", "classes"), low=0, most=1),
 }
 
 
@@ -124,8 +119,6 @@ def arrays_of(head: dict[str, Any]) -> dict[str, Array]:
         arrays |= LANDMARKS if landmarks else {}
         precomputed = head["settings"].get("kernel") == "precomputed"
         arrays |= of_texts("compared" if landmarks else "documents", precomputed=precomputed)
-    if head.get("sampled"):
-        arrays |= SAMPLE_ARRAYS
     if (head.get("told") or {}).get("class_prior") is not None:
         arrays |= UNADAPTED_CODES
     return arrays

@@ -18,7 +18,7 @@ from gramshift.learn.labelling import Labelling
 from gramshift.learn.rounds import Calibration
 from gramshift.model.archive import Declare, ModelFileError, Writable, read_archive, write_archive
 from gramshift.model.blank import without_domain
-from gramshift.model.fitted import Fit, Model, Sampled, read_told, told_to_json
+from gramshift.model.fitted import Fit, Model, read_told, told_to_json
 from gramshift.model.model_schema import (
     FORMAT,
     FORMAT_VERSION,
@@ -78,7 +78,6 @@ def save_fit(fit: Fit, path: Writable, *, texts: bool = False) -> None:
         ],
         "steepness": fit.calibration.steepness,
         "normalized": fit.model.normalized,
-        "sampled": fit.sampled is not None,
         "told": told_to_json(fit, texts=ngrams is None or texts),
     }
     if ngrams is not None:
@@ -102,9 +101,6 @@ def save_fit(fit: Fit, path: Writable, *, texts: bool = False) -> None:
     if ngrams is None or texts:
         arrays["text_bytes"], arrays["text_ends"] = _as_bytes([] if fit.is_of_rows else fit.model.documents)
         arrays["coefficients"] = fit.model.coefficients
-    if fit.sampled is not None:
-        whole = (fit.sampled.rows, fit.sampled.scores, fit.sampled.probabilities)
-        arrays |= dict(zip(("sampled_rows", "all_scores", "all_probabilities"), whole, strict=True))
     write_archive(path, head, {name: np.asarray(arrays[name], str(one.dtype)) for name, one in arrays_of(head).items()})
 
 
@@ -209,7 +205,6 @@ def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str,
         Calibration(float(head["steepness"]), arrays["held_out_scores"]),
         landmarks,
         arrays.get("digests"),
-        _read_sampled(arrays, iteration == 0),
         **read_told(head.get("told"), arrays, n - len(source)),
     )
 
@@ -231,18 +226,6 @@ def _read_part(kernel: StringKernel, number: int, arrays: dict[str, NDArray[Any]
         raise ValueError("it has words for n-grams of characters")
     vocabulary = Vocabulary.from_words(words, table.alphabet) if kernel.unit == "word" else None
     return NGramPart(steps, table, weights, worth, vocabulary)
-
-
-def _read_sampled(arrays: dict[str, NDArray[Any]], is_source: NDArray[np.bool_]) -> Sampled | None:
-    """The whole target of a fit that learnt from a sample of it; what it has of the sample must be what the fit has."""
-    if "sampled_rows" not in arrays:
-        return None
-    rows, scores, probabilities = (arrays[name] for name in ("sampled_rows", "all_scores", "all_probabilities"))
-    n = int(is_source.sum()) + len(scores)
-    place = np.cumsum(~np.isin(np.arange(n), rows[is_source])) - 1  # among target documents
-    if (scores[place[rows[~is_source]]] != arrays["scores"]).any():
-        raise ValueError("its scores of all documents are not those of its sample")
-    return Sampled(rows, scores, probabilities)
 
 
 def read_step(step: dict[str, Any], names: list[Any]) -> dict[str, Any]:

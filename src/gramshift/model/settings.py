@@ -223,14 +223,6 @@ def _check_landmarks(values: Mapping[str, Any]) -> None:
         raise InputError("kernel='precomputed' is exact already: landmarks are for documents; leave them out")
 
 
-def check_sample(sample: Any, random_state: Any) -> tuple[int, int]:
-    """How many target documents are to be in a sample, and its seed; an error if that cannot be."""
-    if not _is(sample, Integral) or sample < 1:
-        raise InputError(f"sample={sample!r}: give a number of target documents from 1 on, for example 100000, or None for all")
-    _check_seed(random_state)
-    return int(sample), int(random_state)
-
-
 def check_verbose(verbose: Any) -> bool:
     """Whether progress is to be shown, by scikit-learn's custom: False or 0 for no, True or a larger number for yes."""
     if not isinstance(verbose, (bool, np.bool_)) and (not _is(verbose, Integral) or verbose < 0):

@@ -92,31 +92,6 @@ class Joined:
                 raise InputError(f"input {number + 1} had {len(one)} documents at first and {found} now; it must not change")
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """Some documents of a collection, by their numbers, ascending."""
-
-    documents: InParts
-    rows: NDArray[np.intp]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @property
-    def n_characters(self) -> int:
-        """Return about how many: each document is taken to be as long as another."""
-        return count_characters(self.documents) * len(self.rows) // max(1, len(self.documents))
-
-    def parts(self) -> Iterator[list[str]]:
-        first = 0
-        for part in self.documents.parts():
-            low, high = np.searchsorted(self.rows, [first, first + len(part)])
-            yield [part[row - first] for row in self.rows[low:high].tolist()]
-            first += len(part)
-        if first != len(self.documents):
-            raise InputError(f"there were {len(self.documents)} documents at first and {first} now; they must not change")
-
-
 class Partitions:
     """A dask bag or column of texts, which is looked through once to know its size."""
 
@@ -196,15 +171,6 @@ class Reservoir:
         """Return the numbers of those that are in it now, ascending, and their texts."""
         held = sorted(self._held)
         return [number for number, _ in held], [text for _, text in held]
-
-
-def sample_rows(n: int, size: int, seed: int) -> NDArray[np.intp]:
-    """The numbers of the documents that a reservoir holds after ``n`` of them."""
-    held = np.arange(min(n, size))
-    for start, places in zip(range(0, n, DRAWN), _draw_places(size, seed), strict=False):
-        taken = np.flatnonzero(places[: n - start] >= 0)
-        held[places[taken]] = start + taken  # of several in one place the last stays
-    return np.sort(held)
 
 
 def _draw_places(size: int, seed: int) -> Iterator[NDArray[np.int64]]:
