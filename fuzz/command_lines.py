@@ -49,7 +49,7 @@ OPTIONS: dict[str, dict[str, str]] = {  # by command: what an option takes
         "--corrections": "file", "--config": "config", "--text": "column", "--label": "column", "--id": "column",
         "--truth": "column", "--format": "format", "--encoding": "encoding", "--method": "method", "--kernel": "kernel",
         "--ngrams": "odd", "--added": "odd", "--class-prior": "odd", "--unlabelled": "file", "--abstain-below": "odd",
-        "--landmarks": "odd", "--sample": "odd", "--resume": "folder", "--memory": "odd", "--jobs": "jobs", "--preset": "odd",
+        "--sample": "odd", "--resume": "folder", "--memory": "odd", "--jobs": "jobs", "--preset": "odd",
         "--dry-run": "", "--force": "", "--json": "",
     },
     "predict": {

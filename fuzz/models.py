@@ -62,7 +62,6 @@ def make_models(folder: Path) -> dict[str, Path]:
     own("tkc", **paper)
     own("intersection", **paper | {"kernel": "intersection"})
     own("spectrum", **paper | {"kernel": "spectrum", "adapt": False, "n_rounds": 1})
-    own("landmarks", **paper | {"landmarks": 8})
     own("subsequence", **paper | {"kernel": StringKernel("subsequence", ngram_range=(2, 3), n_jobs=1)})
     own("numbers", **paper, y=[place % 3 for place in range(16)])
     own("best", preset="best")

@@ -50,7 +50,6 @@ OURS = {
     "weights": lambda: own(weighting="idf", adapt=False),
     "pairs": lambda: own(kernel=gs.StringKernel("local_rank", **SHORT)),
     "words": lambda: own(kernel="words"),
-    "landmarks": lambda: own(landmarks=7),
     "ngrams": lambda: own(**BEST),
     "two classes of ngrams": lambda: own(two=True, **BEST),
     "ngrams and texts": lambda: own(**BEST),
@@ -427,21 +426,6 @@ def test_numbers_beyond_reason_are_refused(files, tmp_path, member, value):
     hostile = arrays | {member: np.full_like(arrays[member], value)}
     refuse(build(tmp_path / "hostile", head, hostile), f"{member} has values from .* they must be from -1e.60 to 1e.60")
     refuse(build(tmp_path / "hostile", {**head, "steepness": 1e308}, arrays), "steepness has 1e.308 where a number")
-
-
-def test_landmarks_that_wrap_around_are_refused(files, tmp_path):
-    """E3: differences of 64 bits looked as if they were in order."""
-    _, head, arrays = files("landmarks")
-    ends = arrays["text_ends"][:3]
-    hostile = {
-        "landmarks": np.array([2**62, -(2**63), -(2**62)]),
-        "text_ends": ends,
-        "text_bytes": arrays["text_bytes"][: ends[-1]],
-    }
-    refuse(
-        build(tmp_path / "hostile", head, arrays | hostile | {"coefficients": arrays["coefficients"][:3]}),
-        "landmarks has values",
-    )
 
 
 @pytest.mark.parametrize("versions", [1, [], "x", {"gramshift": 1}, {"gramshift": "1" * 1000}, {"a": {}}])

@@ -6,7 +6,6 @@ import warnings
 import zipfile
 from collections import Counter
 from hashlib import sha256
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -269,39 +268,6 @@ def test_a_file_of_another_kind(tmp_path):
     (tmp_path / "text").write_text("not a model at all")
     with pytest.raises(ModelFileError, match="not a Gramshift model, or not a whole one"):
         gs.load(tmp_path / "text")
-
-
-@pytest.mark.parametrize("name", ["paper", "best", "landmarks"])
-def test_files_of_an_earlier_version_predict_the_same(name):
-    """They were saved before a fit was made of values, with what they predicted then beside them."""
-    folder = Path(__file__).parent / "saved"
-    expected = json.loads((folder / "format2.json").read_text())[name]
-    new = ["a great blender, i love it", "Broke after a day; waste of money!", ""]
-    clf = gs.load(folder / f"format2-{name}.gramshift")
-    assert clf.transduction_.tolist() == expected["labels"]
-    np.testing.assert_allclose(clf.decision_function(new), expected["decision"], rtol=0, atol=1e-12)
-    np.testing.assert_allclose(clf.predict_proba(new), expected["proba"], rtol=0, atol=1e-12)
-
-
-def test_files_of_best_with_landmarks_can_still_be_read():
-    """Such a fit is refused now; this one was made while it was not, of chance letters."""
-    clf = gs.load(Path(__file__).parent / "saved" / "format3-best-landmarks.gramshift")
-    expected = [0.3685463408084426, 0.02557089609390512, 0.34381534193050556]
-    new = [" cbbb eac e eebbcd baeebc", "aedd c d dadcbcdaed aaec ", "b bbccd db abdab c edeeeb"]
-    np.testing.assert_allclose(clf.predict_proba(new)[:, 1], expected, rtol=0, atol=1e-12)
-    with pytest.raises(ValueError, match="exact without landmarks"):
-        clf.fit(["a b", "c d"], ["x", "y"], target=["e f"])
-
-
-def test_a_file_of_an_earlier_version_is_written_again_as_it_was(tmp_path):
-    folder = Path(__file__).parent / "saved"
-    old = gs.load(folder / "format2-best.gramshift")
-    old.save(tmp_path / "again")
-    again = gs.load(tmp_path / "again")
-    assert again.decision_function(NEW).tobytes() == old.decision_function(NEW).tobytes()
-    assert again._fit.model.documents == old._fit.model.documents
-    with pytest.raises(ValueError, match="in a linear model"):
-        again.strongest_ngrams()
 
 
 SECRET = "My neighbour Quillfeather returned the zqyxwv kettle on 12.03.1987."

@@ -23,12 +23,8 @@ import pytest
 import cluster_tasks
 import gramshift
 from bench.machine import dask_keys
-from gramshift.learn.piecewise import LandmarkFeatures
 from gramshift.runtime import cluster as cluster_module
 from gramshift.runtime.cluster import PER_THREAD, open_cluster
-from gramshift.runtime.pieces import MemoryStore, StoredPieces
-from gramshift.runtime.remote_pieces import RemotePieces
-from gramshift.runtime.resources import Runtime
 from gramshift.runtime.workers import Patience
 
 PATH = os.pathsep.join([str(Path(gramshift.__file__).parents[1]), str(Path(cluster_tasks.__file__).parent)])
@@ -103,53 +99,6 @@ def test_shared_and_kept_values_are_found_on_the_workers(cluster):
         cluster.run(lambda item: shared, [1])
 
 
-def find_sums(pieces, n_pieces):
-    """The bits of small sums, and of one that is large."""
-    rng = np.random.default_rng(0)
-    rows, weights, vectors = np.arange(8 * n_pieces), rng.random((8 * n_pieces, 2)), rng.random((400, 2))
-    pieces.fill(cluster_tasks.describe, range(n_pieces), n_pieces)
-    documents = LandmarkFeatures(pieces, n=len(rows), size=8, scale=np.ones(400), adapt=True)
-    left, total = documents.subtract(vectors, weights, rows)
-    small = [documents.gather(weights, rows), left, total, documents.multiply(vectors)]
-    return [one.tobytes() for one in small], documents.products(rows).tobytes()
-
-
-def test_sums_have_the_same_bits_for_any_number_of_workers(cluster):
-    with open_cluster(n_workers=1, memory_limit="400 MB") as other:
-        for n_pieces in (60, 100):  # large sums travel each by itself; three together
-            runs = [Runtime(cluster=one) for one in (cluster, cluster, other)]
-            found = [find_sums(RemotePieces(runtime, "numbers"), n_pieces) for runtime in runs]
-            assert found[0] == found[1] == found[2]
-            small, large = find_sums(StoredPieces(MemoryStore(), "numbers", Runtime(2)), n_pieces)
-            assert found[0][0] == small
-            assert found[0][1] == large or n_pieces > 63
-
-
-def test_a_task_works_on_several_pieces_of_a_worker(cluster):
-    calls, found, total = [], {}, np.zeros(2, int)
-    pieces = RemotePieces(Runtime(cluster=cluster, progress=lambda *call: calls.append(call)), "numbers")
-    pieces.fill(cluster_tasks.make_piece, iter(range(50)), 50, stage="landmarks")
-    assert calls[0] == ("landmarks", 0, 50)
-    assert calls[-1] == ("landmarks", 50, 50)
-    assert [done for _, done, _ in calls] == sorted(done for _, done, _ in calls)
-
-    arguments = {number: number + 1 for number in range(50) if number % 3}
-    expected = {number: [10 * number * (number + 1), 10 * number**2 * (number + 1)] for number in arguments}
-    calls.clear()
-    pieces.map(cluster_tasks.count_and_add, (10,), arguments, found.__setitem__, stage="sums")
-    assert list(found) == list(arguments)
-    assert {number: values.tolist() for number, values in found.items()} == expected
-    assert len(calls) - 1 < len(arguments) / 4, "a task for every piece"
-    pieces.add_up(cluster_tasks.count_and_add, (10,), arguments, total)
-    assert total.tolist() == np.sum(list(expected.values()), axis=0).tolist()
-
-    for pid in pids(cluster):  # all pieces are gone
-        os.kill(pid, signal.SIGKILL)
-    again = np.zeros(2, int)
-    pieces.add_up(cluster_tasks.count_and_add, (10,), arguments, again)
-    assert again.tolist() == total.tolist()
-
-
 class Shrinking(cluster_module.Cluster):
     """Places for ten tasks until one is lost, then for one; the task 7 is lost once, with all that are not finished."""
 
@@ -203,43 +152,12 @@ def forgiving(cluster):
         cluster.client.run_on_scheduler(allow, before)
 
 
-def test_pieces_that_are_lost_while_others_are_made_do_not_count(cluster):
-    calls, later, total = [], [], np.zeros(2, int)
-
-    def kill_all(stage, done, of):
-        (later if max(calls, default=0) >= 12 else calls).append(done)
-        if calls[-1] >= 12 and not later:
-            for pid in pids(cluster):
-                os.kill(pid, signal.SIGKILL)
-
-    pieces = RemotePieces(Runtime(cluster=cluster, progress=kill_all), "numbers")
-    with forgiving(cluster):
-        pieces.fill(cluster_tasks.make_piece, iter(range(40)), 40, stage="landmarks")
-    assert later[-1] == 40
-    assert min(later) >= 12, "what was lost before is made again, and no more"
-    pieces.add_up(cluster_tasks.count_and_add, (1,), dict.fromkeys(range(40), 1), total)
-    assert total.tolist() == [sum(range(40)), sum(number**2 for number in range(40))]
-
-
 def test_values_are_found_on_their_workers_unless_they_were_lost(cluster):
     kept = cluster.keep(abs, range(8))
     assert cluster.run(abs, kept) == list(range(8))
     assert set(cluster.find(kept)) <= set(cluster.client.nthreads())
     cluster.client.cancel([kept[0].future])
     assert cluster.find(kept) == [""] * 8
-
-
-def test_an_error_in_a_piece_is_raised_before_the_others_are_made(cluster):
-    taken = []
-
-    def items():
-        for number in range(1000):
-            taken.append(number)
-            yield number
-
-    with pytest.raises(KeyError, match="three is refused"):
-        RemotePieces(Runtime(cluster=cluster), "numbers").fill(cluster_tasks.refuse_three, items(), 1000)
-    assert len(taken) < 100
 
 
 def test_an_error_of_a_task_is_raised_and_no_other_is_started(cluster):
@@ -413,39 +331,6 @@ def test_a_scheduler_with_an_address(scheduler, tmp_path):
         with pytest.raises(ConnectionError, match=gone) as caught:
             opened.run(abs, range(1000), report=lambda n, total: process.kill() if n == 5 else None)
         assert caught.value.__suppress_context__
-
-
-def test_a_checkpoint_outlives_its_scheduler(scheduler, tmp_path):
-    """Pieces that came before the scheduler was killed are taken up by threads."""
-    process, address = scheduler
-    texts = [f"{word} number {i}" for i in range(60) for word in ("pan", "film")]
-    labels = ["even" if i % 2 else "odd" for i in range(60)]
-
-    def fit(**resources):
-        clf = gramshift.TransductiveClassifier(preset="paper", ngram_range=(1, 3), landmarks=20)
-        return clf._fit_with(texts[:60], labels, texts[60:], Runtime(piece_size=8, **resources))
-
-    def pieces():
-        """A piece that is made again is another file of the same name."""
-        return {path.name: path.stat().st_ino for path in (tmp_path / "kept").glob("landmarks-*.piece")}
-
-    with (
-        worker_process(address, tmp_path, **{"memory-limit": "700MB"}),
-        open_cluster(address, patience=PATIENT),  # the worker is there
-        pytest.raises(ConnectionError, match=f"^the Dask scheduler at {address} has gone away in the middle of the work"),
-    ):
-        fit(
-            engine="dask",
-            scheduler=address,
-            resume=tmp_path / "kept",
-            progress=lambda stage, n, total: process.kill() if (stage, n) == ("landmarks", 3) else None,
-        )
-    kept = pieces()
-    assert 3 <= len(kept) < 15
-    found = fit(resume=tmp_path / "kept")
-    assert len(pieces()) == 15
-    assert kept.items() <= pieces().items()
-    assert found.transduction_score_.tobytes() == fit().transduction_score_.tobytes()
 
 
 def test_without_any_worker_it_does_not_wait_for_ever(scheduler, tmp_path):

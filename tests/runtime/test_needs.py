@@ -1,18 +1,12 @@
-import re
-
 import pytest
 
 from gramshift.runtime.budget import (
     Work,
     check_exact,
-    check_landmarks_fit,
     check_linear,
     estimate_exact,
-    estimate_landmarks,
     estimate_linear,
     in_words,
-    most_landmarks,
-    piece_size,
 )
 
 SIZES = {
@@ -48,7 +42,7 @@ def test_what_is_left_out_needs_less():
     assert estimate(**SIZES | {"jobs": 1}).seconds > estimate(**SIZES).seconds
 
 
-WAYS = {"disk": "--resume DIR", "landmarks": "--landmarks {}"}
+WAYS = {"disk": "--resume DIR"}
 
 
 def test_what_fits_is_let_through():
@@ -72,43 +66,6 @@ def test_too_much_is_refused_with_what_each_way_takes():
     assert "GiB of memory and" in words
     assert "; exactly with the kernel matrix on disk (--resume DIR) about " in words
     assert "GiB of disk and" in words
-    assert "; with landmarks (--landmarks 2000) about " in words
-    fitting = most_landmarks(large, 5 * 10**8, 2000)
-    assert 100 < fitting < 2000
-    with pytest.raises(MemoryError, match=rf"; with landmarks \(--landmarks {fitting}\) about "):
-        check_exact(large, 5 * 10**8, may_use_disk=True, options=WAYS)
-    with pytest.raises(MemoryError, match=r"; with landmarks \(--landmarks 2000\) about "):  # not even one would fit
-        check_exact(large, 10**8, may_use_disk=True, options=WAYS)
-
-
-def test_landmarks_that_are_too_many_are_refused_with_how_many_fit():
-    work = Work(**SIZES | {"n_target": 50_000})
-    limit = 10**9
-    fitting = most_landmarks(work, limit, 10_000)
-    assert 100 < fitting < 10_000
-    assert estimate_landmarks(work, fitting, memory=limit).n_bytes <= limit
-    assert estimate_landmarks(work, fitting + 1, memory=limit).n_bytes > limit
-    check_landmarks_fit(work, fitting, limit, cell_bytes=4, kept=False)
-    with pytest.raises(MemoryError, match=rf"10000 landmarks need about .* the memory limit is 953.7 MiB: {fitting} would fit"):
-        check_landmarks_fit(work, 10_000, limit, cell_bytes=4, kept=False)
-    with pytest.raises(MemoryError, match="allow more memory"):
-        check_landmarks_fit(work, 10_000, 10**8, cell_bytes=4, kept=False)
-
-
-@pytest.mark.parametrize("name", ["n_source", "n_target", "n_characters", "n_lengths"])
-def test_more_of_anything_needs_more_with_landmarks(name):
-    longer = {"n_characters": SIZES["n_characters"] * 3} if name in ("n_source", "n_target") else {}
-    small, large = (estimate_landmarks(Work(**SIZES | more), 500) for more in ({}, longer | {name: 3 * SIZES[name]}))
-    assert large.seconds > small.seconds
-    assert large.n_bytes > small.n_bytes
-    assert estimate_landmarks(Work(**SIZES), 1000).n_bytes > small.n_bytes
-
-
-def test_pieces_that_are_too_large_for_memory_are_on_disk():
-    work = Work(**SIZES)
-    pieces = 4 * 4000 * 500
-    assert estimate_landmarks(work, 500, memory=4 * pieces).disk == 0
-    assert estimate_landmarks(work, 500, memory=4 * pieces - 4).disk == pieces
 
 
 @pytest.mark.parametrize(
@@ -118,40 +75,8 @@ def test_times_in_words(seconds, words):
     assert in_words(seconds) == words
 
 
-@pytest.mark.parametrize("n_landmarks", [1, 60, 500, 2000, 5000, 20_000])
-def test_pieces_have_as_many_documents_as_there_are_landmarks_to_be_sorted_again(n_landmarks):
-    plain, again = piece_size(n_landmarks), piece_size(n_landmarks, again=True)
-    assert 64 <= plain <= 8192
-    assert min(n_landmarks, 8192) <= again <= 8192
-    looked_up, sorted_ = (estimate_landmarks(Work(**SIZES), n_landmarks, cell_bytes=size) for size in (4, 8))
-    assert sorted_.seconds > looked_up.seconds
-
-
-@pytest.mark.parametrize("cell_bytes", [4, 8])
-def test_what_is_offered_is_what_is_told_then(cell_bytes):
-    work = Work(**SIZES | {"n_source": 20_000, "n_target": 20_000})
-    told = check_landmarks_fit(work, 2000, 3 * 10**9, cell_bytes=cell_bytes, kept=False)
-    with pytest.raises(MemoryError, match=re.escape(f"with landmarks (--landmarks 2000) {told}")):
-        check_exact(work, 3 * 10**9, may_use_disk=False, options=WAYS, cell_bytes=cell_bytes)
-
-
-@pytest.mark.parametrize("cell_bytes", [4, 8])
-@pytest.mark.parametrize("n", [4000, 20_000, 200_000])
-def test_no_more_landmarks_would_fit(n, cell_bytes):
-    work = Work(**SIZES | {"n_target": n, "n_characters": 700 * (n + 2000)})
-    for limit in range(400 * 10**6, 4 * 10**9, 150 * 10**6):
-        found = most_landmarks(work, limit, 10_000, cell_bytes=cell_bytes)
-        more = [*range(found + 1, min(10_000, work.n) + 1, 97)]
-        needs = [estimate_landmarks(work, k, cell_bytes=cell_bytes, memory=limit).n_bytes for k in more]
-        assert min(needs, default=limit + 1) > limit
-        fits = estimate_landmarks(work, found, cell_bytes=cell_bytes, memory=limit).n_bytes <= limit
-        assert fits or found == 1
-
-
 def test_a_command_takes_longer_than_the_fit_alone():
     assert estimate(**SIZES, command=True).seconds > estimate(**SIZES).seconds + 1
-    fit, command = (estimate_landmarks(Work(**SIZES, command=by), 500) for by in (False, True))
-    assert command.seconds > fit.seconds + 1
 
 
 @pytest.mark.parametrize("name", ["n_source", "n_target", "n_characters", "n_lengths", "n_trainings", "n_classes"])

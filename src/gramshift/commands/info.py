@@ -59,9 +59,7 @@ def in_words(found: dict[str, Any]) -> list[Line]:
     classes = [visible(str(one)) for one in found["classes"]]
     shown = ", ".join(classes[:10]) + (f" and {len(classes) - 10} more" if len(classes) > 10 else "")
     versions = ", ".join(f"{name} {value}" for name, value in found["versions"].items())
-    every = found["n_texts"] == found["n_source"] + found["n_target"]
-    which = f"all {found['n_texts']} texts of the fit" if every else f"the texts of {found['n_texts']} landmarks"
-    inside = f"{which}, {found['n_characters']} characters: treat it as you treat these"
+    inside = f"all {found['n_texts']} texts of the fit, {found['n_characters']} characters: treat it as you treat these"
     if found["n_ngrams"] is not None:
         ngrams = f"{found['n_ngrams']} n-grams that documents share"
         inside = f"{ngrams}, and {inside}" if found["n_texts"] else f"{ngrams}, and no texts"

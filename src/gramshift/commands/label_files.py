@@ -64,7 +64,7 @@ def count_rows(classifier: Any, most_rows: int = MOST_ROWS) -> int:
     fit = getattr(classifier, "_fit", None)
     if fit is not None and fit.model.ngrams is not None:
         return most_rows
-    n_compared = len(classifier.labeled_iter_ if fit is None else fit.compared)
+    n_compared = len(classifier.labeled_iter_ if fit is None else fit.labelling)
     return max(1, min(most_rows, CELLS // max(1, n_compared)))
 
 

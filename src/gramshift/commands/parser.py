@@ -105,15 +105,6 @@ def classify_command(
     ] = None,
     embeddings: Annotated[str | None, _file("--embeddings", help=f"{help_lines.EMBEDDINGS_HELP}.")] = None,
     abstain_below: Annotated[float | None, _option("--abstain-below", help=help_lines.ABSTAIN_HELP, panel=METHOD)] = None,
-    landmarks: Annotated[
-        str | None,
-        _option(
-            "--landmarks",
-            help="Approximate fit for large data: compare with this many landmark documents, or 'auto' (paper's methods).",
-            panel=RUN,
-            metavar="NUMBER",
-        ),
-    ] = None,
     sample: Annotated[
         str | None,
         _option(

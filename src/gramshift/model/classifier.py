@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import validate_data
 
-from gramshift.errors import FitWarning, InputError, InputTypeError
+from gramshift.errors import FitWarning, InputError
 from gramshift.learn.selection import choose_classes
 from gramshift.model.diagnosis import find_warnings
-from gramshift.model.fit import fit_exact, fit_landmarks, refuse_landmarks
+from gramshift.model.fit import fit_exact
 from gramshift.model.fitted import Fit
 from gramshift.model.inputs import (
     FitInput,
@@ -22,21 +22,19 @@ from gramshift.model.inputs import (
     check_gram,
     check_random,
     gather,
-    gather_parts,
     warn_of_input,
 )
 from gramshift.model.labels import weigh_documents
-from gramshift.model.model_schema import FORMAT, FORMAT_VERSION, OF_NGRAMS, OF_ROWS, WITH_LANDMARKS, declare_model
+from gramshift.model.model_schema import FORMAT, FORMAT_VERSION, OF_NGRAMS, OF_ROWS, declare_model
 from gramshift.model.predictor import Predictor
 from gramshift.model.presenting import Presented
-from gramshift.model.saving import Kind, kernel_to_json, parameters_from_json, read_fit
+from gramshift.model.saving import Kind, parameters_from_json, read_fit
 from gramshift.model.settings import Settings, check_verbose, copy_kernel, kernel_is_rows
 from gramshift.model.similarities import Similarities, similarities_of
 from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.progress_bar import shown_progress
 from gramshift.runtime.resources import Runtime, check_engine
 from gramshift.runtime.threads import Progress
-from gramshift.text.corpus import InParts
 from gramshift.text.documents import as_documents
 
 Floats = NDArray[np.float64]
@@ -88,15 +86,8 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
     bias : bool or "prior", optional
         Whether "ridge" has an unpenalised intercept; the paper has none. With "prior" scores begin at the class priors
         of the training set, so that a document without evidence gets these, and the last round decides by probabilities.
-    landmarks : int or "auto", optional
-        For many documents and "ridge": each is described by its similarity to so many of them, or to as many as the memory
-        limit allows, up to 10,000. X and target may come in parts (:func:`open_parts`). The preset "best" needs none.
-    landmark_choice : {"uniform", "spread"}
-        How landmarks are drawn: each document with the same chance, or those far from the ones before with a larger one.
-    random_state : int
-        The seed of that drawing.
     engine : {"threads", "dask"}
-        Where documents are compared, and with landmarks trained on: in this process, or by Dask workers.
+        Where documents are compared: in this process, or by Dask workers.
     scheduler : str, optional
         The address of a running Dask scheduler, for the engine "dask". By default ``n_jobs`` processes are started on this
         machine, for the time of the fit.
@@ -134,8 +125,6 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
     history_ : list of dict
         For each round how many documents of each class were added before it, how many target documents it gave each label,
         how many labels changed, and the seconds that it took.
-    landmarks_ : array of int or None
-        The numbers of the documents that were landmarks, source before target.
 
     References
     ----------
@@ -167,9 +156,6 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         class_weight: Any = None,
         classifier: str = "ridge",
         bias: bool | str | None = None,
-        landmarks: int | str | None = None,
-        landmark_choice: str = "uniform",
-        random_state: int = 0,
         engine: str = "threads",
         scheduler: str | None = None,
         memory_limit: int | float | str | None = None,
@@ -188,9 +174,6 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         self.class_weight = class_weight
         self.classifier = classifier
         self.bias = bias
-        self.landmarks = landmarks
-        self.landmark_choice = landmark_choice
-        self.random_state = random_state
         self.engine = engine
         self.scheduler = scheduler
         self.memory_limit = memory_limit
@@ -234,7 +217,7 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
             (``expected_accuracy_``) by a fit that has not learnt from them, and then join the training set. Labels of
             documents that were chosen because they are doubtful measure nothing: give these as labelled documents of X.
         resume : path of a folder
-            Checkpoint: finished pieces of a kernel matrix, or with landmarks, are kept there, and an interrupted fit resumes.
+            Checkpoint: finished pieces of a kernel matrix are kept there, and an interrupted fit resumes.
         progress : callable
             Called as progress(stage, done, total), from this thread; ``verbose`` then shows nothing.
         """
@@ -262,24 +245,11 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         """Fit with what the runtime has, whatever the parameters say of that; without ``calibrate`` for the labels alone."""
         settings, similarities = self._check_parameters(runtime)
         parameters = self._given_parameters()
-        if settings.landmarks is None:
-            read = self._reader(X, target, similarities, runtime.n_threads, reset=True)
-            given = gather(X, y, target, read=read, unlabelled=unlabelled)
-            given = self._weigh(given, sample_weight, domains)
-            given = replace(given, random=check_random(random_labels, given))
-            self._keep(fit_exact(settings, parameters, similarities, given, runtime, calibrate=calibrate))
-        else:
-            assert similarities is not None, "checked before"
-            if any(one is not None for one in (unlabelled, sample_weight, domains, random_labels, self.class_weight)):
-                raise InputError(
-                    "landmarks do not go together with weights, unlabelled, domains or random_labels; leave one out"
-                )
-            if runtime.resume is not None:
-                kernel_to_json(similarities.kernels)  # one that is a function cannot be known again
-            if not isinstance(X, InParts) and similarities.takes_rows(X):
-                raise InputTypeError("landmarks are for texts, and X has rows of numbers; leave landmarks out")
-            given = gather_parts(X, y, target)
-            self._keep(fit_landmarks(settings, parameters, similarities, given, runtime, calibrate=calibrate))
+        read = self._reader(X, target, similarities, runtime.n_threads, reset=True)
+        given = gather(X, y, target, read=read, unlabelled=unlabelled)
+        given = self._weigh(given, sample_weight, domains)
+        given = replace(given, random=check_random(random_labels, given))
+        self._keep(fit_exact(settings, parameters, similarities, given, runtime, calibrate=calibrate))
         return self
 
     def _weigh(self, given: FitInput, sample_weight: Any, domains: Any) -> FitInput:
@@ -291,7 +261,7 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         """Set the fitted attributes."""
         self._fit = fit
         self.classes_ = fit.classes
-        self.transduction_score_, self.landmarks_ = fit.scores[fit.wanted], fit.landmarks
+        self.transduction_score_ = fit.scores[fit.wanted]
         self.labeled_iter_ = fit.labeled_iter[: len(fit.labeled_iter) - fit.n_unlabelled]
         self.class_prior_, self.unadapted_transduction_ = fit.describe_class_prior(), fit.unadapted_labels
         self.expected_accuracy_, self.sources_ = fit.expected_accuracy, fit.sources
@@ -307,9 +277,7 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         """Raise an error if a parameter is wrong; else what is to be done, and the kernels if these are not given."""
         settings = Settings.from_parameters(self.get_params(deep=False))
         check_engine(runtime.engine, runtime.scheduler)
-        similarities = similarities_of(settings, runtime)
-        refuse_landmarks(settings, similarities)
-        return settings, similarities
+        return settings, similarities_of(settings, runtime)
 
     def _given_parameters(self) -> dict[str, Any]:
         """The parameters as they are now, whatever is set later."""
@@ -379,5 +347,5 @@ def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Transduct
     return classifier
 
 
-SAVED_CLASSIFIERS = Kind(FORMAT, (FORMAT_VERSION, WITH_LANDMARKS, OF_NGRAMS, OF_ROWS), declare_model, _rebuild)
+SAVED_CLASSIFIERS = Kind(FORMAT, (FORMAT_VERSION, OF_NGRAMS, OF_ROWS), declare_model, _rebuild)
 """The kind of file that ``save`` writes."""

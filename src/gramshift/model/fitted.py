@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gramshift.errors import InputError
 from gramshift.learn.calibrate import Expected, agree, softmax
 from gramshift.learn.features import GramFeatures
-from gramshift.learn.labelling import Codes, Labelling, Rows
+from gramshift.learn.labelling import Codes, Labelling
 from gramshift.learn.rounds import Calibration, Round
 from gramshift.learn.selection import choose_classes
 from gramshift.learn.shares import Shares
@@ -45,7 +45,7 @@ class Model:
 
     @property
     def documents(self) -> Sequence[Any]:
-        """The documents that new ones are compared with: all of the fit, or the landmarks."""
+        """The documents that new ones are compared with: all of the fit."""
         return self.reference.documents
 
     def score(self, X: Any, *, n_jobs: int | None = -1) -> Floats:
@@ -102,7 +102,6 @@ class Fit:
     history: list[dict[str, Any]]
     calibration: Calibration | None = None
     """What probabilities are made of; None if they were not wanted."""
-    landmarks: Rows | None = None
     digests: NDArray[np.uint8] | None = None
     """What target documents are known again by, where they are not among those of the model."""
     class_prior: Shares | None = None
@@ -171,11 +170,6 @@ class Fit:
         names = ("source", "estimated", "used", "low", "high", "limit")
         return {label: dict(zip(names, map(float, values), strict=True)) for label, *values in columns}
 
-    @property
-    def compared(self) -> Rows:
-        """The numbers of the documents that new ones are compared with."""
-        return np.arange(len(self.labelling)) if self.landmarks is None else self.landmarks
-
     @cached_property
     def places(self) -> list[int]:
         """The place of each document of the fit: of a source document in X, of a target document in ``transduction_``."""
@@ -230,7 +224,7 @@ class Fit:
         if self.calibration is None or self.calibration.held_out is None:
             raise InputError("issues_ is known of a classifier that was fitted here: saved models do not include what it needs")
         if self.model.similarities is None or len(documents) != len(self.labelling) or not isinstance(documents[0], str):
-            raise InputError("issues_ needs the texts of all documents: fit on texts, without landmarks")
+            raise InputError("issues_ needs the texts of all documents: fit on texts")
         held_out, all_known = self.calibration.held_out, self.labelling
         labelling = Labelling.of_source(all_known.is_source[:n], all_known.source_codes, all_known.n_classes)
         return find_issues(Examined(documents[:n], labelling, self.classes.tolist(), self.places, self.name, held_out))

@@ -24,7 +24,7 @@ from gramshift.ngrams.sorted_ngrams import sort_ngrams
 from gramshift.runtime.memory import give_back
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import run_threads
-from gramshift.text.corpus import Corpus, Joined, as_parts
+from gramshift.text.corpus import Corpus
 from gramshift.text.documents import as_list
 from gramshift.text.encode import Encoded, encode
 
@@ -98,7 +98,7 @@ class FitInput:
     """What a fit is given: source and target documents one after another, and their labels with gaps for the target."""
 
     documents: Any
-    """A list of texts, listed texts, rows of numbers, a gram, or texts that come in parts."""
+    """A list of texts, listed texts, rows of numbers, or a gram."""
     labels: list[Any]
     n_unlabelled: int = 0
     """How many of the last documents are not wanted in the result."""
@@ -236,11 +236,6 @@ def check_random(labels: Any, given: FitInput) -> dict[int, Any]:
         advice = "label more of them, or give these as labelled documents of X"
         raise InputError(f"random_labels has {len(found)} labels, fewer than {MIN_RANDOM_LABELS}: {advice}")
     return found
-
-
-def gather_parts(X: Any, y: Any, target: Any) -> FitInput:
-    """Source and target documents and their labels, without reading any document that comes in parts."""
-    return _gather(X, y, target, as_parts, lambda documents, more: Joined([documents, more]))
 
 
 def _gather(X: Any, y: Any, target: Any, read: Callable[..., Any], join: Callable[[Any, Any], Any]) -> FitInput:

@@ -6,7 +6,7 @@ from gramshift.runtime.schema import Anything, Array, Flag, Listed, Number, Plai
 from gramshift.text.corpus import DIGEST
 
 FORMAT = "gramshift-model"
-FORMAT_VERSION, WITH_LANDMARKS, OF_NGRAMS, OF_ROWS = 2, 3, 4, 5
+FORMAT_VERSION, OF_NGRAMS, OF_ROWS = 2, 4, 5
 MOST_CLASSES = 5_000  # scores of 4096 texts take 160 MB then
 LONGEST_NGRAM = 1_000  # what a file may ask to compare texts by; no fit that is of use has a tenth of it
 MOST_PARTS = 64
@@ -62,7 +62,6 @@ ARRAYS = {
 }
 UNADAPTED_CODES = {"unadapted_codes": Array("<i8", ("target",), low=0, below="classes")}
 DIGESTS = {"digests": Array("<u1", ("target", DIGEST))}
-LANDMARKS = {"landmarks": Array("<i8", ("compared",), low=0, below="documents", rising="strictly")} | DIGESTS
 ROWS = {  # of numbers, in place of texts
     "rows": Array("<f8", ("documents", "features")),
     "coefficients": Array("<f8", ("documents", "classes")),
@@ -76,9 +75,9 @@ def strings(kind: str, size: str | int, number: str = "") -> dict[str, Array]:
     return {n_bytes: Array("<u1", (n_bytes,)), f"{kind}_ends{number}": ends}
 
 
-def of_texts(size: str, *, precomputed: bool) -> dict[str, Array]:
+def of_texts(*, precomputed: bool) -> dict[str, Array]:
     """The documents that new ones are compared with; there are none where similarities are given."""
-    return strings("text", 0 if precomputed else size) | {"coefficients": Array("<f8", (size, "classes"))}
+    return strings("text", 0 if precomputed else "documents") | {"coefficients": Array("<f8", ("documents", "classes"))}
 
 
 def of_part(number: int) -> dict[str, Array]:
@@ -108,17 +107,14 @@ def arrays_of(head: dict[str, Any]) -> dict[str, Array]:
         n_parts, texts = head.get("parts"), head.get("texts")
         if n_parts is None or texts is None:
             raise SchemaError("it does not say how many kernels it has, or whether it holds texts")
-        arrays |= of_texts("documents", precomputed=False) if texts else {}
+        arrays |= of_texts(precomputed=False) if texts else {}
         for number in range(n_parts):
             arrays |= of_part(number)
         arrays |= DIGESTS
     elif head["format_version"] == OF_ROWS:
         arrays |= ROWS
     else:
-        landmarks = head["format_version"] == WITH_LANDMARKS
-        arrays |= LANDMARKS if landmarks else {}
-        precomputed = head["settings"].get("kernel") == "precomputed"
-        arrays |= of_texts("compared" if landmarks else "documents", precomputed=precomputed)
+        arrays |= of_texts(precomputed=head["settings"].get("kernel") == "precomputed")
     if (head.get("told") or {}).get("class_prior") is not None:
         arrays |= UNADAPTED_CODES
     return arrays

@@ -65,8 +65,8 @@ class Presented:
         ids : list, column or index, optional
             What the rows are called; by default their numbers. The index of a pandas Series or frame may be given.
         texts : list of str, optional
-            The texts of the target, where the classifier does not keep them: of rows of numbers, with landmarks,
-            and after loading a file without texts. Without them there is no column ``text``.
+            The texts of the target, where the classifier does not keep them: of rows of numbers, and after
+            loading a file without texts. Without them there is no column ``text``.
         """
         self._check_fitted()  # type: ignore[attr-defined]
         try:

@@ -28,7 +28,6 @@ from gramshift.model.model_schema import (
     OF_NGRAMS,
     OF_ROWS,
     OF_THE_MACHINE,
-    WITH_LANDMARKS,
     arrays_of,
     of_part,
 )
@@ -64,7 +63,7 @@ def save_fit(fit: Fit, path: Writable, *, texts: bool = False) -> None:
     if texts and ngrams is not None and not len(fit.model.documents):
         raise InputError("texts=True: this model was loaded from a file without texts, so that it has none to save")
     check_kernels([] if fit.model.similarities is None else fit.model.similarities.kernels)
-    version = WITH_LANDMARKS if fit.landmarks is not None else FORMAT_VERSION if ngrams is None else OF_NGRAMS
+    version = FORMAT_VERSION if ngrams is None else OF_NGRAMS
     head = {
         "format": FORMAT,
         "format_version": OF_ROWS if fit.is_of_rows else version,
@@ -89,7 +88,6 @@ def save_fit(fit: Fit, path: Writable, *, texts: bool = False) -> None:
         "labeled_iter": fit.labeled_iter,
         "source_codes": fit.labelling.source_codes,
         "known_codes": fit.labelling.known,
-        "landmarks": fit.landmarks,
         "digests": fit.digests,
         "unadapted_codes": fit.unadapted,
         "rows": fit.model.documents,
@@ -171,15 +169,12 @@ def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str,
     n, n_classes, source = len(iteration), len(classes), np.flatnonzero(iteration == 0)
     if not np.bincount(codes, minlength=n_classes).all():
         raise ValueError("it has classes without any document")
-    landmarks = arrays.get("landmarks")
     has_ngrams, has_texts = head["format_version"] == OF_NGRAMS, "text_bytes" in arrays
     known = arrays["known_codes"]
     joined = np.flatnonzero((known >= 0) & (iteration != 0))
     labelling = Labelling.of_source(iteration == 0, codes, n_classes).join(joined, known[joined])
-    groups = labelling.groups(landmarks) if similarities is not None and similarities.by_weights else {}
-    left_out = np.isin(
-        np.arange(n if landmarks is None else len(landmarks)), (head.get("told") or {}).get("without_domain", [])
-    )
+    groups = labelling.groups() if similarities is not None and similarities.by_weights else {}
+    left_out = np.isin(np.arange(n), (head.get("told") or {}).get("without_domain", []))
     groups = without_domain(groups, left_out)
     texts = _texts(arrays["text_bytes"], arrays["text_ends"]) if has_texts else []
     of_rows = refer_to_rows(similarities, arrays.get("rows"), n)
@@ -203,7 +198,6 @@ def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str,
         iteration,
         [read_step(step, classes.tolist()) for step in head["history"]],
         Calibration(float(head["steepness"]), arrays["held_out_scores"]),
-        landmarks,
         arrays.get("digests"),
         **read_told(head.get("told"), arrays, n - len(source)),
     )

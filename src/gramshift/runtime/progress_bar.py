@@ -16,8 +16,6 @@ STEP_OF = {  # which step of a run each stage belongs to
     "diagonal": "index",
     "resume": "gram",
     "gram": "gram",
-    "landmarks": "gram",
-    "sums": TRAINING,
     ROUNDS: TRAINING,
     TRAINING: TRAINING,
     "sureness": TRAINING,

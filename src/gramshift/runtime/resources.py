@@ -21,8 +21,6 @@ STAGES = {
     "diagonal": "documents are compared with themselves",
     "resume": "finished tiles are read",
     "gram": "documents are compared with each other",
-    "landmarks": "documents are compared with landmarks",
-    "sums": "sums over documents are made for a training",
     "rounds": "rounds of a fit whose kernel changes",
     "training": "a classifier is trained",
     "sureness": "held-out scores are worked out, for probabilities",
@@ -57,11 +55,6 @@ class Runtime:
     """The height and width of the tiles of a gram; None for what suits memory and threads."""
     tiles_in_file: int | None = None
     """How many tiles a file of a checkpoint holds; None for as many as make neither many files nor large ones."""
-    piece_size: int | None = None
-    """How many documents are compared with the landmarks at a time; None for what suits their number."""
-    held: int | None = None
-    """How many bytes of similarities to landmarks are held in memory; if there are more, they are on disk. None for what
-    suits the memory limit."""
     engine: str = "threads"
     """Where work is to be done: on threads of this process, or by Dask workers."""
     scheduler: str | None = None

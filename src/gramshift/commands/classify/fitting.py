@@ -27,7 +27,6 @@ from gramshift.model.settings import PLAIN
 from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import Progress
-from gramshift.text.corpus import Joined
 
 ADVICE = Advice(
     without_class_prior="compare with --method plain, or add fewer pseudo-labels (--added)",
@@ -78,22 +77,6 @@ class Fits:
     def confidence(self) -> NDArray[np.float64]:
         confidence: NDArray[np.float64] = self.probabilities.max(axis=1)
         return confidence
-
-
-def fit_with_landmarks(
-    inputs: Inputs, corrections: dict[str, Any], options: ClassifyOptions, progress: Progress | None, *, n_landmarks: int
-) -> Fits:
-    """The chosen method alone, on documents that are read part by part; true labels of the target are not looked at."""
-    known = [corrections.get(one) for one in inputs.target_ids]
-    chosen = METHODS[options.method]
-    given = options.given_parameters(inputs.labels) | {"memory_limit": options.memory, "n_jobs": options.jobs}
-    where: dict[str, Any] = {"engine": options.engine, "scheduler": options.scheduler}
-    classifier = chosen.make(**given, **where, landmarks=n_landmarks)
-    documents = Joined([inputs.documents, inputs.unlabelled])
-    classifier.fit(documents, inputs.labels + known, resume=options.resume, progress=progress)
-    diagnostics, warnings = _diagnose(classifier, None, inputs, options, measure_separability(classifier._fit))
-    labels, probabilities = _fill(known, classifier.transduction_), _probabilities(classifier, known)
-    return Fits(classifier, None, labels, None, None, probabilities, diagnostics, warnings)
 
 
 def fit_rows(inputs: Inputs, given: Corrections, options: ClassifyOptions, progress: Progress | None) -> Fits:

@@ -25,7 +25,6 @@ PAPER = "paper"
 SWITCHES = ("dry_run", "force")
 NUMBERS = ("abstain_below",)
 WHOLE = ("jobs",)
-AUTO = "auto"
 MOST_DIGITS = 18  # of a number of documents
 LONGEST_SHOWN, MOST_CLASSES = 200, 20  # characters of what was typed, and classes, that an error repeats
 LARGEST_CONFIG = 100_000  # bytes of a file of options
@@ -55,7 +54,6 @@ class ClassifyOptions:
     unlabelled: str | None = None
     embeddings: str | None = None
     abstain_below: float | None = None
-    landmarks: str | None = None
     sample: str | None = None
     resume: str | None = None
     engine: str = "threads"
@@ -89,22 +87,18 @@ class ClassifyOptions:
             if not METHODS[self.method].is_best:
                 raise InputError(f"--class-prior goes with {BEST}; {self.method} does not use class proportions")
             parse_class_prior(self.class_prior)
-        if self.unlabelled is not None and (
-            self.sample is not None or not METHODS[self.method].is_own or self.landmarks is not None
-        ):
-            why = "--sample and --landmarks" if METHODS[self.method].is_own else f"--method {self.method}"
+        if self.unlabelled is not None and (self.sample is not None or not METHODS[self.method].is_own):
+            why = "--sample" if METHODS[self.method].is_own else f"--method {self.method}"
             raise InputError(f"--unlabelled does not go together with {why}; leave it out, or put these texts into --target")
         if self.embeddings is not None:
             self._check_embeddings()
-        if self.landmarks is not None:
-            self._check_landmarks()
         if self.sample is not None:
             self._check_sample()
         elif len(self.targets) > 1:
             raise InputError("--target names several files, which goes with --sample 100000 alone; label one after another")
         check_engine(self.engine, self.scheduler)
         for name, wanted in (("--resume", self.resume is not None), ("--engine dask", self.engine == "dask")):
-            if wanted and self.sample is None and self.landmarks is None and not METHODS[self.method].is_stage:
+            if wanted and self.sample is None and not METHODS[self.method].is_stage:
                 advice = f"with {self.method} it goes with --sample" if METHODS[self.method].is_own else "leave it out"
                 raise InputError(f"{name} is for the kernel matrix of plain, adapted and tkc; {advice}")
         if self.memory is not None:
@@ -120,37 +114,25 @@ class ClassifyOptions:
     @property
     def steps(self) -> list[str]:
         """The steps of such a run, in their order, for whoever shows its progress."""
-        method, alone = METHODS[self.method], self.landmarks is not None
-        elsewhere = self.engine != "threads" or self.resume is not None
-        compares = alone or (method.is_stage and (self.method != PLAIN or elsewhere))
+        method, elsewhere = METHODS[self.method], self.engine != "threads" or self.resume is not None
+        compares = method.is_stage and (self.method != PLAIN or elsewhere)
         wanted = {
             "reading": True,
-            "index": method.is_own and self.embeddings is None and not alone,
+            "index": method.is_own and self.embeddings is None,
             "gram": compares and self.embeddings is None,
             "training": True,
-            "reference": self.method != PLAIN and not alone,
-            "before": self.corrections is not None and not alone,
-            "problems": self.embeddings is None and not alone,
+            "reference": self.method != PLAIN,
+            "before": self.corrections is not None,
+            "problems": self.embeddings is None,
             "report": self.report is not None,
             "labelling": self.sample is not None,
         }
         return [step for step, is_wanted in wanted.items() if is_wanted]
 
-    def _check_landmarks(self) -> None:
-        words = str(self.landmarks)
-        if words != AUTO and not _is_count(words):
-            raise InputError(f"--landmarks {words[:60]}: give a number of documents such as 2000, or {AUTO}")
-        if not METHODS[self.method].is_stage:
-            stages = ", ".join(name for name, one in METHODS.items() if one.is_stage)
-            why = "is exact without: use --sample" if METHODS[self.method].is_best else "compares all documents"
-            raise InputError(f"--landmarks goes with {stages}; {self.method} {why}")
-        if STANDARD in (*self.source, *self.targets):
-            raise InputError("--landmarks reads documents more than once, which standard input cannot; give the name of a file")
-
     def _check_embeddings(self) -> None:
         if not METHODS[self.method].is_own or "kernel" in METHODS[self.method].options:
             raise InputError(f"--embeddings goes with {BEST}, plain, adapted and tkc; {self.method} looks at texts")
-        for name in ("ngrams", "unlabelled", "landmarks", "sample", "resume", "report"):
+        for name in ("ngrams", "unlabelled", "sample", "resume", "report"):
             if getattr(self, name) is not None:
                 why = "shows n-grams of texts" if name == "report" else "is for texts"
                 raise InputError(f"--{name} {why}, and --embeddings are rows of numbers; leave one of them out")
@@ -381,9 +363,7 @@ def _checked(path: str, key: str, name: str, value: Any) -> Any:
         fits, wanted = isinstance(value, kinds) and not isinstance(value, bool), "a number"
     else:
         number = (
-            name in ("ngrams", "added", "memory", "landmarks", "sample")
-            and isinstance(value, (int, float))
-            and not isinstance(value, bool)
+            name in ("ngrams", "added", "memory", "sample") and isinstance(value, (int, float)) and not isinstance(value, bool)
         )
         value = str(value) if number else value
         fits, wanted = isinstance(value, str), "a string in quotes"

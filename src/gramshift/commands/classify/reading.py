@@ -14,7 +14,7 @@ from gramshift.commands.classify.labelled import read_truth
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.outputs import as_option, same_file
 from gramshift.data.columns import Documents, Progress, check_column, check_ids, find_columns, read_documents
-from gramshift.data.file_corpus import FileParts, Selected, open_parts
+from gramshift.data.file_corpus import Selected
 from gramshift.data.readers import open_table
 from gramshift.data.tables import TableError
 from gramshift.data.vectors import read_vectors
@@ -36,7 +36,7 @@ class Inputs:
     ids: list[str]
     files: list[tuple[str, int]]
     """Names of the source files, and how many documents each."""
-    target: Documents | FileParts
+    target: Documents
     rows: list[int]
     truth: list[Any] | None
     n_characters: int
@@ -98,7 +98,6 @@ def read_inputs(
 ) -> Inputs:
     """Read all documents of a run, or the source alone where there is a sample of the target; what is odd is said."""
     found = [_read(name, options, need_label=True, progress=progress) for name in options.source]
-    target: Documents | FileParts
     if options.single_target is None:
         target = found[0]
         check_ids(target)
@@ -142,7 +141,7 @@ def is_truth_file(given: str, columns: list[str]) -> bool:
     return given.strip().lower() not in {one.strip().lower() for one in columns} and os.path.isfile(given)
 
 
-def _read_vectors(name: str, read: Sequence[Documents | FileParts], rows: list[int]) -> NDArray[np.float64]:
+def _read_vectors(name: str, read: Sequence[Documents], rows: list[int]) -> NDArray[np.float64]:
     """The rows of --embeddings, of which there is one for every row of all files, as documents are taken from these."""
     vectors = read_vectors(name, [(one.table.name, len(one)) for one in read], option="--embeddings")
     is_labelled = [label is not None for one in (read[:-1] or read) for label in one.labels]
@@ -161,8 +160,8 @@ def _read_unlabelled(options: ClassifyOptions, progress: Progress | None) -> lis
     return texts
 
 
-def _read(name: str, options: ClassifyOptions, *, need_label: bool, progress: Progress | None) -> Documents | FileParts:
-    """Read all texts, unless there are landmarks: then they are read again, part by part, when they are needed."""
+def _read(name: str, options: ClassifyOptions, *, need_label: bool, progress: Progress | None) -> Documents:
+    """Read all documents of a file."""
     named: dict[str, Any] = {
         "text": options.text,
         "label": options.label if need_label else None,
@@ -170,13 +169,11 @@ def _read(name: str, options: ClassifyOptions, *, need_label: bool, progress: Pr
         "need_label": need_label,
     }
     opened: dict[str, Any] = {"format": options.format, "encoding": options.encoding, "naming": as_option}
-    if options.landmarks is not None:
-        return open_parts(name, **opened, progress=progress, **named)
     with open_table(name, **opened) as table:
         return read_documents(table, find_columns(table, **named), progress=progress)
 
 
-def _say_gaps(source: Documents | FileParts, say: Say) -> None:
+def _say_gaps(source: Documents, say: Say) -> None:
     gaps = source.labels.count(None)
     if gaps == len(source):
         raise TableError(f"{source.table.name}: the column {source.columns.label!r} is empty; a source needs labels")
@@ -184,7 +181,7 @@ def _say_gaps(source: Documents | FileParts, say: Say) -> None:
         say(f"{source.table.name}: {gaps} rows without a label are left out")
 
 
-def _check_labels(labels: list[Any], found: Sequence[Documents | FileParts]) -> None:
+def _check_labels(labels: list[Any], found: Sequence[Documents]) -> None:
     """Raise an error that names the files if no classifier could learn from these labels."""
     where = ", ".join(f"{one.columns.label!r} of {one.table.name}" for one in found)
     if len(set(labels)) == len(labels) >= SUSPICIOUS:  # numbers too, which from Python may be classes

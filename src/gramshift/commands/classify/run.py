@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from gramshift.commands.classify.findings import describe_findings
-from gramshift.commands.classify.fitting import Fits, fit_all, fit_rows, fit_with_landmarks
+from gramshift.commands.classify.fitting import Fits, fit_all, fit_rows
 from gramshift.commands.classify.labelled import (
     Corrections,
     LabelColumns,
@@ -15,7 +15,7 @@ from gramshift.commands.classify.labelled import (
     read_corrections,
     renamed_in_words,
 )
-from gramshift.commands.classify.options import AUTO, ClassifyOptions
+from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Inputs, Say, check_names, read_inputs
 from gramshift.commands.outputs import STANDARD, check_outputs, open_output
 from gramshift.data.columns import Progress
@@ -25,20 +25,11 @@ from gramshift.data.writing import open_writer, output_style
 from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS
 from gramshift.methods import METHODS
-from gramshift.model.settings import MOST_LANDMARKS, PLAIN, ROWS, WORD_RANGE
+from gramshift.model.settings import PLAIN, ROWS, WORD_RANGE
 from gramshift.report.contents import ReportContents, ShownAsItIs, SourceDocuments, TargetDocuments
 from gramshift.report.gather import MAX_EXPLAINED, gather_contents, list_issues
 from gramshift.report.page import LONGEST_VALUE, MOST_COLUMNS, MOST_SHOWN, render_page
-from gramshift.runtime.budget import (
-    BEST_TRAININGS,
-    Needs,
-    Work,
-    check_exact,
-    check_landmarks_fit,
-    check_linear,
-    memory_of,
-    most_landmarks,
-)
+from gramshift.runtime.budget import BEST_TRAININGS, Needs, Work, check_exact, check_linear, memory_of
 from gramshift.runtime.checkpoint import check_folder, count_pieces
 from gramshift.runtime.replacing import Replacing
 
@@ -66,9 +57,7 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
     if options.dry_run:
         return described | {"dry_run": True}
     n_kept = count_pieces(options.resume) if options.resume is not None else 0
-    if size.n_landmarks is not None:
-        fits = fit_with_landmarks(inputs, corrections, options, progress, n_landmarks=size.n_landmarks)
-    elif inputs.vectors is not None:
+    if inputs.vectors is not None:
         fits = fit_rows(inputs, given, options, progress)
     else:
         fits = fit_all(inputs, given, options, progress, on_disk=size.needs.disk > 0)
@@ -161,7 +150,7 @@ def _corrections(options: ClassifyOptions, inputs: Inputs, say: Say) -> Correcti
         options.corrections,
         ids=inputs.target_ids,
         classes=sorted(set(inputs.labels)),
-        texts=inputs.target_texts if options.landmarks is None else None,
+        texts=inputs.target_texts,
     )
     if len(found.labels) == len(inputs.rows):
         raise TableError(f"{options.corrections} has a label for every target document; there is nothing left to find")
@@ -183,13 +172,12 @@ def _columns(options: ClassifyOptions, inputs: Inputs, classes: list[Any], say: 
     """The columns of the output, whose format must fit too."""
     table = inputs.target.table
     filled = inputs.target.columns.label if not options.targets else None
-    looked = options.landmarks is None  # else texts are not in memory
-    reference = options.reference if looked and options.method != PLAIN else None
-    columns = label_columns(table, classes, filled=filled, reference=reference, issue=looked)
+    reference = options.reference if options.method != PLAIN else None
+    columns = label_columns(table, classes, filled=filled, reference=reference, issue=True)
     if options.output is not None:
         check_columns_fit(options.output, table, columns, classes, say)
     own, labels = inputs.target.columns.label, inputs.target.labels
-    if looked and options.label in table.columns:  # else it would be read once more
+    if options.label in table.columns:
         own, labels = options.label, inputs.target.column(str(options.label))
     if options.targets and options.truth is None and own is not None and any(one is not None for one in labels):
         say(own_labels_in_words(table, own))
@@ -214,7 +202,6 @@ class RunSize:
     """How large a run is and what it will take."""
 
     work: Work
-    n_landmarks: int | None
     needs: Needs
 
 
@@ -240,24 +227,18 @@ def measure(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any
     )
     allowed = memory_of(options.memory)
     if options.embeddings is not None:
-        return RunSize(work, None, check_exact(work, allowed, may_use_disk=False, options={})[0])
-    if options.landmarks is not None:
-        n_landmarks = min(int(options.landmarks), work.n) if options.landmarks != AUTO else None
-        if n_landmarks is None:
-            n_landmarks = most_landmarks(work, allowed, MOST_LANDMARKS, kept=kept)
-        return RunSize(work, n_landmarks, check_landmarks_fit(work, n_landmarks, allowed, cell_bytes=4, kept=kept))
+        return RunSize(work, check_exact(work, allowed, may_use_disk=False, options={})[0])
     in_place = not kept and options.engine == "threads"
     if is_best or not method.is_own or (options.method == PLAIN and in_place and KERNELS[options.kernel].counts):
-        return RunSize(work, None, check_linear(work, allowed, "--sample {}"))
-    needs, _ = check_exact(work, allowed, may_use_disk=kept, options={"disk": "--resume DIR", "landmarks": "--landmarks {}"})
-    return RunSize(work, None, needs)
+        return RunSize(work, check_linear(work, allowed, "--sample {}"))
+    needs, _ = check_exact(work, allowed, may_use_disk=kept, options={"disk": "--resume DIR"})
+    return RunSize(work, needs)
 
 
 def describe(options: ClassifyOptions, inputs: Inputs, size: RunSize, *, n_all: int | None = None) -> dict[str, Any]:
     """Describe what a run will do, fit for JSON; ``n_all`` is how many there are of which the target is a sample."""
     work, needs = size.work, size.needs
     of_all, n_target = "" if n_all is None else f" of {n_all}", work.n_target - len(inputs.more_texts)
-    compared = "" if size.n_landmarks is None else f", {size.n_landmarks} landmarks"
     return {
         "n_source": work.n_source,
         "n_target": n_target,
@@ -270,9 +251,8 @@ def describe(options: ClassifyOptions, inputs: Inputs, size: RunSize, *, n_all: 
         "ngrams": "-".join(map(str, options.ngram_range)),
         "n_added": work.n_added,
         "options": options.to_toml(),
-        "landmarks": size.n_landmarks,
         "needs": {"bytes": needs.n_bytes, "seconds": round(needs.seconds, 1), "disk": needs.disk},
-        "sentence": f"{work.n_source} source and {n_target}{of_all} target documents{compared}: {needs}",
+        "sentence": f"{work.n_source} source and {n_target}{of_all} target documents: {needs}",
     }
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.commands.classify.findings import describe_findings
-from gramshift.commands.classify.fitting import fit_all, fit_with_landmarks
+from gramshift.commands.classify.fitting import fit_all
 from gramshift.commands.classify.labelled import Corrections, label_columns
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Say, check_names, read_inputs
@@ -83,7 +83,6 @@ DECIDING = (
     "ngrams",
     "added",
     "class_prior",
-    "landmarks",
     "sample",
 )
 
@@ -212,13 +211,9 @@ def _fit(task: _Task, kept: Checkpoint | None, progress: Progress | None, say: S
     say(described["sentence"])
     if options.dry_run:
         return _Fitted(None, described)
-    can_keep = kept is not None and (METHODS[options.method].is_stage or options.landmarks is not None)
-    pieces = str(kept.folder / PIECES) if kept is not None and can_keep else None
+    pieces = str(kept.folder / PIECES) if kept is not None and METHODS[options.method].is_stage else None
     here = replace(options, engine="threads", scheduler=None, resume=pieces)
-    if size.n_landmarks is not None:
-        fits = fit_with_landmarks(inputs, {}, here, progress, n_landmarks=size.n_landmarks)
-    else:
-        fits = fit_all(inputs, Corrections(), here, progress, on_disk=size.needs.disk > 0)
+    fits = fit_all(inputs, Corrections(), here, progress, on_disk=size.needs.disk > 0)
     story = described | describe_findings(here, inputs, {}, fits)
     story["sample_labels"] = story.pop("labels")
     if kept is not None:
