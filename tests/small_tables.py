@@ -26,18 +26,3 @@ def die_in_a_fork(work):
         return 0
 
     return wait_for(fork(done))
-
-
-class Parts:
-    """Documents that come in parts; it counts how often they are read."""
-
-    def __init__(self, texts, size=7):
-        self.texts, self.size, self.passes = texts, size, 0
-
-    def __len__(self):
-        return len(self.texts)
-
-    def parts(self):
-        self.passes += 1
-        for start in range(0, len(self.texts), self.size):
-            yield self.texts[start : start + self.size]

@@ -21,7 +21,6 @@ TEXTS = ["good film", "bad film", "good pan"]
         (lambda: gs.TransductiveClassifier().fit(TEXTS, [0, "a", None]), TypeError),
         (lambda: gs.baselines.SFA(C="much").fit(TEXTS, [0, 1, None]), ValueError),
         (lambda: gs.load(__file__), ValueError),
-        (lambda: gs.open_parts("-"), ValueError),
     ],
 )
 def test_an_error_that_users_can_mend_is_of_both_kinds(call, expected):

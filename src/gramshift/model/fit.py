@@ -30,9 +30,9 @@ from gramshift.runtime.checkpoint import check_folder
 from gramshift.runtime.memory import return_large_arrays
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import stay_ready
-from gramshift.text.corpus import count_characters
 
 GRAM = "gram.npy"  # in the folder of a checkpoint
+USUAL_LENGTH = 900  # characters of a review
 
 
 def fit_exact(
@@ -254,13 +254,12 @@ def describe_work(given: FitInput, settings: Settings, similarities: Similaritie
     """The size of a fit; of documents that are no texts the length is not known, and taken for that of a review."""
     n_source = int(given.is_source.sum())
     n_target = len(given.labels) - n_source
-    documents = given.documents if given.texts is None else given.texts.corpus
     labels = {label for label in given.labels if not is_missing(label)}
     return Work(
         n_source=n_source,
         n_target=n_target,
         n_added=settings.count_added(n_target)[-1],
-        n_characters=count_characters(documents),
+        n_characters=USUAL_LENGTH * len(given.labels) if given.texts is None else given.texts.corpus.n_characters,
         n_lengths=1 if similarities is None else similarities.n_lengths,
         adapts=settings.n_rounds > 1,
         jobs=runtime.n_jobs,

@@ -14,13 +14,11 @@ from gramshift.commands.classify.labelled import read_truth
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.outputs import as_option, same_file
 from gramshift.data.columns import Documents, Progress, check_column, check_ids, find_columns, read_documents
-from gramshift.data.file_corpus import Selected
 from gramshift.data.readers import open_table
 from gramshift.data.tables import TableError
 from gramshift.data.vectors import read_vectors
 from gramshift.errors import GramshiftError, InputError
 from gramshift.model.labels import SUSPICIOUS, encode_labels, find_alike
-from gramshift.text.corpus import InParts, Joined
 from gramshift.text.terminal import say as to_stderr
 
 Say = Callable[[str], None]
@@ -30,7 +28,7 @@ Say = Callable[[str], None]
 class Inputs:
     """Labelled documents, and those to be labelled: ``rows`` of ``target``."""
 
-    documents: InParts
+    texts: list[str]
     """The documents with labels."""
     labels: list[Any]
     ids: list[str]
@@ -46,18 +44,9 @@ class Inputs:
     """The rows of --embeddings: of the documents with labels, then of those to be labelled."""
 
     @cached_property
-    def texts(self) -> list[str]:
-        """Read the labelled documents, all at once."""
-        return [text for part in self.documents.parts() for text in part]
-
-    @property
-    def unlabelled(self) -> InParts:
-        return Selected(self.target, self.rows)
-
-    @cached_property
     def target_texts(self) -> list[str]:
-        """Read the documents to be labelled, all at once."""
-        return [text for part in self.unlabelled.parts() for text in part]
+        """The documents to be labelled."""
+        return [self.target.texts[row] for row in self.rows]
 
     def domains(self, known: list[Any]) -> list[str] | None:
         """The file that each labelled document is of, the target's for those that a person has labelled; None of one file."""
@@ -113,16 +102,16 @@ def read_inputs(
     truth = None
     if options.truth:
         if is_truth_file(options.truth, target.table.columns):
-            truth = read_truth(options.truth, ids=target.ids, texts=getattr(target, "texts", None))
+            truth = read_truth(options.truth, ids=target.ids, texts=target.texts)
         else:
             if Path(options.truth).suffix and options.truth not in target.table.columns:
                 words = f"there is no such file, and {target.table.name} has no such column"
                 raise TableError(f"--truth {options.truth}: {words}; it has the columns {', '.join(target.table.columns[:20])}")
             truth = target.column(check_column(target.table, options.truth, as_option("truth", options.truth)))
-    sources, labels, ids, files = [], [], [], []
+    texts, labels, ids, files = [], [], [], []
     for one in found:
         kept = [row for row, label in enumerate(one.labels) if label is not None]
-        sources.append(Selected(one, kept))
+        texts += [one.texts[row] for row in kept]
         labels += [one.labels[row] for row in kept]
         ids += [f"{Path(one.table.name).name}: {one.ids[row]}" if len(found) > 1 else one.ids[row] for row in kept]
         files.append((one.table.name, len(kept)))
@@ -133,7 +122,7 @@ def read_inputs(
     read = found if options.single_target is None else [*found, target]
     n_characters = sum(one.n_characters for one in read) + sum(map(len, more))
     vectors = None if options.embeddings is None else _read_vectors(options.embeddings, read, rows)
-    return Inputs(Joined(sources), labels, ids, files, target, rows, truth, n_characters, more, vectors)
+    return Inputs(texts, labels, ids, files, target, rows, truth, n_characters, more, vectors)
 
 
 def is_truth_file(given: str, columns: list[str]) -> bool:
@@ -153,8 +142,7 @@ def _read_unlabelled(options: ClassifyOptions, progress: Progress | None) -> lis
     """The texts of --unlabelled; labels and ids that they have are not looked at."""
     if options.unlabelled is None:
         return []
-    found = _read(options.unlabelled, options, need_label=False, progress=progress)
-    texts = [text for part in found.parts() for text in part]
+    texts = _read(options.unlabelled, options, need_label=False, progress=progress).texts
     if not any(text.strip() for text in texts):
         raise TableError(f"--unlabelled {options.unlabelled}: all of its {len(texts)} texts are empty; leave it out")
     return texts
