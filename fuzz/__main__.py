@@ -30,7 +30,6 @@ TARGETS = {
     "parquet": "fuzz.parquet",
     "review": "fuzz.reviews",
     "model": "fuzz.models",
-    "checkpoint": "fuzz.checkpoints",
     "page": "fuzz.pages",
     "cli": "fuzz.command_lines",
     "kernel": "fuzz.kernels",

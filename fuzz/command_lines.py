@@ -49,7 +49,7 @@ OPTIONS: dict[str, dict[str, str]] = {  # by command: what an option takes
         "--corrections": "file", "--config": "config", "--text": "column", "--label": "column", "--id": "column",
         "--truth": "column", "--format": "format", "--encoding": "encoding", "--method": "method", "--kernel": "kernel",
         "--ngrams": "odd", "--added": "odd", "--class-prior": "odd", "--unlabelled": "file", "--abstain-below": "odd",
-        "--sample": "odd", "--resume": "folder", "--memory": "odd", "--jobs": "jobs", "--preset": "odd",
+        "--sample": "odd", "--memory": "odd", "--jobs": "jobs", "--preset": "odd",
         "--dry-run": "", "--force": "", "--json": "",
     },
     "predict": {
@@ -62,7 +62,7 @@ OPTIONS: dict[str, dict[str, str]] = {  # by command: what an option takes
     },
     "kernel": {
         "--output": "output", "--kind": "kernel", "--ngrams": "odd", "--decay": "odd", "--max-offset": "odd", "--sigma": "odd",
-        "--normalize": "", "--encoding": "encoding", "--memory": "odd", "--jobs": "jobs", "--resume": "folder", "--force": "",
+        "--normalize": "", "--encoding": "encoding", "--memory": "odd", "--jobs": "jobs", "--force": "",
         "--json": "",
     },
     "info": {"--json": ""},

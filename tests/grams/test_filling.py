@@ -14,7 +14,6 @@ from gramshift.kernels.kernel import CountingKernel, Job, Plan
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import Weighting, as_powers
 from gramshift.ngrams.index import run_serially
-from gramshift.runtime.checkpoint import Checkpoint
 from gramshift.runtime.cluster import ROOM
 from gramshift.runtime.resources import Runtime, check_engine, on_engine
 from gramshift.text.encode import encode
@@ -28,9 +27,9 @@ CASES = [(kind, False) for kind in KINDS + PAIR_KINDS] + [("presence", True)]
 IDF = Weighting(as_powers("idf"), None, None)
 
 
-def compute(others, kind, weighted, *, normalize, out=None, checkpoint=None, **resources):
+def compute(others, kind, weighted, *, normalize, out=None, **resources):
     given = {"kind": kind, "ngram_range": (2, 4), "weighting": IDF if weighted else None, "normalize": normalize}
-    return compute_gram(TEXTS, others, runtime=Runtime(2, **resources), out=out, checkpoint=checkpoint, **given)
+    return compute_gram(TEXTS, others, runtime=Runtime(2, **resources), out=out, **given)
 
 
 def make_kernel(others, kind, weighted, normalize):
@@ -125,22 +124,3 @@ def test_wrong_engines_are_refused():
         check_engine("dask", 8786)
     with on_engine(Runtime()) as runtime:
         assert runtime.cluster is None
-
-
-def test_tiles_that_workers_filled_are_kept_and_taken_up(cluster, tmp_path):
-    expected = compute(None, "presence", False, normalize=True)
-    resources = {"cluster": cluster, "tile": (8, 16), "tiles_in_file": 2}
-
-    def stop(stage, done, total):
-        if stage == "gram" and done == 7:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt), Checkpoint.open(tmp_path / "kept", {"what": "gram"}) as checkpoint:
-        compute(None, "presence", False, normalize=True, checkpoint=checkpoint, progress=stop, **resources)
-    calls = []
-    with Checkpoint.open(tmp_path / "kept", {"what": "gram"}) as checkpoint:
-        assert checkpoint.n_done >= 2
-        options = {"checkpoint": checkpoint, "progress": lambda *call: calls.append(call)}
-        result = compute(None, "presence", False, normalize=True, **resources, **options)
-    assert min(done for stage, done, _ in calls if stage == "gram") >= 4
-    assert result.tobytes() == expected.tobytes()

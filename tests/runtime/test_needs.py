@@ -2,8 +2,7 @@ import pytest
 
 from gramshift.runtime.budget import (
     Work,
-    check_exact,
-    check_linear,
+    check_memory,
     estimate_exact,
     estimate_linear,
     in_words,
@@ -42,30 +41,8 @@ def test_what_is_left_out_needs_less():
     assert estimate(**SIZES | {"jobs": 1}).seconds > estimate(**SIZES).seconds
 
 
-WAYS = {"disk": "--resume DIR"}
-
-
 def test_what_fits_is_let_through():
-    assert check_exact(Work(**SIZES), 10**9, may_use_disk=True, options=WAYS) == (estimate(**SIZES), False)
-
-
-def test_with_a_folder_the_gram_goes_to_disk_if_it_must():
-    large = Work(**SIZES | {"n_source": 1000, "n_target": 30_000})
-    limit = (estimate_exact(large).n_bytes + estimate_exact(large, on_disk=True).n_bytes) // 2
-    assert check_exact(large, limit, may_use_disk=True, options=WAYS) == (estimate_exact(large, on_disk=True), True)
-    with pytest.raises(MemoryError, match="do not fit"):
-        check_exact(large, limit, may_use_disk=False, options=WAYS)
-
-
-def test_too_much_is_refused_with_what_each_way_takes():
-    large = Work(**SIZES | {"n_source": 40_000, "n_target": 40_000, "n_characters": 72_000_000})
-    with pytest.raises(MemoryError) as refused:
-        check_exact(large, 2 * 10**9, may_use_disk=True, options=WAYS)
-    words = str(refused.value)
-    assert words.startswith("40000 source and 40000 target documents do not fit into 1.9 GiB, the memory limit: exactly about ")
-    assert "GiB of memory and" in words
-    assert "; exactly with the kernel matrix on disk (--resume DIR) about " in words
-    assert "GiB of disk and" in words
+    assert check_memory(Work(**SIZES), 10**9, linear=False, way="--sample {}") == estimate(**SIZES)
 
 
 @pytest.mark.parametrize(
@@ -95,12 +72,13 @@ def test_a_linear_fit_grows_in_line_with_its_documents():
     assert 10 < ten.seconds / one.seconds < 25, "training takes more steps, too"
 
 
-def test_a_sample_that_is_offered_fits():
+@pytest.mark.parametrize("linear", [True, False])
+def test_a_sample_that_is_offered_fits(linear):
     work = Work(**SIZES | {"n_target": 998_000, "n_characters": 800_000_000, "n_trainings": 10})
     with pytest.raises(MemoryError, match=r"take a sample of the target: --sample \d+$") as refused:
-        check_linear(work, 3 * 10**9, "--sample {}")
+        check_memory(work, 3 * 10**9, linear=linear, way="--sample {}")
     sample = int(str(refused.value).rsplit(" ", 1)[1])
     smaller = Work(**SIZES | {"n_target": sample, "n_characters": 800 * (sample + 2000), "n_trainings": 10})
-    assert 0.8 * 3 * 10**9 < check_linear(smaller, 3 * 10**9, "--sample {}").n_bytes <= 3 * 10**9
+    assert 0.8 * 3 * 10**9 < check_memory(smaller, 3 * 10**9, linear=linear, way="--sample {}").n_bytes <= 3 * 10**9
     with pytest.raises(MemoryError, match=r"allow more memory$"):
-        check_linear(work, 5 * 10**8, "--sample {}")
+        check_memory(work, 10**8, linear=linear, way="--sample {}")

@@ -31,7 +31,6 @@ from gramshift.data.writing import open_writer, output_style
 from gramshift.errors import InputError
 from gramshift.methods import load
 from gramshift.runtime.door import parse_json, read_regular
-from gramshift.runtime.lock import hold, let_go
 from gramshift.runtime.replacing import remove_leftovers, replaced_file
 from gramshift.runtime.resources import Runtime, on_engine
 from gramshift.runtime.storage import identify, is_still, is_url, locate, reaching
@@ -220,8 +219,8 @@ def _take_up(job: FileJob, key: dict[str, Any]) -> tuple[Found | None, str]:
 
 
 @contextmanager
-def _hold_folder(folder: str, jobs: list[FileJob]) -> Iterator[None]:
-    """Have the folder, made if it is missing, for this process alone, without what dead processes left half written."""
+def _prepare_folder(folder: str, jobs: list[FileJob]) -> Iterator[None]:
+    """Make the folder if it is missing, and remove what dead processes, or lost workers, have left half written in it."""
     system, path = locate(folder.rstrip("/") or "/")
     if is_url(folder):
         with reaching(folder):
@@ -235,16 +234,10 @@ def _hold_folder(folder: str, jobs: list[FileJob]) -> Iterator[None]:
     if records.is_symlink():  # what it leads to is not ours
         raise InputError(f"{records} is a link; it should be a folder of ours: delete the link, or give another --output")
     records.mkdir(parents=True, exist_ok=True)
-    lock = records.resolve() / "lock"
-    locked = hold(lock)
     written = [name for job in jobs for name in (job.output, job.record)]
-    try:
-        remove_leftovers(*written)
-        yield
-        remove_leftovers(*written)  # of workers that were lost
-    finally:
-        if locked:
-            let_go(lock, os.getpid())
+    remove_leftovers(*written)
+    yield
+    remove_leftovers(*written)
 
 
 def label_files(
@@ -265,7 +258,7 @@ def label_files(
     """
     digest = sha256(Path(model).read_bytes()).hexdigest()
     found: dict[FileJob, Found] = {}
-    with _hold_folder(folder, jobs):
+    with _prepare_folder(folder, jobs):
         left = []
         for job in jobs:
             finished, fault = _take_up(job, _key(digest, options))

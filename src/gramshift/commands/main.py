@@ -130,14 +130,12 @@ app = typer.Typer(
 )
 
 
-def _plainly(
-    command: Callable[..., None], kept: str = "nothing was written", resumable: str | None = None
-) -> Callable[..., None]:
-    """Make the command end in one line on stderr when it is interrupted: what is left, ``resumable`` with --resume."""
+def _plainly(command: Callable[..., None], kept: str = "nothing was written") -> Callable[..., None]:
+    """Make the command end in one line on stderr when it is interrupted, which tells what is left."""
+    words = f"interrupted; {kept}"
 
     @functools.wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
-        words = f"interrupted; {resumable if resumable is not None and options.get('resume') else kept}"
         gc.enable()
         try:
             with stopping_soon(words):
@@ -149,9 +147,7 @@ def _plainly(
     return run
 
 
-KEPT_TILES = "finished tiles are kept; run the same command again to resume"
-KEPT = "finished pieces, if there were any, are kept; run the same command again to resume"
-app.command("classify", cls=SeveralValues)(_plainly(parser.classify_command, "no file is half written", resumable=KEPT))
+app.command("classify", cls=SeveralValues)(_plainly(parser.classify_command, "no file is half written"))
 app.command("compare", cls=SeveralSources)(
     _plainly(experiment_parser.compare_command, "finished results are kept, continue with --continue")
 )
@@ -159,7 +155,7 @@ app.command("demo")(_plainly(parser.demo_command, "no file is half written"))
 app.command("explain")(_plainly(parser.explain_command))
 app.command("fetch")(_plainly(parser.fetch_command, "what has arrived is kept and taken up next time"))
 app.command("info")(_plainly(parser.info_command))
-app.command("kernel", cls=Renamed)(_plainly(parser.kernel_command, resumable=KEPT_TILES))
+app.command("kernel", cls=Renamed)(_plainly(parser.kernel_command))
 app.command("predict", cls=SeveralInputs)(
     _plainly(parser.predict_command, "no file is half written, and finished ones are kept")
 )

@@ -114,7 +114,6 @@ def classify_command(
             metavar="NUMBER",
         ),
     ] = None,
-    resume: Annotated[str | None, _option("--resume", help=help_lines.RESUME_HELP, panel=RUN, metavar="DIR")] = None,
     engine: Annotated[
         str | None,
         _option("--engine", help="Where the work is done: threads, or dask.", panel=RUN, default="threads", values=ENGINES),
@@ -280,10 +279,6 @@ def kernel_command(
     encoding: Annotated[str, typer.Option(help="Character encoding of the input.")] = "utf-8",
     memory: Annotated[str | None, typer.Option(help=help_lines.MEMORY_HELP, show_default="all free memory")] = None,
     jobs: Annotated[int, typer.Option(help=f"{help_lines.JOBS_HELP}; -1 for all cores.")] = -1,
-    resume: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help=help_lines.RESUME_HELP),
-    ] = None,
     engine: Annotated[str, typer.Option(help="Where the work is done: threads, or dask.")] = "threads",
     scheduler: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help=help_lines.SCHEDULER_HELP, show_default="workers on this machine")
@@ -310,7 +305,6 @@ def kernel_command(
             encoding=encoding,
             memory=memory,
             n_jobs=jobs,
-            resume=resume,
             engine=engine,
             scheduler=scheduler,
             force=force,

@@ -13,12 +13,10 @@ from gramshift.runtime.resources import Runtime
 Tile = tuple[slice, slice]
 
 
-def plan_gram(kernel: Kernel, runtime: Runtime, budget: int, *, n_threads: int, kept: bool = False) -> Plan:
+def plan_gram(kernel: Kernel, runtime: Runtime, budget: int, *, n_threads: int) -> Plan:
     """The tiles that the runtime asks for, or else those that suit the kernel."""
-    plan = kernel.plan(budget, n_threads, kept=kept)
-    if runtime.tile is not None:
-        plan = replace(plan, height=runtime.tile[0], width=runtime.tile[1])
-    return replace(plan, together=runtime.tiles_in_file) if kept and runtime.tiles_in_file is not None else plan
+    plan = kernel.plan(budget, n_threads)
+    return plan if runtime.tile is None else replace(plan, height=runtime.tile[0], width=runtime.tile[1])
 
 
 def fit_workers(cluster: Cluster, kernel: Kernel, plan: Plan, what: str) -> Plan:
@@ -37,14 +35,7 @@ def fit_workers(cluster: Cluster, kernel: Kernel, plan: Plan, what: str) -> Plan
 
 def _task_bytes(plan: Plan) -> int:
     """What filling takes, the tile, and the tile once more on its way."""
-    return replace(plan, n_threads=1, together=0).nbytes + 16 * plan.height * plan.width
-
-
-def seconds_left(kernel: Kernel, plan: Plan, n_done: int) -> float:
-    """About how long one core takes for what a checkpoint with ``n_done`` files does not have."""
-    n_tiles = sum(1 for _ in cut(kernel, plan))
-    share = max(0.0, 1 - n_done * plan.together / n_tiles)
-    return share * kernel.seconds
+    return replace(plan, n_threads=1).nbytes + 16 * plan.height * plan.width
 
 
 def cut(kernel: Kernel, plan: Plan) -> Iterator[Tile]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.kernels.kernel import Plan, complete_square, plan_kept
+from gramshift.kernels.kernel import Plan, complete_square
 from gramshift.kernels.leaves.counting import normalize_tile
 from gramshift.ngrams.sorted_ngrams import Run
 
@@ -57,19 +57,14 @@ class PairKernel(ABC):
     @property
     def seconds(self) -> float:
         """About how long all tiles take on one core."""
-        return self._nanoseconds_of_all / 1e9 / (2 if self.symmetric else 1)
-
-    @property
-    def _nanoseconds_of_all(self) -> float:
-        """About how long all pairs take on one core, as if the gram were not symmetric."""
         rows, cols = self.lengths[self.first_row :], self.lengths[: self.n_cols]
-        return self.nanoseconds(len(rows), float(rows.sum()), len(cols), float(cols.sum()))
+        nanoseconds = self.nanoseconds(len(rows), float(rows.sum()), len(cols), float(cols.sum()))
+        return nanoseconds / 1e9 / (2 if self.symmetric else 1)
 
-    def plan(self, budget: int, n_threads: int, *, kept: bool = False) -> Plan:
+    def plan(self, budget: int, n_threads: int) -> Plan:
         """Squares that take a thread a fraction of a second."""
         rows, cols = self.lengths[self.first_row :], self.lengths[: self.n_cols]
-        plan = plan_pairs(rows, cols, n_threads=n_threads, tile_bytes=self.tile_bytes, nanoseconds=self.nanoseconds)
-        return plan_kept(plan, *self.shape, nanoseconds=self._nanoseconds_of_all, budget=budget) if kept else plan
+        return plan_pairs(rows, cols, n_threads=n_threads, tile_bytes=self.tile_bytes, nanoseconds=self.nanoseconds)
 
     def begin(self, run: Run) -> None:  # noqa: B027  most have nothing to do
         """Do what takes long and is needed for all tiles."""

@@ -190,7 +190,6 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         sample_weight: Any = None,
         domains: Any = None,
         random_labels: Any = None,
-        resume: Any = None,
         progress: Progress | None = None,
     ) -> Self:
         """Learn from labelled documents, adapt to the target documents and label them; warn of what looks wrong.
@@ -216,15 +215,13 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
             document, None, NaN or NA for all others. They determine the class proportions, measure the accuracy
             (``expected_accuracy_``) by a fit that has not learnt from them, and then join the training set. Labels of
             documents that were chosen because they are doubtful measure nothing: give these as labelled documents of X.
-        resume : path of a folder
-            Checkpoint: finished pieces of a kernel matrix are kept there, and an interrupted fit resumes.
         progress : callable
             Called as progress(stage, done, total), from this thread; ``verbose`` then shows nothing.
         """
         more = {"sample_weight": sample_weight, "domains": domains, "random_labels": random_labels}
         warn_of_input(X, y, target)
         with shown_progress(check_verbose(self.verbose), progress) as report:
-            self._fit_with(X, y, target, self._runtime(resume, report), unlabelled=unlabelled, **more)
+            self._fit_with(X, y, target, self._runtime(report), unlabelled=unlabelled, **more)
         for words in find_warnings(self._fit):
             warnings.warn(words, FitWarning, stacklevel=2)
         return self
@@ -268,10 +265,9 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         self.transduction_: NDArray[Any] = fit.classes[choose_classes(self.transduction_score_)]
         self.history_ = fit.history
 
-    def _runtime(self, resume: Any = None, progress: Progress | None = None) -> Runtime:
+    def _runtime(self, progress: Progress | None = None) -> Runtime:
         """With what a fit runs, by the parameters that say so."""
-        where = {"engine": self.engine, "scheduler": self.scheduler, "resume": resume}
-        return Runtime(self.n_jobs, self.memory_limit, progress=progress, **where)
+        return Runtime(self.n_jobs, self.memory_limit, progress=progress, engine=self.engine, scheduler=self.scheduler)
 
     def _check_parameters(self, runtime: Runtime) -> tuple[Settings, Similarities | None]:
         """Raise an error if a parameter is wrong; else what is to be done, and the kernels if these are not given."""

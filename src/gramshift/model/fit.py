@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,13 +24,12 @@ from gramshift.model.ngram_model import make_ngram_model
 from gramshift.model.settings import Settings
 from gramshift.model.similarities import Reference, Similarities, within
 from gramshift.model.string_kernel import StringKernel
-from gramshift.runtime.budget import BASE, BEST_TRAININGS, Work, check_exact, check_linear
-from gramshift.runtime.checkpoint import check_folder
+from gramshift.runtime.budget import BASE, BEST_TRAININGS, Work, check_memory
 from gramshift.runtime.memory import return_large_arrays
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import stay_ready
 
-GRAM = "gram.npy"  # in the folder of a checkpoint
+SAMPLE = "fit on {} of its documents, and predict the others"  # where memory does not do for all
 USUAL_LENGTH = 900  # characters of a review
 
 
@@ -213,41 +211,26 @@ def is_linear(settings: Settings, similarities: Similarities) -> bool:
 def _prepare_gram(
     given: FitInput, similarities: Similarities | None, settings: Settings, runtime: Runtime
 ) -> NDArray[Any] | None:
-    """Refuse a fit that does not fit into memory; the gram if it is given, or if workers or a folder have a part in it."""
-    one = similarities is not None and similarities.by_one_count
+    """Refuse a fit that does not fit into memory; the gram if it is given, or if workers have a part in it."""
     linear = similarities is not None and is_linear(settings, similarities)
-    advice = "a linear model has none: leave it out" if linear else "with other kernels leave it out"
-    if runtime.resume is not None and not one:
-        raise InputError(f"resume keeps the kernel matrix of one kernel that counts n-grams; {advice}")
-    if runtime.engine == "dask" and not one:
+    if runtime.engine == "dask" and (similarities is None or not similarities.by_one_count):
+        advice = "a linear model has none: leave it out" if linear else "with other kernels leave it out"
         raise InputError(f"engine='dask' computes the kernel matrix of one kernel that counts n-grams; {advice}")
     work, allowed = describe_work(given, settings, similarities, runtime), runtime.memory + BASE
-    if linear and runtime.resume is None and runtime.engine != "dask":
-        check_linear(work, allowed, "fit on {} of its documents, and predict the others")
-        return None
-    ways = {"disk": "fit(..., resume='folder')"} if one else {}
-    _, on_disk = check_exact(work, allowed, may_use_disk=runtime.resume is not None, options=ways)
+    check_memory(work, allowed, linear=linear and runtime.engine != "dask", way=SAMPLE)
     if similarities is None:
         given_gram: NDArray[Any] = given.documents
         return given_gram
-    if runtime.resume is None and runtime.engine != "dask":
+    if runtime.engine != "dask":
         return None
     kernel = similarities.kernels[0]
     assert given.texts is not None, "kernels that count n-grams take no others"
-    return make_gram(kernel, given.texts.corpus.texts, within(kernel, runtime), on_disk=on_disk)
+    return make_gram(kernel, given.texts.corpus.texts, within(kernel, runtime))
 
 
-def make_gram(kernel: StringKernel, texts: list[str], runtime: Runtime, *, on_disk: bool = False) -> NDArray[Any]:
-    """The counts of all documents with each other; ``on_disk`` they are in the folder to resume from."""
-    if not on_disk:
-        return compact(kernel.compute(texts, runtime=runtime, normalize=False))
-    assert runtime.resume is not None, "there is no other folder"
-    check_folder(runtime.resume)
-    folder = Path(runtime.resume)
-    folder.mkdir(exist_ok=True)
-    kernel.compute(texts, runtime=runtime, normalize=False, out=folder / GRAM)
-    counts: NDArray[Any] = np.asarray(np.load(folder / GRAM, mmap_mode="c"))  # nobody writes, but leaves take no other
-    return counts
+def make_gram(kernel: StringKernel, texts: list[str], runtime: Runtime) -> NDArray[Any]:
+    """The counts of all documents with each other."""
+    return compact(kernel.compute(texts, runtime=runtime, normalize=False))
 
 
 def describe_work(given: FitInput, settings: Settings, similarities: Similarities | None, runtime: Runtime) -> Work:

@@ -1,9 +1,8 @@
-"""What a fit takes in memory, disk and time, and whether that fits; if not, in words what would.
+"""What a fit takes in memory and time, and whether that fits; if not, in words what would.
 
 The figures were read off runs on a machine of 2 cores, with reviews as texts.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gramshift.errors import MemoryLimitError
@@ -38,22 +37,19 @@ START, COMMAND_START = 0.4, 2.4  # seconds: loading compiled code
 COMMAND_SECONDS = 2e-4  # a document that is read, checked and written
 NGRAM_SECONDS = 5e-8  # of one core, as all that follow: sorting and placing an n-gram
 CELL_SECONDS = 8e-8  # filling a cell of the gram, and all passes over it
-DISK_SECONDS = 4e-8  # the same passes, where they come from a disk
 FLOP_SECONDS, DOUBLE_SECONDS = 5e-12, 2.1e-11  # in single and double precision
 EXPLAINED_SECONDS, PAIR_SECONDS = 5e-3, 1.5e-6  # a document that is explained, and each that it is compared with
 
 
 @dataclass(frozen=True)
 class Needs:
-    """What something takes, as estimated: bytes of memory, seconds, bytes of disk."""
+    """What something takes, as estimated: bytes of memory, and seconds."""
 
     n_bytes: int
     seconds: float
-    disk: int = 0
 
     def __str__(self) -> str:
-        disk = f", {human(self.disk)} of disk" if self.disk else ""
-        return f"about {human(self.n_bytes)} of memory{disk} and {in_words(self.seconds)}"
+        return f"about {human(self.n_bytes)} of memory and {in_words(self.seconds)}"
 
 
 @dataclass(frozen=True)
@@ -84,6 +80,12 @@ class Work:
     @property
     def n(self) -> int:
         return self.n_source + self.n_target
+
+    def with_target(self, n_target: int) -> "Work":
+        """The same with so many target documents, all documents as long as before on average."""
+        n_characters = self.n_characters * (self.n_source + n_target) // max(1, self.n)
+        n_explained = min(self.n_explained, n_target)
+        return replace(self, n_target=n_target, n_characters=n_characters, n_explained=n_explained)
 
     @property
     def labels(self) -> int:
@@ -122,7 +124,7 @@ class Work:
         return COMMAND_START + COMMAND_SECONDS * self.n if self.command else 0.0
 
 
-def estimate_exact(work: Work, *, on_disk: bool = False) -> Needs:
+def estimate_exact(work: Work) -> Needs:
     """Estimate what a fit with a gram takes, and what a command does beside it."""
     n, n_training, n_ngrams = work.n, work.n_training, work.n_ngrams
     flops = n_training**3 + (2 * n_training**2 * n if work.adapts else 0)
@@ -132,16 +134,10 @@ def estimate_exact(work: Work, *, on_disk: bool = False) -> Needs:
     if work.command:
         of_one_core += DOUBLE_SECONDS * n_training**3  # those of the command, and of the fit to compare with
     trained = PER_TRAINING_CELL * (n * work.n_source + n_training**2)
-    held = max(PER_NGRAM * n_ngrams, trained)
-    if not on_disk:
-        filling = COMPUTED_CELL * n * n + INDEXED_NGRAM * n_ngrams
-        held = max(held, filling, (COMPUTED_CELL + KEPT_CELL) * n * n, KEPT_CELL * n * n + trained)
-    seconds = START + of_one_core / count_threads(work.jobs) + (DISK_SECONDS * n * n if on_disk else 0)
-    return Needs(
-        BASE + work.labels + max(held, work.page(n)),
-        seconds + work.page_seconds(n) + work.command_seconds,
-        16 * n * n if on_disk else 0,
-    )
+    filling = COMPUTED_CELL * n * n + INDEXED_NGRAM * n_ngrams
+    held = max(PER_NGRAM * n_ngrams, filling, (COMPUTED_CELL + KEPT_CELL) * n * n, KEPT_CELL * n * n + trained)
+    seconds = START + of_one_core / count_threads(work.jobs) + work.page_seconds(n) + work.command_seconds
+    return Needs(BASE + work.labels + max(held, work.page(n)), seconds)
 
 
 def estimate_linear(work: Work) -> Needs:
@@ -161,15 +157,17 @@ def estimate_linear(work: Work) -> Needs:
     return Needs(BASE + held + PER_DOCUMENT * work.n + work.labels, seconds)
 
 
-def check_linear(work: Work, allowed: int, way: str) -> Needs:
-    """Refuse a linear fit that does not fit into memory, with the number of target documents that do."""
-    needs = estimate_linear(work)
+def check_memory(work: Work, allowed: int, *, linear: bool, way: str) -> Needs:
+    """Refuse a fit that does not fit into memory, with the ``way`` to take a sample of the target that does."""
+    estimate = estimate_linear if linear else estimate_exact
+    needs = estimate(work)
     if needs.n_bytes <= allowed:
         return needs
-    none = estimate_linear(replace(work, n_source=0, n_target=0, n_characters=0)).n_bytes + SORTED_TOGETHER
-    each = max(1, needs.n_bytes - none) / max(1, work.n)
-    n_target = int((allowed - none) / each) - work.n_source
-    advice = f"take a sample of the target: {way.format(n_target)}" if n_target > 0 else "allow more memory"
+    low, high = 0, work.n_target  # of which the first fits, and the second does not
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if estimate(work.with_target(middle)).n_bytes <= allowed else (low, middle)
+    advice = f"take a sample of the target: {way.format(low)}" if low else "allow more memory"
     what = f"{work.n_source} source and {work.n_target} target documents"
     raise MemoryLimitError(f"{what} take {needs}, but the memory limit is {human(allowed)}: {advice}")
 
@@ -186,24 +184,6 @@ def roughly(seconds: float) -> str:
     """Tell a time in whole units: 100 -> "100 seconds", 5000 -> "83 minutes", 50000 -> "14 hours"."""
     size, unit = (1, "seconds") if seconds < 120 else (60, "minutes") if seconds < 7200 else (3600, "hours")
     return f"{seconds / size:.0f} {unit}"
-
-
-def check_exact(work: Work, allowed: int, *, may_use_disk: bool, options: Mapping[str, str]) -> tuple[Needs, bool]:
-    """Tell what a fit needs, and whether its gram must be on disk; refuse it, with what each way takes, if none fits.
-
-    ``options`` tell what to type for "disk", if there is this way.
-    """
-    in_memory, on_disk = estimate_exact(work), estimate_exact(work, on_disk=True)
-    if in_memory.n_bytes <= allowed:
-        return in_memory, False
-    if may_use_disk and on_disk.n_bytes <= allowed:
-        return on_disk, True
-    ways = {"exactly ": in_memory}
-    if "disk" in options:
-        ways[f"exactly with the kernel matrix on disk ({options['disk']}) "] = on_disk
-    sizes = "; ".join(f"{name}{one}" for name, one in ways.items())
-    what = f"{work.n_source} source and {work.n_target} target documents"
-    raise MemoryLimitError(f"{what} do not fit into {human(allowed)}, the memory limit: {sizes}")
 
 
 def memory_of(limit: int | float | str | None) -> int:

@@ -14,7 +14,6 @@ STEP_OF = {  # which step of a run each stage belongs to
     "reading": "reading",
     "index": "index",
     "diagonal": "index",
-    "resume": "gram",
     "gram": "gram",
     ROUNDS: TRAINING,
     TRAINING: TRAINING,

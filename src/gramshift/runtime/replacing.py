@@ -4,6 +4,7 @@ import errno
 import math
 import os
 import stat
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -17,8 +18,12 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
-from gramshift.runtime.lock import UNKNOWN, try_lock
 from gramshift.runtime.storage import identify, is_url, locate, reaching
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
 
 NEW = (
     os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -29,6 +34,8 @@ UNDER_WAY: set[Path] = set()
 """Files and folders that are being written and would be left behind by a process that ends at once."""
 RENAMING = threading.Lock()
 """Held while files that belong together get their names: a process should not be ended just then."""
+TAKEN = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
+NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
 UNSUPPORTED = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EPERM, errno.EACCES)
 
 
@@ -152,7 +159,7 @@ class _PartOnDisk:
         except FileNotFoundError:
             return False
         except OSError as error:
-            if error.errno not in UNKNOWN:
+            if error.errno not in NO_LOCKS:
                 raise
             return True
 
@@ -359,6 +366,23 @@ def _remove_if_dead(partial: str) -> None:
             os.unlink(partial)
     finally:
         os.close(file)
+
+
+def try_lock(file: int) -> bool:
+    """Whether the lock could be had. Not by POSIX locks: those are lost when the process reads and closes the file anywhere."""
+    try:
+        if sys.platform == "win32":
+            os.lseek(file, 1 << 20, os.SEEK_SET)  # any byte would do, if everybody takes the same
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in TAKEN:
+            raise
+        return False
+    finally:
+        os.lseek(file, 0, os.SEEK_SET)
+    return True
 
 
 def _forget() -> None:

@@ -1,6 +1,5 @@
 """With what a computation runs: threads or Dask workers, how much memory, who is told of progress, how work is cut."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -19,7 +18,6 @@ STAGES = {
     "reading": "documents are read",
     "index": "the n-grams of documents are found",
     "diagonal": "documents are compared with themselves",
-    "resume": "finished tiles are read",
     "gram": "documents are compared with each other",
     "rounds": "rounds of a fit whose kernel changes",
     "training": "a classifier is trained",
@@ -53,14 +51,10 @@ class Runtime:
     """Called as progress(stage, done, total), from the thread that asked for the work."""
     tile: tuple[int, int] | None = None
     """The height and width of the tiles of a gram; None for what suits memory and threads."""
-    tiles_in_file: int | None = None
-    """How many tiles a file of a checkpoint holds; None for as many as make neither many files nor large ones."""
     engine: str = "threads"
     """Where work is to be done: on threads of this process, or by Dask workers."""
     scheduler: str | None = None
     """The address of a Dask scheduler that runs already; None for workers that are started for the time of the work."""
-    resume: str | os.PathLike[str] | None = None
-    """The folder in which finished work is kept, to go on with after an interruption; None to keep none."""
     announced_from: float = 20.0
     """How many seconds a gram must take to be worth a word beforehand."""
 

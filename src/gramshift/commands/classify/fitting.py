@@ -116,21 +116,19 @@ def split_labels(given: Corrections, inputs: Inputs, options: ClassifyOptions) -
     return corrected, [label if drawn else None for label, drawn in zip(labels, of_sample, strict=True)]
 
 
-def fit_all(
-    inputs: Inputs, given: Corrections, options: ClassifyOptions, progress: Progress | None, *, on_disk: bool = False
-) -> Fits:
-    """True labels of the target are not looked at here; ``on_disk`` the gram is in the folder of --resume."""
+def fit_all(inputs: Inputs, given: Corrections, options: ClassifyOptions, progress: Progress | None) -> Fits:
+    """True labels of the target are not looked at here."""
     documents = ListedCorpus(inputs.texts + inputs.target_texts + inputs.more_texts)
     texts, (known, drawn) = documents.corpus.texts, split_labels(given, inputs, options)
     random = {row: label for row, label in enumerate(drawn, start=len(inputs.labels)) if label is not None}
     limits: dict[str, Any] = {"memory_limit": options.memory, "n_jobs": options.jobs}
     kernel = StringKernel(options.kernel, ngram_range=options.ngram_range, **limits)
     runtime = Runtime(options.jobs, options.memory, progress=progress)
-    where: dict[str, Any] = {"engine": options.engine, "scheduler": options.scheduler, "resume": options.resume}
-    gram, elsewhere = None, options.engine != "threads" or options.resume is not None
+    where: dict[str, Any] = {"engine": options.engine, "scheduler": options.scheduler}
+    gram, elsewhere = None, options.engine != "threads"
     stage, is_best = METHODS[options.method].is_stage, METHODS[options.method].is_best
     if not kernel.counts or (stage and (options.method != PLAIN or elsewhere)):  # what is no sum over n-grams
-        gram = make_gram(kernel, texts, replace(runtime, **where), on_disk=on_disk)
+        gram = make_gram(kernel, texts, replace(runtime, **where))
 
     def fit(
         method: str,

@@ -55,7 +55,6 @@ class ClassifyOptions:
     embeddings: str | None = None
     abstain_below: float | None = None
     sample: str | None = None
-    resume: str | None = None
     engine: str = "threads"
     scheduler: str | None = None
     memory: str | None = None
@@ -97,10 +96,9 @@ class ClassifyOptions:
         elif len(self.targets) > 1:
             raise InputError("--target names several files, which goes with --sample 100000 alone; label one after another")
         check_engine(self.engine, self.scheduler)
-        for name, wanted in (("--resume", self.resume is not None), ("--engine dask", self.engine == "dask")):
-            if wanted and self.sample is None and not METHODS[self.method].is_stage:
-                advice = f"with {self.method} it goes with --sample" if METHODS[self.method].is_own else "leave it out"
-                raise InputError(f"{name} is for the kernel matrix of plain, adapted and tkc; {advice}")
+        if self.engine == "dask" and self.sample is None and not METHODS[self.method].is_stage:
+            advice = f"with {self.method} it goes with --sample" if METHODS[self.method].is_own else "leave it out"
+            raise InputError(f"--engine dask is for the kernel matrix of plain, adapted and tkc; {advice}")
         if self.memory is not None:
             parse_bytes(self.memory, name="--memory")
         if self.abstain_below is not None and not 0 < self.abstain_below <= 1:
@@ -114,7 +112,7 @@ class ClassifyOptions:
     @property
     def steps(self) -> list[str]:
         """The steps of such a run, in their order, for whoever shows its progress."""
-        method, elsewhere = METHODS[self.method], self.engine != "threads" or self.resume is not None
+        method, elsewhere = METHODS[self.method], self.engine != "threads"
         compares = method.is_stage and (self.method != PLAIN or elsewhere)
         wanted = {
             "reading": True,
@@ -132,7 +130,7 @@ class ClassifyOptions:
     def _check_embeddings(self) -> None:
         if not METHODS[self.method].is_own or "kernel" in METHODS[self.method].options:
             raise InputError(f"--embeddings goes with {BEST}, plain, adapted and tkc; {self.method} looks at texts")
-        for name in ("ngrams", "unlabelled", "sample", "resume", "report"):
+        for name in ("ngrams", "unlabelled", "sample", "report"):
             if getattr(self, name) is not None:
                 why = "shows n-grams of texts" if name == "report" else "is for texts"
                 raise InputError(f"--{name} {why}, and --embeddings are rows of numbers; leave one of them out")
@@ -148,7 +146,7 @@ class ClassifyOptions:
                 raise InputError(f"--{name} is for runs that have the whole target in view; leave it out with --sample")
         if not self.targets:
             raise InputError("--sample draws from the target; name it with --target")
-        if STANDARD in self.targets or (STANDARD in self.source and self.resume is not None):
+        if STANDARD in self.targets:
             raise InputError("--sample reads documents more than once, which standard input cannot; give the name of a file")
         if self.output is None and not self.dry_run:
             raise InputError("--sample labels a target that need not fit into memory; name where it goes with --output")

@@ -29,8 +29,7 @@ from gramshift.model.settings import PLAIN, ROWS, WORD_RANGE
 from gramshift.report.contents import ReportContents, ShownAsItIs, SourceDocuments, TargetDocuments
 from gramshift.report.gather import MAX_EXPLAINED, gather_contents, list_issues
 from gramshift.report.page import LONGEST_VALUE, MOST_COLUMNS, MOST_SHOWN, render_page
-from gramshift.runtime.budget import BEST_TRAININGS, Needs, Work, check_exact, check_linear, memory_of
-from gramshift.runtime.checkpoint import check_folder, count_pieces
+from gramshift.runtime.budget import BEST_TRAININGS, Needs, Work, check_memory, memory_of
 from gramshift.runtime.replacing import Replacing
 
 N_WORD_LENGTHS = 1 + WORD_RANGE[1] - WORD_RANGE[0]
@@ -40,8 +39,6 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
     """Run it; what can be refused is refused before the work. Returns what happened, fit for JSON."""
     begun = time.perf_counter()
     check_files(options)
-    if options.resume is not None:
-        check_folder(options.resume)
     inputs = read_inputs(options, progress=progress, say=say)
     options.given_parameters(inputs.labels)  # proportions of classes that there are not are refused
     given = _corrections(options, inputs, say)
@@ -56,13 +53,10 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
         raise InputError(f"--report shows {MOST_SHOWN} documents at most, and the target has {len(inputs.rows)}: {advice}")
     if options.dry_run:
         return described | {"dry_run": True}
-    n_kept = count_pieces(options.resume) if options.resume is not None else 0
     if inputs.vectors is not None:
         fits = fit_rows(inputs, given, options, progress)
     else:
-        fits = fit_all(inputs, given, options, progress, on_disk=size.needs.disk > 0)
-    if n_kept:  # now it is known that they were of this run
-        say(f"{options.resume}: {n_kept} finished pieces were there already")
+        fits = fit_all(inputs, given, options, progress)
     result = described | describe_findings(options, inputs, corrections, fits)
     contents = None
     if options.report is not None:
@@ -134,7 +128,7 @@ def check_files(options: ClassifyOptions) -> None:
     )  # a column is no file, or none of these
     names = [*options.source, *options.targets, *filter(None, given)]
     outputs = {"--output": options.output, "--report": options.report, "--save": options.save}
-    check_outputs(outputs, names, force=options.force, resume=options.resume)
+    check_outputs(outputs, names, force=options.force)
     for option, name in (("--report", options.report), ("--save", options.save)):
         if name == STANDARD:
             raise InputError(f"{option} cannot go to standard output; give the name of a file")
@@ -208,7 +202,7 @@ class RunSize:
 def measure(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any]) -> RunSize:
     """Measure a run; it is refused if it takes more than there is."""
     n_target, method = len(inputs.rows), METHODS[options.method]
-    (low, high), is_best, kept = options.ngram_range, method.is_best, options.resume is not None
+    (low, high), is_best = options.ngram_range, method.is_best
     work = Work(
         n_source=len(inputs.labels),
         n_target=n_target + len(inputs.more_texts),
@@ -225,14 +219,9 @@ def measure(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any
         longest=max(map(len, inputs.target_texts), default=0) if options.report else 0,
         n_fits=2 if corrections else 1,
     )
-    allowed = memory_of(options.memory)
-    if options.embeddings is not None:
-        return RunSize(work, check_exact(work, allowed, may_use_disk=False, options={})[0])
-    in_place = not kept and options.engine == "threads"
-    if is_best or not method.is_own or (options.method == PLAIN and in_place and KERNELS[options.kernel].counts):
-        return RunSize(work, check_linear(work, allowed, "--sample {}"))
-    needs, _ = check_exact(work, allowed, may_use_disk=kept, options={"disk": "--resume DIR"})
-    return RunSize(work, needs)
+    is_plain = options.method == PLAIN and options.engine == "threads" and KERNELS[options.kernel].counts
+    linear = options.embeddings is None and (is_best or not method.is_own or is_plain)
+    return RunSize(work, check_memory(work, memory_of(options.memory), linear=linear, way="--sample {}"))
 
 
 def describe(options: ClassifyOptions, inputs: Inputs, size: RunSize, *, n_all: int | None = None) -> dict[str, Any]:
@@ -251,7 +240,7 @@ def describe(options: ClassifyOptions, inputs: Inputs, size: RunSize, *, n_all: 
         "ngrams": "-".join(map(str, options.ngram_range)),
         "n_added": work.n_added,
         "options": options.to_toml(),
-        "needs": {"bytes": needs.n_bytes, "seconds": round(needs.seconds, 1), "disk": needs.disk},
+        "needs": {"bytes": needs.n_bytes, "seconds": round(needs.seconds, 1)},
         "sentence": f"{work.n_source} source and {n_target}{of_all} target documents: {needs}",
     }
 
