@@ -148,15 +148,3 @@ def test_a_missing_option_is_a_usage_error(source):
     result = run_process("kernel", source)
     assert result.returncode == 2
     assert "--output" in result.stderr
-
-
-@pytest.mark.cluster
-def test_dask_workers_give_the_same_bits(gramshift, tmp_path):
-    (tmp_path / "texts.txt").write_text("banana\nbananas\ncherry\n")
-    for engine in ("threads", "dask"):
-        where = ["--output", tmp_path / f"{engine}.npy", "--engine", engine, "--jobs", 1]
-        answer = gramshift("kernel", tmp_path / "texts.txt", "--ngrams", "2-3", *where)
-        assert answer.code == 0, answer.err
-    assert (tmp_path / "dask.npy").read_bytes() == (tmp_path / "threads.npy").read_bytes()
-    wrong = gramshift("kernel", tmp_path / "texts.txt", "--output", tmp_path / "x.npy", "--engine", "ray")
-    assert (wrong.code, wrong.err.count("\n")) == (2, 1)

@@ -103,7 +103,7 @@ def test_files_that_are_no_rows_of_numbers_are_refused(gramshift, folder, vector
         (("--sample", "50"), "--sample is for texts"),
         (("--method", "tfidf"), "--embeddings goes with best, plain, adapted and tkc; tfidf looks at texts"),
         (("--method", "best-words"), "best-words looks at texts"),
-        (("--method", "tkc", "--kernel", "spectrum"), "--kernel and --engine are for texts"),
+        (("--method", "tkc", "--kernel", "spectrum"), "--kernel is for texts"),
     ],
 )
 def test_options_that_are_for_texts_are_refused(gramshift, folder, vectors, options, words):

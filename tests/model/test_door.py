@@ -401,22 +401,24 @@ def test_labels_that_would_fill_the_memory_as_an_array_are_refused(files, tmp_pa
     )
 
 
-def test_engine_scheduler_threads_and_memory_never_come_from_a_file(files, tmp_path):
-    """E1: a later fit connected to the scheduler that a file named."""
+def test_threads_and_memory_never_come_from_a_file(files, tmp_path):
+    """E1: a later fit connected to a scheduler that a file named; now there is no such parameter, which is refused."""
     clf = own(kernel=gs.StringKernel(n_jobs=1, memory_limit="1 GiB", **SHORT), n_jobs=1, memory_limit="2 GiB")
     clf.save(tmp_path / "m")
     head, arrays = parse(tmp_path / "m")
-    local = {"engine", "scheduler", "n_jobs", "memory_limit"}
+    local = {"n_jobs", "memory_limit"}
     assert not local & {*head["parameters"], *head["settings"], *head["parameters"]["kernel"], *head["settings"]["kernel"]}
-    hostile = {"engine": "dask", "scheduler": "tcp://127.0.0.1:1", "n_jobs": 5000, "memory_limit": "1 KB"}
+    hostile = {"n_jobs": 5000, "memory_limit": "1 KB"}
     for where in ("parameters", "settings"):
         kernel = {**head[where]["kernel"], "n_jobs": 5000, "memory_limit": "1 KB"}
         head[where] = {**head[where], "kernel": kernel} | (hostile if where == "parameters" else {})
     loaded = gs.load(build(tmp_path / "hostile", head, arrays))
-    assert (loaded.engine, loaded.scheduler, loaded.n_jobs, loaded.memory_limit) == ("threads", None, -1, None)
+    assert (loaded.n_jobs, loaded.memory_limit) == (-1, None)
     assert (loaded.kernel.n_jobs, loaded.kernel.memory_limit) == (-1, None)
     assert not local & set(describe_model(str(tmp_path / "hostile"))["parameters"])
     assert loaded.fit(SOURCE, LABELS, target=TARGET).predict(NEW[:1]).size == 1
+    head["parameters"]["scheduler"] = "tcp://127.0.0.1:1"
+    refuse(build(tmp_path / "hostile", head, arrays), "unexpected keyword argument 'scheduler'")
 
 
 @pytest.mark.parametrize(("member", "value"), [("coefficients", 1e308), ("intercepts", -1e308), ("scores", 1e200)])

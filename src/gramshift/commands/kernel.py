@@ -10,7 +10,6 @@ from gramshift.data.readers import read_lines
 from gramshift.errors import InputError
 from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.memory import human, parse_bytes
-from gramshift.runtime.resources import check_engine
 from gramshift.runtime.threads import Progress
 from gramshift.text.terminal import say as to_stderr
 
@@ -26,8 +25,6 @@ def write_kernel(
     encoding: str = "utf-8",
     memory: str | None = None,
     n_jobs: int = -1,
-    engine: str = "threads",
-    scheduler: str | None = None,
     force: bool = False,
     progress: Progress | None = None,
     say: Callable[[str], None] = to_stderr,
@@ -41,12 +38,11 @@ def write_kernel(
     options = {"normalize": normalize, "memory_limit": memory, "n_jobs": n_jobs, **(parameters or {})}
     kernel = StringKernel(kind, ngram_range=ngram_range, **options)
     kernel.check_parameters()
-    check_engine(engine, scheduler)
     documents = read_lines(source, encoding=encoding, naming=as_option)
     n = len(documents)
     say(f"{n} documents, {sum(map(len, documents))} characters; {output} will take {human(8 * n * n)}")
     begun = time.perf_counter()
-    gram = kernel.gram(documents, out=output, engine=engine, scheduler=scheduler, progress=progress)
+    gram = kernel.gram(documents, out=output, progress=progress)
     return {
         "output": str(output),
         "documents": n,

@@ -116,7 +116,7 @@ def classify_command(
     ] = None,
     engine: Annotated[
         str | None,
-        _option("--engine", help="Where the work is done: threads, or dask.", panel=RUN, default="threads", values=ENGINES),
+        _option("--engine", help=help_lines.ENGINE_HELP, panel=RUN, default="threads", values=ENGINES),
     ] = None,
     scheduler: Annotated[
         str | None,
@@ -279,10 +279,6 @@ def kernel_command(
     encoding: Annotated[str, typer.Option(help="Character encoding of the input.")] = "utf-8",
     memory: Annotated[str | None, typer.Option(help=help_lines.MEMORY_HELP, show_default="all free memory")] = None,
     jobs: Annotated[int, typer.Option(help=f"{help_lines.JOBS_HELP}; -1 for all cores.")] = -1,
-    engine: Annotated[str, typer.Option(help="Where the work is done: threads, or dask.")] = "threads",
-    scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help=help_lines.SCHEDULER_HELP, show_default="workers on this machine")
-    ] = None,
     force: Annotated[bool, typer.Option("--force", help=help_lines.FORCE_HELP)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
 ) -> None:
@@ -305,8 +301,6 @@ def kernel_command(
             encoding=encoding,
             memory=memory,
             n_jobs=jobs,
-            engine=engine,
-            scheduler=scheduler,
             force=force,
             progress=progress,
         )
@@ -338,9 +332,7 @@ def predict_command(
         str | None, typer.Option(metavar="FILE", help=f"{help_lines.EMBEDDINGS_HELP}, for a model of embeddings.")
     ] = None,
     abstain_below: Annotated[float | None, typer.Option(help=help_lines.ABSTAIN_HELP)] = None,
-    engine: Annotated[
-        str, typer.Option(help="Where the work is done: threads, or dask, whose workers label files in parallel.")
-    ] = "threads",
+    engine: Annotated[str, typer.Option(help=help_lines.ENGINE_HELP)] = "threads",
     scheduler: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help=help_lines.SCHEDULER_HELP, show_default="workers on this machine")
     ] = None,

@@ -60,10 +60,13 @@ def predict(
         if embeddings is not None:
             raise InputError("--embeddings has the rows of one input; give one, and --output a file")
         planned = plan_files(files, output, format=format, kept=[model])
-        runtime = Runtime(jobs, progress=progress, engine=engine, scheduler=scheduler)
+        runtime = Runtime(jobs, progress=progress)
         classifier = _load(model, jobs)
         _choose_score(classifier, model, None, 1)
-        result = label_files(model, classifier, planned, output, options, runtime, force=force, most_rows=most_rows, say=say)
+        result = label_files(
+            model, classifier, planned, output, options, runtime,
+            engine=engine, scheduler=scheduler, force=force, most_rows=most_rows, say=say,
+        )  # fmt: skip
     elif engine == "dask":
         raise InputError("--engine dask gives each worker a file of its own; several inputs go into a folder: --output labels/")
     else:

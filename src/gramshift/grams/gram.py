@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
-from gramshift.grams.filling import fill_on_workers, fill_values, mirror
-from gramshift.grams.plan import Tile, cut, fit_workers, plan_gram
+from gramshift.grams.plan import Tile, cut, plan_gram
 from gramshift.kernels.kernel import Job, Kernel, Plan
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import Weighting
@@ -27,6 +26,7 @@ from gramshift.runtime.resources import Runtime
 from gramshift.text.encode import Encoded, encode
 
 log = logging.getLogger("gramshift")
+MIRROR_COLUMNS = 128  # that are transposed within the cache
 
 
 def compute_gram(
@@ -45,7 +45,6 @@ def compute_gram(
 
     ``parameters`` are those that only this kind of kernel has; weights of n-grams come from the documents of the columns.
     With ``out`` the gram is written tile by tile into that .npy file and comes back as a read-only memory map.
-    With a cluster its workers fill the tiles, and this process puts them together.
     """
     begun, runtime = time.perf_counter(), runtime.pinned()
     shape = len(texts), len(texts if others is None else others)
@@ -76,10 +75,6 @@ def compute_gram(
     n_threads = runtime.n_threads
     plan = plan_gram(kernel, runtime, runtime.memory - in_memory - kernel.nbytes, n_threads=n_threads)
     runtime.require(f"{what}, with its index,", in_memory + kernel.nbytes + plan.nbytes, advice)
-    if runtime.cluster is not None:
-        n_threads = runtime.cluster.n_threads
-        plan = plan_gram(kernel, runtime, runtime.memory, n_threads=n_threads)
-        plan = fit_workers(runtime.cluster, kernel, plan, what)
     seconds = kernel.seconds / n_threads
     if 0 < seconds >= runtime.announced_from:
         _announce(f"{what} by {kind}", seconds, n_threads)
@@ -115,19 +110,23 @@ def fill_gram(
     runtime: Runtime,
     normalize: bool = False,
 ) -> int:
-    """Every tile once, on threads or on the workers of a cluster; return how many there are."""
+    """Every tile once, on threads; return how many there are."""
     work = list(cut(kernel, plan))
-    if runtime.cluster is None:
-        runtime.run(partial(_fill_tile, kernel, gram, normalize), work, stage="gram", n_threads=plan.n_threads)
-    else:
-        fill_on_workers(runtime, kernel, gram, normalize, work)
+    runtime.run(partial(_fill_tile, kernel, gram, normalize), work, stage="gram", n_threads=plan.n_threads)
     return len(work)
 
 
 def _fill_tile(kernel: Kernel, gram: NDArray[Any], normalize: bool, tile: Tile) -> None:
     """Fill one tile of the gram, and its mirror image in a symmetric one."""
-    fill_values(kernel, gram, normalize, tile)
-    mirror(kernel, gram, tile)
+    rows, cols = tile
+    raw = gram.view(kernel.dtype)
+    kernel.fill(rows, cols, raw)
+    if normalize:
+        kernel.normalize(rows, cols, raw)
+    if kernel.symmetric:
+        for left in range(cols.start, min(cols.stop, rows.start), MIRROR_COLUMNS):
+            right = min(left + MIRROR_COLUMNS, cols.stop, rows.start)
+            gram[left:right, rows] = gram[rows, left:right].T
 
 
 def most_shared(longest: int, kind: str, ngram_range: tuple[int, int]) -> int:

@@ -4,10 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
-from gramshift.errors import MemoryLimitError
 from gramshift.kernels.kernel import Kernel, Plan
-from gramshift.runtime.cluster import ROOM, Cluster
-from gramshift.runtime.memory import human
 from gramshift.runtime.resources import Runtime
 
 Tile = tuple[slice, slice]
@@ -17,25 +14,6 @@ def plan_gram(kernel: Kernel, runtime: Runtime, budget: int, *, n_threads: int) 
     """The tiles that the runtime asks for, or else those that suit the kernel."""
     plan = kernel.plan(budget, n_threads)
     return plan if runtime.tile is None else replace(plan, height=runtime.tile[0], width=runtime.tile[1])
-
-
-def fit_workers(cluster: Cluster, kernel: Kernel, plan: Plan, what: str) -> Plan:
-    """The plan with tiles that have room on every worker beside the kernel; a MemoryError with the numbers if none has."""
-    room = cluster.room(kernel.nbytes)
-    while _task_bytes(plan) > room and plan.height > 1:
-        plan = replace(plan, height=plan.height // 2)
-    if _task_bytes(plan) > room:
-        needed, limit = (kernel.nbytes + _task_bytes(plan)) / ROOM, cluster.memory_limit
-        raise MemoryLimitError(
-            f"{what} needs workers with {human(needed)}, for the index and a tile, but the smallest may use {human(limit)}: "
-            "give each worker more memory, or compare fewer documents at a time"
-        )
-    return plan
-
-
-def _task_bytes(plan: Plan) -> int:
-    """What filling takes, the tile, and the tile once more on its way."""
-    return replace(plan, n_threads=1).nbytes + 16 * plan.height * plan.width
 
 
 def cut(kernel: Kernel, plan: Plan) -> Iterator[Tile]:

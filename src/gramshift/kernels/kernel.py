@@ -93,16 +93,16 @@ class Kernel(Protocol):
     def begin(self, run: Run) -> None:
         """Do what takes long and is needed for all tiles."""
 
-    def fill(self, rows: slice, cols: slice, gram: NDArray[Any], top: int = 0) -> None:
-        """gram[i - top, j] = k(i, j) in the tile; in a symmetric gram it holds its part of the diagonal or lies below it."""
+    def fill(self, rows: slice, cols: slice, gram: NDArray[Any]) -> None:
+        """gram[i, j] = k(i, j) in the tile; in a symmetric gram it holds its part of the diagonal or lies below it."""
 
-    def normalize(self, rows: slice, cols: slice, gram: NDArray[Any], top: int = 0) -> None:
+    def normalize(self, rows: slice, cols: slice, gram: NDArray[Any]) -> None:
         """Replace k by k / sqrt(k(i, i) * k(j, j)) as float64 in the same place, 0 for documents without n-grams."""
 
 
-def complete_square(gram: NDArray[Any], rows: slice, self_values: NDArray[Any], top: int = 0) -> None:
+def complete_square(gram: NDArray[Any], rows: slice, self_values: NDArray[Any]) -> None:
     """Mirror the part of the square on the diagonal that lies below it, and set the diagonal."""
-    square = gram[rows.start - top : rows.stop - top, rows]
+    square = gram[rows, rows]
     np.copyto(square, square.T, where=np.triu(np.ones(square.shape, bool), 1))
     np.fill_diagonal(square, self_values[rows])
 

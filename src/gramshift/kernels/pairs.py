@@ -69,18 +69,18 @@ class PairKernel(ABC):
     def begin(self, run: Run) -> None:  # noqa: B027  most have nothing to do
         """Do what takes long and is needed for all tiles."""
 
-    def fill(self, rows: slice, cols: slice, gram: Floats, top: int = 0) -> None:
+    def fill(self, rows: slice, cols: slice, gram: Floats) -> None:
         for row in range(rows.start, rows.stop):
             stop = min(cols.stop, row) if self.symmetric else cols.stop
             if stop > cols.start:
-                self.compare(self.first_row + row, cols.start, stop, gram[row - top, cols.start : stop])
+                self.compare(self.first_row + row, cols.start, stop, gram[row, cols.start : stop])
         if self.symmetric and cols.stop > rows.start:
-            complete_square(gram, rows, self.self_values, top)
+            complete_square(gram, rows, self.self_values)
 
-    def normalize(self, rows: slice, cols: slice, gram: Floats, top: int = 0) -> None:
-        values, height = self.self_values, slice(rows.start - top, rows.stop - top)
-        normalize_tile(values[self.first_row + top :], values, height.start, height.stop, cols.start, cols.stop, gram)
-        np.minimum(gram[height, cols], 1.0, out=gram[height, cols])  # rounding may lead beyond 1
+    def normalize(self, rows: slice, cols: slice, gram: Floats) -> None:
+        values = self.self_values
+        normalize_tile(values[self.first_row :], values, rows.start, rows.stop, cols.start, cols.stop, gram)
+        np.minimum(gram[rows, cols], 1.0, out=gram[rows, cols])  # rounding may lead beyond 1
 
 
 def plan_pairs(

@@ -33,7 +33,7 @@ from gramshift.model.settings import Settings, check_verbose, copy_kernel, kerne
 from gramshift.model.similarities import Similarities, similarities_of
 from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.progress_bar import shown_progress
-from gramshift.runtime.resources import Runtime, check_engine
+from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import Progress
 from gramshift.text.documents import as_documents
 
@@ -86,11 +86,6 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
     bias : bool or "prior", optional
         Whether "ridge" has an unpenalised intercept; the paper has none. With "prior" scores begin at the class priors
         of the training set, so that a document without evidence gets these, and the last round decides by probabilities.
-    engine : {"threads", "dask"}
-        Where documents are compared: in this process, or by Dask workers.
-    scheduler : str, optional
-        The address of a running Dask scheduler, for the engine "dask". By default ``n_jobs`` processes are started on this
-        machine, for the time of the fit.
     memory_limit : int, float or str, optional
         How many bytes may be used, or a size such as "2 GB"; by default all that is free. What needs more is refused.
     n_jobs : int or None
@@ -156,8 +151,6 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         class_weight: Any = None,
         classifier: str = "ridge",
         bias: bool | str | None = None,
-        engine: str = "threads",
-        scheduler: str | None = None,
         memory_limit: int | float | str | None = None,
         n_jobs: int | None = -1,
         verbose: bool | int = False,
@@ -174,8 +167,6 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         self.class_weight = class_weight
         self.classifier = classifier
         self.bias = bias
-        self.engine = engine
-        self.scheduler = scheduler
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -267,12 +258,11 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
 
     def _runtime(self, progress: Progress | None = None) -> Runtime:
         """With what a fit runs, by the parameters that say so."""
-        return Runtime(self.n_jobs, self.memory_limit, progress=progress, engine=self.engine, scheduler=self.scheduler)
+        return Runtime(self.n_jobs, self.memory_limit, progress=progress)
 
     def _check_parameters(self, runtime: Runtime) -> tuple[Settings, Similarities | None]:
         """Raise an error if a parameter is wrong; else what is to be done, and the kernels if these are not given."""
         settings = Settings.from_parameters(self.get_params(deep=False))
-        check_engine(runtime.engine, runtime.scheduler)
         return settings, similarities_of(settings, runtime)
 
     def _given_parameters(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
-from gramshift.learn.features import Floats, GramFeatures, compact
+from gramshift.learn.features import Floats, GramFeatures
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.rounds import RoundsOutcome, fit_rounds
 from gramshift.learn.selection import choose_classes
@@ -22,8 +22,7 @@ from gramshift.model.inputs import FitInput
 from gramshift.model.labels import is_missing
 from gramshift.model.ngram_model import make_ngram_model
 from gramshift.model.settings import Settings
-from gramshift.model.similarities import Reference, Similarities, within
-from gramshift.model.string_kernel import StringKernel
+from gramshift.model.similarities import Reference, Similarities
 from gramshift.runtime.budget import BASE, BEST_TRAININGS, Work, check_memory
 from gramshift.runtime.memory import return_large_arrays
 from gramshift.runtime.resources import Runtime
@@ -211,26 +210,12 @@ def is_linear(settings: Settings, similarities: Similarities) -> bool:
 def _prepare_gram(
     given: FitInput, similarities: Similarities | None, settings: Settings, runtime: Runtime
 ) -> NDArray[Any] | None:
-    """Refuse a fit that does not fit into memory; the gram if it is given, or if workers have a part in it."""
+    """Refuse a fit that does not fit into memory; the gram if it is given."""
     linear = similarities is not None and is_linear(settings, similarities)
-    if runtime.engine == "dask" and (similarities is None or not similarities.by_one_count):
-        advice = "a linear model has none: leave it out" if linear else "with other kernels leave it out"
-        raise InputError(f"engine='dask' computes the kernel matrix of one kernel that counts n-grams; {advice}")
-    work, allowed = describe_work(given, settings, similarities, runtime), runtime.memory + BASE
-    check_memory(work, allowed, linear=linear and runtime.engine != "dask", way=SAMPLE)
-    if similarities is None:
-        given_gram: NDArray[Any] = given.documents
-        return given_gram
-    if runtime.engine != "dask":
-        return None
-    kernel = similarities.kernels[0]
-    assert given.texts is not None, "kernels that count n-grams take no others"
-    return make_gram(kernel, given.texts.corpus.texts, within(kernel, runtime))
-
-
-def make_gram(kernel: StringKernel, texts: list[str], runtime: Runtime) -> NDArray[Any]:
-    """The counts of all documents with each other."""
-    return compact(kernel.compute(texts, runtime=runtime, normalize=False))
+    work = describe_work(given, settings, similarities, runtime)
+    check_memory(work, runtime.memory + BASE, linear=linear, way=SAMPLE)
+    gram: NDArray[Any] | None = given.documents if similarities is None else None
+    return gram
 
 
 def describe_work(given: FitInput, settings: Settings, similarities: Similarities | None, runtime: Runtime) -> Work:

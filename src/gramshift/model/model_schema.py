@@ -11,7 +11,7 @@ MOST_CLASSES = 5_000  # scores of 4096 texts take 160 MB then
 LONGEST_NGRAM = 1_000  # what a file may ask to compare texts by; no fit that is of use has a tenth of it
 MOST_PARTS = 64
 SMALLEST = 5e-324  # of what must be above 0
-OF_THE_MACHINE = ("engine", "scheduler", "n_jobs", "memory_limit")
+OF_THE_MACHINE = ("n_jobs", "memory_limit")
 """Parameters that are up to whoever loads a file: they are neither saved nor taken from one."""
 
 COUNT = Number(0, 2**62, whole=True)

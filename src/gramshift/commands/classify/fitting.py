@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gramshift.commands.classify.labelled import Corrections
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Inputs
+from gramshift.learn.features import compact
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.ridge import SingularKernelError
 from gramshift.learn.rounds import SOURCE
@@ -20,7 +21,6 @@ from gramshift.model.classifier import TransductiveClassifier, fit_on_gram
 from gramshift.model.data_problems import DOUBTFUL, Examined, Issues, find_issues
 from gramshift.model.describers import compare_plainly
 from gramshift.model.diagnosis import FEWEST, fell_back, find_void_rounds, measure_separability
-from gramshift.model.fit import make_gram
 from gramshift.model.inputs import ListedCorpus
 from gramshift.model.labels import encode_labels
 from gramshift.model.settings import PLAIN
@@ -124,11 +124,10 @@ def fit_all(inputs: Inputs, given: Corrections, options: ClassifyOptions, progre
     limits: dict[str, Any] = {"memory_limit": options.memory, "n_jobs": options.jobs}
     kernel = StringKernel(options.kernel, ngram_range=options.ngram_range, **limits)
     runtime = Runtime(options.jobs, options.memory, progress=progress)
-    where: dict[str, Any] = {"engine": options.engine, "scheduler": options.scheduler}
-    gram, elsewhere = None, options.engine != "threads"
+    gram: NDArray[Any] | None = None
     stage, is_best = METHODS[options.method].is_stage, METHODS[options.method].is_best
-    if not kernel.counts or (stage and (options.method != PLAIN or elsewhere)):  # what is no sum over n-grams
-        gram = make_gram(kernel, texts, replace(runtime, **where))
+    if not kernel.counts or (stage and options.method != PLAIN):  # what is no sum over n-grams
+        gram = compact(kernel.compute(texts, runtime=runtime, normalize=False))
 
     def fit(
         method: str,

@@ -96,9 +96,8 @@ class ClassifyOptions:
         elif len(self.targets) > 1:
             raise InputError("--target names several files, which goes with --sample 100000 alone; label one after another")
         check_engine(self.engine, self.scheduler)
-        if self.engine == "dask" and self.sample is None and not METHODS[self.method].is_stage:
-            advice = f"with {self.method} it goes with --sample" if METHODS[self.method].is_own else "leave it out"
-            raise InputError(f"--engine dask is for the kernel matrix of plain, adapted and tkc; {advice}")
+        if self.engine == "dask" and self.sample is None:
+            raise InputError("--engine dask has workers label the files of a target, which goes with --sample; leave it out")
         if self.memory is not None:
             parse_bytes(self.memory, name="--memory")
         if self.abstain_below is not None and not 0 < self.abstain_below <= 1:
@@ -112,8 +111,8 @@ class ClassifyOptions:
     @property
     def steps(self) -> list[str]:
         """The steps of such a run, in their order, for whoever shows its progress."""
-        method, elsewhere = METHODS[self.method], self.engine != "threads"
-        compares = method.is_stage and (self.method != PLAIN or elsewhere)
+        method = METHODS[self.method]
+        compares = method.is_stage and self.method != PLAIN
         wanted = {
             "reading": True,
             "index": method.is_own and self.embeddings is None,
@@ -134,8 +133,8 @@ class ClassifyOptions:
             if getattr(self, name) is not None:
                 why = "shows n-grams of texts" if name == "report" else "is for texts"
                 raise InputError(f"--{name} {why}, and --embeddings are rows of numbers; leave one of them out")
-        if self.kernel != "presence" or self.engine != "threads":
-            raise InputError("--kernel and --engine are for texts, and --embeddings are rows of numbers; leave them out")
+        if self.kernel != "presence":
+            raise InputError("--kernel is for texts, and --embeddings are rows of numbers; leave it out")
 
     def _check_sample(self) -> None:
         words = str(self.sample)
@@ -236,7 +235,7 @@ def check_engine(engine: str, scheduler: str | None) -> None:
     if scheduler is not None and engine != "dask":
         raise InputError(f"--scheduler {scheduler} is for Dask; add --engine dask")
     if engine == "dask":
-        require_dask("--engine dask", scheduler)
+        require_dask(scheduler)
 
 
 def _is_count(words: str) -> bool:

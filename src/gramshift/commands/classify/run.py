@@ -219,7 +219,7 @@ def measure(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any
         longest=max(map(len, inputs.target_texts), default=0) if options.report else 0,
         n_fits=2 if corrections else 1,
     )
-    is_plain = options.method == PLAIN and options.engine == "threads" and KERNELS[options.kernel].counts
+    is_plain = options.method == PLAIN and KERNELS[options.kernel].counts
     linear = options.embeddings is None and (is_best or not method.is_own or is_plain)
     return RunSize(work, check_memory(work, memory_of(options.memory), linear=linear, way="--sample {}"))
 

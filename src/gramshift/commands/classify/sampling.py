@@ -4,7 +4,7 @@ The target is read twice, part by part: to draw the sample, and to be labelled.
 """
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -121,9 +121,8 @@ def _fit(task: _Task, progress: Progress | None, say: Say) -> tuple[Any, dict[st
     say(described["sentence"])
     if options.dry_run:
         return None, described
-    here = replace(options, engine="threads", scheduler=None)
-    fits = fit_all(inputs, Corrections(), here, progress)
-    story = described | describe_findings(here, inputs, {}, fits)
+    fits = fit_all(inputs, Corrections(), options, progress)
+    story = described | describe_findings(options, inputs, {}, fits)
     story["sample_labels"] = story.pop("labels")
     return fits.classifier, story
 
@@ -146,7 +145,7 @@ def _draw(task: _Task, progress: Progress | None) -> tuple[Documents, int]:
 def _label_all(task: _Task, jobs: list[FileJob], classifier: Any, progress: Progress | None, say: Say) -> dict[str, Any]:
     """Label files one by one; the model is there before them, so that ``predict`` can go on with a run that was stopped."""
     options = task.options
-    runtime = Runtime(options.jobs, options.memory, progress=progress, engine=options.engine, scheduler=options.scheduler)
+    runtime = Runtime(options.jobs, options.memory, progress=progress)
     with TemporaryDirectory(prefix="gramshift-") as folder:
         model = Path(folder, "model.gramshift")
         classifier.save(model)
@@ -155,7 +154,7 @@ def _label_all(task: _Task, jobs: list[FileJob], classifier: Any, progress: Prog
                 file.write(model.read_bytes())
         return label_files(
             str(model), classifier, jobs, str(options.output), task.label_options, runtime,
-            force=options.force, most_rows=task.most_rows, say=say,
+            engine=options.engine, scheduler=options.scheduler, force=options.force, most_rows=task.most_rows, say=say,
         )  # fmt: skip
 
 
