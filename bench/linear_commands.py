@@ -13,7 +13,8 @@ from bench.child import run_child
 from bench.grown import Grown, Reviews, one_by_one, write_documents, write_parts
 from bench.machine import dask_keys, say
 from bench.rivals import MismatchError
-from gramshift.runtime.cluster import open_cluster
+from gramshift.runtime.memory import free_memory
+from gramshift.runtime.workers import open_workers
 
 LOOK = 0.05  # seconds between two looks at a process
 N_FILES = 40
@@ -69,10 +70,10 @@ def race_predicting(reviews: Reviews, n: int, *, repeat: int, smoke: bool) -> di
 
 def _predict(arguments: list[str], n_workers: int) -> float:
     """Seconds of a command on workers that are there already."""
-    with open_cluster(n_workers=n_workers) as cluster:
-        cluster.client.run(_load_compiled)
-        command = ["predict", *arguments, "--engine", "dask", "--scheduler", cluster.address]
-        return float(run_command(*command, keys=dask_keys(cluster.client))["seconds"])
+    with open_workers(None, n_workers=n_workers, memory_limit=free_memory() // n_workers) as client:
+        client.run(_load_compiled)
+        command = ["predict", *arguments, "--engine", "dask", "--scheduler", client.scheduler.address]
+        return float(run_command(*command, keys=dask_keys(client))["seconds"])
 
 
 def _load_compiled() -> None:

@@ -42,19 +42,3 @@ def wait_for(path, item):
             break
         time.sleep(0.1)
     return item
-
-
-def make_piece(number):
-    """A piece with its number in it, so often."""
-    return {"values": np.full(number, number)}
-
-
-def describe(number):
-    """Eight documents by four hundred landmarks, for a sum that is too large to travel for every piece."""
-    generator = np.random.default_rng(number)
-    return {"gram": generator.random((8, 400)), "row_scale": generator.random(8)}
-
-
-def count_and_add(piece, shared, argument):
-    """How many values there are and their sum, times what is shared and what the piece is given."""
-    return np.array([len(piece["values"]), piece["values"].sum()]) * shared[0] * argument

@@ -39,14 +39,12 @@ texts = st.lists(st.text(alphabet=ALPHABET, max_size=25), min_size=1, max_size=8
 ngram_ranges = st.tuples(st.integers(1, 12), st.integers(0, 25)).map(lambda pair: (pair[0], pair[0] + pair[1]))
 
 BY_FIXTURE = {"data_folder": "data", "browser": "browser", "firefox": "browser", "cluster": "cluster", "scheduler": "cluster"}
-BY_NAME = {"open_cluster": "cluster", "subprocess": "process", "fork": "process", "Parallel": "process"}
+BY_NAME = {"open_workers": "cluster", "subprocess": "process", "fork": "process", "Parallel": "process"}
 APART = ("data", "browser", "cluster", "process")  # markers of tests that may start processes
 LONG_FIRST = ("cluster", "slow", "data", "browser", "process")
 WITH_CLUSTER = {
     "tests/commands/test_files_on_workers.py",
-    "tests/grams/test_filling.py",
-    "tests/model/test_dask.py",
-    "tests/runtime/test_cluster.py",
+    "tests/runtime/test_workers.py",
 }
 STARTS = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system")
 
@@ -179,7 +177,7 @@ def data_folder():
 
 @pytest.fixture(scope="session")
 def cluster():
-    """Two workers for all tests; Dask gives a task up when it has killed its second worker.
+    """A Dask client of two workers for all tests; Dask gives a task up when it has killed its second worker.
 
     It would also give a worker up that is just being started again some seconds after it was lost before; many tests kill them.
     """
@@ -187,12 +185,12 @@ def cluster():
     import distributed
 
     from bench.machine import dask_keys
-    from gramshift.runtime.cluster import open_cluster
+    from gramshift.runtime.workers import open_workers
 
     assert distributed  # sets what Dask is configured with, so it must come before we change a part of that
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 1, "distributed.deploy.lost-worker-timeout": "1 hour"}),
-        open_cluster(n_workers=2, memory_limit="600 MB") as opened,
-        dask.config.set(dask_keys(opened.client)),  # for tests that connect to it by its address
+        open_workers(None, n_workers=2, memory_limit=600 * 10**6) as client,
+        dask.config.set(dask_keys(client)),  # for tests that connect to it by its address
     ):
-        yield opened
+        yield client

@@ -31,18 +31,3 @@ def die_in_a_fork(work):
         finally:
             os._exit(code)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
-class Parts:
-    """Documents that come in parts; it counts how often they are read."""
-
-    def __init__(self, texts, size=7):
-        self.texts, self.size, self.passes = texts, size, 0
-
-    def __len__(self):
-        return len(self.texts)
-
-    def parts(self):
-        self.passes += 1
-        for start in range(0, len(self.texts), self.size):
-            yield self.texts[start : start + self.size]

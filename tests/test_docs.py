@@ -51,7 +51,7 @@ def test_options_of_one_name_mean_the_same_everywhere():
             found.setdefault(one.opts[0], set()).add(
                 (getattr(one, "is_flag", False), (one.help or "").split(",")[0].split(":")[0].split(";")[0])
             )
-    for option in ("--memory", "--resume", "--kernel", "--text", "--format", "--abstain-below", "--scheduler"):
+    for option in ("--memory", "--kernel", "--text", "--format", "--abstain-below", "--scheduler"):
         assert len({(is_flag, words.rstrip(".")) for is_flag, words in found[option]}) == 1, (option, found[option])
 
 

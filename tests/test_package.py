@@ -54,12 +54,9 @@ def test_doctests():
 
 
 PAGES = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))]
-STARTS_WORKERS = "docs/dask.md"
 
 
-@pytest.mark.parametrize(
-    "page", [pytest.param(page, marks=pytest.mark.cluster if page == STARTS_WORKERS else ()) for page in PAGES]
-)
+@pytest.mark.parametrize("page", PAGES)
 def test_examples_in_the_documents_run(page, tmp_path, monkeypatch):
     """Every >>> example in a document is run as it stands, top to bottom, and its output compared."""
     monkeypatch.chdir(tmp_path)  # some write files

@@ -7,7 +7,6 @@ from gramshift.hooks import register
 
 if TYPE_CHECKING:
     from gramshift import baselines
-    from gramshift.data.file_corpus import open_parts
     from gramshift.errors import FitWarning, GramshiftError
     from gramshift.evaluate.comparison import compare
     from gramshift.model.classifier import TransductiveClassifier, load
@@ -26,7 +25,6 @@ __all__ = [
     "baselines",
     "compare",
     "load",
-    "open_parts",
     "plot",
 ]
 
@@ -39,7 +37,6 @@ _HOMES = {
     "TransductiveClassifier": "gramshift.model.classifier",
     "compare": "gramshift.evaluate.comparison",
     "load": "gramshift.model.classifier",
-    "open_parts": "gramshift.data.file_corpus",
 }
 
 register({"draw_summary": "gramshift.report.presenter", "write_report": "gramshift.report.presenter"})

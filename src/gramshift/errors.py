@@ -25,9 +25,5 @@ class MissingPackageError(GramshiftError, ModuleNotFoundError):
     """A package that only some need and that is not installed."""
 
 
-class ScriptError(GramshiftError, RuntimeError):
-    """A script that must be written otherwise before it can do this."""
-
-
 class FitWarning(UserWarning):
     """Something about a fit that a user should look at: likely mistakes in what it was given, or labels not to be trusted."""

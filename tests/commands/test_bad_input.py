@@ -63,7 +63,6 @@ def changed(*options, source="pans.csv", without=()):
         (changed("--ngrams", "99999999999999999999"), "--ngrams 99999999999999999999: n-grams have at most 2147483647 charac"),
         (changed("--ngrams", "3-" + "9" * 5000), "--ngrams 3-9{58}: n-grams have at most 2147483647 characters"),
         (changed("--memory", "9" * 400), "--memory 9{60}: give a number of bytes or a size such as"),
-        (changed("--landmarks", "9" * 5000), "--landmarks 9{60}: give a number of documents such as 2000, or auto"),
         (changed("--sample", "9" * 5000), "--sample 9{60}: give a number of target documents such as 100000"),
         (changed("--ngrams", ""), "--ngrams : give two lengths such as 5-8"),
         (changed("--ngrams", "many"), "--ngrams many: give two lengths such as 5-8"),

@@ -50,7 +50,7 @@ def quietly(words):
 def test_the_bytes_are_those_of_a_run_without_workers(cluster, gramshift, model, parts):
     run = ["predict", "--model", model, "--input", "parts", "--output"]
     gramshift(*run, "here/")
-    answer = gramshift(*run, "there/", "--engine", "dask", "--scheduler", cluster.address, "--json")
+    answer = gramshift(*run, "there/", "--engine", "dask", "--scheduler", cluster.scheduler.address, "--json")
     assert answer.code == 0, answer.err
     assert contents("there") == contents("here")
     assert json.loads(answer.out)["n"] == 120
@@ -65,25 +65,25 @@ def test_a_model_travels_once_and_is_loaded_once_by_each_worker(cluster, model, 
         "parts",
         "labels/",
         engine="dask",
-        scheduler=cluster.address,
+        scheduler=cluster.scheduler.address,
         progress=lambda *call: told.append(call),
         say=quietly,
     )
     assert told == [("labelling", done, 12) for done in range(13)]
-    loaded = cluster.client.run(lambda: sorted(label_files._models))
+    loaded = cluster.run(lambda: sorted(label_files._models))
     digest = sha256(Path(model).read_bytes()).hexdigest()
     assert set(map(tuple, loaded.values())) <= {(digest,), ()}
     assert (digest,) in map(tuple, loaded.values())
 
 
 def test_a_lost_worker_changes_nothing_but_time(cluster, model, parts):
-    victims = list(cluster.client.run(os.getpid).values())[:1]
+    victims = list(cluster.run(os.getpid).values())[:1]
 
     def kill(stage, done, total):
         if done == 1 and victims:
             os.kill(victims.pop(), signal.SIGKILL)
 
-    result = predict(model, "parts", "labels/", engine="dask", scheduler=cluster.address, progress=kill, say=quietly)
+    result = predict(model, "parts", "labels/", engine="dask", scheduler=cluster.scheduler.address, progress=kill, say=quietly)
     assert victims == []
     predict(model, "parts", "here/", say=quietly)
     assert contents("labels") == contents("here")
@@ -104,7 +104,7 @@ def test_a_bad_file_is_named_as_the_user_knows_it_and_the_others_are_done(cluste
         "--engine",
         "dask",
         "--scheduler",
-        cluster.address,
+        cluster.scheduler.address,
     )
     assert answer.code == 2
     lines = answer.err.splitlines()
@@ -117,7 +117,7 @@ def test_the_second_half_of_a_run_with_a_sample(cluster, gramshift, parts):
     write_csv(parts / "source.csv", ["text", "label"], zip(KITCHEN.texts, KITCHEN.labels, strict=True))
     run = ["classify", "source.csv", "--target", "parts", "--ngrams", "3-4", "--sample", "40", "--output"]
     gramshift(*run, "here/")
-    answer = gramshift(*run, "there/", "--engine", "dask", "--scheduler", cluster.address)
+    answer = gramshift(*run, "there/", "--engine", "dask", "--scheduler", cluster.scheduler.address)
     assert answer.code == 0, answer.err
     assert contents("there") == contents("here")
 

@@ -1,6 +1,5 @@
 """``gramshift predict`` on many files: into a folder, again after a stop, at URLs; and what is wrong with some of them."""
 
-import fcntl
 import json
 import os
 import signal
@@ -207,7 +206,7 @@ def test_bad_files_are_named_and_the_others_done(gramshift, model, expected, par
         f"parts/{name}" for name in ("d.jsonl", "e.csv", "f.csv", "g.parquet", "h.csv")
     ]
     assert found["n"] == 80
-    assert sorted(os.listdir("labels/.gramshift")) == ["a.csv.json", "b.jsonl.json", "c.tsv.json", "lock"]
+    assert sorted(os.listdir("labels/.gramshift")) == ["a.csv.json", "b.jsonl.json", "c.tsv.json"]
 
 
 @pytest.mark.parametrize(
@@ -265,16 +264,6 @@ def test_names_without_an_end_and_texts_in_folders(gramshift, model, parts):
     assert Path("more/notes.csv").read_text().splitlines()[0].startswith("id,label,")
     (parts.parent / "notes" / "one.txt").write_text("a bad film.")
     assert "notes has changed since" in gramshift("predict", "--model", model, "--input", "notes", "--output", "more/").err
-
-
-def test_another_process_in_the_folder_is_waited_for_by_the_user(gramshift, model, parts):
-    run = ["predict", "--model", model, "--input", "parts", "--output", "labels/"]
-    gramshift(*run)
-    with open("labels/.gramshift/lock", "r+") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        answer = gramshift(*run)
-    assert answer.code == 1
-    assert "in use by process" in answer.err
 
 
 def test_killed_at_the_worst_moment_it_goes_on(model, expected):

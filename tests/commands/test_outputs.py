@@ -216,7 +216,6 @@ def test_names_may_be_as_long_as_the_system_allows(gramshift, model):
         [*CLASSIFY, "--save", "{}.gramshift"],
         ["predict", "--model", "m.gramshift", "--input", "new.csv", "--output", "{}.csv"],
         ["kernel", "lines.txt", "--output", "{}.npy"],
-        ["kernel", "lines.txt", "--output", "a.npy", "--resume", "{}"],
         ["explain", "a text", "--model", "m.gramshift", "--html", "{}.html"],
         ["demo", "--output", "{}"],
         ["compare", "known.csv", "--target", "new.csv", "--output", "{}"],
@@ -260,36 +259,6 @@ def test_a_demo_that_cannot_be_written_is_not_computed(gramshift, monkeypatch, w
     answer = gramshift("demo", "--output", "demo")
     assert (answer.code, len(answer.err.splitlines())) == (2, 1), answer.err
     assert Path("new.csv").read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    ("resume", "output"), [("x.npy", "x.npy"), ("kept", "kept/k.npy"), ("link", "kept/k.npy")], ids=["same", "in it", "linked"]
-)
-def test_an_output_in_the_folder_to_resume_is_refused_before_any_work(gramshift, resume, output):
-    if resume != output:
-        os.mkdir("kept")
-        os.symlink("kept", "link")
-    answer = gramshift("kernel", "lines.txt", "--output", output, "--ngrams", "2", "--resume", resume)
-    assert answer.code == 2
-    assert f"--output {output} is in the folder of --resume" in answer.err
-    assert "documents" not in answer.err
-    classified = gramshift(*CLASSIFY, "--output", "y.csv", "--resume", "y.csv")
-    assert (classified.code, "is in the folder of --resume" in classified.err) == (2, True)
-    assert not os.path.exists("x.npy")
-    assert not os.path.exists("y.csv")
-
-
-def test_advice_to_delete_a_folder_can_be_pasted(gramshift):
-    run = ["kernel", "lines.txt", "--output", "k.npy", "--resume", "my results"]
-    assert gramshift(*run, "--ngrams", "2").code == 0
-    assert gramshift(*run, "--ngrams", "3", "--force").err.endswith("or delete this one: rm -r 'my results'\n")
-    os.rename("my results", "my\u00a0results")  # a terminal shows it as the name of another folder
-    run[-1] = "my\u00a0results"
-    assert gramshift(*run, "--ngrams", "3", "--force").err.endswith("give another folder, or delete this one\n")
-    os.rename("my\u00a0results", "my results")
-    os.rename("my results", "-rf")
-    assert gramshift(*run[:-1], "./-rf", "--ngrams", "3", "--force").err.endswith("rm -r ./-rf\n")
-    assert gramshift(*run[:-2], "--resume=-rf", "--ngrams", "3", "--force").err.endswith("rm -r ./-rf\n")
 
 
 def test_library_writers_leave_devices_alone():

@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from gramshift.data.columns import LONGEST_LABEL, find_columns, read_documents
-from gramshift.data.file_corpus import open_parts
 from gramshift.data.readers import LOOKED_AT, open_table, read_lines
 from gramshift.data.tables import LONGEST, TableError, check_reread, decoded_lines
 from gramshift.data.values import Written
@@ -158,37 +157,10 @@ def make_fifo(folder):
 def test_what_cannot_be_read_twice(tmp_path):
     for name, kind in ((make_fifo(tmp_path), "a pipe"), ("/dev/zero", "a device")):
         with pytest.raises(TableError, match=f"{name} is {kind}, and this has to be read more than once; save it as a file"):
-            open_parts(name, format="csv")
+            check_reread(name)
     with pytest.raises(TableError, match="standard input can be read only once"):
         check_reread("-")
     check_reread(str(tmp_path))
-    with pytest.raises(FileNotFoundError):
-        open_parts(str(tmp_path / "nothing.csv"))
-
-
-def shuffled(lines):
-    return [lines[0], *reversed(lines[1:])]
-
-
-@pytest.mark.parametrize("change", [shuffled, lambda lines: lines[:-3], lambda lines: [*lines, "11,more\n"]])
-def test_a_file_that_changes_between_two_readings(tmp_path, change):
-    lines = ["id,text\n", *(f"{i:02},text {i}\n" for i in range(10))]
-    path = write(tmp_path, "c.csv", "".join(lines))
-    parts = open_parts(str(path))
-    assert sum(map(len, parts.parts())) == 10
-    path.write_text("".join(change(lines)))
-    os.utime(path, ns=(1, 1))
-    with pytest.raises(TableError, match=r"c.csv was changed while it was read; give the same command again when it is whole"):
-        list(parts.raw_parts())
-
-
-def test_a_file_that_changes_while_it_is_read_again(tmp_path):
-    path = write(tmp_path, "c.csv", "id,text\n" + "".join(f"{i},text {i}\n" for i in range(5000)))
-    parts = open_parts(str(path)).raw_parts()
-    next(parts)
-    os.utime(path, ns=(1, 1))
-    with pytest.raises(TableError, match="was changed while it was read"):
-        list(parts)
 
 
 def test_folders_of_odd_files(tmp_path):
@@ -372,7 +344,6 @@ def test_a_key_that_comes_late_is_not_overwritten(tmp_path, output):
     with open_table(str(path)) as table:
         read_documents(table, find_columns(table))
         assert table.columns == ["text", "label"]
-    assert open_parts(str(path)).table.columns == ["text", "label"]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

@@ -104,7 +104,6 @@ class Work:
     ways: ClassVar = {
         "best": {"preset": "best", "ngram_range": (2, 4)},
         "paper": {"preset": "paper", "ngram_range": (2, 4), "n_added": 10},
-        "landmarks": {"preset": "paper", "ngram_range": (2, 4), "n_added": 10, "landmarks": 15},
     }
 
     def __init__(self, folder):

@@ -32,9 +32,8 @@ SHORT = {"ngram_range": (2, 3)}
 def own(**options):
     """A classifier of ours on three classes, so that no array has a shape that would do for another; on two if asked for."""
     labels = LABELS if options.pop("two", False) else [place % 3 for place in range(len(SOURCE))]
-    given = {"sample": options.pop("sample")} if "sample" in options else {}
     clf = gs.TransductiveClassifier(**{"preset": "paper", "n_added": 4} | SHORT | options)
-    return clf.fit(SOURCE, labels, target=TARGET, **given)
+    return clf.fit(SOURCE, labels, target=TARGET)
 
 
 def given_gram():
@@ -56,12 +55,9 @@ OURS = {
     "weights": lambda: own(weighting="idf", adapt=False),
     "pairs": lambda: own(kernel=gs.StringKernel("local_rank", **SHORT)),
     "words": lambda: own(kernel="words"),
-    "landmarks": lambda: own(landmarks=7),
     "ngrams": lambda: own(**BEST),
     "two classes of ngrams": lambda: own(two=True, **BEST),
     "ngrams and texts": lambda: own(**BEST),
-    "sampled": lambda: own(sample=6, **BEST),
-    "sampled landmarks": lambda: own(sample=6, landmarks=7),
     "precomputed": given_gram,
     "rows": given_rows,
 }
@@ -346,22 +342,24 @@ def test_labels_that_would_fill_the_memory_as_an_array_are_refused(files, tmp_pa
     )
 
 
-def test_engine_scheduler_threads_and_memory_never_come_from_a_file(files, tmp_path):
-    """E1: a later fit connected to the scheduler that a file named."""
+def test_threads_and_memory_never_come_from_a_file(files, tmp_path):
+    """E1: a later fit connected to a scheduler that a file named; now there is no such parameter, which is refused."""
     clf = own(kernel=gs.StringKernel(n_jobs=1, memory_limit="1 GiB", **SHORT), n_jobs=1, memory_limit="2 GiB")
     clf.save(tmp_path / "m")
     head, arrays = parse(tmp_path / "m")
-    local = {"engine", "scheduler", "n_jobs", "memory_limit"}
+    local = {"n_jobs", "memory_limit"}
     assert not local & {*head["parameters"], *head["settings"], *head["parameters"]["kernel"], *head["settings"]["kernel"]}
-    hostile = {"engine": "dask", "scheduler": "tcp://127.0.0.1:1", "n_jobs": 5000, "memory_limit": "1 KB"}
+    hostile = {"n_jobs": 5000, "memory_limit": "1 KB"}
     for where in ("parameters", "settings"):
         kernel = {**head[where]["kernel"], "n_jobs": 5000, "memory_limit": "1 KB"}
         head[where] = {**head[where], "kernel": kernel} | (hostile if where == "parameters" else {})
     loaded = gs.load(build(tmp_path / "hostile", head, arrays))
-    assert (loaded.engine, loaded.scheduler, loaded.n_jobs, loaded.memory_limit) == ("threads", None, -1, None)
+    assert (loaded.n_jobs, loaded.memory_limit) == (-1, None)
     assert (loaded.kernel.n_jobs, loaded.kernel.memory_limit) == (-1, None)
     assert not local & set(describe_model(str(tmp_path / "hostile"))["parameters"])
     assert loaded.fit(SOURCE, LABELS, target=TARGET).predict(NEW[:1]).size == 1
+    head["parameters"]["scheduler"] = "tcp://127.0.0.1:1"
+    refuse(build(tmp_path / "hostile", head, arrays), "unexpected keyword argument 'scheduler'")
 
 
 @pytest.mark.parametrize(("member", "value"), [("coefficients", 1e308), ("intercepts", -1e308), ("scores", 1e200)])
@@ -371,21 +369,6 @@ def test_numbers_beyond_reason_are_refused(files, tmp_path, member, value):
     hostile = arrays | {member: np.full_like(arrays[member], value)}
     refuse(build(tmp_path / "hostile", head, hostile), f"{member} has values from .* they must be from -1e.60 to 1e.60")
     refuse(build(tmp_path / "hostile", {**head, "steepness": 1e308}, arrays), "steepness has 1e.308 where a number")
-
-
-def test_landmarks_that_wrap_around_are_refused(files, tmp_path):
-    """E3: differences of 64 bits looked as if they were in order."""
-    _, head, arrays = files("landmarks")
-    ends = arrays["text_ends"][:3]
-    hostile = {
-        "landmarks": np.array([2**62, -(2**63), -(2**62)]),
-        "text_ends": ends,
-        "text_bytes": arrays["text_bytes"][: ends[-1]],
-    }
-    refuse(
-        build(tmp_path / "hostile", head, arrays | hostile | {"coefficients": arrays["coefficients"][:3]}),
-        "landmarks has values",
-    )
 
 
 @pytest.mark.parametrize("versions", [1, [], "x", {"gramshift": 1}, {"gramshift": "1" * 1000}, {"a": {}}])

@@ -81,7 +81,6 @@ def test_what_is_not_kept_is_not_told(best, tmp_path):
     loaded = gs.load(tmp_path / "m.gramshift")
     assert best.diagnostics_ == {"separability": best.diagnostics_["separability"]} | loaded.diagnostics_
     assert "separability" not in loaded.diagnostics_
-    assert fit(kernel="presence", preset="paper", landmarks=40).diagnostics_["warnings"] == []
     alone = gs.TransductiveClassifier().fit(KITCHEN.texts, KITCHEN.labels)
     assert alone.diagnostics_ == {"warnings": []}
 

@@ -56,19 +56,6 @@ def test_random_labels_that_cannot_be(preset, labels, message):
         fit(preset, tuple(labels))
 
 
-@pytest.mark.parametrize(
-    ("parameters", "more", "message"),
-    [
-        ({"preset": "paper", "landmarks": 20}, {}, "landmarks do not go together with .*random_labels"),
-        ({}, {"sample": 30}, "sample does not go together with .*random_labels"),
-    ],
-)
-def test_random_labels_need_all_documents(parameters, more, message):
-    clf = gs.TransductiveClassifier(ngram_range=(3, 5), **parameters)
-    with pytest.raises(InputError, match=message):
-        clf.fit(X, Y, target=TARGET, random_labels=list(GIVEN), **more)
-
-
 def test_as_few_random_labels_as_allowed_are_enough():
     clf = fit("best", tuple(give(ROWS[:MIN_RANDOM_LABELS])))
     assert clf.transduction_[ROWS[:MIN_RANDOM_LABELS]].tolist() == TRUTH[ROWS[:MIN_RANDOM_LABELS]].tolist()

@@ -40,13 +40,12 @@ def test_it_is_algorithm_1(fitted):
     np.testing.assert_allclose(clf.transduction_score_, scores, atol=1e-6 * np.abs(scores).max())
 
 
-@pytest.mark.parametrize("landmarks", [None, 30])
-def test_after_another_fit_its_target_documents_are_known_and_the_former_are_not(landmarks):
-    clf = make(landmarks=landmarks).fit(X, Y, target=TARGET[:60])
+def test_after_another_fit_its_target_documents_are_known_and_the_former_are_not():
+    clf = make().fit(X, Y, target=TARGET[:60])
     assert clf.decision_function(TARGET[:60]).tolist() == clf.transduction_score_[:, 1].tolist()
     clf.fit(X, Y, target=TARGET[60:])
     assert clf.decision_function(TARGET[60:]).tolist() == clf.transduction_score_[:, 1].tolist()
-    found, fresh = clf.decision_function(TARGET[:60]), make(landmarks=landmarks).fit(X, Y, target=TARGET[60:])
+    found, fresh = clf.decision_function(TARGET[:60]), make().fit(X, Y, target=TARGET[60:])
     assert found.tolist() == fresh.decision_function(TARGET[:60]).tolist()
 
 

@@ -77,7 +77,6 @@ def test_without_a_plan_there_are_no_numbers():
         ({"method": "tkc"}, ["reading", "index", "gram", "training", "reference", "problems"]),
         ({"method": "plain"}, ["reading", "index", "training", "problems"]),
         ({"method": "tfidf"}, ["reading", "training", "reference", "problems"]),
-        ({"method": "tkc", "landmarks": "50"}, ["reading", "gram", "training"]),
         ({"sample": "50"}, ["reading", "index", "training", "problems", "labelling"]),
     ],
 )

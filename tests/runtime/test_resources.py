@@ -46,7 +46,7 @@ def test_what_is_not_in_the_list_is_refused():
     assert runtime.run(abs, [-1]) == [1]
 
 
-@pytest.mark.parametrize("options", [{}, {"landmarks": 40}, {"preset": "best", "n_rounds": 5}, {"kernel": "subsequence"}])
+@pytest.mark.parametrize("options", [{}, {"preset": "best", "n_rounds": 5}, {"kernel": "subsequence"}])
 def test_a_fit_reports_stages_of_the_list(options):
     kitchen, films, calls = load_demo("kitchen"), load_demo("films"), []
     clf = gs.TransductiveClassifier(**{"preset": "paper", "ngram_range": (3, 4)} | options)

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import texts
-from gramshift.text.corpus import Corpus, InParts, Joined, as_parts, count_characters, digest_of, in_lists
+from gramshift.text.corpus import Corpus, digest_of
 from gramshift.text.steps import TextSteps
 from gramshift.text.words import write_as_words
 
@@ -43,13 +43,3 @@ def test_documents_are_known_again_as_they_were_given():
     assert corpus.digests == [digest_of(text) for text in corpus.texts]
     assert corpus.digests[0] == corpus.digests[2] != corpus.digests[1]
     assert corpus.digests is corpus.digests
-
-
-def test_a_corpus_comes_in_parts_too():
-    corpus = Corpus(["ab", "c"])
-    assert isinstance(corpus, InParts)
-    assert as_parts(corpus) is corpus
-    assert as_parts(("ab", "c")) == corpus
-    both = Joined([corpus, Corpus([]), Corpus(["def"])])
-    assert (len(both), count_characters(both)) == (3, 6)
-    assert [*in_lists(both.parts(), 2)] == [["ab", "c"], ["def"]]

@@ -87,13 +87,3 @@ def test_dask_collections_are_read_a_partition_at_a_time():
         as_documents(frame)
     with pytest.raises(TypeError, match=r"target\[2\] is None \(NoneType\).*drop the missing rows"):
         as_documents(dask.bag.from_sequence(["a", "b", None], npartitions=2), name="target")
-
-
-def test_documents_in_parts_are_told_where_they_go():
-    with pytest.raises(TypeError, match="X comes in parts, which only a fit with landmarks"):
-        as_documents(InSomeParts(), name="X")
-
-
-class InSomeParts:
-    def parts(self):
-        yield ["a"]

@@ -31,7 +31,6 @@ def describe_model(path: str) -> dict[str, Any]:
         "n_source": n_source,
         "n_corrected": fit.n_corrected,
         "n_target": len(classifier.transduction_),
-        "n_sampled": None if fit.sampled is None else len(fit.scores),
         "n_texts": len(texts),
         "n_characters": sum(map(len, texts)),
         "n_rows": len(fit.model.documents) if classifier.kernel == ROWS else None,
@@ -58,11 +57,7 @@ def in_words(found: dict[str, Any]) -> list[Line]:
     classes = [visible(str(one)) for one in found["classes"]]
     shown = ", ".join(classes[:10]) + (f" and {len(classes) - 10} more" if len(classes) > 10 else "")
     versions = ", ".join(f"{name} {value}" for name, value in found["versions"].items())
-    learnt = found["n_target"] if found["n_sampled"] is None else found["n_sampled"]
-    of_all = "" if found["n_sampled"] is None else f" of {found['n_target']}"
-    every = found["n_texts"] == found["n_source"] + learnt
-    which = f"all {found['n_texts']} texts of the fit" if every else f"the texts of {found['n_texts']} landmarks"
-    inside = f"{which}, {found['n_characters']} characters: treat it as you treat these"
+    inside = f"all {found['n_texts']} texts of the fit, {found['n_characters']} characters: treat it as you treat these"
     if found["n_ngrams"] is not None:
         ngrams = f"{found['n_ngrams']} n-grams that documents share"
         inside = f"{ngrams}, and {inside}" if found["n_texts"] else f"{ngrams}, and no texts"
@@ -76,7 +71,7 @@ def in_words(found: dict[str, Any]) -> list[Line]:
         "made with": visible(versions),
         "classes": shown,
         "class": found["class"],
-        "learnt from": f"{found['n_source'] - corrected} source, {learnt}{of_all} target{more} documents",
+        "learnt from": f"{found['n_source'] - corrected} source, {found['n_target']} target{more} documents",
         "holds": inside if found["n_texts"] or found["n_ngrams"] is not None or found["n_rows"] else "no texts",
         "safe to open": found["safe"],
     }

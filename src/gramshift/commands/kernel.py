@@ -9,9 +9,7 @@ from gramshift.commands.outputs import as_option, check_outputs
 from gramshift.data.readers import read_lines
 from gramshift.errors import InputError
 from gramshift.model.string_kernel import StringKernel
-from gramshift.runtime.checkpoint import check_folder
 from gramshift.runtime.memory import human, parse_bytes
-from gramshift.runtime.resources import check_engine
 from gramshift.runtime.threads import Progress
 from gramshift.text.terminal import say as to_stderr
 
@@ -27,17 +25,12 @@ def write_kernel(
     encoding: str = "utf-8",
     memory: str | None = None,
     n_jobs: int = -1,
-    resume: Path | None = None,
-    engine: str = "threads",
-    scheduler: str | None = None,
     force: bool = False,
     progress: Progress | None = None,
     say: Callable[[str], None] = to_stderr,
 ) -> dict[str, Any]:
     """Write the gram of the lines of ``source`` to ``output``; everything that can be refused is refused before work starts."""
-    if resume is not None:
-        check_folder(resume)
-    check_outputs({"--output": str(output)}, [source], force=force, resume=resume)
+    check_outputs({"--output": str(output)}, [source], force=force)
     if output.suffix != ".npy":
         raise InputError(f"--output {output}: the kernel matrix is a NumPy array: give a name that ends in .npy")
     if memory is not None:
@@ -45,25 +38,11 @@ def write_kernel(
     options = {"normalize": normalize, "memory_limit": memory, "n_jobs": n_jobs, **(parameters or {})}
     kernel = StringKernel(kind, ngram_range=ngram_range, **options)
     kernel.check_parameters()
-    check_engine(engine, scheduler)
     documents = read_lines(source, encoding=encoding, naming=as_option)
     n = len(documents)
-    sizes = f"{output} will take {human(8 * n * n)}" + (f", {resume} about half of that" if resume is not None else "")
-    say(f"{n} documents, {sum(map(len, documents))} characters; {sizes}")
+    say(f"{n} documents, {sum(map(len, documents))} characters; {output} will take {human(8 * n * n)}")
     begun = time.perf_counter()
-    tiles: dict[str, int] = {}
-
-    def follow(stage: str, done: int, total: int) -> None:
-        """Tell once how many tiles were there, before the first one is computed."""
-        if stage == "gram" and not tiles:
-            tiles.update(resumed=done, tiles=total)
-            kept = "finished tiles are kept there" if done == 0 else f"{done} of {total} tiles were there already"
-            say(f"{resume}: {kept}")
-        if progress is not None:
-            progress(stage, done, total)
-
-    told = progress if resume is None else follow
-    gram = kernel.gram(documents, out=output, resume=resume, engine=engine, scheduler=scheduler, progress=told)
+    gram = kernel.gram(documents, out=output, progress=progress)
     return {
         "output": str(output),
         "documents": n,
@@ -73,5 +52,4 @@ def write_kernel(
         "dtype": str(gram.dtype),
         "bytes": int(gram.nbytes),
         "seconds": round(time.perf_counter() - begun, 3),
-        **tiles,
     }

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -31,10 +30,10 @@ from gramshift.data.writing import open_writer, output_style
 from gramshift.errors import InputError
 from gramshift.model.classifier import load
 from gramshift.runtime.door import parse_json, read_regular
-from gramshift.runtime.lock import hold, let_go
 from gramshift.runtime.replacing import remove_leftovers, replaced_file
-from gramshift.runtime.resources import Runtime, on_engine
+from gramshift.runtime.resources import Runtime
 from gramshift.runtime.storage import identify, is_still, is_url, locate, reaching
+from gramshift.runtime.workers import open_workers, run_tasks
 
 CELLS = 1 << 25  # similarities that are in memory at a time
 MOST_ROWS = 4096  # rows that are labelled at a time
@@ -64,7 +63,7 @@ def count_rows(classifier: Any, most_rows: int = MOST_ROWS) -> int:
     fit = getattr(classifier, "_fit", None)
     if fit is not None and fit.model.ngrams is not None:
         return most_rows
-    n_compared = len(classifier.labeled_iter_ if fit is None else fit.compared)
+    n_compared = len(classifier.labeled_iter_ if fit is None else fit.labelling)
     return max(1, min(most_rows, CELLS // max(1, n_compared)))
 
 
@@ -220,8 +219,8 @@ def _take_up(job: FileJob, key: dict[str, Any]) -> tuple[Found | None, str]:
 
 
 @contextmanager
-def _hold_folder(folder: str, jobs: list[FileJob]) -> Iterator[None]:
-    """Have the folder, made if it is missing, for this process alone, without what dead processes left half written."""
+def _prepare_folder(folder: str, jobs: list[FileJob]) -> Iterator[None]:
+    """Make the folder if it is missing, and remove what dead processes, or lost workers, have left half written in it."""
     system, path = locate(folder.rstrip("/") or "/")
     if is_url(folder):
         with reaching(folder):
@@ -235,16 +234,10 @@ def _hold_folder(folder: str, jobs: list[FileJob]) -> Iterator[None]:
     if records.is_symlink():  # what it leads to is not ours
         raise InputError(f"{records} is a link; it should be a folder of ours: delete the link, or give another --output")
     records.mkdir(parents=True, exist_ok=True)
-    lock = records.resolve() / "lock"
-    locked = hold(lock)
     written = [name for job in jobs for name in (job.output, job.record)]
-    try:
-        remove_leftovers(*written)
-        yield
-        remove_leftovers(*written)  # of workers that were lost
-    finally:
-        if locked:
-            let_go(lock, os.getpid())
+    remove_leftovers(*written)
+    yield
+    remove_leftovers(*written)
 
 
 def label_files(
@@ -255,6 +248,8 @@ def label_files(
     options: LabelOptions,
     runtime: Runtime,
     *,
+    engine: str = "threads",
+    scheduler: str | None = None,
     force: bool = False,
     most_rows: int = MOST_ROWS,
     say: Callable[[str], None],
@@ -265,7 +260,7 @@ def label_files(
     """
     digest = sha256(Path(model).read_bytes()).hexdigest()
     found: dict[FileJob, Found] = {}
-    with _hold_folder(folder, jobs):
+    with _prepare_folder(folder, jobs):
         left = []
         for job in jobs:
             finished, fault = _take_up(job, _key(digest, options))
@@ -283,9 +278,10 @@ def label_files(
 
         if found:
             say(f"{folder}: {len(found)} of {len(jobs)} files were finished already")
-        if left:
-            work = _label_on_workers if runtime.engine == "dask" else _label_here
-            work(model, digest, classifier, left, options, runtime, most_rows, receive)
+        if left and engine == "dask":
+            _label_on_workers(model, digest, left, options, runtime, scheduler, most_rows, receive)
+        elif left:
+            _label_here(digest, classifier, left, options, runtime, most_rows, receive)
     return _summary(jobs, found, say)
 
 
@@ -293,9 +289,8 @@ Receive = Callable[[FileJob, Found], None]
 
 
 def _label_here(
-    model: str, digest: str, classifier: Any, jobs: list[FileJob], options: LabelOptions, runtime: Runtime, most_rows: int,
-    receive: Receive,
-) -> None:  # fmt: skip
+    digest: str, classifier: Any, jobs: list[FileJob], options: LabelOptions, runtime: Runtime, most_rows: int, receive: Receive
+) -> None:
     sizes = [_size_of(job) for job in jobs]
     before, total = 0, sum(sizes)
     for job, size in zip(jobs, sizes, strict=True):
@@ -316,25 +311,31 @@ def _size_of(job: FileJob) -> int:
 
 
 def _label_on_workers(
-    model: str, digest: str, classifier: Any, jobs: list[FileJob], options: LabelOptions, runtime: Runtime, most_rows: int,
-    receive: Receive,
+    model: str, digest: str, jobs: list[FileJob], options: LabelOptions, runtime: Runtime, scheduler: str | None,
+    most_rows: int, receive: Receive,
 ) -> None:  # fmt: skip
     """One task for each file: workers read their own files and write their own labels, and only the model travels."""
+    own, n_workers = {job.shown: job for job in jobs}, min(runtime.n_threads, len(jobs))
+    far = [replace(job, input=_absolute(job.input), output=_absolute(job.output)) for job in jobs]
+    n_done = 0
 
-    def absolute(name: str) -> str:
-        return name if is_url(name) else os.path.abspath(name)
+    def take(job: FileJob, one: Found) -> None:
+        nonlocal n_done
+        receive(own[job.shown], one)
+        n_done += 1
+        runtime.report("labelling", n_done, len(jobs))
 
-    own = {job.shown: job for job in jobs}
-    with on_engine(runtime) as ready:
-        assert ready.cluster is not None
-        shared = os.path.abspath(model) if runtime.scheduler is None else ready.cluster.share(Path(model).read_bytes(), "model")
-        ready.cluster.run(
-            partial(_label_on_worker, shared, digest, options, most_rows),
-            [replace(job, input=absolute(job.input), output=absolute(job.output)) for job in jobs],
-            name=lambda job: f"label-{os.path.basename(job.output)}",
-            report=runtime.telling("labelling"),
-            receive=lambda job, one: receive(own[job.shown], one),
-        )
+    runtime.report("labelling", 0, len(jobs))
+    with open_workers(scheduler, n_workers=n_workers, memory_limit=runtime.memory // (n_workers + 1)) as client:
+        shared = os.path.abspath(model)
+        if scheduler is not None:
+            shared = client.scatter(Path(model).read_bytes(), broadcast=True, hash=False)
+        arguments = shared, digest, options, most_rows
+        run_tasks(client, _label_on_worker, arguments, far, take, name=lambda job: f"label-{os.path.basename(job.output)}")
+
+
+def _absolute(name: str) -> str:
+    return name if is_url(name) else os.path.abspath(name)
 
 
 def _label_on_worker(shared: Any, digest: str, options: LabelOptions, most_rows: int, job: FileJob) -> Found:

@@ -43,14 +43,12 @@ app = typer.Typer(
 )
 
 
-def _plainly(
-    command: Callable[..., None], kept: str = "nothing was written", resumable: str | None = None
-) -> Callable[..., None]:
-    """Make the command end in one line on stderr when it is interrupted: what is left, ``resumable`` with --resume."""
+def _plainly(command: Callable[..., None], kept: str = "nothing was written") -> Callable[..., None]:
+    """Make the command end in one line on stderr when it is interrupted, which tells what is left."""
+    words = f"interrupted; {kept}"
 
     @functools.wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
-        words = f"interrupted; {resumable if resumable is not None and options.get('resume') else kept}"
         gc.enable()
         try:
             with stopping_soon(words):
@@ -62,15 +60,13 @@ def _plainly(
     return run
 
 
-KEPT_TILES = "finished tiles are kept; run the same command again to resume"
-KEPT = "finished pieces, if there were any, are kept; run the same command again to resume"
-app.command("classify")(_plainly(parser.classify_command, "no file is half written", resumable=KEPT))
+app.command("classify")(_plainly(parser.classify_command, "no file is half written"))
 app.command("compare")(_plainly(experiment_parser.compare_command, "finished results are kept, continue with --continue"))
 app.command("demo")(_plainly(parser.demo_command, "no file is half written"))
 app.command("explain")(_plainly(parser.explain_command))
 app.command("fetch")(_plainly(parser.fetch_command))
 app.command("info")(_plainly(parser.info_command))
-app.command("kernel")(_plainly(parser.kernel_command, resumable=KEPT_TILES))
+app.command("kernel")(_plainly(parser.kernel_command))
 app.command("predict")(_plainly(parser.predict_command, "no file is half written, and finished ones are kept"))
 app.command("reproduce")(_plainly(experiment_parser.reproduce_command, "finished settings are kept, continue with --continue"))
 app.command("sample")(_plainly(experiment_parser.sample_command))

@@ -27,12 +27,10 @@ def as_option(name: str, value: object = None) -> str:
     return f"--{name}" if value is None else f"--{name} {value}"
 
 
-def check_outputs(
-    outputs: dict[str, str | None], inputs: list[str], *, force: bool, resume: str | os.PathLike[str] | None = None
-) -> None:
+def check_outputs(outputs: dict[str, str | None], inputs: list[str], *, force: bool) -> None:
     """Refuse now what would fail later, and remove what runs that were killed have left of these files.
 
-    ``outputs`` are file names by their option; none of them may be in the folder ``resume``.
+    ``outputs`` are file names by their option.
     """
     named = {option: name for option, name in outputs.items() if name is not None}
     for option, name in named.items():
@@ -45,8 +43,6 @@ def check_outputs(
             raise InputError(f"{option} and {twin} are both {name}; give them different names")
         if any(same_file(one, name) for one in inputs):
             raise InputError(f"{option} {name} is also an input, which would be lost; choose another name")
-        if resume is not None and is_within(name, os.fspath(resume)):
-            raise InputError(f"{option} {name} is in the folder of --resume, which holds files of its own; choose another name")
         if is_url(name):
             system, place = locate(name)
             with reaching(name):
@@ -91,14 +87,6 @@ def check_length(name: str, option: str) -> None:
                 told = f"{option} {name[:40]}...{name[-20:]}: the name is too long"
                 words = "most systems allow 255 for a file and 4095 for it and all its folders; choose a shorter one"
                 raise InputError(f"{told} ({last} bytes, {len(os.fsencode(one))} with its folders); {words}") from None
-
-
-def is_within(name: str, folder: str) -> bool:
-    """Whether a name is that of a folder or of something in it, links and all; neither needs to be there."""
-    if name == STANDARD or is_url(name) or is_url(folder):
-        return False
-    inner, outer = Path(os.path.realpath(name)), Path(os.path.realpath(folder))
-    return outer in (inner, *inner.parents)
 
 
 @contextmanager

@@ -105,15 +105,6 @@ def classify_command(
         _file("--unlabelled", help="More unlabelled texts of the target domain: learnt from, but not in the output."),
     ] = None,
     abstain_below: Annotated[float | None, _option("--abstain-below", help=help_lines.ABSTAIN_HELP, panel=METHOD)] = None,
-    landmarks: Annotated[
-        str | None,
-        _option(
-            "--landmarks",
-            help="Approximate fit for large data: compare with this many landmark documents, or 'auto' (paper's methods).",
-            panel=RUN,
-            metavar="NUMBER",
-        ),
-    ] = None,
     sample: Annotated[
         str | None,
         _option(
@@ -123,10 +114,9 @@ def classify_command(
             metavar="NUMBER",
         ),
     ] = None,
-    resume: Annotated[str | None, _option("--resume", help=help_lines.RESUME_HELP, panel=RUN, metavar="DIR")] = None,
     engine: Annotated[
         str | None,
-        _option("--engine", help="Where the work is done: threads, or dask.", panel=RUN, default="threads", values=ENGINES),
+        _option("--engine", help=help_lines.ENGINE_HELP, panel=RUN, default="threads", values=ENGINES),
     ] = None,
     scheduler: Annotated[
         str | None,
@@ -289,14 +279,6 @@ def kernel_command(
     encoding: Annotated[str, typer.Option(help="Character encoding of the input.")] = "utf-8",
     memory: Annotated[str | None, typer.Option(help=help_lines.MEMORY_HELP, show_default="all free memory")] = None,
     jobs: Annotated[int, typer.Option(help=f"{help_lines.JOBS_HELP}; -1 for all cores.")] = -1,
-    resume: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help=help_lines.RESUME_HELP),
-    ] = None,
-    engine: Annotated[str, typer.Option(help="Where the work is done: threads, or dask.")] = "threads",
-    scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help=help_lines.SCHEDULER_HELP, show_default="workers on this machine")
-    ] = None,
     force: Annotated[bool, typer.Option("--force", help=help_lines.FORCE_HELP)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
 ) -> None:
@@ -319,9 +301,6 @@ def kernel_command(
             encoding=encoding,
             memory=memory,
             n_jobs=jobs,
-            resume=resume,
-            engine=engine,
-            scheduler=scheduler,
             force=force,
             progress=progress,
         )
@@ -351,9 +330,7 @@ def predict_command(
     format: Annotated[str | None, typer.Option(help=help_lines.FORMAT_HELP)] = None,
     encoding: Annotated[str, typer.Option(help="Character encoding of the input.")] = "utf-8",
     abstain_below: Annotated[float | None, typer.Option(help=help_lines.ABSTAIN_HELP)] = None,
-    engine: Annotated[
-        str, typer.Option(help="Where the work is done: threads, or dask, whose workers label files in parallel.")
-    ] = "threads",
+    engine: Annotated[str, typer.Option(help=help_lines.ENGINE_HELP)] = "threads",
     scheduler: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help=help_lines.SCHEDULER_HELP, show_default="workers on this machine")
     ] = None,

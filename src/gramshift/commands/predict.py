@@ -53,9 +53,12 @@ def predict(
     files = expand_inputs([input] if isinstance(input, str) else input, format=format)
     if goes_into_folder(files, output):
         planned = plan_files(files, output, format=format, kept=[model])
-        runtime = Runtime(jobs, progress=progress, engine=engine, scheduler=scheduler)
+        runtime = Runtime(jobs, progress=progress)
         classifier = _load(model, jobs)
-        result = label_files(model, classifier, planned, output, options, runtime, force=force, most_rows=most_rows, say=say)
+        result = label_files(
+            model, classifier, planned, output, options, runtime,
+            engine=engine, scheduler=scheduler, force=force, most_rows=most_rows, say=say,
+        )  # fmt: skip
     elif engine == "dask":
         raise InputError("--engine dask gives each worker a file of its own; several inputs go into a folder: --output labels/")
     else:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from math import isnan
-from typing import Any, Protocol
+from typing import Any
 
 from gramshift.data.tables import Part, Place, Row, Table, TableError, short
 from gramshift.data.values import Written
@@ -122,10 +122,6 @@ class Documents:
     def n_characters(self) -> int:
         return sum(map(len, self.texts))
 
-    def parts(self) -> Iterator[list[str]]:
-        """Yield the texts, all in one list."""
-        yield self.texts
-
     def raw_parts(self) -> Iterator[Part]:
         """Yield parts with all columns, as they stood in the table."""
         return iter(self.raw)
@@ -152,19 +148,7 @@ def read_documents(table: Table, columns: Columns, *, size: int = 4096, progress
     return Documents(table, columns, parts, texts, labels, ids)
 
 
-class WithIds(Protocol):
-    """Documents of a table that can be read again."""
-
-    @property
-    def table(self) -> Table: ...
-
-    @property
-    def ids(self) -> list[str]: ...
-
-    def raw_parts(self) -> Iterator[Part]: ...
-
-
-def check_ids(documents: WithIds) -> None:
+def check_ids(documents: Documents) -> None:
     """Raise an error if two documents have one id."""
     seen: dict[str, int] = {}
     for number, one in enumerate(documents.ids):

@@ -5,7 +5,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
@@ -14,22 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
-from gramshift.grams.filling import fill_on_workers, fill_values, mirror
-from gramshift.grams.plan import Tile, cut, fit_workers, plan_gram, seconds_left
-from gramshift.grams.tiles_on_disk import KeptTiles
+from gramshift.grams.plan import Tile, cut, plan_gram
 from gramshift.kernels.kernel import Job, Kernel, Plan
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import Weighting
 from gramshift.ngrams.index import MAX_CHARS
 from gramshift.runtime.budget import roughly
-from gramshift.runtime.checkpoint import Checkpoint
 from gramshift.runtime.memory import give_back, human
-from gramshift.runtime.replacing import npy_file, remove_leftovers
+from gramshift.runtime.replacing import npy_file
 from gramshift.runtime.resources import Runtime
-from gramshift.runtime.schema import EPSILON
 from gramshift.text.encode import Encoded, encode
 
 log = logging.getLogger("gramshift")
+MIRROR_COLUMNS = 128  # that are transposed within the cache
 
 
 def compute_gram(
@@ -43,14 +40,11 @@ def compute_gram(
     weighting: Weighting | None = None,
     normalize: bool = False,
     out: str | os.PathLike[str] | None = None,
-    checkpoint: Checkpoint | None = None,
 ) -> NDArray[Any]:
     """The gram of prepared texts with each other or with ``others``: int64 counts, else float64 if normalised or no counts.
 
     ``parameters`` are those that only this kind of kernel has; weights of n-grams come from the documents of the columns.
     With ``out`` the gram is written tile by tile into that .npy file and comes back as a read-only memory map.
-    With a ``checkpoint`` finished tiles are kept there, and those that it has are not computed.
-    With a cluster its workers fill the tiles, and this process puts them together.
     """
     begun, runtime = time.perf_counter(), runtime.pinned()
     shape = len(texts), len(texts if others is None else others)
@@ -65,9 +59,6 @@ def compute_gram(
         return _empty_gram(shape, dtype, out)
     encoded = encode([*others, *texts] if others is not None else texts)
     ngram_range = clip_range(encoded, kind, ngram_range)
-    largest = 1 + EPSILON if normalize else sys.float_info.max
-    if dtype == np.int64:
-        largest = most_shared(int(encoded.lengths.max(initial=0)), kind, ngram_range)
     estimated = KERNELS[kind].estimate(encoded, ngram_range)
     runtime.require(f"{what}, with its index (estimated),", in_memory + estimated, advice)
 
@@ -81,25 +72,18 @@ def compute_gram(
     kernel = KERNELS[kind].make_ready(Job(encoded, n_cols, ngram_range, normalize, parameters, run, check_size, weighting))
     del encoded
     give_back()
-    n_threads, kept = runtime.n_threads, checkpoint is not None
-    plan = plan_gram(kernel, runtime, runtime.memory - in_memory - kernel.nbytes, n_threads=n_threads, kept=kept)
+    n_threads = runtime.n_threads
+    plan = plan_gram(kernel, runtime, runtime.memory - in_memory - kernel.nbytes, n_threads=n_threads)
     runtime.require(f"{what}, with its index,", in_memory + kernel.nbytes + plan.nbytes, advice)
-    if runtime.cluster is not None:
-        n_threads = runtime.cluster.n_threads
-        plan = plan_gram(kernel, runtime, runtime.memory, n_threads=n_threads, kept=kept)
-        plan = fit_workers(runtime.cluster, kernel, plan, what)
-    seconds = seconds_left(kernel, plan, 0 if checkpoint is None else checkpoint.n_done) / n_threads
+    seconds = kernel.seconds / n_threads
     if 0 < seconds >= runtime.announced_from:
         _announce(f"{what} by {kind}", seconds, n_threads)
     kernel.begin(run)
 
-    if checkpoint is not None and out is not None:
-        remove_leftovers(out)
     target: AbstractContextManager[NDArray[Any]]
     target = npy_file(out, shape, dtype) if out is not None else nullcontext(np.empty(shape, dtype))
     with target as gram:
-        options: dict[str, Any] = {"normalize": normalize, "checkpoint": checkpoint, "largest": largest}
-        n_tiles = fill_gram(kernel, np.asarray(gram), plan, runtime=runtime, **options)
+        n_tiles = fill_gram(kernel, np.asarray(gram), plan, runtime=runtime, normalize=normalize)
     log.info("%s %s: %s in %d tiles, %.2f s", what, kind, human(8 * shape[0] * shape[1]), n_tiles, time.perf_counter() - begun)
     return gram if out is None else np.load(out, mmap_mode="r")
 
@@ -125,34 +109,24 @@ def fill_gram(
     *,
     runtime: Runtime,
     normalize: bool = False,
-    checkpoint: Checkpoint | None = None,
-    largest: float = sys.float_info.max,
 ) -> int:
-    """Every tile once, on threads or on the workers of a cluster, or from the checkpoint; return how many there are.
-
-    Tiles of the checkpoint with values above the ``largest`` that can be are filled again.
-    """
-    work: list[Any] = list(cut(kernel, plan))
-    n_tiles = len(work)
-    fill: Callable[[Any], None] = partial(_fill_tile, kernel, gram, normalize)
-    keep = None
-    if checkpoint is not None:
-        kept = KeptTiles(checkpoint, gram, work, plan.together, largest=largest)
-        work = kept.read(partial(mirror, kernel, gram), runtime, n_threads=plan.n_threads)
-        fill, keep = partial(kept.fill, fill), kept.fill
-        log.info("%d of %d tiles were there already", n_tiles - len(work), n_tiles)
-    n_before = n_tiles - len(work)
-    if runtime.cluster is None:
-        runtime.run(fill, work, stage="gram", n_before=n_before, n_threads=plan.n_threads)
-    else:
-        fill_on_workers(runtime, kernel, gram, normalize, work, keep, n_before=n_before)
-    return n_tiles
+    """Every tile once, on threads; return how many there are."""
+    work = list(cut(kernel, plan))
+    runtime.run(partial(_fill_tile, kernel, gram, normalize), work, stage="gram", n_threads=plan.n_threads)
+    return len(work)
 
 
 def _fill_tile(kernel: Kernel, gram: NDArray[Any], normalize: bool, tile: Tile) -> None:
     """Fill one tile of the gram, and its mirror image in a symmetric one."""
-    fill_values(kernel, gram, normalize, tile)
-    mirror(kernel, gram, tile)
+    rows, cols = tile
+    raw = gram.view(kernel.dtype)
+    kernel.fill(rows, cols, raw)
+    if normalize:
+        kernel.normalize(rows, cols, raw)
+    if kernel.symmetric:
+        for left in range(cols.start, min(cols.stop, rows.start), MIRROR_COLUMNS):
+            right = min(left + MIRROR_COLUMNS, cols.stop, rows.start)
+            gram[left:right, rows] = gram[rows, left:right].T
 
 
 def most_shared(longest: int, kind: str, ngram_range: tuple[int, int]) -> int:

@@ -4,47 +4,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
-from gramshift.errors import MemoryLimitError
 from gramshift.kernels.kernel import Kernel, Plan
-from gramshift.runtime.cluster import ROOM, Cluster
-from gramshift.runtime.memory import human
 from gramshift.runtime.resources import Runtime
 
 Tile = tuple[slice, slice]
 
 
-def plan_gram(kernel: Kernel, runtime: Runtime, budget: int, *, n_threads: int, kept: bool = False) -> Plan:
+def plan_gram(kernel: Kernel, runtime: Runtime, budget: int, *, n_threads: int) -> Plan:
     """The tiles that the runtime asks for, or else those that suit the kernel."""
-    plan = kernel.plan(budget, n_threads, kept=kept)
-    if runtime.tile is not None:
-        plan = replace(plan, height=runtime.tile[0], width=runtime.tile[1])
-    return replace(plan, together=runtime.tiles_in_file) if kept and runtime.tiles_in_file is not None else plan
-
-
-def fit_workers(cluster: Cluster, kernel: Kernel, plan: Plan, what: str) -> Plan:
-    """The plan with tiles that have room on every worker beside the kernel; a MemoryError with the numbers if none has."""
-    room = cluster.room(kernel.nbytes)
-    while _task_bytes(plan) > room and plan.height > 1:
-        plan = replace(plan, height=plan.height // 2)
-    if _task_bytes(plan) > room:
-        needed, limit = (kernel.nbytes + _task_bytes(plan)) / ROOM, cluster.memory_limit
-        raise MemoryLimitError(
-            f"{what} needs workers with {human(needed)}, for the index and a tile, but the smallest may use {human(limit)}: "
-            "give each worker more memory, or compare fewer documents at a time"
-        )
-    return plan
-
-
-def _task_bytes(plan: Plan) -> int:
-    """What filling takes, the tile, and the tile once more on its way."""
-    return replace(plan, n_threads=1, together=0).nbytes + 16 * plan.height * plan.width
-
-
-def seconds_left(kernel: Kernel, plan: Plan, n_done: int) -> float:
-    """About how long one core takes for what a checkpoint with ``n_done`` files does not have."""
-    n_tiles = sum(1 for _ in cut(kernel, plan))
-    share = max(0.0, 1 - n_done * plan.together / n_tiles)
-    return share * kernel.seconds
+    plan = kernel.plan(budget, n_threads)
+    return plan if runtime.tile is None else replace(plan, height=runtime.tile[0], width=runtime.tile[1])
 
 
 def cut(kernel: Kernel, plan: Plan) -> Iterator[Tile]:

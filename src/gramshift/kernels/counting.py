@@ -33,28 +33,28 @@ class SharedNGrams(CountingKernel):
     def nbytes(self) -> int:
         return self.index.nbytes
 
-    def fill(self, rows: slice, cols: slice, gram: NDArray[np.int64], top: int = 0) -> None:
-        """gram[i - top, j] = k(i, j) in the tile; in a symmetric gram it holds its part of the diagonal or lies below it."""
-        index, area = self.index, (rows.start - top, rows.stop - top, cols.start, cols.stop)
+    def fill(self, rows: slice, cols: slice, gram: NDArray[np.int64]) -> None:
+        """gram[i, j] = k(i, j) in the tile; in a symmetric gram it holds its part of the diagonal or lies below it."""
+        index, area = self.index, (rows.start, rows.stop, cols.start, cols.stop)
         gram[area[0] : area[1], cols] = 0
         cut = cols.start > 0 or cols.stop < (rows.stop if self.symmetric else index.n_cols)
-        add_lists(index.list_ptr[top:], index.list_ref, index.list_factor, index.list_docs, *area, cut, gram)
-        add_bits(index.bit_ptr[top:], index.bit_ref, index.bits, *area, 0, 0, gram)
+        add_lists(index.list_ptr, index.list_ref, index.list_factor, index.list_docs, *area, cut, gram)
+        add_bits(index.bit_ptr, index.bit_ref, index.bits, *area, 0, 0, gram)
         if index.excess_ref.size:
-            self._add_excess(rows, cols, gram, top)
+            self._add_excess(rows, cols, gram)
         if self.symmetric and cols.stop > rows.start:
-            complete_square(gram, rows, index.self_values, top)
+            complete_square(gram, rows, index.self_values)
 
-    def _add_excess(self, rows: slice, cols: slice, gram: NDArray[np.int64], top: int) -> None:
+    def _add_excess(self, rows: slice, cols: slice, gram: NDArray[np.int64]) -> None:
         """What columns count beyond the bits, found for the columns in the bits of the rows and turned round."""
         index = self.index
         for left in range(cols.start, cols.stop, PIECE):
             right = min(left + PIECE, cols.stop)
             part = np.zeros((right - left, rows.stop - rows.start), np.int64)
             add_bits(index.excess_ptr, index.excess_ref, index.bits, left, right, rows.start, rows.stop, left, rows.start, part)
-            add_transposed(part, rows.start - top, left, gram)
+            add_transposed(part, rows.start, left, gram)
 
-    def normalize(self, rows: slice, cols: slice, gram: NDArray[np.int64], top: int = 0) -> None:
+    def normalize(self, rows: slice, cols: slice, gram: NDArray[np.int64]) -> None:
         """Replace counts by counts / sqrt(k(i, i) * k(j, j)) as float64 in the same place, 0 for documents without n-grams."""
-        values, area = self.index.self_values, (rows.start - top, rows.stop - top, cols.start, cols.stop)
-        normalize_tile(values[self.index.first_row + top :], values, *area, gram)
+        values, area = self.index.self_values, (rows.start, rows.stop, cols.start, cols.stop)
+        normalize_tile(values[self.index.first_row :], values, *area, gram)

@@ -1,8 +1,7 @@
 """What the engine asks of a kernel: to fill tiles, to say which tiles suit it, and what that takes."""
 
-import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,10 +13,6 @@ from gramshift.text.encode import Encoded
 
 TILE_CELLS = 1 << 23  # enough work to be worth a start, little enough to show progress
 STRIPS_PER_THREAD = 3  # so that threads finish together
-PIECE_THREADS = 6  # tiles that are kept must be the same for any number of threads; so many finish together
-PIECE_NANOSECONDS = 1e10  # of work in one file: what may be lost
-PIECE_BYTES = 1 << 26  # in one file
-PIECES = 1000  # files, where that makes none of them larger than that
 
 
 @dataclass(frozen=True)
@@ -64,16 +59,10 @@ class Plan:
     """What a tile under way takes beside the gram, however tall it is."""
     row_bytes: int = 0
     """What it takes for each of its rows beside that."""
-    together: int = 0
-    """How many tiles are kept in one file; 0 if none are kept."""
 
     @property
     def nbytes(self) -> int:
-        return self.n_threads * self.thread_bytes
-
-    @property
-    def thread_bytes(self) -> int:
-        return self.tile_bytes + self.height * self.row_bytes + 8 * self.height * self.width * self.together
+        return self.n_threads * (self.tile_bytes + self.height * self.row_bytes)
 
 
 class Kernel(Protocol):
@@ -98,25 +87,22 @@ class Kernel(Protocol):
     def seconds(self) -> float:
         """About how long all tiles take on one core; 0 if that is never worth a word beforehand."""
 
-    def plan(self, budget: int, n_threads: int, *, kept: bool = False) -> Plan:
-        """The tiles that suit the kernel, with ``budget`` bytes for what so many threads need beside the gram.
-
-        Tiles that are ``kept`` are the same whatever the budget and the threads; fewer threads may work on them.
-        """
+    def plan(self, budget: int, n_threads: int) -> Plan:
+        """The tiles that suit the kernel, with ``budget`` bytes for what so many threads need beside the gram."""
 
     def begin(self, run: Run) -> None:
         """Do what takes long and is needed for all tiles."""
 
-    def fill(self, rows: slice, cols: slice, gram: NDArray[Any], top: int = 0) -> None:
-        """gram[i - top, j] = k(i, j) in the tile; in a symmetric gram it holds its part of the diagonal or lies below it."""
+    def fill(self, rows: slice, cols: slice, gram: NDArray[Any]) -> None:
+        """gram[i, j] = k(i, j) in the tile; in a symmetric gram it holds its part of the diagonal or lies below it."""
 
-    def normalize(self, rows: slice, cols: slice, gram: NDArray[Any], top: int = 0) -> None:
+    def normalize(self, rows: slice, cols: slice, gram: NDArray[Any]) -> None:
         """Replace k by k / sqrt(k(i, i) * k(j, j)) as float64 in the same place, 0 for documents without n-grams."""
 
 
-def complete_square(gram: NDArray[Any], rows: slice, self_values: NDArray[Any], top: int = 0) -> None:
+def complete_square(gram: NDArray[Any], rows: slice, self_values: NDArray[Any]) -> None:
     """Mirror the part of the square on the diagonal that lies below it, and set the diagonal."""
-    square = gram[rows.start - top : rows.stop - top, rows]
+    square = gram[rows, rows]
     np.copyto(square, square.T, where=np.triu(np.ones(square.shape, bool), 1))
     np.fill_diagonal(square, self_values[rows])
 
@@ -131,12 +117,9 @@ class CountingKernel:
     def shape(self) -> tuple[int, int]:
         raise NotImplementedError
 
-    def plan(self, budget: int, n_threads: int, *, kept: bool = False) -> Plan:
+    def plan(self, budget: int, n_threads: int) -> Plan:
         """Strips of whole rows, as tall as the budget allows for all threads together."""
-        if not kept:
-            return plan_strips(*self.shape, n_threads=n_threads, budget=budget, row_bytes=self.BYTES_PER_ROW)
-        plan = plan_strips(*self.shape, n_threads=PIECE_THREADS, budget=sys.maxsize, row_bytes=self.BYTES_PER_ROW)
-        return plan_kept(replace(plan, n_threads=n_threads), *self.shape, nanoseconds=0.0, budget=budget)
+        return plan_strips(*self.shape, n_threads=n_threads, budget=budget, row_bytes=self.BYTES_PER_ROW)
 
     def begin(self, run: Run) -> None:
         """Nothing is left to do."""
@@ -150,15 +133,3 @@ def plan_strips(n_rows: int, n_cols: int, *, n_threads: int, budget: int, row_by
     height = max(1, min(n_rows, fair, TILE_CELLS // width, affordable))
     height = 1 << (height.bit_length() - 1)  # a power of two, so that tiles do not straddle blocks
     return Plan(height, width, n_threads, row_bytes=row_bytes)
-
-
-def plan_kept(plan: Plan, n_rows: int, n_cols: int, *, nanoseconds: float, budget: int) -> Plan:
-    """The same tiles, so many to a file that there are few of them and little is lost with one; fewer threads if need be.
-
-    Nothing but the number of threads may depend on this machine and moment: ``nanoseconds`` is the work in all, as estimated.
-    """
-    n_tiles = -(-n_rows // plan.height) * -(-n_cols // plan.width)
-    together = max(PIECE_NANOSECONDS * n_tiles / nanoseconds, n_tiles / PIECES) if nanoseconds else 1
-    together = max(1, min(round(together), PIECE_BYTES // (8 * plan.height * plan.width)))
-    plan = replace(plan, together=together)
-    return replace(plan, n_threads=max(1, min(plan.n_threads, budget // plan.thread_bytes)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.kernels.kernel import Plan, complete_square, plan_kept
+from gramshift.kernels.kernel import Plan, complete_square
 from gramshift.kernels.leaves.counting import normalize_tile
 from gramshift.ngrams.sorted_ngrams import Run
 
@@ -57,35 +57,30 @@ class PairKernel(ABC):
     @property
     def seconds(self) -> float:
         """About how long all tiles take on one core."""
-        return self._nanoseconds_of_all / 1e9 / (2 if self.symmetric else 1)
-
-    @property
-    def _nanoseconds_of_all(self) -> float:
-        """About how long all pairs take on one core, as if the gram were not symmetric."""
         rows, cols = self.lengths[self.first_row :], self.lengths[: self.n_cols]
-        return self.nanoseconds(len(rows), float(rows.sum()), len(cols), float(cols.sum()))
+        nanoseconds = self.nanoseconds(len(rows), float(rows.sum()), len(cols), float(cols.sum()))
+        return nanoseconds / 1e9 / (2 if self.symmetric else 1)
 
-    def plan(self, budget: int, n_threads: int, *, kept: bool = False) -> Plan:
+    def plan(self, budget: int, n_threads: int) -> Plan:
         """Squares that take a thread a fraction of a second."""
         rows, cols = self.lengths[self.first_row :], self.lengths[: self.n_cols]
-        plan = plan_pairs(rows, cols, n_threads=n_threads, tile_bytes=self.tile_bytes, nanoseconds=self.nanoseconds)
-        return plan_kept(plan, *self.shape, nanoseconds=self._nanoseconds_of_all, budget=budget) if kept else plan
+        return plan_pairs(rows, cols, n_threads=n_threads, tile_bytes=self.tile_bytes, nanoseconds=self.nanoseconds)
 
     def begin(self, run: Run) -> None:  # noqa: B027  most have nothing to do
         """Do what takes long and is needed for all tiles."""
 
-    def fill(self, rows: slice, cols: slice, gram: Floats, top: int = 0) -> None:
+    def fill(self, rows: slice, cols: slice, gram: Floats) -> None:
         for row in range(rows.start, rows.stop):
             stop = min(cols.stop, row) if self.symmetric else cols.stop
             if stop > cols.start:
-                self.compare(self.first_row + row, cols.start, stop, gram[row - top, cols.start : stop])
+                self.compare(self.first_row + row, cols.start, stop, gram[row, cols.start : stop])
         if self.symmetric and cols.stop > rows.start:
-            complete_square(gram, rows, self.self_values, top)
+            complete_square(gram, rows, self.self_values)
 
-    def normalize(self, rows: slice, cols: slice, gram: Floats, top: int = 0) -> None:
-        values, height = self.self_values, slice(rows.start - top, rows.stop - top)
-        normalize_tile(values[self.first_row + top :], values, height.start, height.stop, cols.start, cols.stop, gram)
-        np.minimum(gram[height, cols], 1.0, out=gram[height, cols])  # rounding may lead beyond 1
+    def normalize(self, rows: slice, cols: slice, gram: Floats) -> None:
+        values = self.self_values
+        normalize_tile(values[self.first_row :], values, rows.start, rows.stop, cols.start, cols.stop, gram)
+        np.minimum(gram[rows, cols], 1.0, out=gram[rows, cols])  # rounding may lead beyond 1
 
 
 def plan_pairs(

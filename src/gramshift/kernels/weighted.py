@@ -110,20 +110,20 @@ class WeightedNGrams(CountingKernel):
     def nbytes(self) -> int:
         return self.incidence.nbytes + self.sums.nbytes + self.self_values.nbytes
 
-    def fill(self, rows: slice, cols: slice, gram: Floats, top: int = 0) -> None:
-        found, area = self.incidence, (rows.start - top, rows.stop - top, cols.start, cols.stop)
+    def fill(self, rows: slice, cols: slice, gram: Floats) -> None:
+        found, area = self.incidence, (rows.start, rows.stop, cols.start, cols.stop)
         gram[area[0] : area[1], cols] = 0.0
         cut = cols.start > 0 or not self.symmetric or cols.stop < rows.stop
         add_weighted(
             found.bounds, found.features, found.places, found.n_before, found.docs, self.sums,
-            self.first_row + top, *area, cut, gram,
+            self.first_row, *area, cut, gram,
         )  # fmt: skip
         if self.symmetric and cols.stop > rows.start:
-            complete_square(gram, rows, self.self_values, top)
+            complete_square(gram, rows, self.self_values)
 
-    def normalize(self, rows: slice, cols: slice, gram: Floats, top: int = 0) -> None:
-        values, area = self.self_values, (rows.start - top, rows.stop - top, cols.start, cols.stop)
-        normalize_tile(values[self.first_row + top :], values, *area, gram)
+    def normalize(self, rows: slice, cols: slice, gram: Floats) -> None:
+        area = rows.start, rows.stop, cols.start, cols.stop
+        normalize_tile(self.self_values[self.first_row :], self.self_values, *area, gram)
 
 
 def prepare_weighted(job: Job) -> WeightedNGrams:

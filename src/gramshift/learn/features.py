@@ -57,12 +57,11 @@ class Features(Protocol):
         """The weighted sums of the descriptions of ``rows``."""
 
 
-def compact(gram: NDArray[Any], *, symmetric: bool = True) -> NDArray[Any]:
+def compact(gram: NDArray[Any]) -> NDArray[Any]:
     """Counts in half the memory, which is what limits the speed of all that follows; as they are if they do not fit."""
     if gram.dtype.kind == "f":
         return gram
-    values = np.diagonal(gram) if symmetric else gram  # no value is larger than all self-kernels
-    largest = values.max(initial=0)
+    largest = np.diagonal(gram).max(initial=0)  # no value is larger than all self-kernels
     return gram.astype(np.int32) if largest <= np.iinfo(np.int32).max else gram
 
 

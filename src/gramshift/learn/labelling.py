@@ -72,8 +72,7 @@ class Labelling:
         """The same documents with the classes of some training documents forgotten; ``chosen`` are those that stay."""
         return replace(self, training=self.training[chosen], codes=self.codes[chosen])
 
-    def groups(self, rows: Rows | None = None) -> dict[str, Any]:
-        """The domain and the class of each document, or of some, as a kernel takes them for its weights."""
-        rows = np.arange(len(self)) if rows is None else rows
-        domains = np.where(self.is_source[rows], 0, 1).tolist()
-        return {"domains": domains, "classes": [None if code < 0 else code for code in self.known[rows].tolist()]}
+    def groups(self) -> dict[str, Any]:
+        """The domain and the class of each document, as a kernel takes them for its weights."""
+        domains = np.where(self.is_source, 0, 1).tolist()
+        return {"domains": domains, "classes": [None if code < 0 else code for code in self.known.tolist()]}

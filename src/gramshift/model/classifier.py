@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import validate_data
 
-from gramshift.errors import FitWarning, InputError, InputTypeError
+from gramshift.errors import FitWarning, InputError
 from gramshift.learn.selection import choose_classes
 from gramshift.model.diagnosis import find_warnings
-from gramshift.model.fit import fit_exact, fit_landmarks, refuse_landmarks
-from gramshift.model.fitted import Fit, Sampled
+from gramshift.model.fit import fit_exact
+from gramshift.model.fitted import Fit
 from gramshift.model.inputs import (
     FitInput,
     ListedCorpus,
@@ -23,20 +23,18 @@ from gramshift.model.inputs import (
     check_gram,
     check_random,
     gather,
-    gather_parts,
     warn_of_input,
 )
 from gramshift.model.labels import weigh_documents
 from gramshift.model.predictor import Predictor
 from gramshift.model.presenting import Presented
-from gramshift.model.saving import kernel_to_json, parameters_from_json, read_fit, read_model
-from gramshift.model.settings import Settings, check_sample, check_verbose, copy_kernel, kernel_is_rows
+from gramshift.model.saving import parameters_from_json, read_fit, read_model
+from gramshift.model.settings import Settings, check_verbose, copy_kernel, kernel_is_rows
 from gramshift.model.similarities import Similarities, similarities_of
 from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.progress_bar import shown_progress
-from gramshift.runtime.resources import Runtime, check_engine
+from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import Progress
-from gramshift.text.corpus import InParts
 from gramshift.text.documents import as_documents
 
 Floats = NDArray[np.float64]
@@ -89,18 +87,6 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
     bias : bool or "prior", optional
         Whether "ridge" has an unpenalised intercept; the paper has none. With "prior" scores begin at the class priors
         of the training set, so that a document without evidence gets these, and the last round decides by probabilities.
-    landmarks : int or "auto", optional
-        For many documents and "ridge": each is described by its similarity to so many of them, or to as many as the memory
-        limit allows, up to 10,000. X and target may come in parts (:func:`open_parts`). The preset "best" needs none.
-    landmark_choice : {"uniform", "spread"}
-        How landmarks are drawn: each document with the same chance, or those far from the ones before with a larger one.
-    random_state : int
-        The seed of that drawing, and of the sample that ``fit`` draws.
-    engine : {"threads", "dask"}
-        Where documents are compared, and with landmarks trained on: in this process, or by Dask workers.
-    scheduler : str, optional
-        The address of a running Dask scheduler, for the engine "dask". By default ``n_jobs`` processes are started on this
-        machine, for the time of the fit.
     memory_limit : int, float or str, optional
         How many bytes may be used, or a size such as "2 GB"; by default all that is free. What needs more is refused.
     n_jobs : int or None
@@ -134,9 +120,7 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         When each document joined the training set, source before target: 0 for a given label, k for round k + 1, -1 for never.
     history_ : list of dict
         For each round how many documents of each class were added before it, how many target documents it gave each label,
-        how many labels changed, and the seconds that it took. With ``sample`` it counts the documents of the sample alone.
-    landmarks_ : array of int or None
-        The numbers of the documents that were landmarks, source before target.
+        how many labels changed, and the seconds that it took.
 
     References
     ----------
@@ -168,11 +152,6 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         class_weight: Any = None,
         classifier: Any = "ridge",
         bias: bool | str | None = None,
-        landmarks: int | str | None = None,
-        landmark_choice: str = "uniform",
-        random_state: int = 0,
-        engine: str = "threads",
-        scheduler: str | None = None,
         memory_limit: int | float | str | None = None,
         n_jobs: int | None = -1,
         verbose: bool | int = False,
@@ -189,11 +168,6 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         self.class_weight = class_weight
         self.classifier = classifier
         self.bias = bias
-        self.landmarks = landmarks
-        self.landmark_choice = landmark_choice
-        self.random_state = random_state
-        self.engine = engine
-        self.scheduler = scheduler
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -208,8 +182,6 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         sample_weight: Any = None,
         domains: Any = None,
         random_labels: Any = None,
-        sample: Any = None,
-        resume: Any = None,
         progress: Progress | None = None,
     ) -> Self:
         """Learn from labelled documents, adapt to the target documents and label them; warn of what looks wrong.
@@ -235,42 +207,15 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
             document, None, NaN or NA for all others. They determine the class proportions, measure the accuracy
             (``expected_accuracy_``) by a fit that has not learnt from them, and then join the training set. Labels of
             documents that were chosen because they are doubtful measure nothing: give these as labelled documents of X.
-        sample : int, optional
-            For a large target: learn from so many of its documents, drawn by ``random_state``, and label the others part by
-            part. X and target may then come in parts (:func:`open_parts`).
-        resume : path of a folder
-            Checkpoint: finished pieces of a kernel matrix, or with landmarks, are kept there, and an interrupted fit resumes.
         progress : callable
             Called as progress(stage, done, total), from this thread; ``verbose`` then shows nothing.
         """
         more = {"sample_weight": sample_weight, "domains": domains, "random_labels": random_labels}
         warn_of_input(X, y, target)
-        if sample is not None and (unlabelled is not None or any(one is not None for one in more.values())):
-            words = "sample does not go together with unlabelled, sample_weight, domains or random_labels"
-            raise InputError(f"{words}; leave one of them out")
         with shown_progress(check_verbose(self.verbose), progress) as report:
-            runtime = self._runtime(resume, report)
-            if sample is None:
-                self._fit_with(X, y, target, runtime, unlabelled=unlabelled, **more)
-            else:
-                self._fit_sample(X, y, target, sample, runtime)
+            self._fit_with(X, y, target, self._runtime(report), unlabelled=unlabelled, **more)
         for words in find_warnings(self._fit):
             warnings.warn(words, FitWarning, stacklevel=2)
-        return self
-
-    def _fit_sample(self, X: Any, y: Any, target: Any, sample: Any, runtime: Runtime) -> Self:
-        """Fit with a sample of the target documents, and label the others, if there are any."""
-        size, seed = check_sample(sample, self.random_state)
-        settings, similarities = self._check_parameters(runtime)
-        if similarities is None or (not isinstance(X, InParts) and similarities.takes_rows(X)):
-            raise InputTypeError("sample is for texts, and X has numbers; leave sample out")
-        given = gather_parts(X, y, target)
-        rows, chosen = given.draw_sample(size, seed)
-        documents = chosen if settings.landmarks is not None else [text for part in chosen.parts() for text in part]
-        self._fit_with(documents, [given.labels[row] for row in rows], None, runtime)
-        if len(rows) < len(given.labels):
-            found = given.label_others(rows, (self._fit.scores, self._fit.probabilities), self._judge, runtime.progress)
-            self._keep(replace(self._fit, sampled=Sampled(rows, *found)))
         return self
 
     def _fit_with(
@@ -289,24 +234,11 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         """Fit with what the runtime has, whatever the parameters say of that; without ``calibrate`` for the labels alone."""
         settings, similarities = self._check_parameters(runtime)
         parameters = self._given_parameters()
-        if settings.landmarks is None:
-            read = self._reader(X, target, similarities, runtime.n_threads, reset=True)
-            given = gather(X, y, target, read=read, unlabelled=unlabelled)
-            given = self._weigh(given, sample_weight, domains)
-            given = replace(given, random=check_random(random_labels, given))
-            self._keep(fit_exact(settings, parameters, similarities, given, runtime, calibrate=calibrate))
-        else:
-            assert similarities is not None, "checked before"
-            if any(one is not None for one in (unlabelled, sample_weight, domains, random_labels, self.class_weight)):
-                raise InputError(
-                    "landmarks do not go together with weights, unlabelled, domains or random_labels; leave one out"
-                )
-            if runtime.resume is not None:
-                kernel_to_json(similarities.kernels)  # one that is a function cannot be known again
-            if not isinstance(X, InParts) and similarities.takes_rows(X):
-                raise InputTypeError("landmarks are for texts, and X has rows of numbers; leave landmarks out")
-            given = gather_parts(X, y, target)
-            self._keep(fit_landmarks(settings, parameters, similarities, given, runtime, calibrate=calibrate))
+        read = self._reader(X, target, similarities, runtime.n_threads, reset=True)
+        given = gather(X, y, target, read=read, unlabelled=unlabelled)
+        given = self._weigh(given, sample_weight, domains)
+        given = replace(given, random=check_random(random_labels, given))
+        self._keep(fit_exact(settings, parameters, similarities, given, runtime, calibrate=calibrate))
         return self
 
     def _weigh(self, given: FitInput, sample_weight: Any, domains: Any) -> FitInput:
@@ -318,24 +250,21 @@ class TransductiveClassifier(Predictor, Presented, ClassifierMixin, BaseEstimato
         """Set the fitted attributes."""
         self._fit = fit
         self.classes_ = fit.classes
-        self.transduction_score_, self.labeled_iter_, self.landmarks_ = fit.among_all()
+        self.transduction_score_ = fit.scores[fit.wanted]
+        self.labeled_iter_ = fit.labeled_iter[: len(fit.labeled_iter) - fit.n_unlabelled]
         self.class_prior_, self.unadapted_transduction_ = fit.describe_class_prior(), fit.unadapted_labels
         self.expected_accuracy_, self.sources_ = fit.expected_accuracy, fit.sources
         self.transduction_: NDArray[Any] = fit.classes[choose_classes(self.transduction_score_)]
         self.history_ = fit.history
 
-    def _runtime(self, resume: Any = None, progress: Progress | None = None) -> Runtime:
+    def _runtime(self, progress: Progress | None = None) -> Runtime:
         """With what a fit runs, by the parameters that say so."""
-        where = {"engine": self.engine, "scheduler": self.scheduler, "resume": resume}
-        return Runtime(self.n_jobs, self.memory_limit, progress=progress, **where)
+        return Runtime(self.n_jobs, self.memory_limit, progress=progress)
 
     def _check_parameters(self, runtime: Runtime) -> tuple[Settings, Similarities | None]:
         """Raise an error if a parameter is wrong; else what is to be done, and the kernels if these are not given."""
         settings = Settings.from_parameters(self.get_params(deep=False))
-        check_engine(runtime.engine, runtime.scheduler)
-        similarities = similarities_of(settings, runtime)
-        refuse_landmarks(settings, similarities)
-        return settings, similarities
+        return settings, similarities_of(settings, runtime)
 
     def _given_parameters(self) -> dict[str, Any]:
         """The parameters as they are now, whatever is set later."""

@@ -26,13 +26,13 @@ from gramshift.model.similarities import Reference, Similarities
 from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.resources import Runtime
 
-FEWEST, ENOUGH = 20, 50  # documents, or landmarks, of each domain: fewer tell nothing
+FEWEST, ENOUGH = 20, 50  # documents of each domain: fewer tell nothing
 SOME = 200  # documents that tell how alike a kernel finds documents
 ALIKE, UNLIKE, RARE = 0.95, 0.01, 0.05  # similarities of all but a rare few pairs, by which nothing is told apart
 
 
 def answers_of(fit: Fit, reference: Fit | None) -> Answers:
-    """What a fit has answered, beside one without adapting if there is any; with a sample what it found for that."""
+    """What a fit has answered, beside one without adapting if there is any."""
     labels, n_random = _names(fit.labels[fit.wanted]), int(getattr(fit, "n_random", 0))
     return Answers(
         classes=_names(fit.classes),
@@ -106,7 +106,7 @@ def reference_of(fit: Fit, runtime: Runtime) -> Fit | None:
         return first_round(fit)
     settings, documents = fit.settings, fit.model.documents
     is_itself = not settings.adapt and len(fit.history) == 1
-    if is_itself or fit.model.similarities is None or len(documents) != len(fit.labelling) or fit.landmarks is not None:
+    if is_itself or fit.model.similarities is None or len(documents) != len(fit.labelling):
         return None
     codes = fit.labelling.source_codes
     labels: NDArray[Any] = np.full(len(fit.labelling), None, object)
@@ -123,15 +123,14 @@ def first_round(fit: Fit) -> Fit | None:
     found = fit.unadapted[fit.wanted]
     counts = {label: int(np.sum(found == code)) for code, label in enumerate(fit.classes.tolist())}
     scores = np.eye(len(fit.classes))[fit.unadapted]
-    return replace(fit, scores=scores, history=[fit.history[0] | {"labels": counts}], unadapted=None, sampled=None)
+    return replace(fit, scores=scores, history=[fit.history[0] | {"labels": counts}], unadapted=None)
 
 
 def measure_separability(fit: Fit) -> float | None:
-    """How well the plain kernel tells source from target; None if documents are not kept, or are too few landmarks."""
+    """How well the plain kernel tells source from target; None if documents are not kept, or are too few."""
     similarities, documents = fit.model.similarities, fit.model.documents
-    is_source = fit.labelling.is_source[fit.compared]
-    fewest = FEWEST if fit.landmarks is None else ENOUGH
-    if similarities is None or not len(documents) or min(is_source.sum(), (~is_source).sum()) < fewest:
+    is_source = fit.labelling.is_source
+    if similarities is None or not len(documents) or min(is_source.sum(), (~is_source).sum()) < FEWEST:
         return None
     return separability(partial(_compare, similarities.without_weights(), fit.model.reference), is_source)
 

@@ -282,18 +282,16 @@ def explain_text(fit: Fit, text: str) -> Explanation:
 
 def _find_itself(fit: Fit, text: str) -> int | None:
     """Which of the compared documents a text is: one of the target if there is one, else one of the source."""
-    numbers, is_source = fit.compared, fit.labelling.is_source
     equal = [row for row, document in enumerate(fit.model.documents) if document == text]
-    return min(equal, key=lambda row: bool(is_source[numbers[row]]), default=None)
+    return min(equal, key=lambda row: bool(fit.labelling.is_source[row]), default=None)
 
 
 def _introduce(fit: Fit, row: int, similarity: float, shares: dict[Any, float]) -> Neighbour:
     """Say who one of the compared documents is."""
-    number = int(fit.compared[row])
-    role = "source" if fit.labelling.is_source[number] else "target"
-    file, known_as = (None, None) if fit.origins is None else fit.origins[number]
-    label, text = fit.all_labels[number], fit.model.documents[row]
-    return Neighbour(fit.places[number], role, label, similarity, text, shares, file, known_as)
+    role = "source" if fit.labelling.is_source[row] else "target"
+    file, known_as = (None, None) if fit.origins is None else fit.origins[row]
+    label, text = fit.all_labels[row], fit.model.documents[row]
+    return Neighbour(fit.places[row], role, label, similarity, text, shares, file, known_as)
 
 
 def decisive_spans(by_character: Floats) -> list[tuple[int, int, int]]:

@@ -58,7 +58,7 @@ class Explanation:
     spans: list[Span]
     """Runs of characters that push towards the same class, in the order of the text."""
     documents: list[Neighbour]
-    """All other documents of the fit, or all landmarks, those that counted most for the label first; none without texts."""
+    """All other documents of the fit, those that counted most for the label first; none without texts."""
     probability: dict[Any, float]
     """As ``predict_proba`` has it."""
     words: list[Span]

@@ -1,57 +1,35 @@
 """Fitting: what is checked before, how documents are described, the rounds, and what is kept of them."""
 
-import errno
-import logging
-import os
-import shutil
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
-from gramshift.learn.features import Floats, GramFeatures, compact
-from gramshift.learn.labelling import Labelling, Rows
+from gramshift.learn.features import Floats, GramFeatures
+from gramshift.learn.labelling import Labelling
 from gramshift.learn.rounds import RoundsOutcome, fit_rounds
 from gramshift.learn.selection import choose_classes
 from gramshift.learn.solvers import make_solver
 from gramshift.learn.training import Trainer
 from gramshift.model.blank import find_blank, leave_out, put_back
-from gramshift.model.describers import GramDescriber, LandmarkDescriber, LinearDescriber, size_of_pieces
+from gramshift.model.describers import GramDescriber, LinearDescriber
 from gramshift.model.fitted import Fit, Model, tell_story
 from gramshift.model.inputs import FitInput
 from gramshift.model.labels import is_missing
-from gramshift.model.landmarks import FirstPass, choose_landmarks, look_through
 from gramshift.model.ngram_model import make_ngram_model
-from gramshift.model.settings import AUTO, MOST_LANDMARKS, Settings
-from gramshift.model.similarities import Reference, Similarities, within
-from gramshift.model.string_kernel import StringKernel
-from gramshift.runtime.budget import (
-    BASE,
-    BEST_TRAININGS,
-    IN_MEMORY,
-    Work,
-    check_exact,
-    check_landmarks_fit,
-    check_linear,
-    most_landmarks,
-)
-from gramshift.runtime.checkpoint import Checkpoint, check_folder
-from gramshift.runtime.memory import human, return_large_arrays
-from gramshift.runtime.pieces import MemoryStore, Store
-from gramshift.runtime.resources import Runtime, on_engine
+from gramshift.model.settings import Settings
+from gramshift.model.similarities import Reference, Similarities
+from gramshift.runtime.budget import BASE, BEST_TRAININGS, Work, check_memory
+from gramshift.runtime.memory import return_large_arrays
+from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import stay_ready
-from gramshift.text.corpus import count_characters
 
-GRAM = "gram.npy"  # in the folder of a checkpoint
-log = logging.getLogger("gramshift")
+SAMPLE = "fit on {} of its documents, and predict the others"  # where memory does not do for all
+USUAL_LENGTH = 900  # characters of a review
 
 
 def fit_exact(
@@ -184,41 +162,6 @@ def compare_sources(
     return [one | {"weight": float(weights[labelling.source][names == one["domain"]][0])} for one in told], weights
 
 
-def fit_landmarks(
-    settings: Settings,
-    parameters: dict[str, Any],
-    similarities: Similarities,
-    given: FitInput,
-    runtime: Runtime,
-    *,
-    calibrate: bool = True,
-) -> Fit:
-    """Compare all documents with landmarks, run the rounds and keep what was learnt."""
-    classes, labelling = given.read_labels(settings)
-    n_landmarks = _count_landmarks(given, settings, similarities, runtime)
-    with on_engine(runtime) as ready:
-        rows = choose_landmarks(
-            given.documents,
-            given.is_source,
-            n_landmarks,
-            choice=settings.landmark_choice,
-            seed=settings.random_state,
-            similarities=similarities,
-        )
-        seen = look_through(given.documents, rows, given.is_source, ready.progress)
-        with _open_store(rows, seen, similarities, settings, given, ready) as store:
-            describer = LandmarkDescriber(
-                similarities, given.documents, rows, seen,
-                adapt=settings.adapt, alpha=settings.alpha, bias=settings.has_intercept, store=store, runtime=ready,
-            )  # fmt: skip
-            schedule = settings.make_schedule(len(labelling.target), classes.tolist())
-            outcome = fit_rounds(describer, labelling, schedule, ready, calibrate=calibrate)
-    groups = outcome.labelling.groups(rows) if similarities.by_weights else {}
-    reference = similarities.refer_to(seen.landmarks, groups)
-    fit = _keep(settings, parameters, classes, outcome, similarities, reference)
-    return replace(fit, landmarks=rows, digests=seen.digests)
-
-
 def _keep(
     settings: Settings,
     parameters: dict[str, Any],
@@ -264,88 +207,27 @@ def is_linear(settings: Settings, similarities: Similarities) -> bool:
     return similarities.by_counts and not settings.adapt and settings.classifier == "ridge"
 
 
-def refuse_landmarks(settings: Settings, similarities: Similarities | None) -> None:
-    """Raise an error if landmarks are asked for where labels shape n-grams' weights; files of such fits can still be read."""
-    if settings.landmarks is None or similarities is None or not similarities.by_classes:
-        return
-    given = f"landmarks={settings.landmarks!r}"
-    if is_linear(settings, similarities):
-        advice = "leave them out, and for more documents than memory holds use fit(..., sample=100_000)"
-        words = f"{given}: n-grams with weights by class make a linear model, which is exact without landmarks"
-        raise InputError(f"{words}; {advice}")
-    advice = "use weighting='none' or 'idf', or leave landmarks out"
-    raise InputError(f"{given}: landmarks do not go together with weights by class; {advice}")
-
-
-def _count_landmarks(given: FitInput, settings: Settings, similarities: Similarities, runtime: Runtime) -> int:
-    """As many as the user wants, or as memory allows; no more than there are documents."""
-    n = len(given.labels)
-    work, allowed = describe_work(given, settings, similarities, runtime), runtime.memory + BASE  # which is in use already
-    options: dict[str, Any] = {"cell_bytes": 4 if similarities.by_lookup else 8, "kept": runtime.resume is not None}
-    if settings.landmarks != AUTO:
-        assert settings.landmarks is not None, "checked before"
-        wanted = min(n, int(settings.landmarks))
-        check_landmarks_fit(work, wanted, allowed, **options)
-        return wanted
-    chosen = most_landmarks(work, allowed, MOST_LANDMARKS, **options)
-    check_landmarks_fit(work, chosen, allowed, **options)
-    log.warning("gramshift: %d landmarks of %d documents, by the memory limit and the most that pay", chosen, n)
-    return chosen
-
-
 def _prepare_gram(
     given: FitInput, similarities: Similarities | None, settings: Settings, runtime: Runtime
 ) -> NDArray[Any] | None:
-    """Refuse a fit that does not fit into memory; the gram if it is given, or if workers or a folder have a part in it."""
-    one = similarities is not None and similarities.by_one_count
+    """Refuse a fit that does not fit into memory; the gram if it is given."""
     linear = similarities is not None and is_linear(settings, similarities)
-    advice = "a linear model has none: leave it out" if linear else "with other kernels it needs landmarks"
-    if runtime.resume is not None and not one:
-        raise InputError(f"resume keeps the kernel matrix of one kernel that counts n-grams; {advice}")
-    if runtime.engine == "dask" and not one:
-        raise InputError(f"engine='dask' computes the kernel matrix of one kernel that counts n-grams; {advice}")
-    work, allowed = describe_work(given, settings, similarities, runtime), runtime.memory + BASE
-    if linear and runtime.resume is None and runtime.engine != "dask":
-        check_linear(work, allowed, "fit(..., sample={})")
-        return None
-    ways = {"disk": "fit(..., resume='folder')"} if one else {}
-    ways |= {"landmarks": "landmarks={}"} if similarities is not None and not similarities.by_classes else {}
-    cell_bytes = 4 if similarities is not None and similarities.by_lookup else 8
-    _, on_disk = check_exact(work, allowed, may_use_disk=runtime.resume is not None, options=ways, cell_bytes=cell_bytes)
-    if similarities is None:
-        given_gram: NDArray[Any] = given.documents
-        return given_gram
-    if runtime.resume is None and runtime.engine != "dask":
-        return None
-    kernel = similarities.kernels[0]
-    assert given.texts is not None, "kernels that count n-grams take no others"
-    return make_gram(kernel, given.texts.corpus.texts, within(kernel, runtime), on_disk=on_disk)
-
-
-def make_gram(kernel: StringKernel, texts: list[str], runtime: Runtime, *, on_disk: bool = False) -> NDArray[Any]:
-    """The counts of all documents with each other; ``on_disk`` they are in the folder to resume from."""
-    if not on_disk:
-        return compact(kernel.compute(texts, runtime=runtime, normalize=False))
-    assert runtime.resume is not None, "there is no other folder"
-    check_folder(runtime.resume)
-    folder = Path(runtime.resume)
-    folder.mkdir(exist_ok=True)
-    kernel.compute(texts, runtime=runtime, normalize=False, out=folder / GRAM)
-    counts: NDArray[Any] = np.asarray(np.load(folder / GRAM, mmap_mode="c"))  # nobody writes, but leaves take no other
-    return counts
+    work = describe_work(given, settings, similarities, runtime)
+    check_memory(work, runtime.memory + BASE, linear=linear, way=SAMPLE)
+    gram: NDArray[Any] | None = given.documents if similarities is None else None
+    return gram
 
 
 def describe_work(given: FitInput, settings: Settings, similarities: Similarities | None, runtime: Runtime) -> Work:
-    """The size of a fit; of documents that come in parts the length is not known, and taken for that of a review."""
+    """The size of a fit; of documents that are no texts the length is not known, and taken for that of a review."""
     n_source = int(given.is_source.sum())
     n_target = len(given.labels) - n_source
-    documents = given.documents if given.texts is None else given.texts.corpus
     labels = {label for label in given.labels if not is_missing(label)}
     return Work(
         n_source=n_source,
         n_target=n_target,
         n_added=settings.count_added(n_target)[-1],
-        n_characters=count_characters(documents),
+        n_characters=USUAL_LENGTH * len(given.labels) if given.texts is None else given.texts.corpus.n_characters,
         n_lengths=1 if similarities is None else similarities.n_lengths,
         adapts=settings.n_rounds > 1,
         jobs=runtime.n_jobs,
@@ -353,65 +235,3 @@ def describe_work(given: FitInput, settings: Settings, similarities: Similaritie
         n_classes=len(labels),
         label_characters=max((len(label) for label in labels if isinstance(label, str)), default=0),
     )
-
-
-@contextmanager
-def _open_store(
-    rows: Rows, seen: FirstPass, similarities: Similarities, settings: Settings, given: FitInput, runtime: Runtime
-) -> Iterator[Store | None]:
-    """Where pieces are kept: in the folder that the user named, else in memory, else in a folder that is removed again.
-
-    None if they are to stay on Dask workers.
-    """
-    resume = runtime.resume
-    if resume is None and runtime.cluster is not None:
-        yield None
-        return
-    size = len(given.labels) * len(rows) * (4 if similarities.by_lookup else 8)
-    held = (runtime.memory + BASE) // IN_MEMORY if runtime.held is None else runtime.held
-    if resume is None and size <= held:
-        yield MemoryStore()
-        return
-    _require_disk(tempfile.gettempdir() if resume is None else Path(resume).absolute().parent, size)
-    if resume is not None:
-        with Checkpoint.open(resume, _key_of_run(rows, seen, similarities, settings, given, runtime)) as kept:
-            if kept.n_done:
-                log.info("%s: %d finished pieces were there already", resume, kept.n_done)
-            yield kept
-        return
-    with tempfile.TemporaryDirectory(prefix="gramshift-") as folder, Checkpoint.open(folder, {}) as scratch:
-        scratch.drops = True
-        yield scratch
-
-
-def _require_disk(folder: str | Path, needed: int) -> None:
-    free = shutil.disk_usage(folder).free
-    if needed > free:
-        words = f"similarities to the landmarks take {human(needed)} of disk, but {human(free)} are free; make room, or resume="
-        raise OSError(errno.ENOSPC, words + " a folder on another disk", os.fspath(folder))
-
-
-def _key_of_run(
-    rows: Rows, seen: FirstPass, similarities: Similarities, settings: Settings, given: FitInput, runtime: Runtime
-) -> dict[str, Any]:
-    """What decides the pieces, in plain values."""
-    key: dict[str, Any] = {
-        "what": "similarities to landmarks",
-        "kernels": len(similarities.kernels),
-        "documents": len(given.labels),
-        "source documents": int(given.is_source.sum()),
-        "content": seen.digest,
-        "landmarks": len(rows),
-        "landmark choice": settings.landmark_choice,
-        "random state": settings.random_state,
-        "source and landmarks": sha256(given.is_source.tobytes() + rows.tobytes()).hexdigest(),
-        "documents in a piece": size_of_pieces(similarities, len(rows), runtime),
-    }
-    for number, kernel in enumerate(similarities.kernels, start=1):  # each by itself, so that what differs can be told
-        key |= {f"{name} of kernel {number}": value for name, value in _values_of(kernel).items()}
-    return key
-
-
-def _values_of(kernel: StringKernel) -> dict[str, Any]:
-    """The parameters that decide what it finds."""
-    return {name: value for name, value in kernel.get_params().items() if name not in ("memory_limit", "n_jobs", "normalize")}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gramshift.errors import InputError
 from gramshift.learn.calibrate import Expected, agree, softmax
 from gramshift.learn.features import GramFeatures
-from gramshift.learn.labelling import Codes, Labelling, Rows
+from gramshift.learn.labelling import Codes, Labelling
 from gramshift.learn.rounds import Calibration, Round
 from gramshift.learn.selection import choose_classes
 from gramshift.learn.shares import Shares
@@ -45,7 +45,7 @@ class Model:
 
     @property
     def documents(self) -> Sequence[Any]:
-        """The documents that new ones are compared with: all of the fit, or the landmarks."""
+        """The documents that new ones are compared with: all of the fit."""
         return self.reference.documents
 
     def score(self, X: Any, *, n_jobs: int | None = -1) -> Floats:
@@ -85,16 +85,6 @@ class Model:
 
 
 @dataclass(frozen=True)
-class Sampled:
-    """All documents, where a fit learnt from a sample of the target: what it found for the whole target."""
-
-    rows: Rows
-    """The numbers that the documents of the fit, source and sample, have among all."""
-    scores: Floats
-    probabilities: Floats
-
-
-@dataclass(frozen=True)
 class Fit:
     """What a fit has learnt; this is what a classifier keeps and what is saved."""
 
@@ -112,11 +102,8 @@ class Fit:
     history: list[dict[str, Any]]
     calibration: Calibration | None = None
     """What probabilities are made of; None if they were not wanted."""
-    landmarks: Rows | None = None
     digests: NDArray[np.uint8] | None = None
     """What target documents are known again by, where they are not among those of the model."""
-    sampled: Sampled | None = None
-    """The whole target, where all else is about a sample of it."""
     class_prior: Shares | None = None
     """The class proportions by which documents joined; None where these play no part."""
     unadapted: Codes | None = None
@@ -155,13 +142,13 @@ class Fit:
     @property
     def wanted_probabilities(self) -> Floats:
         """The probabilities of the target documents whose labels are wanted."""
-        return self.probabilities[self.wanted] if self.sampled is None else self.sampled.probabilities
+        return self.probabilities[self.wanted]
 
     @property
     def unadapted_labels(self) -> NDArray[Any] | None:
         """The label that each target document would have without adapting, if that is known."""
         codes = self.unadapted
-        return None if codes is None or self.sampled is not None else self.classes[codes[self.wanted]]
+        return None if codes is None else self.classes[codes[self.wanted]]
 
     @property
     def reference(self) -> str:
@@ -183,16 +170,10 @@ class Fit:
         names = ("source", "estimated", "used", "low", "high", "limit")
         return {label: dict(zip(names, map(float, values), strict=True)) for label, *values in columns}
 
-    @property
-    def compared(self) -> Rows:
-        """The numbers of the documents that new ones are compared with."""
-        return np.arange(len(self.labelling)) if self.landmarks is None else self.landmarks
-
     @cached_property
     def places(self) -> list[int]:
         """The place of each document of the fit: of a source document in X, of a target document in ``transduction_``."""
-        rows = np.arange(len(self.labelling)) if self.sampled is None else self.sampled.rows
-        source = rows[self.labelling.is_source]
+        rows, source = np.arange(len(self.labelling)), self.labelling.source
         places: list[int] = np.where(self.labelling.is_source, rows, rows - np.searchsorted(source, rows)).tolist()
         return places
 
@@ -214,15 +195,6 @@ class Fit:
         labels[self.labelling.source] = self.classes[self.labelling.source_codes].tolist()
         labels[self.labelling.target] = self.labels.tolist()
         return labels.tolist()
-
-    def among_all(self) -> tuple[Floats, NDArray[np.intp], Rows | None]:
-        """Scores of the target, when documents joined and which are landmarks, of all documents, not of a sample alone."""
-        if self.sampled is None:
-            return self.scores[self.wanted], self.labeled_iter[: len(self.labeled_iter) - self.n_unlabelled], self.landmarks
-        rows = self.sampled.rows
-        when = np.full(len(self.labelling.source) + len(self.sampled.scores), -1, self.labeled_iter.dtype)
-        when[rows] = self.labeled_iter
-        return self.sampled.scores, when, None if self.landmarks is None else rows[self.landmarks]
 
     def strongest_ngrams(self, n: int, *, overlapping: bool, counts: bool = False) -> dict[Any, list[tuple[Any, ...]]]:
         """The n n-grams of each class that speak most for it, where n-grams have coefficients."""
@@ -252,7 +224,7 @@ class Fit:
         if self.calibration is None or self.calibration.held_out is None:
             raise InputError("issues_ is known of a classifier that was fitted here: saved models do not include what it needs")
         if self.model.similarities is None or len(documents) != len(self.labelling) or not isinstance(documents[0], str):
-            raise InputError("issues_ needs the texts of all documents: fit on texts, without landmarks")
+            raise InputError("issues_ needs the texts of all documents: fit on texts")
         held_out, all_known = self.calibration.held_out, self.labelling
         labelling = Labelling.of_source(all_known.is_source[:n], all_known.source_codes, all_known.n_classes)
         return find_issues(Examined(documents[:n], labelling, self.classes.tolist(), self.places, self.name, held_out))

@@ -23,15 +23,12 @@ from gramshift.ngrams.feature_lists import FeatureLists, build_lists
 from gramshift.ngrams.sorted_ngrams import sort_ngrams
 from gramshift.runtime.memory import give_back
 from gramshift.runtime.resources import Runtime
-from gramshift.runtime.threads import Progress, run_threads
-from gramshift.text.corpus import Chosen, Corpus, InParts, Joined, as_parts, in_lists, sample_rows
+from gramshift.runtime.threads import run_threads
+from gramshift.text.corpus import Corpus
 from gramshift.text.documents import as_list
 from gramshift.text.encode import Encoded, encode
 
 Floats = NDArray[np.float64]
-Judge = Callable[[list[str]], tuple[Floats, Floats]]
-"""Scores and probabilities of texts."""
-AT_A_TIME = 4096  # documents that are judged at a time
 
 
 class Target:
@@ -101,7 +98,7 @@ class FitInput:
     """What a fit is given: source and target documents one after another, and their labels with gaps for the target."""
 
     documents: Any
-    """A list of texts, listed texts, rows of numbers, a gram, or texts that come in parts."""
+    """A list of texts, listed texts, rows of numbers, or a gram."""
     labels: list[Any]
     n_unlabelled: int = 0
     """How many of the last documents are not wanted in the result."""
@@ -149,35 +146,6 @@ class FitInput:
         ranks = np.empty(len(keys), np.intp)
         ranks[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
         return ranks
-
-    def draw_sample(self, size: int, seed: int) -> tuple[Rows, InParts]:
-        """The numbers of all source documents and of a sample of so many of the target, in order, and these documents."""
-        target = np.flatnonzero(~self.is_source)
-        rows = np.sort(np.concatenate([np.flatnonzero(self.is_source), target[sample_rows(len(target), size, seed)]]))
-        return rows, self.documents if len(rows) == len(self.labels) else Chosen(self.documents, rows)
-
-    def label_others(
-        self, rows: Rows, known: tuple[Floats, Floats], judge: Judge, progress: Progress | None
-    ) -> tuple[Floats, Floats]:
-        """Scores and probabilities of all target documents: those ``known`` of ``rows``, and others as ``judge`` finds them."""
-        is_known = np.zeros(len(self.labels), bool)
-        is_known[rows] = True
-        found = tuple(np.empty((len(self.labels), one.shape[1])) for one in known)
-        for whole, one in zip(found, known, strict=True):
-            whole[is_known & ~self.is_source] = one
-        first = 0
-        for part in in_lists(self.documents.parts(), AT_A_TIME):
-            others = np.flatnonzero(~is_known[first : first + len(part)])
-            if len(others):
-                for whole, one in zip(found, judge([part[row] for row in others]), strict=True):
-                    whole[first + others] = one
-            first += len(part)
-            if progress is not None:
-                progress("labelling", first, len(self.labels))
-        if first != len(self.labels):
-            raise InputError(f"there were {len(self.labels)} documents at first and {first} now; they must not change")
-        scores, probabilities = (whole[~self.is_source] for whole in found)
-        return scores, probabilities
 
 
 def warn_of_input(X: Any, y: Any, target: Any) -> None:
@@ -268,11 +236,6 @@ def check_random(labels: Any, given: FitInput) -> dict[int, Any]:
         advice = "label more of them, or give these as labelled documents of X"
         raise InputError(f"random_labels has {len(found)} labels, fewer than {MIN_RANDOM_LABELS}: {advice}")
     return found
-
-
-def gather_parts(X: Any, y: Any, target: Any) -> FitInput:
-    """Source and target documents and their labels, without reading any document that comes in parts."""
-    return _gather(X, y, target, as_parts, lambda documents, more: Joined([documents, more]))
 
 
 def _gather(X: Any, y: Any, target: Any, read: Callable[..., Any], join: Callable[[Any, Any], Any]) -> FitInput:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from gramshift.model.settings import PRECOMPUTED, ROWS
-from gramshift.runtime.schema import Anything, Array, Flag, Listed, Number, Plain, Record, SchemaError, Sizes, Sum, Text
+from gramshift.runtime.schema import Anything, Array, Flag, Listed, Number, Plain, Record, SchemaError, Sizes, Text
 from gramshift.text.corpus import DIGEST
 
 FORMAT = "gramshift-model"
@@ -12,7 +12,7 @@ MOST_CLASSES = 5_000  # scores of 4096 texts take 160 MB then
 LONGEST_NGRAM = 1_000  # what a file may ask to compare texts by; no fit that is of use has a tenth of it
 MOST_PARTS = 64
 SMALLEST = 5e-324  # of what must be above 0
-OF_THE_MACHINE = ("engine", "scheduler", "n_jobs", "memory_limit")
+OF_THE_MACHINE = ("n_jobs", "memory_limit")
 """Parameters that are up to whoever loads a file: they are neither saved nor taken from one."""
 
 COUNT = Number(0, 2**62, whole=True)
@@ -49,8 +49,6 @@ MODEL_HEAD = Record(
         "parts": Number(0, MOST_PARTS, whole=True),
         "texts": Flag(),
         "columns": COUNT,
-        "landmarks": Flag(),
-        "sampled": Flag(),
     }
 )
 
@@ -65,12 +63,6 @@ ARRAYS = {
 }
 UNADAPTED_CODES = {"unadapted_codes": Array("<i8", ("target",), low=0, below="classes")}
 DIGESTS = {"digests": Array("<u1", ("target", DIGEST))}
-LANDMARKS = {"landmarks": Array("<i8", ("compared",), low=0, below="documents", rising="strictly")} | DIGESTS
-SAMPLE_ARRAYS = {
-    "all_scores": Array("<f8", ("all", "classes")),
-    "sampled_rows": Array("<i8", ("documents",), low=0, below=Sum(("source", "all")), rising="strictly"),
-    "all_probabilities": Array("<f8", ("all", "classes"), low=0, most=1),
-}
 
 
 def strings(kind: str, size: str | int, number: str = "") -> dict[str, Array]:
@@ -107,7 +99,7 @@ def arrays_of(head: dict[str, Any]) -> dict[str, Array]:
     and what new documents are compared with: texts, rows of numbers in ``columns``, or nothing where similarities are given.
     """
     arrays, kernel = dict(ARRAYS), head["settings"].get("kernel")
-    n_parts, has_texts, compared = head["parts"], head["texts"], "compared" if head["landmarks"] else "documents"
+    n_parts, has_texts = head["parts"], head["texts"]
     takes_texts = not isinstance(kernel, str) or kernel not in (ROWS, PRECOMPUTED)
     if takes_texts != (n_parts > 0 or has_texts):
         words = "it holds neither texts nor n-grams" if takes_texts else "it holds texts or n-grams"
@@ -116,16 +108,12 @@ def arrays_of(head: dict[str, Any]) -> dict[str, Array]:
         arrays |= of_part(number)
     if n_parts:
         arrays |= DIGESTS
-    if head["landmarks"]:
-        arrays |= LANDMARKS
     if kernel == ROWS:
         arrays["rows"] = Array("<f8", ("documents", head["columns"]))
     if has_texts:
-        arrays |= strings("text", compared)
+        arrays |= strings("text", "documents")
     if has_texts or not n_parts:
-        arrays["coefficients"] = Array("<f8", (compared, "classes"))
-    if head["sampled"]:
-        arrays |= SAMPLE_ARRAYS
+        arrays["coefficients"] = Array("<f8", ("documents", "classes"))
     if head["told"].get("class_prior") is not None:
         arrays |= UNADAPTED_CODES
     return arrays

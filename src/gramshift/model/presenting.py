@@ -65,8 +65,8 @@ class Presented:
         ids : list, column or index, optional
             What the rows are called; by default their numbers. The index of a pandas Series or frame may be given.
         texts : list of str, optional
-            The texts of the target, where the classifier does not keep them: of rows of numbers, with ``sample`` or landmarks,
-            and after loading a file without texts. Without them there is no column ``text``.
+            The texts of the target, where the classifier does not keep them: of rows of numbers, and after
+            loading a file without texts. Without them there is no column ``text``.
         """
         self._check_fitted()  # type: ignore[attr-defined]
         try:
@@ -107,7 +107,7 @@ class Presented:
         if how != DOUBTFUL:
             raise InputError(f"how={how!r}: give {DOUBTFUL!r} or {RANDOM!r}")
         fit = self._fit
-        if fit.is_of_rows and fit.sampled is None:
+        if fit.is_of_rows:
             compare = compare_rows(np.asarray(fit.model.documents)[fit.labelling.target[fit.wanted]])
         else:
             known = target_texts(fit) if texts is None else check_texts(fit, texts, len(self.transduction_))
@@ -169,7 +169,7 @@ def rounds_of(labeled_iter: NDArray[np.intp]) -> NDArray[np.intp]:
 def target_texts(fit: Fit) -> list[str] | None:
     """The texts of the target documents whose labels are wanted; None if not all of them are kept."""
     documents = fit.model.documents
-    if fit.sampled is not None or not isinstance(documents, list) or len(documents) != len(fit.labelling):
+    if not isinstance(documents, list) or len(documents) != len(fit.labelling):
         return None
     return [documents[row] for row in fit.labelling.target[fit.wanted].tolist()]
 
@@ -177,7 +177,7 @@ def target_texts(fit: Fit) -> list[str] | None:
 def check_texts(fit: Fit, texts: Any, n: int) -> list[str]:
     """Texts that the user gives: those of the target, as far as that can be known."""
     given: list[str] = as_documents(texts, name="texts")
-    known = [] if fit.sampled is not None or fit.is_of_rows else fit.target_digests[fit.wanted]
+    known = [] if fit.is_of_rows else fit.target_digests[fit.wanted]
     if len(given) != n or (known and known != list(map(digest_of, given))):
         raise InputError(f"texts has {len(given)} documents, which are not the {n} target documents of the fit, in order")
     return given

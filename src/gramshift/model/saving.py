@@ -16,7 +16,7 @@ from gramshift.learn.labelling import Labelling
 from gramshift.learn.rounds import Calibration
 from gramshift.model.archive import ModelFileError, Writable, read_archive, write_archive
 from gramshift.model.blank import without_domain
-from gramshift.model.fitted import Fit, Model, Sampled, read_told, told_to_json
+from gramshift.model.fitted import Fit, Model, read_told, told_to_json
 from gramshift.model.model_schema import (
     FORMAT,
     FORMAT_VERSION,
@@ -79,8 +79,6 @@ def save_fit(fit: Fit, path: Writable, *, texts: bool = False) -> None:
         "parts": 0 if ngrams is None else len(ngrams.parts),
         "texts": has_texts,
         "columns": np.shape(fit.model.documents)[1] if fit.is_of_rows else 0,
-        "landmarks": fit.landmarks is not None,
-        "sampled": fit.sampled is not None,
         "told": told_to_json(fit, texts=ngrams is None or texts),
     }
     arrays: dict[str, Any] = {
@@ -90,7 +88,6 @@ def save_fit(fit: Fit, path: Writable, *, texts: bool = False) -> None:
         "labeled_iter": fit.labeled_iter,
         "source_codes": fit.labelling.source_codes,
         "known_codes": fit.labelling.known,
-        "landmarks": fit.landmarks,
         "digests": fit.digests,
         "unadapted_codes": fit.unadapted,
         "rows": fit.model.documents,
@@ -102,9 +99,6 @@ def save_fit(fit: Fit, path: Writable, *, texts: bool = False) -> None:
             arrays |= {f"{name}_{number}": array for name, array in _arrays_of_part(part).items()}
     if has_texts:
         arrays["text_bytes"], arrays["text_ends"] = _as_bytes(fit.model.documents)
-    if fit.sampled is not None:
-        whole = (fit.sampled.rows, fit.sampled.scores, fit.sampled.probabilities)
-        arrays |= dict(zip(("sampled_rows", "all_scores", "all_probabilities"), whole, strict=True))
     write_archive(path, head, {name: np.asarray(arrays[name], str(one.dtype)) for name, one in arrays_of(head).items()})
 
 
@@ -162,13 +156,12 @@ def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str,
     n, n_classes, source = len(iteration), len(classes), np.flatnonzero(iteration == 0)
     if not np.bincount(codes, minlength=n_classes).all():
         raise ValueError("it has classes without any document")
-    landmarks = arrays.get("landmarks")
     has_texts = head["texts"]
     known = arrays["known_codes"]
     joined = np.flatnonzero((known >= 0) & (iteration != 0))
     labelling = Labelling.of_source(iteration == 0, codes, n_classes).join(joined, known[joined])
-    groups = labelling.groups(landmarks) if similarities is not None and similarities.by_weights else {}
-    left_out = np.isin(np.arange(n if landmarks is None else len(landmarks)), head["told"]["without_domain"])
+    groups = labelling.groups() if similarities is not None and similarities.by_weights else {}
+    left_out = np.isin(np.arange(n), head["told"]["without_domain"])
     groups = without_domain(groups, left_out)
     texts = _texts(arrays["text_bytes"], arrays["text_ends"]) if has_texts else []
     of_rows = refer_to_rows(similarities, arrays.get("rows"), n)
@@ -192,9 +185,7 @@ def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str,
         iteration,
         [read_step(step, classes.tolist()) for step in head["history"]],
         Calibration(float(head["steepness"]), arrays["held_out_scores"]),
-        landmarks,
         arrays.get("digests"),
-        _read_sampled(arrays, iteration == 0),
         **read_told(head["told"], arrays, n - len(source)),
     )
 
@@ -216,18 +207,6 @@ def _read_part(kernel: StringKernel, number: int, arrays: dict[str, NDArray[Any]
         raise ValueError("it has words for n-grams of characters")
     vocabulary = Vocabulary.from_words(words, table.alphabet) if kernel.unit == "word" else None
     return NGramPart(steps, table, weights, worth, vocabulary)
-
-
-def _read_sampled(arrays: dict[str, NDArray[Any]], is_source: NDArray[np.bool_]) -> Sampled | None:
-    """The whole target of a fit that learnt from a sample of it; what it has of the sample must be what the fit has."""
-    if "sampled_rows" not in arrays:
-        return None
-    rows, scores, probabilities = (arrays[name] for name in ("sampled_rows", "all_scores", "all_probabilities"))
-    n = int(is_source.sum()) + len(scores)
-    place = np.cumsum(~np.isin(np.arange(n), rows[is_source])) - 1  # among target documents
-    if (scores[place[rows[~is_source]]] != arrays["scores"]).any():
-        raise ValueError("its scores of all documents are not those of its sample")
-    return Sampled(rows, scores, probabilities)
 
 
 def read_step(step: dict[str, Any], names: list[Any]) -> dict[str, Any]:

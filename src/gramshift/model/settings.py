@@ -13,7 +13,6 @@ from sklearn.utils import get_tags
 from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS, check_ngram_range
 from gramshift.kernels.weighting import as_powers
-from gramshift.learn.landmark_ridge import CHOICES
 from gramshift.learn.rounds import ESTIMATED, IGNORED, SOURCE, RandomLabels, Schedule
 from gramshift.model.string_kernel import StringKernel
 
@@ -23,11 +22,9 @@ PRECOMPUTED = "precomputed"
 ROWS = "rows"  # the cosine of rows of numbers, such as embeddings
 CLASSIFIERS = ("ridge", "discriminant")
 CLASS_PRIORS = (ESTIMATED, SOURCE, IGNORED)
-AUTO = "auto"
 FEWEST = 50  # target documents: with 30 adapting brought nothing on average (docs/experiments.md)
 UNADAPTED, PLAIN = "unadapted", "plain"  # labels for comparison: of the first round of "best", or of the paper's plain kernel
 PRIOR = "prior"  # scores that begin at the class proportions
-MOST_LANDMARKS = 10_000  # that "auto" takes: training on more takes longer than it is worth
 LARGEST_ALPHA = 1e12  # beyond it all scores are the same to rounding
 HALF_OR_1000 = (
     "1000, or half of a smaller target"  # the paper has 1000 of 2000: all of fewer would leave a round without effect
@@ -72,9 +69,6 @@ class Settings:
     alpha: float
     bias: bool | str
     classifier: Any = "ridge"
-    landmarks: int | str | None = None
-    landmark_choice: str = "uniform"
-    random_state: int = 0
     fewest: int = 1
     """With fewer target documents there is one round: nothing is adapted."""
 
@@ -131,7 +125,6 @@ def _with_plain_types(values: Mapping[str, Any]) -> dict[str, Any]:
     result["ngram_range"] = tuple(map(int, values["ngram_range"]))
     result |= {name: bool(values[name]) for name in ("adapt", "bias") if values[name] != PRIOR}
     result["n_rounds"], result["alpha"] = int(values["n_rounds"]), float(values["alpha"])
-    result["random_state"] = 0 if values["landmarks"] is None else int(values["random_state"])  # not looked at without them
     if isinstance(values["n_added"], (list, tuple)):
         result["n_added"] = tuple(values["n_added"])
     result |= {name: dict(values[name]) for name in ("class_prior", "weighting") if isinstance(values[name], Mapping)}
@@ -191,8 +184,6 @@ def _check(values: Mapping[str, Any]) -> None:
     as_powers(values["weighting"])
     _check_classifier(classifier)
     check_ngram_range(values["ngram_range"])
-    if values["landmarks"] is not None:
-        _check_landmarks(values)
     check_kernel(values["kernel"])
 
 
@@ -224,38 +215,11 @@ def kernel_is_rows(kernel: Any) -> bool:
     return isinstance(kernel, str) and kernel == ROWS
 
 
-def _check_landmarks(values: Mapping[str, Any]) -> None:
-    """Raise an error if the parameters do not go together with landmarks."""
-    n, choice = values["landmarks"], values["landmark_choice"]
-    if n != AUTO and (not _is(n, Integral) or n < 1):
-        raise InputError(f"landmarks={n!r}: give a number of documents from 1 on, for example 2000, 'auto', or None for all")
-    if not isinstance(choice, str) or choice not in CHOICES:
-        raise InputError(f"landmark_choice={choice!r}: must be one of {', '.join(map(repr, CHOICES))}")
-    _check_seed(values["random_state"])
-    if values["classifier"] != "ridge":
-        raise InputError(f"classifier={values['classifier']!r} works on the exact kernel alone; with landmarks use 'ridge'")
-    if kernel_is_precomputed(values["kernel"]):
-        raise InputError("kernel='precomputed' is exact already: landmarks are for documents; leave them out")
-
-
-def check_sample(sample: Any, random_state: Any) -> tuple[int, int]:
-    """How many target documents are to be in a sample, and its seed; an error if that cannot be."""
-    if not _is(sample, Integral) or sample < 1:
-        raise InputError(f"sample={sample!r}: give a number of target documents from 1 on, for example 100000, or None for all")
-    _check_seed(random_state)
-    return int(sample), int(random_state)
-
-
 def check_verbose(verbose: Any) -> bool:
     """Whether progress is to be shown, by scikit-learn's custom: False or 0 for no, True or a larger number for yes."""
     if not isinstance(verbose, (bool, np.bool_)) and (not _is(verbose, Integral) or verbose < 0):
         raise InputError(f"verbose={verbose!r}: give True or False")
     return bool(verbose)
-
-
-def _check_seed(random_state: Any) -> None:
-    if not _is(random_state, Integral) or not 0 <= random_state < 2**32:
-        raise InputError(f"random_state={random_state!r}: give a whole number from 0 on")
 
 
 def given_proportions(class_prior: Mapping[Any, Any], classes: list[Any]) -> Floats:

@@ -83,11 +83,6 @@ class Similarities:
         """Whether there is one kernel, which counts n-grams without weights."""
         return self.by_counts and len(self.kernels) == 1 and not self.by_weights
 
-    @property
-    def by_lookup(self) -> bool:
-        """Whether documents are compared by whole numbers of shared character n-grams, which one tree can look up."""
-        return self.by_one_count and bool(self.kernels[0].unit == "character")
-
     def weighted(self) -> list[tuple[StringKernel, Powers]]:
         """The kernels whose n-grams have weights, and what these are made of."""
         ours = [kernel for kernel in self.kernels if isinstance(kernel, StringKernel)]
@@ -109,13 +104,6 @@ class Similarities:
             for one in self.kernels
         ]
         return Similarities(kernels, self.n_jobs)
-
-    def on_one_thread(self) -> "Similarities":
-        """The same for a worker that has one; its kernels use no other."""
-        kernels = [
-            StringKernel(**one.get_params() | {"n_jobs": 1}) if isinstance(one, StringKernel) else one for one in self.kernels
-        ]
-        return Similarities(kernels, 1)
 
     @property
     def n_lengths(self) -> int:

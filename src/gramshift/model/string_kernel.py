@@ -3,7 +3,6 @@
 import inspect
 import os
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,12 +11,10 @@ from numpy.typing import NDArray
 
 from gramshift.errors import InputError
 from gramshift.grams.gram import compute_gram
-from gramshift.grams.tiles_on_disk import describe_gram
 from gramshift.kernels.registry import KERNELS, PARAMETERS, check_ngram_range, check_parameters, check_weighting
 from gramshift.kernels.weighting import Powers, Weighting, as_groups
-from gramshift.runtime.checkpoint import Checkpoint, check_folder
 from gramshift.runtime.memory import parse_bytes
-from gramshift.runtime.resources import Runtime, check_engine, on_engine
+from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import Progress, count_threads
 from gramshift.text.corpus import UNITS, Corpus
 from gramshift.text.documents import as_documents
@@ -149,9 +146,6 @@ class StringKernel(Parameters):
         domains: Any = None,
         classes: Any = None,
         out: str | os.PathLike[str] | None = None,
-        resume: str | os.PathLike[str] | None = None,
-        engine: str = "threads",
-        scheduler: str | None = None,
         progress: Progress | None = None,
     ) -> NDArray[Any]:
         """The kernel of all documents with each other, or of documents (rows) with others (columns).
@@ -165,14 +159,6 @@ class StringKernel(Parameters):
             For weightings by them: the domain or class of each document that weights come from, None for unknown.
         out : path, optional
             Write the gram into this .npy file, tile by tile, and return it memory-mapped: it need not fit into memory.
-        resume : path, optional
-            Keep finished tiles in this folder, which is made if it is missing, and take from it those that an earlier run of
-            the same gram has kept. The result has the same bits.
-        engine : {"threads", "dask"}
-            What fills the tiles. The result has the same bits.
-        scheduler : str, optional
-            For "dask": the address of a running scheduler, such as "tcp://127.0.0.1:8786". Default: ``n_jobs`` processes on
-            this machine, which end with the call.
         progress : callable, optional
             Called as progress(stage, done, total).
 
@@ -180,8 +166,7 @@ class StringKernel(Parameters):
         -------
         int64 counts, or float64 if normalised or weighted and for "subsequence" and "local_rank", of shape (documents, others).
         """
-        check_engine(engine, scheduler)
-        runtime = Runtime(self.n_jobs, self.memory_limit, progress=progress, engine=engine, scheduler=scheduler, resume=resume)
+        runtime = Runtime(self.n_jobs, self.memory_limit, progress=progress)
         return self.compute(documents, others, runtime=runtime, normalize=normalize, domains=domains, classes=classes, out=out)
 
     def compute(
@@ -199,8 +184,6 @@ class StringKernel(Parameters):
         ngram_range, _ = self.check_parameters()
         if out is not None and not Path(out).absolute().parent.is_dir():
             raise FileNotFoundError(f"{Path(out).absolute().parent}: no such folder for out={str(out)!r}; make it first")
-        if runtime.resume is not None:
-            check_folder(runtime.resume)
         symmetric = others is None or others is documents
         rows = documents if isinstance(documents, Corpus) and symmetric else Corpus(as_documents(documents))
         columns = None if symmetric else as_documents(others, name="others")
@@ -214,12 +197,7 @@ class StringKernel(Parameters):
             "weighting": self.make_weighting(n_cols, domains, classes),
             "normalize": self.normalize if normalize is None else normalize,
         }
-        kept = None if runtime.resume is None else Checkpoint.open(runtime.resume, describe_gram(*compared, **options))
-        with (
-            nullcontext(kept) if kept is None else kept as checkpoint,
-            on_engine(runtime, reserved=8 * n_rows * n_cols if out is None else 0) as ready,
-        ):
-            return compute_gram(*compared, **options, runtime=ready, out=out, checkpoint=checkpoint)
+        return compute_gram(*compared, **options, runtime=runtime, out=out)
 
     def make_weighting(self, n: int, domains: Any = None, classes: Any = None) -> Weighting | None:
         """The weighting for n documents of these domains and classes; None if there is none."""

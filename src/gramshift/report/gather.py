@@ -86,7 +86,6 @@ def gather_contents(
     fit, model = compared._fit, compared._fit.model
     if model.similarities is None or not model.similarities.by_counts:
         raise InputError("a report needs string kernels: of other kernels the parts of a text are not known")
-    landmarks = fit.compared
     report = progress or (lambda *_: None)
     report("report", 0, 1)
     classes = [str(label) for label in classifier.classes_]
@@ -95,7 +94,7 @@ def gather_contents(
     doubtful = np.argsort(sure.max(axis=1), kind="stable")[: max_explained if compared is classifier else 0].tolist()
     spans = dict(zip(doubtful, _find_spans(model, [target.texts[i] for i in doubtful], progress), strict=True))
     features = _describe_again(compared, listed, source, target)
-    neighbours = _find_neighbours(model, target, source, landmarks, features, progress)
+    neighbours = _find_neighbours(model, target, source, features, progress)
     reference_labels = _read_reference_labels(reference, target)
     joined = np.maximum(classifier.labeled_iter_[classifier.labeled_iter_ != 0], 0).tolist()
     documents = [
@@ -119,9 +118,8 @@ def gather_contents(
         for i, (row, near) in enumerate(zip(rows, neighbours, strict=True))
     ]
     names = list(map(str, fit.all_labels))
-    is_source = compared._fit.labeled_iter[landmarks] == 0  # unlabelled documents too
-    shown_names = [names[row] for row in landmarks.tolist()]
-    before, after = draw_maps(model, shown_names, is_source, per_kind=per_kind, features=features)
+    is_source = compared._fit.labeled_iter == 0  # unlabelled documents too
+    before, after = draw_maps(model, names, is_source, per_kind=per_kind, features=features)
     history = [step | {name: _by_name(step[name]) for name in ("added", "labels")} for step in classifier.history_]
     stages = {f"round {number}": step["labels"] for number, step in enumerate(history, start=1)}
     called = compared._fit.reference if compared is classifier else PLAIN
@@ -151,7 +149,7 @@ def gather_contents(
         changes=list(shown.changes),
         model_parameters={name: str(value) for name, value in _in_effect(classifier).items()},
         share_names=list(stages),
-        notes=_notes(len(target.texts), len(doubtful), is_source, compared.landmarks_ is not None, per_kind),
+        notes=_notes(len(target.texts), len(doubtful), is_source, per_kind),
         target_name=shown.target_name,
         command=shown.command,
         issues=list(_ask_for_issues(classifier) if shown.issues is None else shown.issues),
@@ -189,7 +187,7 @@ def list_issues(issues: Iterable[Issue]) -> list[IssueEntry]:
 
 def _ask_for_issues(classifier: Any) -> list[IssueEntry]:
     """The problems that a classifier knows of; none of one that was loaded or has not all texts."""
-    if not isinstance(classifier, TransductiveClassifier) or classifier.landmarks_ is not None:
+    if not isinstance(classifier, TransductiveClassifier):
         return []
     calibration = classifier._fit.calibration
     return [] if calibration is None or calibration.held_out is None else list_issues(classifier.issues_)
@@ -230,20 +228,18 @@ def _find_neighbours(
     model: Model,
     target: TargetDocuments,
     source: SourceDocuments,
-    landmarks: NDArray[np.intp],
     features: LinearFeatures | None,
     progress: Progress | None,
 ) -> Iterator[list[Neighbour]]:
-    """Yield the nearest source documents of each target document, looked for among those that the fit compares with."""
-    known = landmarks[landmarks < len(source.texts)].tolist()
+    """Yield the nearest source documents of each target document, most similar first."""
     if features is not None:
-        numbers = np.arange(len(source.texts), len(source.texts) + len(target.texts))
-        found = choose_nearest(features.rows(numbers, np.array(known, np.intp)), len(numbers), progress)
+        n_source = len(source.texts)
+        numbers = np.arange(n_source, n_source + len(target.texts))
+        found = choose_nearest(features.rows(numbers, np.arange(n_source)), len(numbers), progress)
     else:
-        found = find_nearest(model, target.texts, [source.texts[row] for row in known], progress=progress)
+        found = find_nearest(model, target.texts, source.texts, progress=progress)
     for near in found:
-        rows = [(known[place], value) for place, value in near]
-        yield [Neighbour(str(source.ids[row]), str(source.labels[row]), value, source.texts[row]) for row, value in rows]
+        yield [Neighbour(str(source.ids[row]), str(source.labels[row]), value, source.texts[row]) for row, value in near]
 
 
 def _read_labels(
@@ -261,7 +257,7 @@ def _read_labels(
 
 
 def _find_spans(model: Model, texts: Sequence[str], progress: Progress | None) -> Iterator[list[Span]]:
-    """Yield the spans of each text, which is a document of the fit, landmark or not."""
+    """Yield the spans of each text, which is a document of the fit."""
     place = {text: number for number, text in reversed(list(enumerate(model.documents)))}
     own = [place.get(text, -1) for text in texts]
     for text, by_character in zip(texts, spread_scores(model, texts, own=own, progress=progress), strict=True):
@@ -329,11 +325,9 @@ def _by_name(counts: dict[Any, int]) -> dict[str, int]:
     return {str(label): count for label, count in counts.items()}
 
 
-def _notes(n_target: int, n_explained: int, is_source: NDArray[np.bool_], by_landmarks: bool, per_kind: int) -> list[str]:
+def _notes(n_target: int, n_explained: int, is_source: NDArray[np.bool_], per_kind: int) -> list[str]:
     """Tell what was sampled or left out."""
     notes = []
-    if by_landmarks:
-        notes.append(f"Documents were compared with {len(is_source)} landmarks; neighbours and maps show these alone.")
     if not n_explained:
         notes.append("This method does not look at character n-grams, so that no text has highlights.")
     elif n_explained < n_target:

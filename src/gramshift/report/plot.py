@@ -115,14 +115,12 @@ def map(classifier: TransductiveClassifier, *, ax: Any = None, per_kind: int = P
     It shows up to ``per_kind`` of either, by the kernel of the fit, adapted if it was.
     """
     fit = _fit_with_target(classifier)
-    names, is_source = list(map_str(fit.all_labels)), fit.labelling.is_source
     if not len(fit.model.documents):
         raise InputError("a map places documents, and this classifier was loaded from a file without texts; fit it here")
-    compared = fit.compared.tolist()
     features = None
     if fit.model.ngrams is not None:
         features = describe_linear(fit, ListedCorpus(list(fit.model.documents)), classifier.n_jobs)
-    labels, is_source = [names[row] for row in compared], is_source[fit.compared]
+    labels, is_source = list(map_str(fit.all_labels)), fit.labelling.is_source
     before, after = draw_maps(fit.model, labels, is_source, per_kind=per_kind, features=features)
     points = after or before
     if points is None:

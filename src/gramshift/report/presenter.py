@@ -39,8 +39,7 @@ def write_report(
     """Write the page of a fit, with what the classifier knows and what the user adds to it."""
     fit, texts = classifier._fit, target_texts(classifier._fit)
     if texts is None:
-        advice = "fit it here on texts, without sample and landmarks"
-        raise InputError(f"a report shows texts, and this classifier has not kept them all: {advice}")
+        raise InputError("a report shows texts, and this classifier has not kept them all: fit it here on texts")
     if not texts:
         raise InputError("a report is about target documents, and this classifier was fitted without any: give target=...")
     if len(texts) > MOST_SHOWN:

@@ -1,1 +1,1 @@
-"""With what work runs: threads or Dask workers, memory, finished pieces on disk, progress."""
+"""With what work runs: threads or Dask workers, memory, files, progress."""

@@ -1,19 +1,13 @@
-"""What a fit takes in memory, disk and time, and whether that fits; if not, in words what would.
+"""What a fit takes in memory and time, and whether that fits; if not, in words what would.
 
 The figures were read off runs on a machine of 2 cores, with reviews as texts.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gramshift.errors import MemoryLimitError
 from gramshift.runtime.memory import free_memory, human, parse_bytes
 from gramshift.runtime.threads import count_threads
-
-MOST_IN_PIECE = 8192  # documents
-PIECE_CELLS = 1 << 21  # enough to be worth a start, little enough to be held by every thread
-PIECE_AGAIN = 2048  # documents that are sorted at once, with the landmarks, at least
-IN_MEMORY = 4  # pieces are kept on disk if they would take more than this part of the memory
 
 BASE = 250 << 20  # bytes: Python and its libraries
 LABEL_CHARACTER, USUAL_LABEL = 8, 32  # bytes in two arrays, of labels and of those without adapting; characters
@@ -26,10 +20,6 @@ EXPLAINED_TOGETHER, LINEAR_TOGETHER = 1 << 21, 1 << 18  # characters that are ex
 EXPLAINED_CHARACTER, LONG_CHARACTER = 75, 320  # of texts as they mostly are, and at worst, which one long text can be
 LONG_CLASS = 33  # the same for every class after the second
 LINEAR_PAGE = 80 << 20  # bytes of a page of a linear fit, beside its texts
-LOADED = 65 << 20  # compiled code and tables that a fit with landmarks has beside the base
-BUILT_NGRAM, LOOKED_UP_NGRAM = 19, 8  # an n-gram of a landmark while these are found, and afterwards
-PIECE_BYTES = 40 << 20  # a piece while a thread works on it
-SQUARES, SQUARES_OF_THREAD = 3, 2  # arrays of landmarks times landmarks, in double precision
 PER_DOCUMENT = 400  # label, id, scores, where it comes from
 
 BEST_TRAININGS = 10  # five rounds, one for shares of classes, and four by halves for held-out scores
@@ -43,29 +33,23 @@ LINEAR_EXPLAINED_SECONDS, EXPLAINED_CHARACTER_SECONDS = 3e-4, 3e-6  # a document
 LINEAR_PAGE_SECONDS = 1.2  # the page itself
 PROBLEM_SECONDS = 6e-7  # a character that is looked through for problems in the data
 
-START, LANDMARK_START, COMMAND_START = 0.4, 0.3, 2.4  # seconds: loading compiled code
+START, COMMAND_START = 0.4, 2.4  # seconds: loading compiled code
 COMMAND_SECONDS = 2e-4  # a document that is read, checked and written
 NGRAM_SECONDS = 5e-8  # of one core, as all that follow: sorting and placing an n-gram
-SORTED_SECONDS = 1.8e-7  # the same for a part of the documents with the landmarks, and comparing these
 CELL_SECONDS = 8e-8  # filling a cell of the gram, and all passes over it
-DISK_SECONDS = 4e-8  # the same passes, where they come from a disk
 FLOP_SECONDS, DOUBLE_SECONDS = 5e-12, 2.1e-11  # in single and double precision
 EXPLAINED_SECONDS, PAIR_SECONDS = 5e-3, 1.5e-6  # a document that is explained, and each that it is compared with
-LOOK_UP_SECONDS = 6.6e-8  # an n-gram of a document among those of the landmarks
-LANDMARK_CELL_SECONDS = 5.6e-8  # a similarity to a landmark, and all passes over it
 
 
 @dataclass(frozen=True)
 class Needs:
-    """What something takes, as estimated: bytes of memory, seconds, bytes of disk."""
+    """What something takes, as estimated: bytes of memory, and seconds."""
 
     n_bytes: int
     seconds: float
-    disk: int = 0
 
     def __str__(self) -> str:
-        disk = f", {human(self.disk)} of disk" if self.disk else ""
-        return f"about {human(self.n_bytes)} of memory{disk} and {in_words(self.seconds)}"
+        return f"about {human(self.n_bytes)} of memory and {in_words(self.seconds)}"
 
 
 @dataclass(frozen=True)
@@ -96,6 +80,12 @@ class Work:
     @property
     def n(self) -> int:
         return self.n_source + self.n_target
+
+    def with_target(self, n_target: int) -> "Work":
+        """The same with so many target documents, all documents as long as before on average."""
+        n_characters = self.n_characters * (self.n_source + n_target) // max(1, self.n)
+        n_explained = min(self.n_explained, n_target)
+        return replace(self, n_target=n_target, n_characters=n_characters, n_explained=n_explained)
 
     @property
     def labels(self) -> int:
@@ -134,17 +124,7 @@ class Work:
         return COMMAND_START + COMMAND_SECONDS * self.n if self.command else 0.0
 
 
-def piece_size(n_landmarks: int, *, again: bool = False) -> int:
-    """Documents in a piece: the same for every run with so many landmarks, on any machine.
-
-    As many as there are landmarks at least, where these are sorted ``again`` with every piece.
-    """
-    if again:
-        return min(MOST_IN_PIECE, max(PIECE_AGAIN, 1 << (n_landmarks - 1).bit_length()))
-    return min(MOST_IN_PIECE, max(64, 1 << (PIECE_CELLS // max(1, n_landmarks)).bit_length() - 1))
-
-
-def estimate_exact(work: Work, *, on_disk: bool = False) -> Needs:
+def estimate_exact(work: Work) -> Needs:
     """Estimate what a fit with a gram takes, and what a command does beside it."""
     n, n_training, n_ngrams = work.n, work.n_training, work.n_ngrams
     flops = n_training**3 + (2 * n_training**2 * n if work.adapts else 0)
@@ -154,16 +134,10 @@ def estimate_exact(work: Work, *, on_disk: bool = False) -> Needs:
     if work.command:
         of_one_core += DOUBLE_SECONDS * n_training**3  # those of the command, and of the fit to compare with
     trained = PER_TRAINING_CELL * (n * work.n_source + n_training**2)
-    held = max(PER_NGRAM * n_ngrams, trained)
-    if not on_disk:
-        filling = COMPUTED_CELL * n * n + INDEXED_NGRAM * n_ngrams
-        held = max(held, filling, (COMPUTED_CELL + KEPT_CELL) * n * n, KEPT_CELL * n * n + trained)
-    seconds = START + of_one_core / count_threads(work.jobs) + (DISK_SECONDS * n * n if on_disk else 0)
-    return Needs(
-        BASE + work.labels + max(held, work.page(n)),
-        seconds + work.page_seconds(n) + work.command_seconds,
-        16 * n * n if on_disk else 0,
-    )
+    filling = COMPUTED_CELL * n * n + INDEXED_NGRAM * n_ngrams
+    held = max(PER_NGRAM * n_ngrams, filling, (COMPUTED_CELL + KEPT_CELL) * n * n, KEPT_CELL * n * n + trained)
+    seconds = START + of_one_core / count_threads(work.jobs) + work.page_seconds(n) + work.command_seconds
+    return Needs(BASE + work.labels + max(held, work.page(n)), seconds)
 
 
 def estimate_linear(work: Work) -> Needs:
@@ -183,44 +157,19 @@ def estimate_linear(work: Work) -> Needs:
     return Needs(BASE + held + PER_DOCUMENT * work.n + work.labels, seconds)
 
 
-def check_linear(work: Work, allowed: int, way: str) -> Needs:
-    """Refuse a linear fit that does not fit into memory, with the number of target documents that do."""
-    needs = estimate_linear(work)
+def check_memory(work: Work, allowed: int, *, linear: bool, way: str) -> Needs:
+    """Refuse a fit that does not fit into memory, with the ``way`` to take a sample of the target that does."""
+    estimate = estimate_linear if linear else estimate_exact
+    needs = estimate(work)
     if needs.n_bytes <= allowed:
         return needs
-    none = estimate_linear(replace(work, n_source=0, n_target=0, n_characters=0)).n_bytes + SORTED_TOGETHER
-    each = max(1, needs.n_bytes - none) / max(1, work.n)
-    n_target = int((allowed - none) / each) - work.n_source
-    advice = f"take a sample of the target: {way.format(n_target)}" if n_target > 0 else "allow more memory"
+    low, high = 0, work.n_target  # of which the first fits, and the second does not
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if estimate(work.with_target(middle)).n_bytes <= allowed else (low, middle)
+    advice = f"take a sample of the target: {way.format(low)}" if low else "allow more memory"
     what = f"{work.n_source} source and {work.n_target} target documents"
     raise MemoryLimitError(f"{what} take {needs}, but the memory limit is {human(allowed)}: {advice}")
-
-
-def estimate_landmarks(
-    work: Work, n_landmarks: int, *, cell_bytes: int = 4, memory: int | None = None, kept: bool = False
-) -> Needs:
-    """Estimate a fit with landmarks; pieces that are ``kept``, or take more than a quarter of ``memory``, are on disk."""
-    n, m, n_threads = work.n, min(n_landmarks, work.n), count_threads(work.jobs)
-    again = cell_bytes > 4  # not counts
-    pieces = cell_bytes * n * m
-    in_memory = not kept and (memory is None or pieces <= memory // IN_MEMORY)
-    of_document = work.n_ngrams / max(1, n)
-    in_piece = piece_size(m, again=again)
-    n_pieces = -(-n // in_piece)
-    n_at_once = min(n_threads, n_pieces)
-    flops = (2 * work.n_source + 2 * work.n_training) * m * m + 4 * m**3
-    of_one_core = DOUBLE_SECONDS * flops + LANDMARK_CELL_SECONDS * n * m
-    if again:
-        of_one_core += SORTED_SECONDS * of_document * (n + n_pieces * m)
-        encoding = PER_NGRAM * of_document * (min(n, in_piece) + m) + 3 * cell_bytes * min(n, in_piece) * m
-    else:
-        of_one_core += LOOK_UP_SECONDS * of_document * (n + m)
-        encoding = of_document * m * LOOKED_UP_NGRAM + PIECE_BYTES * n_at_once
-        encoding = max(BUILT_NGRAM * of_document * m, encoding)
-    held = LOADED + max(encoding, 8 * m * m * (SQUARES + SQUARES_OF_THREAD * n_at_once)) + PER_DOCUMENT * n
-    total = BASE + work.labels + max(int(held) + (pieces if in_memory else 0), work.page(m))
-    seconds = LANDMARK_START + of_one_core / n_threads + work.page_seconds(m) + work.command_seconds
-    return Needs(total, seconds, 0 if in_memory else pieces)
 
 
 def in_words(seconds: float) -> str:
@@ -235,65 +184,6 @@ def roughly(seconds: float) -> str:
     """Tell a time in whole units: 100 -> "100 seconds", 5000 -> "83 minutes", 50000 -> "14 hours"."""
     size, unit = (1, "seconds") if seconds < 120 else (60, "minutes") if seconds < 7200 else (3600, "hours")
     return f"{seconds / size:.0f} {unit}"
-
-
-SUGGESTED = 2000  # landmarks
-
-
-def most_landmarks(work: Work, limit: int, most: int, *, cell_bytes: int = 4, kept: bool = False) -> int:
-    """Find how many landmarks the memory allows, up to ``most``."""
-    largest, in_memory = min(most, work.n), limit // IN_MEMORY // (cell_bytes * max(1, work.n))
-
-    def find(low: int, high: int) -> int:
-        """The most from ``low`` to ``high`` that fit; one less than ``low`` if none do."""
-        while low <= high:
-            middle = (low + high) // 2
-            needs = estimate_landmarks(work, middle, cell_bytes=cell_bytes, memory=limit, kept=kept)
-            low, high = (middle + 1, high) if needs.n_bytes <= limit else (low, middle - 1)
-        return high
-
-    beyond = max(1, in_memory + 1)  # from there on pieces are on disk, and fewer bytes are needed again
-    found = find(beyond, largest)
-    return max(1, found if found >= beyond else find(1, min(in_memory, largest)))
-
-
-def check_exact(
-    work: Work, allowed: int, *, may_use_disk: bool, options: Mapping[str, str], cell_bytes: int = 4
-) -> tuple[Needs, bool]:
-    """Tell what a fit needs, and whether its gram must be on disk; refuse it, with what each way takes, if none fits.
-
-    ``options`` tell what to type for "disk" and "landmarks", if there are these ways; in the latter {} is their number, and
-    similarities to them have ``cell_bytes``.
-    """
-    in_memory, on_disk = estimate_exact(work), estimate_exact(work, on_disk=True)
-    if in_memory.n_bytes <= allowed:
-        return in_memory, False
-    if may_use_disk and on_disk.n_bytes <= allowed:
-        return on_disk, True
-    ways = {"exactly ": in_memory}
-    if "disk" in options:
-        ways[f"exactly with the kernel matrix on disk ({options['disk']}) "] = on_disk
-    if "landmarks" in options:
-        bare = replace(work, n_explained=min(work.n_explained, 1))
-        for n in (most_landmarks(bare, allowed, SUGGESTED, cell_bytes=cell_bytes), SUGGESTED):
-            needs = estimate_landmarks(bare, n, cell_bytes=cell_bytes, memory=allowed)
-            if needs.n_bytes <= allowed:
-                break
-        ways[f"with landmarks ({options['landmarks'].format(n)}) "] = needs
-    sizes = "; ".join(f"{name}{one}" for name, one in ways.items())
-    what = f"{work.n_source} source and {work.n_target} target documents"
-    raise MemoryLimitError(f"{what} do not fit into {human(allowed)}, the memory limit: {sizes}")
-
-
-def check_landmarks_fit(work: Work, n_landmarks: int, allowed: int, *, cell_bytes: int, kept: bool) -> Needs:
-    """Refuse landmarks that are too many for the memory, with the number that fits."""
-    needs = estimate_landmarks(work, n_landmarks, cell_bytes=cell_bytes, memory=allowed, kept=kept)
-    if needs.n_bytes > allowed:
-        fitting = most_landmarks(work, allowed, n_landmarks, cell_bytes=cell_bytes, kept=kept)
-        least = estimate_landmarks(work, fitting, cell_bytes=cell_bytes, memory=allowed, kept=kept).n_bytes <= allowed
-        advice = f"{fitting} would fit" if least else "allow more memory"
-        raise MemoryLimitError(f"{n_landmarks} landmarks need {needs}, but the memory limit is {human(allowed)}: {advice}")
-    return needs
 
 
 def memory_of(limit: int | float | str | None) -> int:

@@ -1,28 +1,20 @@
-"""With what a computation runs: threads or Dask workers, how much memory, who is told of progress, how work is cut."""
+"""With what a computation runs: threads, how much memory, who is told of progress, how work is cut."""
 
-import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Self, TypeVar
 
-from gramshift.errors import InputError, InputTypeError
 from gramshift.runtime.budget import memory_of
-from gramshift.runtime.cluster import Cluster, open_cluster
 from gramshift.runtime.memory import require
 from gramshift.runtime.threads import Progress, Report, count_threads, run_threads
 
 T = TypeVar("T")
-ENGINES = ("threads", "dask")
 STAGES = {
     "reading": "documents are read",
     "index": "the n-grams of documents are found",
     "diagonal": "documents are compared with themselves",
-    "resume": "finished tiles are read",
     "gram": "documents are compared with each other",
-    "landmarks": "documents are compared with landmarks",
-    "sums": "sums over documents are made for a training",
     "rounds": "rounds of a fit whose kernel changes",
     "training": "a classifier is trained",
     "sureness": "held-out scores are worked out, for probabilities",
@@ -46,28 +38,13 @@ class Runtime:
     """With what a computation runs. It decides how long something takes, never what comes out of it."""
 
     n_jobs: int | None = -1
-    """As in scikit-learn: the number of threads, or of Dask workers that are started; -1 for all cores."""
+    """As in scikit-learn: the number of threads; -1 for all cores."""
     memory_limit: int | float | str | None = None
     """Bytes that may be used, or a size such as "2 GB"; None for all that is free."""
-    cluster: Cluster | None = None
-    """The Dask workers to work on; None for threads of this process."""
     progress: Progress | None = None
     """Called as progress(stage, done, total), from the thread that asked for the work."""
     tile: tuple[int, int] | None = None
     """The height and width of the tiles of a gram; None for what suits memory and threads."""
-    tiles_in_file: int | None = None
-    """How many tiles a file of a checkpoint holds; None for as many as make neither many files nor large ones."""
-    piece_size: int | None = None
-    """How many documents are compared with the landmarks at a time; None for what suits their number."""
-    held: int | None = None
-    """How many bytes of similarities to landmarks are held in memory; if there are more, they are on disk. None for what
-    suits the memory limit."""
-    engine: str = "threads"
-    """Where work is to be done: on threads of this process, or by Dask workers."""
-    scheduler: str | None = None
-    """The address of a Dask scheduler that runs already; None for workers that are started for the time of the work."""
-    resume: str | os.PathLike[str] | None = None
-    """The folder in which finished work is kept, to go on with after an interruption; None to keep none."""
     announced_from: float = 20.0
     """How many seconds a gram must take to be worth a word beforehand."""
 
@@ -121,30 +98,3 @@ class Runtime:
         assert stage in STAGES, stage
         progress = self.progress
         return self if progress is None else replace(self, progress=lambda _, done, total: progress(stage, done, total))
-
-
-def check_engine(engine: Any, scheduler: Any = None) -> None:
-    """Raise an error if there is no such engine, or if it has no use for the address of a scheduler."""
-    if engine not in ENGINES:
-        raise InputError(f"engine={engine!r}: must be one of {', '.join(map(repr, ENGINES))}")
-    if scheduler is not None and not isinstance(scheduler, str):
-        raise InputTypeError(f"scheduler={scheduler!r}: give the address of a Dask scheduler, such as 'tcp://127.0.0.1:8786'")
-    if scheduler is not None and engine != "dask":
-        raise InputError(f"scheduler={scheduler!r} is for engine='dask', not for engine={engine!r}")
-
-
-@contextmanager
-def on_engine(runtime: Runtime, *, reserved: int = 0) -> Iterator[Runtime]:
-    """The same runtime with its engine ready: as it is for threads, with the workers of a cluster for Dask.
-
-    If the workers are to be started on this machine, there are ``n_jobs`` of them. What the memory limit leaves beside the
-    ``reserved`` bytes, which this process will take, is shared by them and this process.
-    """
-    check_engine(runtime.engine, runtime.scheduler)
-    if runtime.engine == "threads" or runtime.cluster is not None:
-        yield runtime
-        return
-    n_workers = runtime.n_threads
-    share = max(1, runtime.memory - reserved) // (n_workers + 1)
-    with open_cluster(runtime.scheduler, n_workers=n_workers, memory_limit=share) as cluster:
-        yield replace(runtime, cluster=cluster)

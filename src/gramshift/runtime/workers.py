@@ -1,35 +1,120 @@
-"""Dask workers that can be trusted with our tasks: of the same versions, started here or found at an address; their values."""
+"""Dask workers, started on this machine or found at an address, that run one task for each item."""
 
 import logging
-import multiprocessing
 import os
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, TypeVar
+from uuid import uuid4
 
-from gramshift.errors import InputError, MissingPackageError, ScriptError
+from gramshift.errors import InputError, MemoryLimitError, MissingPackageError
+from gramshift.runtime.memory import human, require
 from gramshift.runtime.replacing import UNDER_WAY
 
+T = TypeVar("T")
 COMMAND = "pip install 'gramshift[dask]'"
 PACKAGES = ("gramshift", "numpy", "numba")
 """The last two decide how floating-point sums are rounded, and with one version each the bits are the same everywhere."""
+LEAST_BYTES = 300 * 10**6  # for a worker: it takes two thirds of that before it does anything
+POLL_SECONDS, LOOK_SECONDS = 0.02, 1.0  # between two looks for results, and for workers where there are no results
+ALONE = {
+    # what Dask does beside the work; as often as it does by itself, that takes a tenth of each core
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "2s",
+    # pages would show all users of this machine what is computed: no certificate is asked for there
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+}
 
 
-def require_dask(engine: str, scheduler: str | None) -> None:
-    """Raise an error that says what to install, if a package is missing that this ``engine``, as the user wrote it, needs."""
+@dataclass(frozen=True)
+class Patience:
+    """How many seconds something is waited for before an error says that it does not come."""
+
+    connect: float = 5
+    """Seconds for a scheduler to answer."""
+    arrive: float = 30
+    """Seconds for its first worker to be there."""
+    start: float = 120
+    """Seconds for the workers that are started on this machine to be there."""
+    deserted: float = 60
+    """Seconds for a worker that can work, when all are gone or paused in the middle."""
+
+
+PATIENCE = Patience()
+
+
+def require_dask(scheduler: str | None) -> None:
+    """Raise an error that says what to install, if a package is missing."""
     if find_spec("distributed") is None:
-        raise MissingPackageError(f"{engine} needs dask and distributed: {COMMAND}", name="distributed")
+        raise MissingPackageError(f"--engine dask needs dask and distributed: {COMMAND}", name="distributed")
     if scheduler is None and find_spec("cryptography") is None:
-        words = f"{engine} needs cryptography to close workers on this machine to its other users: {COMMAND}"
+        words = f"--engine dask needs cryptography to close workers on this machine to its other users: {COMMAND}"
         raise MissingPackageError(words, name="cryptography")
+
+
+@contextmanager
+def open_workers(scheduler: str | None, *, n_workers: int, memory_limit: int, patience: Patience = PATIENCE) -> Iterator[Any]:
+    """A Dask client of the scheduler with this address; with None of ``n_workers`` processes on this machine.
+
+    Each of the latter may use ``memory_limit`` bytes. They end with the client, and with this process however it ends.
+    """
+    require_dask(scheduler)
+    with _quiet():
+        if scheduler is not None:
+            with _connect(scheduler, patience) as client:
+                yield client
+        else:
+            require("a Dask worker", LEAST_BYTES, memory_limit, "raise --memory, or have fewer workers: --jobs")
+            with _start(n_workers, memory_limit, patience) as client:
+                yield client
+
+
+def run_tasks(
+    client: Any,
+    function: Callable[..., T],
+    arguments: tuple[Any, ...],
+    items: Iterable[Any],
+    receive: Callable[[Any, T], None],
+    *,
+    name: Callable[[Any], str],
+    patience: Patience = PATIENCE,
+) -> None:
+    """Call receive(item, function(*arguments, item)) for all items, as workers finish them; Dask gives lost tasks to others.
+
+    ``name`` is what the task of an item is called in Dask's dashboard. After an error or Ctrl-C no other task is started.
+    """
+    from distributed import as_completed
+
+    tasks = {
+        client.submit(_call, own_versions(), function, *arguments, item, key=f"{name(item)}-{uuid4().hex[:12]}"): item
+        for item in items
+    }
+    completed, seen_working = as_completed(tasks, loop=client.loop), time.monotonic()
+    limit = _find_limit(client)
+    try:
+        while completed.count():
+            for task in completed.next_batch(block=False):
+                receive(tasks[task], _result(client, task, limit))
+                seen_working = time.monotonic()
+            now = time.monotonic()
+            if now - seen_working > min(LOOK_SECONDS, patience.deserted) and _find_statuses(client) - {"paused"}:
+                seen_working = now
+            if now - seen_working > patience.deserted:
+                raise _deserted(client, limit)
+            time.sleep(POLL_SECONDS)
+    except BaseException:
+        with suppress(Exception):  # there is an error already, which says more
+            client.cancel(list(tasks))
+        raise
 
 
 @cache
@@ -38,8 +123,67 @@ def own_versions() -> tuple[str, ...]:
     return tuple(version(package) for package in PACKAGES)
 
 
-def check_versions(client: Any) -> None:
-    """Raise a ValueError that says which worker has what, if one of them has not what this process has.
+def _call(ours: tuple[str, ...], function: Callable[..., T], *arguments: Any) -> T:
+    """function(*arguments), on a worker that may have joined after the others were asked for versions."""
+    if own_versions() != ours:
+        raise InputError(f"this worker has {own_versions()} of {PACKAGES}, not {ours}")
+    return function(*arguments)
+
+
+def _result(client: Any, task: Any, limit: str) -> Any:
+    """Return what a task returned; raise its error, in words where it is one of Dask's."""
+    from distributed import CancelledError, KilledWorker
+
+    try:
+        return task.result()
+    except CancelledError:
+        if client.status == "running":
+            words = "the Dask workers that had the model are gone: give the same command again, finished files are kept"
+            raise ConnectionError(words) from None
+        raise _gone(client) from None
+    except KilledWorker:
+        words = f"workers died again and again over the task {task.key.rpartition('-')[0]}, most likely for want of memory"
+        raise MemoryLimitError(f"{words}{limit}: give each worker more memory") from None
+    except Exception:
+        try:
+            _check_versions(client)  # it may come from a worker that joined with another version
+        except OSError:
+            raise _gone(client) from None
+        raise
+
+
+def _find_workers(client: Any) -> list[dict[str, Any]]:
+    """What the scheduler knows of its workers."""
+    if client.status == "running":
+        with suppress(OSError):
+            return list(client.scheduler_info(n_workers=-1)["workers"].values())
+    raise _gone(client)
+
+
+def _find_statuses(client: Any) -> set[str]:
+    return {worker["status"] for worker in _find_workers(client)}
+
+
+def _deserted(client: Any, limit: str) -> Exception:
+    """No worker is left, or none that works."""
+    if _find_statuses(client):
+        return MemoryLimitError(f"all Dask workers are paused for want of memory{limit}: give each of them more")
+    return ConnectionError(f"the Dask scheduler at {client.scheduler.address} has no workers left: start some and try again")
+
+
+def _gone(client: Any) -> ConnectionError:
+    where = client.scheduler.address if client.scheduler is not None else "the given address"
+    return ConnectionError(f"the Dask scheduler at {where} has gone away in the middle of the work: start it and try again")
+
+
+def _find_limit(client: Any) -> str:
+    """Tell in words how much memory the smallest worker may use, if there is a limit."""
+    limits = [worker["memory_limit"] for worker in _find_workers(client) if worker["memory_limit"]]
+    return f" (the smallest may use {human(min(limits))})" if limits else ""
+
+
+def _check_versions(client: Any) -> None:
+    """Raise an error that says which worker has what, if one of them has not what this process has.
 
     Workers are asked by a function of the standard library, so that one without our package can answer too.
     """
@@ -58,44 +202,9 @@ def check_versions(client: Any) -> None:
             )
 
 
-def call_checked(ours: tuple[str, ...], function: Any, arguments: Any, keywords: Any, item: Any) -> Any:
-    """function(*arguments, item, **keywords), on a worker that may have joined after the others were asked for versions."""
-    if own_versions() != ours:
-        raise InputError(f"this worker has {own_versions()} of {PACKAGES}, not {ours}")
-    return function(*arguments, item, **keywords)
-
-
-@dataclass(frozen=True)
-class Patience:
-    """How many seconds something is waited for before an error says that it does not come."""
-
-    connect: float = 5
-    """Seconds for a scheduler to answer."""
-    arrive: float = 30
-    """Seconds for its first worker to be there."""
-    start: float = 120
-    """Seconds for the workers that are started on this machine to be there."""
-    deserted: float = 60
-    """Seconds for a worker that can work, when all are gone or paused in the middle."""
-
-
-PATIENCE = Patience()
-ALONE = {
-    # what Dask does beside the work; as often as it does by itself, that takes a tenth of each core
-    "distributed.worker.profile.enabled": False,
-    "distributed.admin.tick.interval": "1s",
-    "distributed.admin.system-monitor.interval": "2s",
-    # pages would show all users of this machine what is computed: no certificate is asked for there
-    "distributed.scheduler.http.routes": [],
-    "distributed.worker.http.routes": [],
-}
-PREFIX = "gramshift-dask-"
-UNGUARDED = "unguarded"
-
-
 @contextmanager
-def local_workers(n_workers: int, memory_limit: int, patience: Patience) -> Iterator[Any]:
-    """A client of workers that end with it, and with this process however it ends.
+def _start(n_workers: int, memory_limit: int, patience: Patience) -> Iterator[Any]:
+    """A client of workers on this machine.
 
     Who reaches a scheduler can run anything as its user, and all users of this machine reach a port of it: certificates that
     only this process and its workers have, made anew each time, keep them out.
@@ -103,9 +212,7 @@ def local_workers(n_workers: int, memory_limit: int, patience: Patience) -> Iter
     import dask
     import distributed
 
-    _refuse_to_start_from_a_worker()
-    prefix = f"{PREFIX}{os.getpid()}-"
-    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix=f"gramshift-dask-{os.getpid()}-", ignore_cleanup_errors=True) as folder:
         UNDER_WAY.add(Path(folder))
         try:
             with (
@@ -124,35 +231,18 @@ def local_workers(n_workers: int, memory_limit: int, patience: Patience) -> Iter
                 distributed.Client(cluster, set_as_default=False, direct_to_workers=True) as client,
             ):
                 cluster.scale(n_workers)
-                _wait_for_workers(client, n_workers, Path(folder) / UNGUARDED, patience.start)
+                try:
+                    client.wait_for_workers(n_workers, timeout=patience.start)
+                except TimeoutError:
+                    words = f"{n_workers} Dask workers on this machine did not start within {patience.start:.0f} seconds"
+                    raise ConnectionError(words) from None
                 yield client
         finally:
             UNDER_WAY.discard(Path(folder))
 
 
-def _wait_for_workers(client: Any, n_workers: int, unguarded: Path, seconds: float) -> None:
-    begun = time.monotonic()
-    while len(client.nthreads()) < n_workers:
-        time.sleep(0.02)
-        if unguarded.exists():
-            raise ScriptError(
-                "each Dask worker begins by running this script, up to here, and would start workers of its own: put the "
-                "work of the script below a line: if __name__ == '__main__':"
-            )
-        if time.monotonic() - begun > seconds:
-            raise ConnectionError(f"{n_workers} Dask workers on this machine did not start within {seconds:.0f} seconds")
-
-
-def _refuse_to_start_from_a_worker() -> None:
-    """A worker that is being started runs the user's script first: if that comes here, tell the process that started it."""
-    if getattr(multiprocessing.current_process(), "_inheriting", False):
-        for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}{os.getppid()}-*"):
-            (folder / UNGUARDED).touch()
-        sys.exit(1)
-
-
 @contextmanager
-def connect(scheduler: str, patience: Patience) -> Iterator[Any]:
+def _connect(scheduler: str, patience: Patience) -> Iterator[Any]:
     """A client of workers that are there already, all with our versions."""
     import distributed
 
@@ -164,27 +254,27 @@ def connect(scheduler: str, patience: Patience) -> Iterator[Any]:
             client.close(timeout=1)  # left to the garbage collector, it would block the thread of a client to come
         if isinstance(error, OSError):
             raise ConnectionError(
-                f"scheduler={scheduler!r}: no Dask scheduler answers there; start one with 'dask scheduler', or leave the "
+                f"--scheduler {scheduler}: no Dask scheduler answers there; start one with 'dask scheduler', or leave the "
                 "address out for workers on this machine"
             ) from None
         raise InputError(
-            f"scheduler={scheduler!r}: give the address of a Dask scheduler, such as 'tcp://127.0.0.1:8786' ({error})"
+            f"--scheduler {scheduler}: give the address of a Dask scheduler, such as tcp://127.0.0.1:8786 ({error})"
         ) from None
     try:
         try:
             client.wait_for_workers(1, timeout=patience.arrive)
         except TimeoutError:
             raise ConnectionError(
-                f"scheduler={scheduler!r}: it has no workers; start some with 'dask worker {scheduler}'"
+                f"--scheduler {scheduler}: it has no workers; start some with 'dask worker {scheduler}'"
             ) from None
-        check_versions(client)
+        _check_versions(client)
         yield client
     finally:
         client.close(timeout=patience.connect)
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def _quiet() -> Iterator[None]:
     """Dask writes about lost workers and connections by itself; we say what matters in an error."""
     handlers = logging.getLogger("distributed").handlers
     levels = [handler.level for handler in handlers]
@@ -195,42 +285,3 @@ def quiet() -> Iterator[None]:
     finally:
         for handler, level in zip(handlers, levels, strict=False):
             handler.setLevel(level)
-
-
-@dataclass(eq=False)
-class Handle:
-    """A value on the workers. It is put there anew if it was lost with the only worker that held it."""
-
-    put: Callable[[], Any]
-    needs: tuple["Handle", ...] = ()
-
-    def __post_init__(self) -> None:
-        self.future = self.put()
-
-    def revive(self) -> None:
-        """Put the value, and those that it needs, there anew if they were lost."""
-        for handle in self.needs:
-            handle.revive()
-        if self.future.status in ("lost", "cancelled"):
-            self.future = self.put()
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("a handle can be an item, an entry of one, or an argument of functools.partial, and nothing else")
-
-
-def find_handles(value: Any) -> list[Handle]:
-    """Find the handles in an argument that stand where workers can find them."""
-    if isinstance(value, partial):
-        return [handle for part in (*value.args, *value.keywords.values()) for handle in find_handles(part)]
-    if isinstance(value, (list, tuple)):
-        return [part for part in value if isinstance(part, Handle)]
-    return [value] if isinstance(value, Handle) else []
-
-
-def with_futures(value: Any) -> Any:
-    """The argument with Dask's futures in the places of handles."""
-    if isinstance(value, Handle):
-        return value.future
-    if isinstance(value, (list, tuple)) and find_handles(value):
-        return [part.future if isinstance(part, Handle) else part for part in value]
-    return value

@@ -1,32 +1,20 @@
-"""Documents in memory with their prepared forms, and documents that come part after part because they do not fit into it."""
+"""Documents in memory with their prepared forms, and a sample of documents that do not fit into it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from itertools import chain
-from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
-from gramshift.text.documents import as_documents, dask_parts, is_dask
 from gramshift.text.steps import TextSteps
 from gramshift.text.words import number_words
 
 UNITS = ("character", "word")
-USUAL_LENGTH = 900  # characters
 DIGEST = 16  # bytes by which a document is known again
-
-
-@runtime_checkable
-class InParts(Protocol):
-    """Anything that tells how many documents it has, and gives them in lists, from the first on each time."""
-
-    def __len__(self) -> int: ...
-
-    def parts(self) -> Iterator[list[str]]: ...
 
 
 @dataclass(frozen=True)
@@ -43,10 +31,6 @@ class Corpus:
     @property
     def n_characters(self) -> int:
         return sum(map(len, self.texts))
-
-    def parts(self) -> Iterator[list[str]]:
-        """All documents at once."""
-        yield self.texts
 
     def form(self, steps: TextSteps, unit: str = "character") -> list[str]:
         """The documents after the text steps, as characters or with one character for every word; not to be changed.
@@ -71,97 +55,6 @@ class Corpus:
     def digests(self) -> list[bytes]:
         """What each document, as it was given, is known again by."""
         return [digest_of(text) for text in self.texts]
-
-
-@dataclass(frozen=True)
-class Joined:
-    """Several collections of documents, one after another."""
-
-    all: Sequence[InParts]
-
-    def __len__(self) -> int:
-        return sum(map(len, self.all))
-
-    def parts(self) -> Iterator[list[str]]:
-        for number, one in enumerate(self.all):
-            found = 0
-            for part in one.parts():
-                found += len(part)
-                yield part
-            if found != len(one):
-                raise InputError(f"input {number + 1} had {len(one)} documents at first and {found} now; it must not change")
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """Some documents of a collection, by their numbers, ascending."""
-
-    documents: InParts
-    rows: NDArray[np.intp]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @property
-    def n_characters(self) -> int:
-        """Return about how many: each document is taken to be as long as another."""
-        return count_characters(self.documents) * len(self.rows) // max(1, len(self.documents))
-
-    def parts(self) -> Iterator[list[str]]:
-        first = 0
-        for part in self.documents.parts():
-            low, high = np.searchsorted(self.rows, [first, first + len(part)])
-            yield [part[row - first] for row in self.rows[low:high].tolist()]
-            first += len(part)
-        if first != len(self.documents):
-            raise InputError(f"there were {len(self.documents)} documents at first and {first} now; they must not change")
-
-
-class Partitions:
-    """A dask bag or column of texts, which is looked through once to know its size."""
-
-    def __init__(self, documents: Any, name: str) -> None:
-        self._documents, self._name = documents, name
-        self._n, self.n_characters = 0, 0
-        for part in self.parts():
-            self._n += len(part)
-            self.n_characters += sum(map(len, part))
-
-    def __len__(self) -> int:
-        return self._n
-
-    def parts(self) -> Iterator[list[str]]:
-        return dask_parts(self._documents, name=self._name)
-
-
-def as_parts(documents: Any, *, name: str = "documents") -> InParts:
-    """Return documents that come in parts as they are, all others as a corpus."""
-    if is_dask(documents):
-        return Partitions(documents, name)
-    return documents if isinstance(documents, InParts) else Corpus(as_documents(documents, name=name))
-
-
-def count_characters(documents: InParts) -> int:
-    """Add up the characters of all documents; where only the number of documents is known, they are as long as reviews."""
-    if isinstance(documents, Joined):
-        return sum(map(count_characters, documents.all))
-    return int(getattr(documents, "n_characters", USUAL_LENGTH * len(documents)))
-
-
-def in_lists(parts: Iterable[list[str]], size: int) -> Iterator[list[str]]:
-    """Give the same documents in lists of ``size``, the last one shorter."""
-    waiting: list[str] = []
-    for part in parts:
-        start = 0
-        while start < len(part):
-            more = part[start : start + size - len(waiting)]
-            start += len(more)
-            waiting = waiting + more if waiting else more
-            if len(waiting) == size:
-                yield waiting
-                waiting = []
-    if waiting:
-        yield waiting
 
 
 def digest_of(text: str) -> bytes:
@@ -196,15 +89,6 @@ class Reservoir:
         """Return the numbers of those that are in it now, ascending, and their texts."""
         held = sorted(self._held)
         return [number for number, _ in held], [text for _, text in held]
-
-
-def sample_rows(n: int, size: int, seed: int) -> NDArray[np.intp]:
-    """The numbers of the documents that a reservoir holds after ``n`` of them."""
-    held = np.arange(min(n, size))
-    for start, places in zip(range(0, n, DRAWN), _draw_places(size, seed), strict=False):
-        taken = np.flatnonzero(places[: n - start] >= 0)
-        held[places[taken]] = start + taken  # of several in one place the last stays
-    return np.sort(held)
 
 
 def _draw_places(size: int, seed: int) -> Iterator[NDArray[np.int64]]:

@@ -19,10 +19,6 @@ def as_documents(documents: Any, *, name: str = "documents", first: int = 0) -> 
     shape = getattr(documents, "shape", None)
     if shape is not None and len(shape) != 1:
         raise InputTypeError(f"{name} has shape {tuple(shape)}; give one column of texts, for example frame['text']")
-    if hasattr(documents, "parts") and not isinstance(documents, Iterable):
-        raise InputTypeError(
-            f"{name} comes in parts, which only a fit with landmarks=... or sample=... takes; else give a list of str"
-        )
     if isinstance(documents, (Mapping, Set)) or not isinstance(documents, Iterable):
         raise InputTypeError(f"{name} is a {type(documents).__name__}; give a list of str")
     texts = as_list(documents)

@@ -257,7 +257,7 @@ def _show_scores(scores: dict[str, Any], classes: list[str]) -> list[str]:
 
 def _tell_next(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
     """What to do next, as commands to copy."""
-    can_repeat = options.sample is None and options.landmarks is None
+    can_repeat = options.sample is None
     can_repeat = can_repeat and "-" not in (*options.source, *options.targets, options.output)
     steps: list[tuple[str, str | None]] = []
     if options.report is not None:

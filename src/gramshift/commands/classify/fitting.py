@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gramshift.commands.classify.labelled import Corrections
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Inputs
+from gramshift.learn.features import compact
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.ridge import SingularKernelError
 from gramshift.learn.rounds import SOURCE
@@ -19,15 +20,13 @@ from gramshift.model.advice import Advice, Answers, choose_verdict, diagnose_ans
 from gramshift.model.classifier import TransductiveClassifier, fit_on_gram
 from gramshift.model.data_problems import DOUBTFUL, Examined, Issues, find_issues
 from gramshift.model.describers import compare_plainly
-from gramshift.model.diagnosis import FEWEST, fell_back, find_void_rounds, first_round, measure_separability
-from gramshift.model.fit import make_gram
+from gramshift.model.diagnosis import FEWEST, fell_back, find_void_rounds, first_round
 from gramshift.model.inputs import ListedCorpus
 from gramshift.model.labels import encode_labels
 from gramshift.model.settings import PLAIN
 from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import Progress
-from gramshift.text.corpus import Joined
 
 ADVICE = Advice(
     without_class_prior="compare with --method plain, or add fewer pseudo-labels (--added)",
@@ -79,22 +78,6 @@ class Fits:
         return confidence
 
 
-def fit_with_landmarks(
-    inputs: Inputs, corrections: dict[str, Any], options: ClassifyOptions, progress: Progress | None, *, n_landmarks: int
-) -> Fits:
-    """The chosen method alone, on documents that are read part by part; true labels of the target are not looked at."""
-    known = [corrections.get(one) for one in inputs.target_ids]
-    chosen = METHODS[options.method]
-    given = options.given_parameters(inputs.labels) | {"memory_limit": options.memory, "n_jobs": options.jobs}
-    where: dict[str, Any] = {"engine": options.engine, "scheduler": options.scheduler}
-    classifier = chosen.make(**given, **where, landmarks=n_landmarks)
-    documents = Joined([inputs.documents, inputs.unlabelled])
-    classifier.fit(documents, inputs.labels + known, resume=options.resume, progress=progress)
-    diagnostics, warnings = _diagnose(classifier, None, inputs, options, measure_separability(classifier._fit))
-    labels, probabilities = _fill(known, classifier.transduction_), _probabilities(classifier, known)
-    return Fits(classifier, None, labels, None, None, probabilities, diagnostics, warnings)
-
-
 def split_labels(given: Corrections, inputs: Inputs, options: ClassifyOptions) -> tuple[list[Any], list[Any]]:
     """Return the labels that a person gave to target documents: those that are learnt from alone, and those of a random sample.
 
@@ -107,21 +90,18 @@ def split_labels(given: Corrections, inputs: Inputs, options: ClassifyOptions) -
     return corrected, [label if drawn else None for label, drawn in zip(labels, of_sample, strict=True)]
 
 
-def fit_all(
-    inputs: Inputs, given: Corrections, options: ClassifyOptions, progress: Progress | None, *, on_disk: bool = False
-) -> Fits:
-    """True labels of the target are not looked at here; ``on_disk`` the gram is in the folder of --resume."""
+def fit_all(inputs: Inputs, given: Corrections, options: ClassifyOptions, progress: Progress | None) -> Fits:
+    """True labels of the target are not looked at here."""
     documents = ListedCorpus(inputs.texts + inputs.target_texts + inputs.more_texts)
     texts, (known, drawn) = documents.corpus.texts, split_labels(given, inputs, options)
     random = {row: label for row, label in enumerate(drawn, start=len(inputs.labels)) if label is not None}
     limits: dict[str, Any] = {"memory_limit": options.memory, "n_jobs": options.jobs}
     kernel = StringKernel(options.kernel, ngram_range=options.ngram_range, **limits)
     runtime = Runtime(options.jobs, options.memory, progress=progress)
-    where: dict[str, Any] = {"engine": options.engine, "scheduler": options.scheduler, "resume": options.resume}
-    gram, elsewhere = None, options.engine != "threads" or options.resume is not None
+    gram: NDArray[Any] | None = None
     stage, is_best = METHODS[options.method].is_stage, METHODS[options.method].is_best
-    if not kernel.counts or (stage and (options.method != PLAIN or elsewhere)):  # what is no sum over n-grams
-        gram = make_gram(kernel, texts, replace(runtime, **where), on_disk=on_disk)
+    if not kernel.counts or (stage and options.method != PLAIN):  # what is no sum over n-grams
+        gram = compact(kernel.compute(texts, runtime=runtime, normalize=False))
 
     def fit(
         method: str,

@@ -18,7 +18,6 @@ from gramshift.text.terminal import join_words
 
 PRESET = "preset"  # another way to name a method
 PAPER = "paper"
-AUTO = "auto"
 MOST_DIGITS = 18  # of a number of documents
 LONGEST_SHOWN, MOST_CLASSES = 200, 20  # characters of what was typed, and classes, that an error repeats
 
@@ -46,9 +45,7 @@ class ClassifyOptions:
     class_prior: str | None = None
     unlabelled: str | None = None
     abstain_below: float | None = None
-    landmarks: str | None = None
     sample: str | None = None
-    resume: str | None = None
     engine: str = "threads"
     scheduler: str | None = None
     memory: str | None = None
@@ -81,22 +78,16 @@ class ClassifyOptions:
             if not METHODS[self.method].is_best:
                 raise InputError(f"--class-prior goes with {BEST}; {self.method} does not use class proportions")
             parse_class_prior(self.class_prior)
-        if self.unlabelled is not None and (
-            self.sample is not None or not METHODS[self.method].is_own or self.landmarks is not None
-        ):
-            why = "--sample and --landmarks" if METHODS[self.method].is_own else f"--method {self.method}"
+        if self.unlabelled is not None and (self.sample is not None or not METHODS[self.method].is_own):
+            why = "--sample" if METHODS[self.method].is_own else f"--method {self.method}"
             raise InputError(f"--unlabelled does not go together with {why}; leave it out, or put these texts into --target")
-        if self.landmarks is not None:
-            self._check_landmarks()
         if self.sample is not None:
             self._check_sample()
         elif len(self.targets) > 1:
             raise InputError("--target names several files, which goes with --sample 100000 alone; label one after another")
         check_engine(self.engine, self.scheduler)
-        for name, wanted in (("--resume", self.resume is not None), ("--engine dask", self.engine == "dask")):
-            if wanted and self.sample is None and self.landmarks is None and not METHODS[self.method].is_stage:
-                advice = f"with {self.method} it goes with --sample" if METHODS[self.method].is_own else "leave it out"
-                raise InputError(f"{name} is for the kernel matrix of plain, adapted and tkc; {advice}")
+        if self.engine == "dask" and self.sample is None:
+            raise InputError("--engine dask has workers label the files of a target, which goes with --sample; leave it out")
         if self.memory is not None:
             parse_bytes(self.memory, name="--memory")
         if self.abstain_below is not None and not 0 < self.abstain_below <= 1:
@@ -110,17 +101,16 @@ class ClassifyOptions:
     @property
     def steps(self) -> list[str]:
         """The steps of such a run, in their order, for whoever shows its progress."""
-        method, alone = METHODS[self.method], self.landmarks is not None
-        elsewhere = self.engine != "threads" or self.resume is not None
-        compares = alone or (method.is_stage and (self.method != PLAIN or elsewhere))
+        method = METHODS[self.method]
+        compares = method.is_stage and self.method != PLAIN
         wanted = {
             "reading": True,
-            "index": method.is_own and not alone,
+            "index": method.is_own,
             "gram": compares,
             "training": True,
-            "reference": self.tries_source_prior or not (method.is_best or self.method == PLAIN or alone),
-            "before": self.corrections is not None and not alone,
-            "problems": not alone,
+            "reference": self.tries_source_prior or not (method.is_best or self.method == PLAIN),
+            "before": self.corrections is not None,
+            "problems": True,
             "report": self.report is not None,
             "labelling": self.sample is not None,
         }
@@ -130,17 +120,6 @@ class ClassifyOptions:
     def tries_source_prior(self) -> bool:
         """Return True if true labels can show what the class proportions of the source would have given."""
         return METHODS[self.method].is_best and self.truth is not None and self.class_prior is None
-
-    def _check_landmarks(self) -> None:
-        words = str(self.landmarks)
-        if words != AUTO and not _is_count(words):
-            raise InputError(f"--landmarks {words[:60]}: give a number of documents such as 2000, or {AUTO}")
-        if not METHODS[self.method].is_stage:
-            stages = ", ".join(name for name, one in METHODS.items() if one.is_stage)
-            why = "is exact without: use --sample" if METHODS[self.method].is_best else "compares all documents"
-            raise InputError(f"--landmarks goes with {stages}; {self.method} {why}")
-        if STANDARD in (*self.source, *self.targets):
-            raise InputError("--landmarks reads documents more than once, which standard input cannot; give the name of a file")
 
     def _check_sample(self) -> None:
         words = str(self.sample)
@@ -153,7 +132,7 @@ class ClassifyOptions:
                 raise InputError(f"--{name} is for runs that have the whole target in view; leave it out with --sample")
         if not self.targets:
             raise InputError("--sample draws from the target; name it with --target")
-        if STANDARD in self.targets or (STANDARD in self.source and self.resume is not None):
+        if STANDARD in self.targets:
             raise InputError("--sample reads documents more than once, which standard input cannot; give the name of a file")
         if self.output is None and not self.dry_run:
             raise InputError("--sample labels a target that need not fit into memory; name where it goes with --output")
@@ -240,7 +219,7 @@ def check_engine(engine: str, scheduler: str | None) -> None:
     if scheduler is not None and engine != "dask":
         raise InputError(f"--scheduler {scheduler} is for Dask; add --engine dask")
     if engine == "dask":
-        require_dask("--engine dask", scheduler)
+        require_dask(scheduler)
 
 
 def _is_count(words: str) -> bool:

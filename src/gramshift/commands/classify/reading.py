@@ -11,12 +11,10 @@ from gramshift.commands.classify.labelled import read_truth
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.outputs import as_option, same_file
 from gramshift.data.columns import Documents, Progress, check_column, check_ids, find_columns, read_documents
-from gramshift.data.file_corpus import FileParts, Selected, open_parts
 from gramshift.data.readers import open_table
 from gramshift.data.tables import TableError
 from gramshift.errors import GramshiftError, InputError
 from gramshift.model.labels import SUSPICIOUS, encode_labels, find_alike
-from gramshift.text.corpus import InParts, Joined
 from gramshift.text.terminal import say as to_stderr
 
 Say = Callable[[str], None]
@@ -26,13 +24,13 @@ Say = Callable[[str], None]
 class Inputs:
     """Labelled documents, and those to be labelled: ``rows`` of ``target``."""
 
-    documents: InParts
+    texts: list[str]
     """The documents with labels."""
     labels: list[Any]
     ids: list[str]
     files: list[tuple[str, int]]
     """Names of the source files, and how many documents each."""
-    target: Documents | FileParts
+    target: Documents
     rows: list[int]
     truth: list[Any] | None
     n_characters: int
@@ -40,18 +38,9 @@ class Inputs:
     """Texts of --unlabelled: learnt from, but not labelled."""
 
     @cached_property
-    def texts(self) -> list[str]:
-        """Read the labelled documents, all at once."""
-        return [text for part in self.documents.parts() for text in part]
-
-    @property
-    def unlabelled(self) -> InParts:
-        return Selected(self.target, self.rows)
-
-    @cached_property
     def target_texts(self) -> list[str]:
-        """Read the documents to be labelled, all at once."""
-        return [text for part in self.unlabelled.parts() for text in part]
+        """The documents to be labelled."""
+        return [self.target.texts[row] for row in self.rows]
 
     def domains(self, known: list[Any]) -> list[str] | None:
         """The file that each labelled document is of, the target's for those that a person has labelled; None of one file."""
@@ -92,7 +81,6 @@ def read_inputs(
 ) -> Inputs:
     """Read all documents of a run, or the source alone where there is a sample of the target; what is odd is said."""
     found = [_read(name, options, need_label=True, progress=progress) for name in options.source]
-    target: Documents | FileParts
     if options.single_target is None:
         target = found[0]
         check_ids(target)
@@ -108,16 +96,16 @@ def read_inputs(
     truth = None
     if options.truth:
         if is_truth_file(options.truth, target.table.columns):
-            truth = read_truth(options.truth, ids=target.ids, texts=getattr(target, "texts", None))
+            truth = read_truth(options.truth, ids=target.ids, texts=target.texts)
         else:
             if Path(options.truth).suffix and options.truth not in target.table.columns:
                 words = f"there is no such file, and {target.table.name} has no such column"
                 raise TableError(f"--truth {options.truth}: {words}; it has the columns {', '.join(target.table.columns[:20])}")
             truth = target.column(check_column(target.table, options.truth, as_option("truth", options.truth)))
-    sources, labels, ids, files = [], [], [], []
+    texts, labels, ids, files = [], [], [], []
     for one in found:
         kept = [row for row, label in enumerate(one.labels) if label is not None]
-        sources.append(Selected(one, kept))
+        texts += [one.texts[row] for row in kept]
         labels += [one.labels[row] for row in kept]
         ids += [f"{Path(one.table.name).name}: {one.ids[row]}" if len(found) > 1 else one.ids[row] for row in kept]
         files.append((one.table.name, len(kept)))
@@ -127,7 +115,7 @@ def read_inputs(
     more = _read_unlabelled(options, progress)
     read = found if options.single_target is None else [*found, target]
     n_characters = sum(one.n_characters for one in read) + sum(map(len, more))
-    return Inputs(Joined(sources), labels, ids, files, target, rows, truth, n_characters, more)
+    return Inputs(texts, labels, ids, files, target, rows, truth, n_characters, more)
 
 
 def is_truth_file(given: str, columns: list[str]) -> bool:
@@ -139,15 +127,14 @@ def _read_unlabelled(options: ClassifyOptions, progress: Progress | None) -> lis
     """The texts of --unlabelled; labels and ids that they have are not looked at."""
     if options.unlabelled is None:
         return []
-    found = _read(options.unlabelled, options, need_label=False, progress=progress)
-    texts = [text for part in found.parts() for text in part]
+    texts = _read(options.unlabelled, options, need_label=False, progress=progress).texts
     if not any(text.strip() for text in texts):
         raise TableError(f"--unlabelled {options.unlabelled}: all of its {len(texts)} texts are empty; leave it out")
     return texts
 
 
-def _read(name: str, options: ClassifyOptions, *, need_label: bool, progress: Progress | None) -> Documents | FileParts:
-    """Read all texts, unless there are landmarks: then they are read again, part by part, when they are needed."""
+def _read(name: str, options: ClassifyOptions, *, need_label: bool, progress: Progress | None) -> Documents:
+    """Read all documents of a file."""
     named: dict[str, Any] = {
         "text": options.text,
         "label": options.label if need_label else None,
@@ -155,13 +142,11 @@ def _read(name: str, options: ClassifyOptions, *, need_label: bool, progress: Pr
         "need_label": need_label,
     }
     opened: dict[str, Any] = {"format": options.format, "encoding": options.encoding, "naming": as_option}
-    if options.landmarks is not None:
-        return open_parts(name, **opened, progress=progress, **named)
     with open_table(name, **opened) as table:
         return read_documents(table, find_columns(table, **named), progress=progress)
 
 
-def _say_gaps(source: Documents | FileParts, say: Say) -> None:
+def _say_gaps(source: Documents, say: Say) -> None:
     gaps = source.labels.count(None)
     if gaps == len(source):
         raise TableError(f"{source.table.name}: the column {source.columns.label!r} is empty; a source needs labels")
@@ -169,7 +154,7 @@ def _say_gaps(source: Documents | FileParts, say: Say) -> None:
         say(f"{source.table.name}: {gaps} rows without a label are left out")
 
 
-def _check_labels(labels: list[Any], found: Sequence[Documents | FileParts]) -> None:
+def _check_labels(labels: list[Any], found: Sequence[Documents]) -> None:
     """Raise an error that names the files if no classifier could learn from these labels."""
     where = ", ".join(f"{one.columns.label!r} of {one.table.name}" for one in found)
     if len(set(labels)) == len(labels) >= SUSPICIOUS:  # numbers too, which from Python may be classes

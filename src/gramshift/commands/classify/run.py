@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from gramshift.commands.classify.findings import describe_findings
-from gramshift.commands.classify.fitting import Fits, fit_all, fit_with_landmarks
+from gramshift.commands.classify.fitting import Fits, fit_all
 from gramshift.commands.classify.labelled import (
     Corrections,
     LabelColumns,
@@ -15,7 +15,7 @@ from gramshift.commands.classify.labelled import (
     read_corrections,
     renamed_in_words,
 )
-from gramshift.commands.classify.options import AUTO, ClassifyOptions
+from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Inputs, Say, check_names, read_inputs
 from gramshift.commands.outputs import STANDARD, check_outputs, open_output
 from gramshift.data.columns import Progress
@@ -25,21 +25,11 @@ from gramshift.data.writing import open_writer, output_style
 from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS
 from gramshift.methods import METHODS
-from gramshift.model.settings import MOST_LANDMARKS, PLAIN, WORD_RANGE
+from gramshift.model.settings import PLAIN, WORD_RANGE
 from gramshift.report.contents import ReportContents, ShownAsItIs, SourceDocuments, TargetDocuments
 from gramshift.report.gather import MAX_EXPLAINED, gather_contents, list_issues
 from gramshift.report.page import LONGEST_VALUE, MOST_COLUMNS, MOST_SHOWN, render_page
-from gramshift.runtime.budget import (
-    BEST_TRAININGS,
-    Needs,
-    Work,
-    check_exact,
-    check_landmarks_fit,
-    check_linear,
-    memory_of,
-    most_landmarks,
-)
-from gramshift.runtime.checkpoint import check_folder, count_pieces
+from gramshift.runtime.budget import BEST_TRAININGS, Needs, Work, check_memory, memory_of
 from gramshift.runtime.replacing import Replacing
 
 N_WORD_LENGTHS = 1 + WORD_RANGE[1] - WORD_RANGE[0]
@@ -49,8 +39,6 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
     """Run it; what can be refused is refused before the work. Returns what happened, fit for JSON."""
     begun = time.perf_counter()
     check_files(options)
-    if options.resume is not None:
-        check_folder(options.resume)
     inputs = read_inputs(options, progress=progress, say=say)
     options.given_parameters(inputs.labels)  # proportions of classes that there are not are refused
     given = _corrections(options, inputs, say)
@@ -65,13 +53,7 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
         raise InputError(f"--report shows {MOST_SHOWN} documents at most, and the target has {len(inputs.rows)}: {advice}")
     if options.dry_run:
         return described | {"dry_run": True}
-    n_kept = count_pieces(options.resume) if options.resume is not None else 0
-    if size.n_landmarks is not None:
-        fits = fit_with_landmarks(inputs, corrections, options, progress, n_landmarks=size.n_landmarks)
-    else:
-        fits = fit_all(inputs, given, options, progress, on_disk=size.needs.disk > 0)
-    if n_kept:  # now it is known that they were of this run
-        say(f"{options.resume}: {n_kept} finished pieces were there already")
+    fits = fit_all(inputs, given, options, progress)
     result = described | describe_findings(options, inputs, corrections, fits)
     contents = None
     if options.report is not None:
@@ -138,7 +120,7 @@ def check_files(options: ClassifyOptions) -> None:
     given = (options.corrections, options.unlabelled, options.truth)  # a column is no file, or none of these
     names = [*options.source, *options.targets, *filter(None, given)]
     outputs = {"--output": options.output, "--report": options.report, "--save": options.save}
-    check_outputs(outputs, names, force=options.force, resume=options.resume)
+    check_outputs(outputs, names, force=options.force)
     for option, name in (("--report", options.report), ("--save", options.save)):
         if name == STANDARD:
             raise InputError(f"{option} cannot go to standard output; give the name of a file")
@@ -154,7 +136,7 @@ def _corrections(options: ClassifyOptions, inputs: Inputs, say: Say) -> Correcti
         options.corrections,
         ids=inputs.target_ids,
         classes=sorted(set(inputs.labels)),
-        texts=inputs.target_texts if options.landmarks is None else None,
+        texts=inputs.target_texts,
     )
     if len(found.labels) == len(inputs.rows):
         raise TableError(f"{options.corrections} has a label for every target document; there is nothing left to find")
@@ -176,13 +158,12 @@ def _columns(options: ClassifyOptions, inputs: Inputs, classes: list[Any], say: 
     """The columns of the output, whose format must fit too."""
     table = inputs.target.table
     filled = inputs.target.columns.label if not options.targets else None
-    looked = options.landmarks is None  # else texts are not in memory
-    reference = options.reference if looked and options.method != PLAIN else None
-    columns = label_columns(table, classes, filled=filled, reference=reference, issue=looked)
+    reference = options.reference if options.method != PLAIN else None
+    columns = label_columns(table, classes, filled=filled, reference=reference, issue=True)
     if options.output is not None:
         check_columns_fit(options.output, table, columns, classes, say)
     own, labels = inputs.target.columns.label, inputs.target.labels
-    if looked and options.label in table.columns:  # else it would be read once more
+    if options.label in table.columns:
         own, labels = options.label, inputs.target.column(str(options.label))
     if options.targets and options.truth is None and own is not None and any(one is not None for one in labels):
         say(own_labels_in_words(table, own))
@@ -207,14 +188,13 @@ class RunSize:
     """How large a run is and what it will take."""
 
     work: Work
-    n_landmarks: int | None
     needs: Needs
 
 
 def measure(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any]) -> RunSize:
     """Measure a run; it is refused if it takes more than there is."""
     n_target, method = len(inputs.rows), METHODS[options.method]
-    (low, high), is_best, kept = options.ngram_range, method.is_best, options.resume is not None
+    (low, high), is_best = options.ngram_range, method.is_best
     work = Work(
         n_source=len(inputs.labels),
         n_target=n_target + len(inputs.more_texts),
@@ -231,24 +211,15 @@ def measure(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any
         longest=max(map(len, inputs.target_texts), default=0) if options.report else 0,
         n_fits=2 if corrections else 1,
     )
-    allowed = memory_of(options.memory)
-    if options.landmarks is not None:
-        n_landmarks = min(int(options.landmarks), work.n) if options.landmarks != AUTO else None
-        if n_landmarks is None:
-            n_landmarks = most_landmarks(work, allowed, MOST_LANDMARKS, kept=kept)
-        return RunSize(work, n_landmarks, check_landmarks_fit(work, n_landmarks, allowed, cell_bytes=4, kept=kept))
-    in_place = not kept and options.engine == "threads"
-    if is_best or not method.is_own or (options.method == PLAIN and in_place and KERNELS[options.kernel].counts):
-        return RunSize(work, None, check_linear(work, allowed, "--sample {}"))
-    needs, _ = check_exact(work, allowed, may_use_disk=kept, options={"disk": "--resume DIR", "landmarks": "--landmarks {}"})
-    return RunSize(work, None, needs)
+    is_plain = options.method == PLAIN and KERNELS[options.kernel].counts
+    linear = is_best or not method.is_own or is_plain
+    return RunSize(work, check_memory(work, memory_of(options.memory), linear=linear, way="--sample {}"))
 
 
 def describe(options: ClassifyOptions, inputs: Inputs, size: RunSize, *, n_all: int | None = None) -> dict[str, Any]:
     """Describe what a run will do, fit for JSON; ``n_all`` is how many there are of which the target is a sample."""
     work, needs = size.work, size.needs
     of_all, n_target = "" if n_all is None else f" of {n_all}", work.n_target - len(inputs.more_texts)
-    compared = "" if size.n_landmarks is None else f", {size.n_landmarks} landmarks"
     return {
         "n_source": work.n_source,
         "n_target": n_target,
@@ -261,9 +232,8 @@ def describe(options: ClassifyOptions, inputs: Inputs, size: RunSize, *, n_all: 
         "ngrams": "-".join(map(str, options.ngram_range)),
         "n_added": work.n_added,
         "command": options.to_command(),
-        "landmarks": size.n_landmarks,
-        "needs": {"bytes": needs.n_bytes, "seconds": round(needs.seconds, 1), "disk": needs.disk},
-        "sentence": f"{work.n_source} source and {n_target}{of_all} target documents{compared}: {needs}",
+        "needs": {"bytes": needs.n_bytes, "seconds": round(needs.seconds, 1)},
+        "sentence": f"{work.n_source} source and {n_target}{of_all} target documents: {needs}",
     }
 
 
