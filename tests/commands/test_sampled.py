@@ -33,8 +33,7 @@ def files(tmp_path, monkeypatch):
 
 def options(**more):
     return gather_options(
-        {"source": ["source.csv"], "target": "target.csv", "method": "tkc", "ngrams": "3-4", "sample": "40", "jobs": 1} | more,
-        None,
+        {"source": ["source.csv"], "target": "target.csv", "method": "tkc", "ngrams": "3-4", "sample": "40", "jobs": 1} | more
     )
 
 
