@@ -59,8 +59,8 @@ def test_a_fit_reports_stages_of_the_list(options):
 def test_progress_can_be_put_under_one_name():
     calls = []
     runtime = Runtime(2, progress=lambda *call: calls.append(call))
-    runtime.under("reference").run(abs, range(2), stage="gram", n_before=1)
-    assert calls == [("reference", 1, 3), ("reference", 2, 3), ("reference", 3, 3)]
+    runtime.under("reference").run(abs, range(2), stage="gram")
+    assert calls == [("reference", 0, 2), ("reference", 1, 2), ("reference", 2, 2)]
     assert Runtime(2).under("reference").progress is None
 
 

@@ -78,11 +78,6 @@ class Similarities:
         ours = self.by_counts and len(self.weighted()) == len(self.kernels)
         return ours and all(powers.classes > 0 or powers.consistency > 0 for _, powers in self.weighted())
 
-    @property
-    def by_one_count(self) -> bool:
-        """Whether there is one kernel, which counts n-grams without weights."""
-        return self.by_counts and len(self.kernels) == 1 and not self.by_weights
-
     def weighted(self) -> list[tuple[StringKernel, Powers]]:
         """The kernels whose n-grams have weights, and what these are made of."""
         ours = [kernel for kernel in self.kernels if isinstance(kernel, StringKernel)]

@@ -83,7 +83,6 @@ class Runtime:
         items: Iterable[Any],
         *,
         stage: str = "",
-        n_before: int = 0,
         n_threads: int | None = None,
     ) -> list[T]:
         """[function(item) for item in items] on the threads of this process; progress is reported if the stage has a name.
@@ -91,7 +90,7 @@ class Runtime:
         With ``n_threads`` so many work at once, whatever ``n_jobs`` says.
         """
         n_threads = self.n_threads if n_threads is None else n_threads
-        return run_threads(function, items, n_threads=n_threads, report=self.telling(stage), n_before=n_before)
+        return run_threads(function, items, n_threads=n_threads, report=self.telling(stage))
 
     def under(self, stage: str) -> Self:
         """The same with everything reported as one stage, for a fit beside another."""

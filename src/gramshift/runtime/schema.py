@@ -91,11 +91,6 @@ class Array(Member):
         if self.rising and not (value[1:] >= value[:-1] if ends else value[1:] > value[:-1]).all():
             raise SchemaError(f"{name} is not in order")
 
-    def most_bytes(self) -> int:
-        """How large such an array can be, if its sides are known."""
-        dtypes = (self.dtype,) if isinstance(self.dtype, str) else self.dtype
-        return max(np.dtype(one).itemsize for one in dtypes) * math.prod(side for side in self.sides if isinstance(side, int))
-
     def _most(self, sizes: Sizes) -> float:
         if self.below is not None:
             return (self.below.of(sizes) if isinstance(self.below, Sum) else sizes[self.below]) - 1
