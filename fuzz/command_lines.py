@@ -94,7 +94,7 @@ USUAL: dict[str, list[list[str]]] = {  # command lines that work, to begin with
     "reproduce": [["--data", "nowhere"]],
 }
 CHANCES = {"classify": 8, "predict": 8, "explain": 6, "kernel": 8, "info": 3, "compare": 2, "fetch": 1, "reproduce": 1}
-FEW_METHODS = ["plain", "tkc", "best", "tfidf", "nbsvm", "sfa", "tradaboost-told", "tfidf,plain"]
+FEW_METHODS = ["plain", "tkc", "best", "tfidf", "nbsvm", "sfa", "tradaboost", "tfidf,plain"]
 ENCODINGS = ["utf-8", "latin-1", "utf-16", "ascii", "idna", "undefined", "base64", "x"]
 URLS = ["http://127.0.0.1:9/x", "file:///etc/passwd", "ftp://127.0.0.1:9/x", "x", "http://", "http://[", "data:,x"]
 
