@@ -54,7 +54,6 @@ def changed(*options, source="pans.csv", without=()):
         (changed("--truth", "label"), "--truth label: films.csv has no such column; it has the columns id, text"),
         (changed("--id", "text2"), "--id text2"),
         (changed("--method", "magic"), "--method magic: there are plain, adapted, tkc, best"),
-        (changed("--method", "tradaboost-told"), "--method tradaboost-told is for comparisons, where true labels are known"),
         (
             changed("--kernel", "presense"),
             "--kernel presense: there are presence, intersection, spectrum; did you mean presence?",

@@ -14,7 +14,6 @@ from gramshift.data.readers import READERS
 from gramshift.methods import METHODS
 from gramshift.model.settings import PRESETS
 from gramshift.ngrams.index import KINDS
-from gramshift.runtime.resources import ENGINES
 
 COMMANDS = [one.name for one in app.registered_commands]
 
@@ -109,7 +108,6 @@ def test_there_is_one_list_of_each():
     """The command line has copies of what would take long to import."""
     assert tuple(KINDS) == methods.KERNELS
     assert tuple(READERS) == methods.FORMATS
-    assert tuple(ENGINES) == methods.ENGINES
     assert tuple(PRESETS) == methods.PRESETS
 
 

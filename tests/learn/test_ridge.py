@@ -190,6 +190,17 @@ def test_a_classifier_of_scikit_learn_is_held_out_by_fifths():
     np.testing.assert_allclose(solver.held_out(TRAINING, targets)[2, 1], held[0], rtol=1e-9)
 
 
+def test_weights_of_many_documents_are_read_off_part_by_part():
+    rows = np.random.default_rng(0).normal(size=(1100, 6))
+    kernel, targets = rows @ rows.T, one_versus_all((rows[:, 0] > 0).astype(int), 2)
+    weights, intercepts = EstimatorSolver(SVC(kernel="precomputed"), None)._fit(kernel, targets)
+    expected = SVC(kernel="precomputed").fit(kernel, targets[:, 1])
+    dual = np.zeros(1100)
+    dual[expected.support_] = expected.dual_coef_[0]
+    np.testing.assert_allclose(weights[:, 1], dual, atol=1e-12)
+    assert intercepts[1] == pytest.approx(expected.intercept_[0])
+
+
 @pytest.mark.parametrize("size", [1, 95, 97, 300, 1700])
 def test_the_factor_grows_panel_by_panel(size):
     rows = np.random.default_rng(size).normal(size=(size, 2 * size + 5)).astype(np.float32)

@@ -14,6 +14,7 @@ from gramshift.runtime.threads import Progress
 
 Floats = NDArray[np.float64]
 FOLDS = 5
+ROWS_AT_ONCE = 512
 TOLERANCE = 1e-6  # of the largest score: by how much a weighted sum of similarities may miss one
 
 
@@ -54,7 +55,10 @@ class EstimatorSolver:
                 continue
             fitted = clone(self._estimator).fit(kernel, target)
             intercepts[column] = fitted.decision_function(np.zeros((1, len(kernel))))[0]
-            weights[:, column] = fitted.decision_function(np.eye(len(kernel))) - intercepts[column]
+            for start in range(0, len(kernel), ROWS_AT_ONCE):  # all at once would be a second kernel matrix
+                n_rows = min(ROWS_AT_ONCE, len(kernel) - start)
+                alone = np.eye(n_rows, len(kernel), start)
+                weights[start : start + n_rows, column] = fitted.decision_function(alone) - intercepts[column]
             scores = fitted.decision_function(kernel)
             missed = np.abs(kernel @ weights[:, column] + intercepts[column] - scores).max()
             if missed > TOLERANCE * max(1, np.abs(scores).max()):
