@@ -2,4 +2,5 @@
 
 from gramshift.commands.entry import run
 
-run()
+if __name__ == "__main__":
+    run()

@@ -70,7 +70,7 @@ def changed(*options, source="pans.csv", without=()):
         (changed("--added", "nan"), "--added nan"),
         (changed("--abstain-below", "70"), "--abstain-below 70: give a confidence between 0 and 1"),
         (changed("--jobs", "0"), "--jobs 0: give a number of threads"),
-        (changed("--memory", "1 MB"), "do not fit into 976.6 KiB, the memory limit: exactly about"),
+        (changed("--memory", "1 MB"), "MiB of memory and .* but the memory limit is 976.6 KiB: allow more memory"),
         (changed("--memory", "much"), "--memory much: give a number of bytes or a size"),
         (changed("--encoding", "klingon"), "encoding 'klingon' is not known"),
         (

@@ -132,7 +132,7 @@ def test_a_model_file_is_described(gramshift, model):
         "120 source, 120 target documents",
         "all 240 texts",
         "all checksums match",
-        "\n  ngram_range      [3, 5]\n",
+        "\n  ngram_range   [3, 5]\n",
     ):
         assert words in answer.out
     found = json.loads(gramshift("info", model, "--json").out)

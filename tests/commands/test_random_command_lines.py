@@ -22,16 +22,16 @@ pytestmark = [pytest.mark.process, pytest.mark.slow]
 TEXTS = ["a good film, nice and good", "nice, really good", "a bad film, dull and bad", "dull, really bad"] * 3
 LABELS = ["pos", "pos", "neg", "neg"] * 3
 WORKING = [
-    "classify --source source.csv --target target.csv --output out.csv --method plain --ngrams 2-3",
-    "classify --source source.jsonl --target target.csv --output out.jsonl --method tkc --ngrams 2",
-    "classify --source gaps.csv --output out.csv --method tfidf",
-    "classify --source source.csv --target target.csv --save out.gramshift --dry-run",
+    "classify source.csv --target target.csv --output out.csv --method plain --ngrams 2-3",
+    "classify source.jsonl --target target.csv --output out.jsonl --method tkc --ngrams 2",
+    "classify gaps.csv --output out.csv --method tfidf",
+    "classify source.csv --target target.csv --save out.gramshift --dry-run",
     "predict --model model.gramshift --input target.csv --output out.csv",
     "predict --model model.gramshift --input texts --output out.csv",
     "explain --model model.gramshift nice",
     "kernel lines.txt --output out.npy --ngrams 1-2",
     "info model.gramshift",
-    "compare --source source.jsonl --target source.csv --methods plain,tfidf",
+    "compare source.jsonl --target source.csv --methods plain,tfidf",
 ]
 LEFT_OUT = {"--help", "--engine", "--scheduler"}  # would start workers
 VALUES = [

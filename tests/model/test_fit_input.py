@@ -61,7 +61,6 @@ def test_unlabelled_texts_are_still_known_in_a_file(tmp_path):
         ({"class_weight": {"good": 2}}, "class_weight="),
         ({"class_weight": {"positive": 0}}, r"class_weight\['positive'\] is 0"),
         ({"domains": ["a"] * 3}, "domains has 3 names"),
-        ({"sample": 10, "domains": ["a"] * 120}, "sample does not go together with"),
         ({"class_prior": {"positive": 0.5}}, "give a proportion from 0 on for each of the classes"),
         ({"class_prior": {"positive": -0.5, "negative": 1}}, "give a proportion from 0 on for each of the classes"),
     ],
