@@ -37,13 +37,6 @@ class Shares:
         """Return proportions that are not estimated: the user's, or the source's."""
         return cls(source, shares, shares, np.zeros(len(shares)), np.ones(len(shares)))
 
-    @property
-    def is_limited(self) -> NDArray[np.bool_]:
-        """Whether each class was kept from growing as its estimate says."""
-        moved = self.estimated - self.source
-        limited: NDArray[np.bool_] = self.source + moved - DOUBT * self.errors > self.limits
-        return limited & (moved > 0)
-
     def intervals(self) -> Floats:
         """Return the lowest and the highest proportion of each class in 95 of 100 fits."""
         reach = 1.96 * self.errors
@@ -143,13 +136,6 @@ def maximize(
         if done:
             break
     return shares
-
-
-def with_shares(probabilities: Floats, before: Floats, shares: Floats) -> Floats:
-    """Return probabilities where classes have other proportions than those that they were calibrated with."""
-    weighted = probabilities * (shares / before)
-    result: Floats = weighted / weighted.sum(axis=1, keepdims=True)
-    return result
 
 
 def proportions_matter(probabilities: Floats, prior: Floats, low: Floats, high: Floats) -> float:

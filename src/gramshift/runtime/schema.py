@@ -18,18 +18,11 @@ EPSILON = 1e-9  # what rounding may add to a value that cannot be above 1
 
 Sizes = dict[str, int]
 Size = str | int
-Sides = tuple["Size | Sum", ...]
+Sides = tuple[Size, ...]
 
 
 class SchemaError(ValueError):
     """A member is not what it is declared to be."""
-
-
-class Sum(tuple[Size, ...]):
-    """A size that is the sum of others: Sum(("words", 1))."""
-
-    def of(self, sizes: Sizes) -> int:
-        return sum(one if isinstance(one, int) else sizes[one] for one in self)
 
 
 class Member(ABC):
@@ -48,7 +41,7 @@ class Array(Member):
     sides: Sides
     low: float = -LARGEST
     most: float | str = LARGEST
-    below: "str | Sum | None" = None
+    below: str | None = None
     """Values are less than this size."""
     rising: str = ""
     """"strictly": each value is larger than the one before; "ends": none is smaller, and the last is the size ``most``."""
@@ -93,7 +86,7 @@ class Array(Member):
 
     def _most(self, sizes: Sizes) -> float:
         if self.below is not None:
-            return (self.below.of(sizes) if isinstance(self.below, Sum) else sizes[self.below]) - 1
+            return sizes[self.below] - 1
         return sizes[self.most] if isinstance(self.most, str) else self.most
 
 
@@ -129,15 +122,6 @@ class Flag(Member):
     def check(self, name: str, value: Any, sizes: Sizes) -> None:
         if type(value) is not bool:
             raise SchemaError(f"{name} is neither true nor false")
-
-
-@dataclass(frozen=True)
-class Nothing(Member):
-    """Null."""
-
-    def check(self, name: str, value: Any, sizes: Sizes) -> None:
-        if value is not None:
-            raise SchemaError(f"{name} has {_brief(value)} where nothing is due")
 
 
 @dataclass(frozen=True)
@@ -203,16 +187,6 @@ class Anything(Member):
         pass
 
 
-Members = Mapping[str, Member]
-
-
-def check_members(members: Members, values: Mapping[str, Any], sizes: Sizes) -> None:
-    """Check values in the order in which they are declared; there must be all of them, and no others."""
-    check_names(members, values)
-    for name, member in members.items():
-        member.check(name, values[name], sizes)
-
-
 def check_names(expected: Collection[str], found: Collection[str]) -> None:
     """Raise a SchemaError if something is missing or too much."""
     both = (("lacks", expected, set(found)), ("holds", found, set(expected)))
@@ -222,15 +196,15 @@ def check_names(expected: Collection[str], found: Collection[str]) -> None:
         raise SchemaError(f"it {' and '.join(told)}")
 
 
-def _agree(side: "Size | Sum", found: int, sizes: Sizes) -> bool:
+def _agree(side: Size, found: int, sizes: Sizes) -> bool:
     """Whether a size is what was found; one that is not known yet is from now on."""
     if isinstance(side, str):
         return sizes.setdefault(side, found) == found
-    return found == (side.of(sizes) if isinstance(side, Sum) else side)
+    return found == side
 
 
 def _shown(sides: Sides, sizes: Sizes) -> str:
-    known = [side.of(sizes) if isinstance(side, Sum) else sizes.get(str(side), side) for side in sides]
+    known = [sizes.get(str(side), side) for side in sides]
     return f"({', '.join(map(str, known))}{',' if len(known) == 1 else ''})"
 
 
