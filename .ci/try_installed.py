@@ -31,7 +31,7 @@ with Path("labels.csv").open(newline="", encoding="utf-8") as file:
     rows = list(csv.DictReader(file))
 right = sum(row["predicted_label"] == row["label"] for row in rows)
 assert len(rows) == 420
-assert right == 298, right  # 71.0 %, as the documents have it
+assert right == 297, right  # 70.7 %, as the documents have it
 
 import gramshift as gs  # noqa: E402 after the folder was changed, so that no source is beside it
 
