@@ -84,7 +84,9 @@ def test_a_refused_command_loses_nothing(gramshift, labelled):
     assert wrong.code == 2
     other = gramshift("compare", "pans.csv", "--target", "truth.csv", *SMALL, "--continue")
     assert other.code == 2
-    assert "results of a comparison of other documents" in other.err
+    assert "results of another comparison" in other.err
+    alone = gramshift(*once, "--source-only", "--continue")
+    assert (alone.code, "results of another comparison" in alone.err) == (2, True)
     (labelled / "comparison" / "comparison.json").unlink()  # as if it had been stopped
     stopped = gramshift(*once)
     assert stopped.code == 2

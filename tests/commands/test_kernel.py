@@ -13,11 +13,6 @@ from gramshift.commands.kernel import write_kernel
 LINES = ["Good film", "", "bad film", "good pan"]
 
 
-def run_process(*arguments, **options):
-    command = [sys.executable, "-c", "from gramshift.commands.main import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)
-
-
 @pytest.fixture
 def source(tmp_path):
     path = tmp_path / "in.txt"

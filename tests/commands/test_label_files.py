@@ -339,7 +339,7 @@ def test_no_more_than_two_parts_are_ever_held():
     with open(os.devnull, "wb") as file:
         found = label_table(
             table, find_columns(table), file, "x.jsonl",
-            score=lambda number, texts: np.tile([0.25, 0.75], (len(texts), 1)), ours=label_columns(table, ["no", "yes"]),
+            score=lambda texts: np.tile([0.25, 0.75], (len(texts), 1)), ours=label_columns(table, ["no", "yes"]),
             classes=classes, abstain_below=None, size=50,
         )  # fmt: skip
     assert found == {"n": 10_000, "labels": {"no": 0, "yes": 10_000}, "abstained": 0, "confidence": 7500.0}

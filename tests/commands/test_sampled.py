@@ -89,7 +89,7 @@ def test_several_targets_are_one_target_in_several_files(gramshift, files, targe
     assert [line for part in parts for line in part[1:]] == whole[1:]
 
 
-@pytest.mark.parametrize("more", [{"method": "best"}], ids=str)
+@pytest.mark.parametrize("more", [{"method": "best"}, {"method": "plain"}, {"method": "tkc"}], ids=str)
 def test_other_methods(files, more):
     result = classify_any(options(output="out.csv", save="m.gramshift", **more), say=quietly, most_rows=50)
     again = classify_any(options(output="again.csv", **more), say=quietly, most_rows=7)

@@ -9,9 +9,9 @@ from typing import Any
 from gramshift.errors import InputError, MissingPackageError
 
 
-def check_count(name: str, value: Any, *, least: int = 1, most: int | None = None) -> None:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least or (most is not None and int(value) > most):
-        raise InputError(f"{name}={value!r}: give a whole number from {least} {'on' if most is None else f'to {most}'}")
+def check_count(name: str, value: Any, *, least: int = 1) -> None:
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise InputError(f"{name}={value!r}: give a whole number from {least} on")
 
 
 def check_number(name: str, value: Any, *, above: float = 0.0, most: float = math.inf) -> None:

@@ -116,9 +116,9 @@ def fit_logistic(X: Any, codes: Codes, *, C: float, weights: Floats | None = Non
         return columns(LogisticRegression(C=C, max_iter=5000).fit(X, codes, sample_weight=weights))
 
 
-def fit_machine(X: Any, codes: Codes, *, C: float, weights: Floats | None = None) -> Linear:
+def fit_machine(X: Any, codes: Codes, *, C: float) -> Linear:
     """Support vectors with squared hinge loss, one class against the rest."""
-    return columns(LinearSVC(C=C, max_iter=20000, random_state=0).fit(X, codes, sample_weight=weights))
+    return columns(LinearSVC(C=C, max_iter=20000, random_state=0).fit(X, codes))
 
 
 def score(X: Any, linear: Linear) -> Floats:

@@ -85,7 +85,7 @@ def compare_files(
     plan = plan_comparison(texts, labels, **given, repeats=repeat, random_state=seed)
     kept = Kept(output / PARTS)
     if not force:
-        _check_results(output, plan.fingerprint, kept, resume=resume)
+        _check_results(output, {"documents": plan.fingerprint, "source_only": source_only}, kept, resume=resume)
     if not resume:
         kept.clear()
     comparison = plan.run(kept=kept, n_jobs=jobs, progress=progress)
@@ -139,18 +139,19 @@ def check_folder(output: Path) -> None:
     clear_leftovers(output)
 
 
-def _check_results(output: Path, documents: str, kept: Kept, *, resume: bool) -> None:
+def _check_results(output: Path, compared: dict[str, Any], kept: Kept, *, resume: bool) -> None:
     """Raise an error rather than replace the results of another comparison, or lose those of a run that was stopped."""
     advice = "--force replaces them, --output names another folder"
     if (output / DONE).exists():
         if not resume:
             raise FileExistsError(f"{output} has the results of a comparison; {advice}")
         try:
-            same = read_json(output / DONE, most=LARGEST)["documents"] == documents
+            done = read_json(output / DONE, most=LARGEST)
+            same = all(done[name] == value for name, value in compared.items())
         except (ValueError, KeyError, TypeError):
             same = False
         if not same:
-            raise FileExistsError(f"{output} has the results of a comparison of other documents; {advice}")
+            raise FileExistsError(f"{output} has the results of another comparison; {advice}")
     elif kept.names() and not resume:
         raise FileExistsError(f"{output} has results of a comparison that was stopped; --continue resumes it, {advice}")
 

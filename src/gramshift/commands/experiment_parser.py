@@ -18,7 +18,7 @@ AMAZON5, AMAZON5_METHODS = "amazon5", "tkc,best"
 
 def compare_command(
     source: Annotated[
-        list[str] | None, typer.Argument(metavar="SOURCE...", help="Labelled documents: one or several files.")
+        list[str] | None, typer.Argument(metavar="SOURCE", help="Labelled documents: one or several files.")
     ] = None,
     target: Annotated[
         str | None, typer.Option("--target", help="Documents to label, with their true labels for scoring.", metavar="FILE")

@@ -40,8 +40,8 @@ MOST_ROWS = 4096  # rows that are labelled at a time
 LARGEST = 1 << 20  # bytes of a record
 Found = dict[str, Any]
 """What was found in one table: n, labels (how many of each), abstained, confidence (the sum of all)."""
-Score = Callable[[int, list[str]], NDArray[np.float64]]
-"""score(number, texts): the probabilities of a part's texts."""
+Score = Callable[[list[str]], NDArray[np.float64]]
+"""score(texts): the probabilities of texts."""
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,10 @@ class LabelOptions:
 
 def count_rows(classifier: Any, most_rows: int = MOST_ROWS) -> int:
     """How many rows are labelled at a time: fewer where each is compared with many documents."""
-    fit = getattr(classifier, "_fit", None)
-    if fit is not None and fit.model.ngrams is not None:
+    fit = classifier._fit
+    if fit.model.ngrams is not None:
         return most_rows
-    n_compared = len(classifier.labeled_iter_ if fit is None else fit.labelling)
-    return max(1, min(most_rows, CELLS // max(1, n_compared)))
+    return max(1, min(most_rows, CELLS // max(1, len(fit.labelling))))
 
 
 def label_table(
@@ -84,8 +83,8 @@ def label_table(
     counts: Counter[str] = Counter()
     confidence = 0.0
     with open_writer(file, name, table, ours.types) as writer:
-        for number, part in enumerate(_blaming_input(table, table.parts(size))):
-            probabilities = score(number, texts_in(table, columns, part))
+        for part in _blaming_input(table, table.parts(size)):
+            probabilities = score(texts_in(table, columns, part))
             labels = classes[probabilities.argmax(axis=1)].tolist()
             added = ours.values(labels, probabilities.tolist(), abstain_below)
             writer.write(part, added)
@@ -133,7 +132,7 @@ def label_file(
     classifier: Any, model: str, options: LabelOptions, most_rows: int, told: Progress | None, job: FileJob
 ) -> Found:
     """Label one file and leave a record; what is wrong with the file itself is returned as {"error": words}."""
-    size, score = count_rows(classifier, most_rows), lambda number, texts: classifier.predict_proba(texts)
+    size, score = count_rows(classifier, most_rows), classifier.predict_proba
     try:
         with ExitStack() as stack:
             with _blaming(job.shown):

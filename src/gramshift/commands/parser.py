@@ -24,9 +24,8 @@ def classify_command(
     source: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="SOURCE...",
+            metavar="SOURCE",
             help="Labelled documents: one or several files, each a source domain.",
-            rich_help_panel=help_lines.FILES,
         ),
     ] = None,
     target: Annotated[
@@ -312,7 +311,7 @@ def kernel_command(
 
 def predict_command(
     model: Annotated[str, typer.Option("--model", "-m", help=help_lines.MODEL_HELP, metavar="FILE")],
-    more: Annotated[list[str] | None, typer.Argument(metavar="FILE...", help="Further documents to label.")] = None,
+    more: Annotated[list[str] | None, typer.Argument(metavar="FILE", help="Further documents to label.")] = None,
     input: Annotated[
         list[str] | None,
         typer.Option(

@@ -105,7 +105,7 @@ def _predict_one(
                 columns,
                 file,
                 output,
-                score=lambda number, texts: classifier.predict_proba(texts),
+                score=classifier.predict_proba,
                 ours=ours,
                 classes=classifier.classes_,
                 abstain_below=options.abstain_below,

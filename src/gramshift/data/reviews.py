@@ -165,7 +165,6 @@ DIGESTS = {  # of the files that the documented figures come from
 class Domain:
     """The 2000 reviews of a domain, positive ones first; code 1 is positive."""
 
-    letter: str
     reviews: list[Review]
     codes: list[int]
 
@@ -220,7 +219,7 @@ def load_sentiment(data: Path, *, letters: str = "BDEK", n_reviews: int = N_REVI
                 notes.append(f"{read.path} differs from the file that the documented figures come from")
             notes += read.notes
             reviews += read.reviews
-        domains[letter] = Domain(letter, reviews, [1] * n_reviews + [0] * n_reviews)
+        domains[letter] = Domain(reviews, [1] * n_reviews + [0] * n_reviews)
     return Sentiment(domains, notes)
 
 

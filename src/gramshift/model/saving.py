@@ -109,7 +109,7 @@ def _as_bytes(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64
 
 
 def _arrays_of_part(part: NGramPart) -> dict[str, NDArray[Any]]:
-    """The n-grams of one kernel, by the names of PART_ARRAYS; its steps are those of the kernel."""
+    """The n-grams of one kernel, by the names of ``of_part``; its steps are those of the kernel."""
     table, words = part.table, [] if part.vocabulary is None else part.vocabulary.words
     nodes = {"parents": table.parents, "characters": table.characters, "features": table.features, "alphabet": table.alphabet}
     word_bytes, word_ends = _as_bytes(words)

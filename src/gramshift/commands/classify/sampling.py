@@ -162,7 +162,7 @@ def _label_one(task: _Task, classifier: Any, progress: Progress | None) -> Found
     """Label one file; it and the model appear together, when both are whole."""
     options, output, size = task.options, str(task.options.output), count_rows(classifier)
 
-    def score(number: int, texts: list[str]) -> NDArray[np.float64]:
+    def score(texts: list[str]) -> NDArray[np.float64]:
         return np.vstack([classifier.predict_proba(texts[start : start + size]) for start in range(0, len(texts), size)])
 
     with Replacing() as written:
