@@ -149,6 +149,12 @@ def test_unknown_proportions_that_decide_come_first():
     )
 
 
+def test_random_labels_score_a_baseline():
+    steps = next_steps(RESULT | {"expected_accuracy": None}, method="tfidf")
+    place = steps.index("Label 50 random documents by hand, to score the labels with them:")
+    assert steps[place + 3] == options(method="tfidf").to_command(truth="to-label.csv", force=True)
+
+
 def test_how_many_documents_to_label_depends_on_the_target():
     for n, drawn in ((60, "--random 30 "), (20, "--random 10 "), (19, None)):
         steps = " ".join(next_steps(RESULT | {"labels": {"1": n - 5, "2": 1, "4": 0}, "abstained": 4}))

@@ -300,10 +300,13 @@ def _draw_and_label(result: dict[str, Any], options: ClassifyOptions) -> list[tu
         are_counted = METHODS[options.method].is_best and options.class_prior is None
         use = "set the class proportions, measure the accuracy" if are_counted else "measure the accuracy"
         how, words = "--random", f"Label {n} random documents by hand; they {use} and are learnt from:"
+    again, is_baseline = "corrections", not METHODS[options.method].is_own
+    if is_baseline and how == "--random" and options.corrections is None:  # as corrections they would measure nothing
+        again, words = "truth", f"Label {n} random documents by hand, to score the labels with them:"
     name = TO_LABEL if options.corrections != TO_LABEL else MORE_TO_LABEL
     drawn = ["gramshift", "sample", str(options.output), how, str(n), "--output", name]
     drawn += [word for option, value in result.get("read_as", {}).items() for word in (f"--{option}", value)]
     drawn += [] if options.corrections is None else ["--corrections", options.corrections]
     joined = "" if options.corrections is None else f", copy the rows of {options.corrections} into it"
     filled = f"Fill in the column label of {name}{joined}, and run again:"
-    return [(words, join_words(drawn)), (filled, options.to_command(corrections=name, force=True))]
+    return [(words, join_words(drawn)), (filled, options.to_command(**{again: name}, force=True))]
