@@ -156,7 +156,7 @@ def stage_times() -> Iterator[dict[str, float]]:
     places: list[tuple[str, Any, str]] = [
         ("gram", StringKernel, "compute"),
         ("descriptions", GramFeatures, "centred"),
-        ("factor", Preconditioner, "grow"),
+        ("factor", Preconditioner, "prepare"),
         ("solve", ridge, "conjugate_gradients"),
         ("scores", ridge.Fitted, "score"),
     ]

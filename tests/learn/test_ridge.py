@@ -8,12 +8,13 @@ from threadpoolctl import ThreadpoolController, threadpool_info
 
 from gramshift import StringKernel
 from gramshift.learn import ridge
-from gramshift.learn.factor import GrowingFactor, NotPositiveError
 from gramshift.learn.features import GramFeatures
+from gramshift.learn.precondition import Preconditioner
 from gramshift.learn.products import ProductsByNeed, SharedProducts
 from gramshift.learn.ridge import RidgeSolver, SingularKernelError
 from gramshift.learn.selection import one_versus_all
 from gramshift.learn.solvers import DiscriminantSolver, EstimatorSolver
+from gramshift.runtime.threads import ONE_BLAS_THREAD
 from small_demo import load_demo
 
 RNG = np.random.default_rng(0)
@@ -47,11 +48,14 @@ def test_shared_products_are_those_by_need(size):
     by_need = ProductsByNeed(documents, source)
     shared = SharedProducts(documents, [slice(0, size)]).choose(np.arange(size), [0])
     in_parts = SharedProducts(documents, [slice(0, 2), slice(2, size)]).choose(np.arange(size), [0, 1])
+    centred, means = documents.centred(rows)
     for products in (by_need, shared, in_parts):
-        products.prepare(rows)
-        np.testing.assert_allclose(products.directions(rows)[:, 0], by_need.directions(rows)[:, 0], rtol=1e-12)
-        for start, stop in ((0, 1), (1, len(source)), (len(source), size)):
-            np.testing.assert_allclose(by_need.panel(start, stop), products.panel(start, stop), atol=1e-4)
+        done = []
+        found = np.tril(products.multiply(rows, done.append))
+        np.testing.assert_allclose(products.directions(rows)[:, 0], means, rtol=1e-12)
+        np.testing.assert_allclose(found, np.tril(centred.astype(float) @ centred.T.astype(float)), atol=1e-3)
+        assert done == sorted(done)
+        assert not done or done[-1] == size
 
 
 @pytest.mark.parametrize("parts", [[0, 1, 2], [0, 2], [1]])
@@ -201,37 +205,25 @@ def test_weights_of_many_documents_are_read_off_part_by_part():
     assert intercepts[1] == pytest.approx(expected.intercept_[0])
 
 
-@pytest.mark.parametrize("size", [1, 95, 97, 300, 1700])
-def test_the_factor_grows_panel_by_panel(size):
-    rows = np.random.default_rng(size).normal(size=(size, 2 * size + 5)).astype(np.float32)
-    matrix = rows @ rows.T / (2 * size) + np.eye(size, dtype=np.float32)
-    factor = GrowingFactor()
-    factor.grow(lambda start, stop: matrix[start:stop, :stop].copy(), max(1, size // 2))
-    n_panels = len(factor.panels)
-    for _ in range(2):
-        factor.cut(n_panels)
-        factor.grow(lambda start, stop: matrix[start:stop, :stop].copy(), size)
-    right = np.random.default_rng(1).normal(size=(size, 2))
-    np.testing.assert_allclose(factor.solve(right), np.linalg.solve(matrix.astype(float), right), atol=2e-4)
-    np.testing.assert_allclose(factor.inverse_diagonal(), np.diagonal(np.linalg.inv(matrix.astype(float))), rtol=1e-3)
+@pytest.mark.parametrize("adapt", [True, False])
+@pytest.mark.parametrize("size", [1, 300])
+def test_a_preconditioner_is_the_inverse_to_single_precision(adapt, size):
+    values = np.random.default_rng(size).normal(size=(size, 2 * size))
+    documents = GramFeatures.from_gram(np.abs(values @ values.T) + 20 * size * np.eye(size), adapt=adapt)
+    rows, penalty = np.random.default_rng(0).permutation(size), np.linspace(0.5, 1, size)
+    inverse = np.linalg.inv(documents.kernel(rows) + np.diag(penalty[rows]))
+    made = Preconditioner(documents, rows[: size // 2 + 1], penalty)
+    for chosen in (rows[: size // 2 + 1], rows):  # first the source, then what joined it
+        assert made.prepare(chosen)
+    if not adapt:
+        right = np.random.default_rng(1).normal(size=(size, 2))
+        np.testing.assert_allclose(made(right), inverse @ right, atol=1e-5)
+    np.testing.assert_allclose(made.inverse_diagonal(), np.diagonal(inverse), rtol=1e-3)
 
 
-def test_a_factor_that_is_not_there_is_an_error():
-    with pytest.raises(NotPositiveError):
-        GrowingFactor().grow(lambda start, stop: -np.eye(3, dtype=np.float32), 3)
-
-
-class Paused(GrowingFactor):
-    """A factor that solves when it is told to go on."""
-
-    def __init__(self, go_on):
-        super().__init__()
-        self.begun, self.go_on = threading.Event(), go_on
-
-    def _panels(self):
-        self.begun.set()
-        assert self.go_on.wait(60)
-        return super()._panels()
+def test_a_kernel_without_a_factor_has_no_preconditioner():
+    documents = GramFeatures(-np.eye(3), np.ones(3), np.ones(3), adapt=False)
+    assert not Preconditioner(documents, np.arange(3), np.zeros(3)).prepare(np.arange(3))
 
 
 def set_blas(number):
@@ -253,19 +245,24 @@ def count_blas():
 
 def test_solving_side_by_side_leaves_blas_as_many_threads_as_it_had():
     """The one who comes second must not take the number that the first has set for the usual one."""
-    second = Paused(threading.Event())
-    first = Paused(second.begun)
+    inside = [threading.Event(), threading.Event()]
+    leave = [threading.Event(), threading.Event()]
+
+    def solve(number):
+        with ONE_BLAS_THREAD:
+            inside[number].set()
+            assert leave[number].wait(60)
+
     before = count_blas()
     try:
         assert set_blas(2) == {2}
-        threads = [threading.Thread(target=one.solve, args=(np.ones((0, 1)),)) for one in (first, second)]
-        threads[0].start()
-        assert first.begun.wait(60)
-        threads[1].start()
-        threads[0].join(60)
-        assert count_blas() == {1}
-        second.go_on.set()
-        threads[1].join(60)
-        assert count_blas() == {2}
+        threads = [threading.Thread(target=solve, args=(number,)) for number in (0, 1)]
+        for number in (0, 1):
+            threads[number].start()
+            assert inside[number].wait(60)
+        for number, expected in ((0, {1}), (1, {2})):  # the first leaves while the second is inside
+            leave[number].set()
+            threads[number].join(60)
+            assert count_blas() == expected
     finally:
         set_blas(max(before))

@@ -2,13 +2,16 @@
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
+from scipy.linalg.lapack import spotri
 
-from gramshift.learn.factor import GrowingFactor, NotPositiveError, Report, ignore
 from gramshift.learn.features import GramFeatures
 from gramshift.learn.labelling import Rows
-from gramshift.learn.products import Products, ProductsByNeed
+from gramshift.learn.products import Products, ProductsByNeed, Report
+from gramshift.runtime.threads import ONE_BLAS_THREAD
 
 Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
 SHIFTS = (0.0, 1e-5, 1e-3)  # times the mean diagonal, added to it where rounding would leave no factor
 
 
@@ -24,57 +27,60 @@ class Preconditioner:
         self.documents, self.source, self.penalty = documents, source, penalty
         self.rows = source
         self.products = (products or ProductsByNeed(documents, source)) if documents.adapt else None
-        self._factor, self._n_source_panels, self._shift = GrowingFactor(), 0, 0
+        self._factor: Singles | None = None  # upper triangle, in Fortran order
 
-    def grow(self, rows: Rows, report: Report = ignore) -> bool:
-        """Make ready for these training documents, the source first; False if there is no factor in single precision."""
-        while self._shift < len(SHIFTS):
+    def prepare(self, rows: Rows, report: Report = lambda done: None) -> bool:
+        """Factor the system of these training documents, the source first; False if single precision gives no factor."""
+        if self._factor is not None and np.array_equal(rows, self.rows):
+            return True
+        self.forget()
+        self.rows = rows
+        for shift in SHIFTS:
+            matrix = self._multiply(report)
+            diagonal = np.einsum("ii->i", matrix)
+            diagonal += self.penalty[rows] + shift * diagonal.mean()
             try:
-                self._grow(rows, report)
+                self._factor, _ = linalg.cho_factor(matrix.T, lower=False, overwrite_a=True, check_finite=False)
                 return True
-            except NotPositiveError:
-                self._shift += 1
-                self._n_source_panels = 0
+            except linalg.LinAlgError:
+                continue
         return False
 
     def forget(self) -> None:
         """Free the factor, which is made again when it is needed."""
-        self._factor, self._n_source_panels = GrowingFactor(), 0
+        self._factor = None
 
     def __call__(self, vectors: Floats) -> Floats:
-        """(R R' + D)^-1 times vectors, or that of K-hat."""
-        return self._factor.solve(vectors)
+        """(R R' + D)^-1 times vectors, or that of K-hat.
+
+        On one thread: those of BLAS would go on spinning and slow down ours, which follow at once.
+        """
+        assert self._factor is not None
+        with ONE_BLAS_THREAD:
+            solved: Singles = linalg.cho_solve(
+                (self._factor, False), vectors.astype(np.float32), overwrite_b=True, check_finite=False
+            )
+        return solved.astype(np.float64)
 
     def apart(self) -> Floats:
         """The directions in which the rest of the kernel counts, as columns: for n m m' it is (R R' + D)^-1 m."""
         if self.products is None:
             return np.zeros((len(self.rows), 0))
-        return self._factor.solve(self.products.directions(self.rows))
+        return self(self.products.directions(self.rows))
 
-    def inverse_diagonal(self, report: Report = ignore) -> Floats:
-        """The diagonal of the whole inverse, n m m' included (Sherman and Morrison)."""
-        diagonal = self._factor.inverse_diagonal(report)
+    def inverse_diagonal(self) -> Floats:
+        """The diagonal of the whole inverse, n m m' included (Sherman and Morrison); the factor is overwritten."""
+        solved = self.apart()
+        inverse, _ = spotri(self._factor, lower=0, overwrite_c=1)
+        self.forget()
+        diagonal = np.diagonal(inverse).astype(np.float64)
         if self.products is not None:
-            means, solved = self.products.directions(self.rows)[:, 0], self.apart()[:, 0]
-            diagonal -= solved**2 / (1 / len(self.documents) + means @ solved)
+            means = self.products.directions(self.rows)[:, 0]
+            diagonal -= solved[:, 0] ** 2 / (1 / len(self.documents) + means @ solved[:, 0])
         return diagonal
 
-    def _grow(self, rows: Rows, report: Report) -> None:
-        self.rows = rows
+    def _multiply(self, report: Report) -> Singles:
+        """Return the lower triangle of R R', or of K-hat."""
         if self.products is not None:
-            self.products.prepare(rows)
-        self._factor.cut(self._n_source_panels)
-        if not len(self._factor):
-            self._factor.grow(self._panel, len(self.source), report)
-            self._n_source_panels = len(self._factor.panels)
-        self._factor.grow(self._panel, len(rows), report)
-
-    def _panel(self, start: int, stop: int) -> NDArray[np.float32]:
-        """Rows of R R', or of K-hat, with the penalty on the diagonal."""
-        if self.products is not None:
-            panel = self.products.panel(start, stop)
-        else:
-            panel = np.take(self.documents.centred(self.rows[start:stop])[0], self.rows[:stop], axis=1)
-        diagonal = np.einsum("ii->i", panel[:, start:])
-        diagonal += self.penalty[self.rows[start:stop]] + SHIFTS[self._shift] * diagonal.mean()
-        return panel
+            return self.products.multiply(self.rows, report)
+        return np.take(self.documents.centred(self.rows)[0], self.rows, axis=1)

@@ -1,5 +1,6 @@
 """Products of centred descriptions, in single precision: most of the work of an adapted kernel."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -10,53 +11,58 @@ from gramshift.learn.labelling import Rows
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
-HEIGHT = 1024
+Report = Callable[[int], None]
+"""Called with the number of rows that are done."""
+HEIGHT = 1024  # rows of a strip: large enough for fast products, small enough to be interrupted between two of them
 
 
 class Products(Protocol):
-    """Rows of R R', where R are the descriptions less something constant in every row: mostly its mean."""
+    """Products R R', where R are the descriptions less something constant in every row: mostly its mean."""
 
     def directions(self, rows: Rows) -> Floats:
-        """Columns that span what the whole kernel of these documents has beside R R'."""
+        """Columns that span what the whole kernel of these documents has beyond R R'."""
 
-    def prepare(self, rows: Rows) -> None:
-        """These documents come next, the source first."""
-
-    def panel(self, start: int, stop: int) -> Singles:
-        """R[start:stop] R[:stop]' of the prepared documents."""
+    def multiply(self, rows: Rows, report: Report) -> Singles:
+        """Return a new array with the lower triangle of R R' of these documents, the source first."""
 
 
 class ProductsByNeed:
-    """Computed for one source and the documents that join it; the source is described once."""
+    """Computed for one source and the documents that join it; the source is described and multiplied once."""
 
     def __init__(self, documents: GramFeatures, source: Rows) -> None:
         self.documents, self.n_source = documents, len(source)
         self._means = np.zeros(len(documents))
-        self._source = self._added = self._describe(source)
+        self._source = self._describe(source)
+        self._square: Singles | None = None
 
     def directions(self, rows: Rows) -> Floats:
         """The row means."""
         return self._means[rows, None]
 
-    def prepare(self, rows: Rows) -> None:
-        self._added = self._describe(rows[self.n_source :])
-
-    def panel(self, start: int, stop: int) -> Singles:
-        """The square at the end of the rows is symmetric, which halves its work."""
-        panel = np.empty((stop - start, stop), np.float32)
-        if start < self.n_source:
-            rows, before, left = self._source[start:stop], self._source[:start], 0
-        else:
-            left = self.n_source
-            rows, before = self._added[start - left : stop - left], self._added[: start - left]
-            np.matmul(rows, self._source.T, out=panel[:, :left])
-        np.matmul(rows, before.T, out=panel[:, left:start])
-        panel[:, start:] = rows @ rows.T
-        return panel
+    def multiply(self, rows: Rows, report: Report) -> Singles:
+        n_source, added = self.n_source, self._describe(rows[self.n_source :])
+        products = np.empty((len(rows), len(rows)), np.float32)
+        if self._square is None:
+            self._square = np.empty((n_source, n_source), np.float32)
+            _multiply_strips(self._source, self._square, report)
+        products[:n_source, :n_source] = self._square
+        for start in range(0, len(added), HEIGHT):
+            strip = added[start : start + HEIGHT]
+            np.matmul(strip, self._source.T, out=products[n_source + start : n_source + start + len(strip), :n_source])
+        _multiply_strips(added, products[n_source:, n_source:], lambda done: report(n_source + done))
+        return products
 
     def _describe(self, rows: Rows) -> Singles:
         centred, self._means[rows] = self.documents.centred(rows)
         return centred
+
+
+def _multiply_strips(rows: Singles, out: Singles, report: Report) -> None:
+    """Compute the lower triangle of rows @ rows.T, strip by strip; some of what is above it too."""
+    for start in range(0, len(rows), HEIGHT):
+        stop = min(start + HEIGHT, len(rows))
+        np.matmul(rows[start:stop], rows[:stop].T, out=out[start:stop, :stop])
+        report(stop)
 
 
 class SharedProducts:
@@ -71,11 +77,9 @@ class SharedProducts:
         self.sums = np.stack([centred[:, part].sum(axis=1, dtype=np.float64) for part in parts], axis=1)
         self.matrices = [np.empty((n, n), np.float32) for _ in parts]
         for part, matrix in zip(parts, self.matrices, strict=True):
-            columns = centred[:, part]
-            for start in range(0, n, HEIGHT):
-                stop = min(start + HEIGHT, n)
-                np.matmul(columns[start:stop], columns[:stop].T, out=matrix[start:stop, :stop])
-                matrix[:start, start:stop] = matrix[start:stop, :start].T
+            _multiply_strips(centred[:, part], matrix, lambda done: None)
+            for start in range(HEIGHT, n, HEIGHT):
+                matrix[:start, start : start + HEIGHT] = matrix[start : start + HEIGHT, :start].T
 
     def choose(self, rows: Rows, parts: list[int]) -> "ChosenProducts":
         """For the documents ``rows``, described by these parts."""
@@ -99,14 +103,10 @@ class ChosenProducts:
                     left += width
                 top += height
         self._directions = np.column_stack([shared.means[rows], shared.sums[rows][:, parts].sum(axis=1)])
-        self._rows = np.arange(len(rows))
 
     def directions(self, rows: Rows) -> Floats:
         """The row means, over all columns, and what is left of them in the chosen ones."""
         return self._directions[rows]
 
-    def prepare(self, rows: Rows) -> None:
-        self._rows = rows
-
-    def panel(self, start: int, stop: int) -> Singles:
-        return np.take(self._matrix[self._rows[start:stop]], self._rows[:stop], axis=1)
+    def multiply(self, rows: Rows, report: Report) -> Singles:
+        return np.take(self._matrix[rows], rows, axis=1)

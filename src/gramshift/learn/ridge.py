@@ -126,8 +126,8 @@ class RidgeSolver:
             if merged.counts.max() > 1:  # copies have another penalty
                 self._inverse.forget()  # two factors at a time would take twice the memory
                 approximate = Preconditioner(self.documents, self._inverse.source, penalty, self._inverse.products)
-            if approximate.grow(merged.rows, lambda done: self._progress("sureness", done, 2 * n)):
-                diagonal = approximate.inverse_diagonal(lambda done: self._progress("sureness", n + done, 2 * n))
+            if approximate.prepare(merged.rows, lambda done: self._progress("sureness", done, n)):
+                diagonal = approximate.inverse_diagonal()
                 if np.abs(diagonal[probes] / exact - 1).max() <= CLOSE:
                     return diagonal
         system = self.documents.kernel(merged.rows)
@@ -152,7 +152,7 @@ class RidgeSolver:
         def multiply(vectors: Floats) -> Floats:
             return self._kernel_times(merged.rows, vectors) + penalty * vectors
 
-        if self._inverse.grow(merged.rows, lambda done: self._progress("training", done, len(merged.rows))):
+        if self._inverse.prepare(merged.rows, lambda done: self._progress("training", done, len(merged.rows))):
             reach = len(merged.rows) * (len(self.documents) if self.documents.adapt else 1) / self.alpha
             tolerance = TOLERANCE * float(np.abs(right).max(initial=1.0)) * max(1e-6, min(1.0, reach))  # for tiny scores too
             apart = self._inverse.apart()
