@@ -14,6 +14,7 @@ from gramshift.learn.conjugate import Sketch, combine, conjugate_gradients, inne
 from gramshift.learn.features import GramFeatures
 from gramshift.learn.labelling import Rows
 from gramshift.learn.ridge import Fitted, RidgeSolver, SingularKernelError, is_mirrored
+from gramshift.learn.selection import N_FOLDS, assign_folds
 from gramshift.runtime.memory import give_back
 from gramshift.runtime.threads import Progress
 
@@ -26,7 +27,6 @@ ROUNDING = 1e-13  # of the right-hand side: what double precision leaves
 STEPS = 1000
 PATIENCE = 200  # steps before the gram of the documents, or of some of them, is made
 SKETCHED = 1000  # documents whose similarities tell enough of all for a preconditioner
-FOLDS = 5
 FEW = 2000  # documents whose gram is made without a thought
 
 
@@ -191,17 +191,14 @@ class LinearRidge:
         if len(training) <= (self._most if self._is_hard else self._few):
             roots = 1.0 if self._roots is None else self._roots[training, None]
             return self._exact(training).held_out(np.arange(len(training)), targets * roots) / roots
-        scores, codes = np.empty(targets.shape), targets.argmax(axis=1)
-        fold = np.empty(len(training), np.intp)
-        for code in np.unique(codes):  # each class is spread over all folds
-            fold[codes == code] = (np.arange(np.sum(codes == code)) + code) % FOLDS
+        scores, fold = np.empty(targets.shape), assign_folds(targets.argmax(axis=1))
         fitted = None
-        for number in range(FOLDS):
-            self._progress("sureness", number, FOLDS)
+        for number in range(N_FOLDS):
+            self._progress("sureness", number, N_FOLDS)
             held, kept = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
             fitted = self.solve(training[kept], targets[kept], fitted)
             scores[held] = fitted.score(self.documents, training[held])
-        self._progress("sureness", FOLDS, FOLDS)
+        self._progress("sureness", N_FOLDS, N_FOLDS)
         return scores
 
     def _exact(self, training: Rows) -> RidgeSolver:

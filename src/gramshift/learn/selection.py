@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+N_FOLDS = 5
 
 
 def one_versus_all(codes: NDArray[np.intp], n_classes: int) -> Floats:
@@ -52,3 +53,12 @@ def quotas(n: int, shares: Floats) -> list[int]:
 def surest(scores: Floats, n: int) -> NDArray[np.intp]:
     """The n rows with the largest score of their chosen class, surest first; of equal ones the earlier row."""
     return np.argsort(-scores.max(axis=1), kind="stable")[:n]
+
+
+def assign_folds(codes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the number of a fold for each document; each class is spread over all of them."""
+    fold = np.empty(len(codes), np.intp)
+    for code in np.unique(codes):
+        of_class = codes == code
+        fold[of_class] = (np.arange(of_class.sum()) + code) % N_FOLDS
+    return fold

@@ -10,10 +10,10 @@ from gramshift.errors import InputError
 from gramshift.learn.features import GramFeatures
 from gramshift.learn.labelling import Rows
 from gramshift.learn.ridge import Fitted, RidgeSolver, spread_weights
+from gramshift.learn.selection import assign_folds
 from gramshift.runtime.threads import Progress
 
 Floats = NDArray[np.float64]
-FOLDS = 5
 ROWS_AT_ONCE = 512
 TOLERANCE = 1e-6  # of the largest score: by how much a weighted sum of similarities may miss one
 
@@ -32,10 +32,7 @@ class EstimatorSolver:
     def held_out(self, training: Rows, targets: Floats) -> Floats:
         """What each document scores by a fit without its fifth of the documents."""
         kernel, scores = self.documents.kernel(training), np.empty(targets.shape)
-        codes = targets.argmax(axis=1)
-        fold = np.empty(len(training), np.intp)
-        for code in np.unique(codes):  # each class is spread over all folds
-            fold[codes == code] = (np.arange(np.sum(codes == code)) + code) % FOLDS
+        fold = assign_folds(targets.argmax(axis=1))
         for number in np.unique(fold):
             held, kept = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
             weights, intercepts = self._fit(kernel[np.ix_(kept, kept)], targets[kept])
