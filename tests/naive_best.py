@@ -9,7 +9,7 @@ from math import exp, log, sqrt
 
 import numpy as np
 
-from gramshift.learn.rounds import ENOUGH, FIRST, GROWTH, OWN
+from gramshift.learn.rounds import MAX_GROWTH, MIN_SLOPE_DOCUMENTS, WEIGHT_FIRST_ROUND, WEIGHT_OWN_SCORE
 from gramshift.learn.shares import (
     DOUBT,
     EVIDENCE_POWER,
@@ -292,7 +292,7 @@ def best_of(source, labels, target, *, ngram_range, alpha, added, idf, by_class,
             shares = settle(estimated, before, errors, limits)
         moved = [o + log(max(s, 1e-300) / b) for o, s, b in zip(offsets, shares, before, strict=True)]
         logits = [[log(max(p, 1e-300)) for p in row] for row in probabilities_of(scores, steepness, moved)]
-        joined = join(logits, min(max(1, round(share * n)), GROWTH * len(rows)), shares)
+        joined = join(logits, min(max(1, round(share * n)), MAX_GROWTH * len(rows)), shares)
         rows = [*range(m), *(m + i for i in joined)]
         classes = [*labels, *(joined.get(i) for i in range(n))]
         scores = train(views, classes, rows, **options)[m:]
@@ -303,11 +303,11 @@ def best_of(source, labels, target, *, ngram_range, alpha, added, idf, by_class,
         scores = scores + (offsets - offsets.mean()) / steepness
         return scores.argmax(axis=1), scores, before
     others = [i for i in range(n) if i not in joined]
-    larger = slope(scores[others], halves[m:][others]) if len(others) >= ENOUGH else 1.0
+    larger = slope(scores[others], halves[m:][others]) if len(others) >= MIN_SLOPE_DOCUMENTS else 1.0
     steepness /= larger
     unseen = np.array([halves[m + i] * larger if i in joined else scores[i] for i in range(n)])
     of_first = np.array([[log(max(p, TINY)) for p in row] for row in plain]) / steepness
-    scores = OWN * scores + (1 - OWN) * unseen + FIRST * of_first
+    scores = WEIGHT_OWN_SCORE * scores + (1 - WEIGHT_OWN_SCORE) * unseen + WEIGHT_FIRST_ROUND * of_first
     scores = scores + meet((steepness * scores).tolist(), shares) / steepness
     scores = np.array([[score - sum(row) / n_classes for score in row] for row in scores.tolist()])
     return scores.argmax(axis=1), scores, shares

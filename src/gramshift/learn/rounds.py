@@ -26,8 +26,8 @@ from gramshift.runtime.resources import Runtime
 
 Floats = NDArray[np.float64]
 IGNORED, SOURCE, ESTIMATED = "ignored", "source", "estimated"
-GROWTH = 2  # documents that may join for each that was trained on before
-ENOUGH = 20  # documents that tell how much larger scores are by all documents than by half of them
+MAX_GROWTH = 2  # pseudo-labels for each document that was trained on before
+MIN_SLOPE_DOCUMENTS = 20  # target documents from which the slope of half-data scores is estimated
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def _fit_rounds(
     """Run all rounds; with what rounds before ``measured``, random labels are learnt from, and proportions are known."""
     learnt = schedule.random if measured is not None else None
     n_rounds = schedule.n_rounds if len(source.target) else 1
-    judge, by_labels = _Judge(trainer, source, schedule, measured), trainer.describer.by_labels
+    calibrator, by_labels = _Calibrator(trainer, source, schedule, measured), trainer.describer.by_labels
     labelling, free = source, np.arange(len(source.target))
     if learnt is not None:
         labelling, free = source.join(source.target[learnt.rows], learnt.codes), np.setdiff1d(free, learnt.rows)
@@ -160,10 +160,10 @@ def _fit_rounds(
             n = _bounded(schedule.n_added[min(number, len(schedule.n_added)) - 1], len(labelling.training), schedule)
             again = schedule.by_shares and number == (n_rounds + 1) // 2  # classifiers that have adapted know better
             if again or (number == 1 and (schedule.by_shares or schedule.centred)):
-                judge.read(labelling, rounds[-1], first=number == 1)
+                calibrator.read(labelling, rounds[-1], first=number == 1)
             if schedule.by_shares:
-                shares = judge.shares
-                added, codes = choose_by_shares(judge.weigh(rounds[-1].scores[free]), n, judge.shares.used)
+                shares = calibrator.shares
+                added, codes = choose_by_shares(calibrator.log_posterior(rounds[-1].scores[free]), n, calibrator.shares.used)
             else:
                 added, codes = choose_surest(rounds[-1].scores[free], n)
             added = free[added]
@@ -176,7 +176,7 @@ def _fit_rounds(
     if by_labels:
         runtime.report("rounds", n_rounds, n_rounds)
     if schedule.centred:
-        outcome = judge.decide(labelling, rounds)
+        outcome = calibrator.finish(labelling, rounds)
     else:
         outcome = RoundsOutcome(rounds, labelling, _calibrate(trainer, labelling, rounds[-1]) if calibrate else None)
     if schedule.random is None:
@@ -220,11 +220,11 @@ def _certain(outcome: RoundsOutcome, random: RandomLabels) -> RoundsOutcome:
 
 def _bounded(n: int, n_training: int, schedule: Schedule) -> int:
     """Cap the number of pseudo-labels at twice the size of the training set, where they join by class."""
-    return min(n, GROWTH * n_training) if schedule.by_shares else n
+    return min(n, MAX_GROWTH * n_training) if schedule.by_shares else n
 
 
-class _Judge:
-    """What scores say of classes: how steep and from where they are read, and the shares that classes have in the target."""
+class _Calibrator:
+    """Calibrates scores and tracks the target's class proportions from round to round."""
 
     def __init__(self, trainer: Trainer, source: Labelling, schedule: Schedule, measured: RoundsOutcome | None) -> None:
         self._trainer, self._source, self._schedule, self._measured = trainer, source, schedule, measured
@@ -283,45 +283,39 @@ class _Judge:
         held_out, _ = self._trainer.held_out(source, fitted, across=True)
         return Logits(*fit_offsets(held_out, source.codes)).probabilities(scores)
 
-    def weigh(self, scores: Floats) -> Floats:
-        """The log of what each class's probability is, where classes have the shares of the target."""
+    def log_posterior(self, scores: Floats) -> Floats:
+        """Return the log-probability of each class under the target's class proportions."""
         assert self.logits is not None, "scores were read before"
         return self.logits.log_probabilities(scores, self.shares)
 
-    def decide(self, labelling: Labelling, rounds: list[Round]) -> RoundsOutcome:
-        """Move the scores of the last round to where evidence and shares decide, and calibrate them.
+    def finish(self, labelling: Labelling, rounds: list[Round]) -> RoundsOutcome:
+        """Turn the last round's scores into final decisions, corrected for the target's class proportions.
 
-        A document that has joined is judged for the most part by classifiers that did not learn from it, and by the first
-        round. Classes get on average the shares that they are taken to have in the target; which documents is left to evidence.
-        Half of the documents teach smaller scores than all of them: by how much, target documents tell that have not joined.
+        Scores of the source, and so the calibration, come from classifiers that did not learn from the document.
         """
-        last, adapted = rounds[-1], len(rounds) > 1
+        last, is_adapted = rounds[-1], len(rounds) > 1
         held_out, others = self._trainer.held_out(labelling, last.fitted)
-        logits = self._read(labelling, held_out, last, first=not adapted)
-        unjoined = np.flatnonzero(~np.isin(labelling.target, labelling.joined))
-        larger = 1.0
-        if others is not None and adapted and len(unjoined) >= ENOUGH:
-            larger = _how_much_larger(last.scores[unjoined], others)
-        steepness = logits.steepness / larger
-        scores, offsets = last.scores, logits.offsets / steepness
-        if adapted:
+        logits = self._read(labelling, held_out, last, first=not is_adapted)
+        slope = 1.0
+        if others is not None and is_adapted:
+            unjoined = np.flatnonzero(~np.isin(labelling.target, labelling.joined))
+            slope = half_to_full_slope(last.scores[unjoined], others)
+        held_out = held_out * slope
+        steepness = logits.steepness / slope
+        if is_adapted:
             assert self.plain is not None, "of the first round"
-            by_others = unseen_scores(labelling, last.scores, held_out * larger, None)
-            offsets = meet_shares(steepness * by_others, self.shares.used) / steepness
-            first = np.log(np.maximum(self.plain, TINY)) / steepness
-            scores = OWN * last.scores + (1 - OWN) * by_others + FIRST * first
-            scores = scores + meet_shares(steepness * scores, self.shares.used) / steepness
-            scores -= scores.mean(axis=1, keepdims=True)
+            unseen = unseen_scores(labelling, last.scores, held_out, None)
+            offsets = meet_shares(steepness * unseen, self.shares.used) / steepness
+            scores = match_priors(blend_scores(last.scores, unseen, self.plain, steepness), steepness, self.shares.used)
+            changed = int(np.count_nonzero(choose_classes(scores) != rounds[-2].codes))
         else:
-            offsets = offsets + np.log(np.maximum(self.shares.used, TINY) / self.shares.source) / steepness
-            offsets -= offsets.mean()
-            scores = scores + offsets
+            offsets = prior_offsets(logits.offsets / steepness, steepness, self.shares)
+            scores = last.scores + offsets
+            changed = 0
         fitted = replace(last.fitted, intercepts=last.fitted.intercepts + offsets)
-        changed = int(np.count_nonzero(choose_classes(scores) != rounds[-2].codes)) if len(rounds) > 1 else 0
         decided = replace(last, fitted=fitted, scores=scores, changed=changed)
-        of_source = held_out[: len(labelling.source)] * larger + offsets
+        of_source = held_out[: len(labelling.source)] + offsets
         if len(scores):
-            assert self.plain is not None, "of the first round"
             right = float(np.mean(choose_classes(of_source) == labelling.source_codes))
             self.expected = self._expect(scores, steepness, right)
             steepness *= find_temper(steepness * scores, self.expected.value)
@@ -355,8 +349,33 @@ class _Judge:
         return self.logits
 
 
-OWN, FIRST = 0.3, 0.3  # what the answer that a document joined with counts, and what the first round does: docs/experiments.md
-TINY = 1e-9  # the least share that a class is taken to have
+# chosen on the development data: docs/experiments.md
+WEIGHT_OWN_SCORE = 0.3  # of a document's own, possibly self-confirming, score in the final decision
+WEIGHT_FIRST_ROUND = 0.3  # of the first round's log-probability
+MIN_PRIOR = 1e-9  # keeps logarithms finite
+
+
+def blend_scores(scores: Floats, unseen: Floats, first: Floats, steepness: float) -> Floats:
+    """Return 0.3 own + 0.7 unseen + 0.3 log(first) / steepness for each target document and class.
+
+    ``unseen``: scores by classifiers that did not learn from the document. ``first``: probabilities of the first round.
+    """
+    of_first = np.log(np.maximum(first, MIN_PRIOR)) / steepness
+    return WEIGHT_OWN_SCORE * scores + (1 - WEIGHT_OWN_SCORE) * unseen + WEIGHT_FIRST_ROUND * of_first
+
+
+def match_priors(scores: Floats, steepness: float, prior: Floats) -> Floats:
+    """Shift each class by an offset, so that its mean probability equals its prior, and centre the scores of each document."""
+    moved = scores + meet_shares(steepness * scores, prior) / steepness
+    centred: Floats = moved - moved.mean(axis=1, keepdims=True)
+    return centred
+
+
+def prior_offsets(offsets: Floats, steepness: float, shares: Shares) -> Floats:
+    """Return the offsets of classes, moved by log(target prior / source prior) / steepness and centred."""
+    moved = offsets + np.log(np.maximum(shares.used, MIN_PRIOR) / shares.source) / steepness
+    centred: Floats = moved - moved.mean()
+    return centred
 
 
 def unseen_scores(labelling: Labelling, scores: Floats, held_out: Floats, others: Floats | None) -> Floats:
@@ -369,11 +388,16 @@ def unseen_scores(labelling: Labelling, scores: Floats, held_out: Floats, others
     return result
 
 
-def _how_much_larger(scores: Floats, by_half: Floats) -> float:
-    """The slope that leads from scores of half of the documents to those of all, beside the means of both."""
-    apart = by_half - by_half.mean(axis=0)
-    below = float(np.sum(apart**2))
-    slope = float(np.sum(apart * (scores - scores.mean(axis=0)))) / below if below > 0 else 1.0
+def half_to_full_slope(scores: Floats, by_half: Floats) -> float:
+    """Return the regression slope from half-data scores to full-data scores, both centred, within 1 and 2; 1 for few documents.
+
+    Classifiers that learn from half of the documents give smaller scores than those that learn from all of them.
+    """
+    if len(scores) < MIN_SLOPE_DOCUMENTS:
+        return 1.0
+    centred = by_half - by_half.mean(axis=0)
+    squares = float(np.sum(centred**2))
+    slope = float(np.sum(centred * (scores - scores.mean(axis=0)))) / squares if squares > 0 else 1.0
     return float(np.clip(slope, 1.0, 2.0))
 
 
