@@ -11,7 +11,6 @@ from pkgutil import walk_packages
 import pytest
 
 import gramshift
-from gramshift import hooks
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "gramshift"
@@ -26,11 +25,6 @@ def test_public_names_can_be_imported():
 
 def test_the_version_is_the_one_that_is_installed():
     assert metadata.version("gramshift") == gramshift.__version__
-
-
-def test_what_lower_subpackages_may_ask_of_higher_ones():
-    assert set(hooks._homes) == {"draw_summary", "write_report"}
-    assert all(hooks.find_function(name).__module__ == home for name, home in hooks._homes.items())
 
 
 def test_every_compiled_leaf_is_cached_on_disk_and_needs_no_gil():

@@ -3,8 +3,6 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from gramshift.hooks import register
-
 if TYPE_CHECKING:
     from gramshift import baselines
     from gramshift.errors import FitWarning, GramshiftError
@@ -38,8 +36,6 @@ _HOMES = {
     "compare": "gramshift.evaluate.comparison",
     "load": "gramshift.model.classifier",
 }
-
-register({"draw_summary": "gramshift.report.presenter", "write_report": "gramshift.report.presenter"})
 
 
 def __getattr__(name: str) -> Any:

@@ -124,10 +124,9 @@ def test_killed_among_the_labels_it_leaves_whole_files_and_predict_goes_on(grams
     assert "labels/: 1 of 3 files were finished already" in answer.err
     for name in ("p0.csv", "p1.csv", "p2.csv"):
         assert Path("labels", name).read_bytes() == Path("whole", name).read_bytes()
-    assert list(Path("labels").glob(".*.partial")) == []  # what the dead have left
 
 
-def test_killed_within_one_file_it_leaves_nothing(files):
+def test_killed_within_one_file_it_leaves_none(files):
     def die():
         classify_any(options(output="out.csv", save="m.gramshift"), say=quietly, most_rows=20, progress=kill_late)
 
@@ -138,8 +137,6 @@ def test_killed_within_one_file_it_leaves_nothing(files):
     assert die_in_a_fork(die) == -9
     assert not Path("out.csv").exists()
     assert not Path("m.gramshift").exists()
-    classify_any(options(output="out.csv"), say=quietly)
-    assert list(Path().glob(".gramshift-*out*.partial")) == []
 
 
 def test_a_folder_of_labels_is_not_replaced_unasked(gramshift, files):

@@ -20,7 +20,6 @@ from gramshift.evaluate.comparison_files import notes_of, table_of, to_json, wri
 from gramshift.evaluate.kept import LARGEST, Kept
 from gramshift.methods import parse_methods
 from gramshift.runtime.door import read_json
-from gramshift.runtime.replacing import clear_leftovers
 from gramshift.runtime.threads import Progress
 from gramshift.text.terminal import is_terminal, visible
 
@@ -136,7 +135,6 @@ def check_folder(output: Path) -> None:
         raise NotADirectoryError(f"{there} is a file; give a folder for the results")
     if not os.access(there, os.W_OK | os.X_OK):
         raise PermissionError(f"{output}: you may not write into {there}; give another folder for the results")
-    clear_leftovers(output)
 
 
 def _check_results(output: Path, compared: dict[str, Any], kept: Kept, *, resume: bool) -> None:

@@ -15,7 +15,7 @@ from gramshift.data.demo import DOMAINS, load_demo
 from gramshift.errors import InputError
 from gramshift.methods import BEST, METHODS
 from gramshift.model.settings import UNADAPTED
-from gramshift.runtime.replacing import clear_leftovers, replaced_file
+from gramshift.runtime.replacing import replaced_file
 
 FILES = (*(f"{name}.csv" for name in DOMAINS), "labels.csv", "report.html")
 FITTED = {"plain": "plain", "paper": "tkc", "best": BEST}  # names on the screen, and the methods that they stand for
@@ -68,9 +68,8 @@ def write_demo(folder: Path) -> dict[str, Any]:
 
 
 def write_domains(folder: Path) -> None:
-    """Write the two domains as files, without what a run that was killed has left."""
+    """Write the two domains as files."""
     folder.mkdir(parents=True, exist_ok=True)
-    clear_leftovers(folder)
     for name in DOMAINS:
         reviews = load_demo(name)
         rows = [(f"{name}-{number}", *row) for number, row in enumerate(zip(*reviews, strict=True), start=1)]

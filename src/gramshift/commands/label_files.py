@@ -30,7 +30,7 @@ from gramshift.data.writing import open_writer, output_style
 from gramshift.errors import InputError
 from gramshift.model.classifier import load
 from gramshift.runtime.door import parse_json, read_regular
-from gramshift.runtime.replacing import remove_leftovers, replaced_file
+from gramshift.runtime.replacing import Replacing, replaced_file
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.storage import identify, is_still, is_url, locate, reaching
 from gramshift.runtime.workers import open_workers, run_tasks
@@ -144,19 +144,16 @@ def label_file(
                 columns = find_columns(table, text=options.text)
                 output_style(job.output, table)
             ours = label_columns(table, classifier.classes_.tolist())
-            found: Found = {}
-
-            def announce(output: dict[str, Any]) -> None:
+            with Replacing() as files:
+                with files.open(job.output, follow=False) as file:
+                    found = label_table(
+                        table, columns, file, job.output,
+                        score=score, ours=ours, classes=classifier.classes_, abstain_below=options.abstain_below, size=size,
+                        told=lambda: None if told is None else told("labelling", *table.position()),
+                    )  # fmt: skip
                 if not is_still(job.input, known):
                     raise InputError(f"{job.shown} was changed while it was read; give the same command again when it is whole")
-                _write_record(job, _key(model, options), known, output, found)
-
-            with replaced_file(job.output, follow=False, announce=announce) as file:
-                found |= label_table(
-                    table, columns, file, job.output,
-                    score=score, ours=ours, classes=classifier.classes_, abstain_below=options.abstain_below, size=size,
-                    told=lambda: None if told is None else told("labelling", *table.position()),
-                )  # fmt: skip
+                _write_record(job, _key(model, options), known, files.parts[0].identify(), found)
             words = renamed_in_words(table, ours)
             return found | {"renamed": words and words.replace(job.input, job.shown)}
     except InputError as error:
@@ -217,14 +214,12 @@ def _take_up(job: FileJob, key: dict[str, Any]) -> tuple[Found | None, str]:
     return record["found"], ""
 
 
-@contextmanager
-def _prepare_folder(folder: str, jobs: list[FileJob]) -> Iterator[None]:
-    """Make the folder if it is missing, and remove what dead processes, or lost workers, have left half written in it."""
+def _prepare_folder(folder: str) -> None:
+    """Make the folder, and that of its records, if they are missing."""
     system, path = locate(folder.rstrip("/") or "/")
     if is_url(folder):
         with reaching(folder):
             system.makedirs(path, exist_ok=True)
-        yield
         return
     parent = Path(path).absolute().parent
     if not parent.is_dir():
@@ -233,10 +228,6 @@ def _prepare_folder(folder: str, jobs: list[FileJob]) -> Iterator[None]:
     if records.is_symlink():  # what it leads to is not ours
         raise InputError(f"{records} is a link; it should be a folder of ours: delete the link, or give another --output")
     records.mkdir(parents=True, exist_ok=True)
-    written = [name for job in jobs for name in (job.output, job.record)]
-    remove_leftovers(*written)
-    yield
-    remove_leftovers(*written)
 
 
 def label_files(
@@ -259,28 +250,28 @@ def label_files(
     """
     digest = sha256(Path(model).read_bytes()).hexdigest()
     found: dict[FileJob, Found] = {}
-    with _prepare_folder(folder, jobs):
-        left = []
-        for job in jobs:
-            finished, fault = _take_up(job, _key(digest, options))
-            if finished is not None:
-                found[job] = finished | {"kept": True}
-                continue
-            if fault and not force:
-                raise FileExistsError(f"{job.output} exists, and {fault}; choose another --output or replace it with --force")
-            left.append(job)
+    _prepare_folder(folder)
+    left = []
+    for job in jobs:
+        finished, fault = _take_up(job, _key(digest, options))
+        if finished is not None:
+            found[job] = finished | {"kept": True}
+            continue
+        if fault and not force:
+            raise FileExistsError(f"{job.output} exists, and {fault}; choose another --output or replace it with --force")
+        left.append(job)
 
-        def receive(job: FileJob, one: Found) -> None:
-            found[job] = one
-            if "error" in one:
-                say(one["error"])
+    def receive(job: FileJob, one: Found) -> None:
+        found[job] = one
+        if "error" in one:
+            say(one["error"])
 
-        if found:
-            say(f"{folder}: {len(found)} of {len(jobs)} files were finished already")
-        if left and engine == "dask":
-            _label_on_workers(model, digest, left, options, runtime, scheduler, most_rows, receive)
-        elif left:
-            _label_here(digest, classifier, left, options, runtime, most_rows, receive)
+    if found:
+        say(f"{folder}: {len(found)} of {len(jobs)} files were finished already")
+    if left and engine == "dask":
+        _label_on_workers(model, digest, left, options, runtime, scheduler, most_rows, receive)
+    elif left:
+        _label_here(digest, classifier, left, options, runtime, most_rows, receive)
     return _summary(jobs, found, say)
 
 

@@ -12,14 +12,13 @@ from typing import IO
 
 from gramshift.data.readers import find_files, format_of
 from gramshift.errors import InputError
-from gramshift.runtime.replacing import BEGIN, PARTIAL, Replacing, remove_leftovers, replaced_file
+from gramshift.runtime.replacing import Replacing, partial_name, replaced_file
 from gramshift.runtime.storage import is_url, locate, reaching
 from gramshift.text.terminal import require_stdout
 
 STANDARD = "-"
 RECORDS = ".gramshift"  # the folder of records, within one of labels
 LONGEST_RECORDED = 255 - len(".json")  # bytes of a name that its record can have
-BESIDE = f"{BEGIN}{'0' * 33}{PARTIAL}"  # as long as a name under which a file is written
 
 
 def as_option(name: str, value: object = None) -> str:
@@ -28,10 +27,7 @@ def as_option(name: str, value: object = None) -> str:
 
 
 def check_outputs(outputs: dict[str, str | None], inputs: list[str], *, force: bool) -> None:
-    """Refuse now what would fail later, and remove what runs that were killed have left of these files.
-
-    ``outputs`` are file names by their option.
-    """
+    """Refuse now what would fail later; ``outputs`` are file names by their option."""
     named = {option: name for option, name in outputs.items() if name is not None}
     for option, name in named.items():
         if name == STANDARD:
@@ -51,7 +47,6 @@ def check_outputs(outputs: dict[str, str | None], inputs: list[str], *, force: b
                 raise FileExistsError(f"{name} exists; choose another {option} or replace it with --force")
             continue
         _check_on_disk(name, option, force=force)
-    remove_leftovers(*(name for name in named.values() if name != STANDARD and not is_url(name)))
 
 
 def _check_on_disk(name: str, option: str, *, force: bool) -> None:
@@ -77,7 +72,7 @@ def check_length(name: str, option: str) -> None:
     """Raise an error if the system cannot have a file of this name, or one beside it while it is written."""
     if is_url(name):
         return
-    beside = os.path.join(os.path.dirname(os.path.realpath(name)), BESIDE)
+    beside = os.path.join(os.path.dirname(os.path.realpath(name)), partial_name())
     for one in (name, beside):
         try:
             os.lstat(one)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gramshift.runtime.door import MEGABYTE, read_json
-from gramshift.runtime.replacing import clear_leftovers, replaced_file
+from gramshift.runtime.replacing import replaced_file
 
 LARGEST = 1000 * MEGABYTE  # probabilities of a million documents in fifty classes
 
@@ -17,7 +17,6 @@ class Kept:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        clear_leftovers(folder)
 
     def load(self, name: str, key: dict[str, Any]) -> Any:
         """Return what is kept under a name, if it is whole and depends on the same; else None."""

@@ -10,7 +10,6 @@ from sklearn import get_config
 from sklearn.utils import estimator_html_repr
 
 from gramshift.errors import InputError, MissingPackageError
-from gramshift.hooks import find_function
 from gramshift.model.choosing import (
     DOUBTFUL,
     RANDOM,
@@ -143,16 +142,21 @@ class Presented:
             Called as progress(stage, done, total).
         """
         self._check_fitted()  # type: ignore[attr-defined]
-        write_report = find_function("write_report")
-        write_report(self, path, ids=ids, source_ids=source_ids, columns=columns, title=title, progress=progress)
+        from gramshift.report.presenter import write_report  # late: the report imports this classifier
+
+        more = {"ids": ids, "source_ids": source_ids, "columns": columns, "title": title, "progress": progress}
+        write_report(self, path, **more)  # type: ignore[arg-type]
 
     def _repr_html_inner(self) -> str:
         """The summary of a fit; scikit-learn's box of parameters before there is one.
 
         That box is not for fits: it looks at every attribute, and diagnostics would be worked out for it.
         """
-        html: str = find_function("draw_summary")(self) if hasattr(self, "_fit") else estimator_html_repr(self)
-        return html
+        if not hasattr(self, "_fit"):
+            return str(estimator_html_repr(self))
+        from gramshift.report.presenter import draw_summary  # late, as above
+
+        return draw_summary(self)  # type: ignore[arg-type]
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         """What notebooks ask for: as text, and unless scikit-learn is set to show text alone, as HTML."""

@@ -13,12 +13,12 @@ from gramshift.errors import GramshiftError, InputError, MissingPackageError
 
 
 def is_url(name: str | os.PathLike[str]) -> bool:
-    """Whether a name is that of a file elsewhere, such as s3://bucket/parts/a.jsonl, and not on a disk of this machine."""
+    """Return True for the name of a file elsewhere, such as s3://bucket/parts/a.jsonl, and not on a disk of this machine."""
     return "://" in os.fspath(name)
 
 
 class Disk:
-    """What we ask a file system, by the names that fsspec has for it, of this machine's own."""
+    """This machine's own file system, by the names that fsspec has for what we ask of one."""
 
     isfile, isdir, exists = staticmethod(os.path.isfile), staticmethod(os.path.isdir), staticmethod(os.path.lexists)
     makedirs = staticmethod(os.makedirs)
@@ -34,7 +34,7 @@ class Disk:
 
 
 def locate(url: str) -> tuple[Any, str]:
-    """The file system of a name, as fsspec has it, and the path there."""
+    """Return the file system of a name, as fsspec has it, and the path there."""
     if not is_url(url):
         return Disk(), url
     try:
@@ -49,7 +49,7 @@ def locate(url: str) -> tuple[Any, str]:
 
 @contextmanager
 def reaching(url: str) -> Iterator[None]:
-    """Tell the errors of file systems elsewhere, which have classes of their own, in one line that begins with the URL."""
+    """Raise errors of file systems elsewhere, which have classes of their own, as one line that begins with the URL."""
     try:
         yield
     except GramshiftError:
@@ -57,21 +57,18 @@ def reaching(url: str) -> Iterator[None]:
     except Exception as error:
         if not is_url(url):
             raise
-        raise _in_words(url, error) from None
-
-
-def _in_words(url: str, error: Exception) -> Exception:
-    if isinstance(error, FileNotFoundError):
-        return FileNotFoundError(f"{url}: there is no such file")
-    if isinstance(error, ImportError):
-        return MissingPackageError(f"{url}: {error}", name=error.name)
-    if isinstance(error, OSError):
-        return (PermissionError if isinstance(error, PermissionError) else OSError)(f"{url}: {error.strerror or error}")
-    return InputError(f"{url} cannot be reached: {str(error) or type(error).__name__}")
+        if isinstance(error, FileNotFoundError):
+            raise FileNotFoundError(f"{url}: there is no such file") from None
+        if isinstance(error, ImportError):
+            raise MissingPackageError(f"{url}: {error}", name=error.name) from None
+        if isinstance(error, OSError):
+            kind = PermissionError if isinstance(error, PermissionError) else OSError
+            raise kind(f"{url}: {error.strerror or error}") from None
+        raise InputError(f"{url} cannot be reached: {str(error) or type(error).__name__}") from None
 
 
 def identify(name: str, *, whole: bool = False) -> dict[str, Any]:
-    """What tells whether a file has changed: its size and when that was; ``whole`` also the sha256 of a file on a disk."""
+    """Return the size and time of a file, to find out later if it has changed; ``whole`` also its sha256, if on a disk."""
     if is_url(name):
         system, path = locate(name)
         with reaching(name):
@@ -90,7 +87,7 @@ def identify(name: str, *, whole: bool = False) -> dict[str, Any]:
 
 
 def is_still(name: str, known: dict[str, Any]) -> bool:
-    """Whether a file is what ``identify`` once said of it: of the same size and time, or at another time of the same content.
+    """Return True if ``identify`` gives the same size and time as ``known``, or at another time the same content.
 
     Where no time is known, as of files that were moved to a URL, the size must do.
     """
