@@ -68,11 +68,10 @@ def test_by_name_by_gram_and_by_function_it_is_the_same(kind, adapt):
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
-def test_shares_of_ngrams_are_not_defined(kernel):
-    with pytest.raises(
-        ValueError, match=r"explain needs string kernels that count n-grams \('presence', 'intersection', 'spectrum'\)"
-    ):
-        fit(kernel, n_rounds=1).explain("a text")
+def test_explanations_have_documents_and_no_words(kernel):
+    why = fit(kernel, n_rounds=1).explain("a text")
+    assert why.words == why.spans == []
+    assert len(why.documents) == len(X) + len(TARGET)
 
 
 @pytest.mark.parametrize("kind", PAIR_KINDS)

@@ -9,7 +9,8 @@ from sklearn.decomposition import KernelPCA
 from sklearn.svm import SVC
 
 import gramshift as gs
-from gramshift.model.explain import find_shares
+from gramshift.model.explain import spread_scores
+from gramshift.model.explanation import NO_WORDS
 from gramshift.report.contents import ShownAsItIs, SourceDocuments, TargetDocuments
 from gramshift.report.gather import find_nearest, gather_contents, list_issues, strongest_spans
 from gramshift.report.page import render_page
@@ -50,6 +51,11 @@ def fitted():
 @pytest.fixture(scope="module")
 def plain():
     return fit(adapt=False, n_rounds=1)
+
+
+@pytest.fixture(scope="module")
+def best():
+    return gs.TransductiveClassifier(preset="best", ngram_range=(3, 4), n_rounds=5).fit(SOURCE, LABELS, target=TARGET)
 
 
 @pytest.fixture(scope="module")
@@ -99,19 +105,21 @@ def test_equal_neighbours_come_in_order():
         assert [[row for row, _ in near] for near in found] == [[1, 3, 4], [0], []]
 
 
-def test_weighted_ngrams_are_weighed_as_in_the_fit(plain):
+def test_weighted_ngrams_are_weighed_as_in_the_fit(best, plain):
     """Neighbours and highlights of the preset "best", whose weights come from all documents of the fit."""
-    best = gs.TransductiveClassifier(preset="best", ngram_range=(3, 4), n_rounds=5).fit(SOURCE, LABELS, target=TARGET)
     found = collect(best, plain)
     similarity = best._fit.model.describe(TARGET).gram[:, :40]
     rows = [40 + row if row < 32 else 40 for row in range(33)]
-    explained = find_shares(best._fit.model, TARGET, own=rows)
-    for one, values, share in zip(found.documents, similarity, explained, strict=True):
+    explained = spread_scores(best._fit.model, TARGET, own=rows)
+    for one, values, by_character in zip(found.documents, similarity, explained, strict=True):
         order = sorted((row for row in range(40) if values[row] > 0), key=lambda row: (-values[row], row))[:3]
         assert [near.id for near in one.neighbours] == [f"k{row}" for row in order]
         assert [near.similarity for near in one.neighbours] == pytest.approx([values[row] for row in order])
-        assert one.spans == [pytest.approx(span) for span in strongest_spans(one.text, share.by_character)]
-    assert any(one.spans for one in found.documents)
+        assert one.spans == [pytest.approx(span) for span in strongest_spans(one.text, by_character)]
+        assert all(0 <= start < stop <= len(one.text) and 0 < strength <= 1 for start, stop, strength, _ in one.spans)
+        assert all(a[1] <= b[0] for a, b in zip(one.spans, one.spans[1:], strict=False))
+    assert found.documents[30].spans == []
+    assert found.documents[0].spans
     assert found.model_parameters["weighting"] == "{'idf': 2, 'classes': 1}"
     assert "settings" not in found.model_parameters
     assert found.before is not None
@@ -135,18 +143,17 @@ def test_models_without_a_coefficient_per_ngram_list_none(options):
     assert "Strongest n-grams of each class" not in render_page(found)
 
 
-def test_spans_come_from_the_explanation_without_the_document_itself(contents, fitted):
-    rows = [40 + row if row < 32 else 40 for row in range(33)]  # the last is a copy of the first
-    for one, share in zip(contents.documents, find_shares(fitted._fit.model, TARGET, own=rows), strict=True):
-        assert one.spans == [pytest.approx(span) for span in strongest_spans(one.text, share.by_character)]
-        assert all(0 <= start < stop <= len(one.text) and 0 < strength <= 1 for start, stop, strength, _ in one.spans)
-        assert all(a[1] <= b[0] for a, b in zip(one.spans, one.spans[1:], strict=False))
-    assert contents.documents[30].spans == []
-    assert contents.documents[0].spans
+@pytest.mark.parametrize("options", [{}, {"kernel": "subsequence"}])
+def test_models_that_are_not_linear_mark_no_words_and_say_so(options):
+    found = collect(fit(**options))
+    assert found.notes[0] == NO_WORDS
+    assert not any(one.spans for one in found.documents)
+    assert all(one.explained for one in found.documents)  # nothing to say of single ones
+    assert NO_WORDS in render_page(found)
 
 
-def test_only_the_least_sure_are_explained(fitted):
-    contents = collect(fitted, max_explained=5)
+def test_only_the_least_sure_are_explained(best):
+    contents = collect(best, max_explained=5)
     order = np.argsort([one.confidence for one in contents.documents], kind="stable")
     assert [row for row, one in enumerate(contents.documents) if one.explained] == sorted(order[:5].tolist())
     assert "The 5 least sure of 33 documents are explained; the others have no highlights." in contents.notes
@@ -207,9 +214,9 @@ def test_abstaining_is_marked(fitted):
     assert [one.abstained for one in contents.documents] == [one.confidence < 0.6 for one in contents.documents]
 
 
-def test_progress_is_told(fitted):
+def test_progress_is_told(best):
     told = []
-    collect(fitted, progress=lambda *args: told.append(args))
+    collect(best, progress=lambda *args: told.append(args))
     assert told[0] == ("report", 0, 1)
     assert told[-1] == ("report", 1, 1)
     assert ("explain", 33, 33) in told

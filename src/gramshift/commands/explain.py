@@ -1,4 +1,4 @@
-"""``gramshift explain``: the n-grams and documents that decided."""
+"""``gramshift explain``: the words and documents that decided."""
 
 import os
 from dataclasses import asdict
@@ -21,11 +21,12 @@ PAGE = """<!doctype html>
 <style>:root {{ color-scheme: light dark }} {colours}
 body {{ font: 1rem/1.6 system-ui, sans-serif; max-width: 45rem; margin: 2rem auto; padding: 0 1rem }}
 figure {{ margin: 0 0 2rem }} figcaption {{ font-weight: 600 }} p {{ overflow-wrap: anywhere }}</style></head>
-<body><h1>Why these labels</h1><p>The five words of each text that count most, in the colour of the class that they speak for:
-{legend}. The stronger the colour, the more a word counts.</p>
+<body><h1>Why these labels</h1>{legend}
 {figures}
 </body></html>
 """
+LEGEND = """<p>The five words of each text that count most, in the colour of the class that they speak for:
+{names}. The stronger the colour, the more a word counts.</p>"""
 
 
 def explain(
@@ -87,7 +88,8 @@ def _make_page(explanations: list[Explanation], classes: list[Any]) -> str:
         f'<mark style="{mark_style(code, 0.5)}"><bdi>{escape(str(name))}</bdi></mark>' for code, name in enumerate(classes)
     )
     figures = "\n".join(one.html() for one in explanations)
-    return PAGE.format(colours=class_colours(), legend=", ".join(names), figures=figures)
+    legend = LEGEND.format(names=", ".join(names)) if all(one.has_words for one in explanations) else ""
+    return PAGE.format(colours=class_colours(), legend=legend, figures=figures)
 
 
 def _plain(part: Any) -> dict[str, Any]:

@@ -31,13 +31,11 @@ class Job:
     check_size: Callable[[int], None]
     weighting: Weighting | None = None
     """What n-grams weigh, by the documents of the columns; only for kinds that can be weighted."""
-    sorted_ngrams: SortedNGrams | None = None
-    """The n-grams of the texts, if they are sorted already."""
 
     @property
     def ngrams(self) -> SortedNGrams:
         """The n-grams of the texts, to be read once."""
-        return self.sorted_ngrams or sort_ngrams(self.texts, self.ngram_range, keep=False)
+        return sort_ngrams(self.texts, self.ngram_range, keep=False)
 
     @property
     def columns(self) -> int:

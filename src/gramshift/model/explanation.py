@@ -8,6 +8,7 @@ from typing import Any
 from gramshift.model.word_spans import STRONGEST
 from gramshift.text.terminal import visible
 
+NO_WORDS = "No words are marked: this method does not score words one by one. Use the default, best, for marked words."
 LONGEST_SHOWN = 100_000  # characters of a text in HTML: browsers take minutes to lay out megabytes without a blank
 
 
@@ -47,7 +48,10 @@ class Neighbour:
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """The score of one document, taken apart twice: by spans of its text and by documents. Each adds up with ``empty``."""
+    """The score of one document, taken apart twice: by spans of its text and by documents. Each adds up with ``empty``.
+
+    Models that are not linear, such as those of the preset "paper", have documents alone.
+    """
 
     given: str
     label: Any
@@ -65,6 +69,8 @@ class Explanation:
     """Words and short phrases that push towards a class, strongest first: a ranking of what stands in ``spans``."""
     itself: dict[Any, float] | None = None
     """What the document added to its own score, if it took part in the fit; it is not among ``documents``."""
+    has_words: bool = True
+    """Whether the model is linear, so that there are spans and words."""
 
     def text(self, *, n: int = STRONGEST) -> str:
         """Describe the n strongest words for and against the label, and as many documents, in lines for a terminal."""
@@ -74,6 +80,8 @@ class Explanation:
         for about, chosen in ((f"words for {label}:", speaks_for), (f"words against {label}:", speaks_against)):
             if chosen:
                 lines += ["", visible(about), *(_in_line(share, word) for word, share in chosen)]
+        if not self.has_words:
+            lines += ["", NO_WORDS]
         if self.documents:
             lines += ["", "most influential training documents:"]
         for one in self.documents[:n]:
@@ -108,10 +116,11 @@ class Explanation:
             parts.append(f'<mark style="{style}" title="{title}">{escape(word.text)}</mark>')
             place = word.stop
         parts.append(escape(self.given[place:LONGEST_SHOWN]))
-        left_out = f"<p>{more} more characters are not shown.</p>" if more > 0 else ""
+        notes = f"<p>{more} more characters are not shown.</p>" if more > 0 else ""
+        notes += "" if self.has_words else f"<p>{NO_WORDS}</p>"
         page = (
             f'<figure class="gramshift-explanation"><figcaption dir="auto">{escape(self.headline())}</figcaption>'
-            f'<p dir="auto" style="white-space: pre-wrap; unicode-bidi: isolate">{"".join(parts)}</p>{left_out}</figure>'
+            f'<p dir="auto" style="white-space: pre-wrap; unicode-bidi: isolate">{"".join(parts)}</p>{notes}</figure>'
         )
         return page.encode("utf-8", "replace").decode()  # half a surrogate pair cannot stand in a page
 

@@ -13,11 +13,13 @@ from gramshift.learn.linear import LinearFeatures
 from gramshift.model.classifier import TransductiveClassifier
 from gramshift.model.data_problems import Issue
 from gramshift.model.describers import LinearDescriber
-from gramshift.model.explain import CELLS, spread_scores
+from gramshift.model.explain import spread_scores
+from gramshift.model.explanation import NO_WORDS
 from gramshift.model.fitted import Fit, Model
 from gramshift.model.inputs import ListedCorpus
 from gramshift.model.saving import library_versions
 from gramshift.model.settings import PLAIN
+from gramshift.model.string_kernel import StringKernel
 from gramshift.model.word_spans import choose_words, rank_words
 from gramshift.report.contents import (
     DocumentEntry,
@@ -43,6 +45,7 @@ def strongest_spans(text: str, by_character: NDArray[np.float64]) -> list[Span]:
 
 
 MAX_EXPLAINED = 2000
+CELLS = 1 << 24  # similarities that are held at a time
 N_NEIGHBOURS = 3
 N_NGRAMS = 15  # of each class
 
@@ -84,14 +87,15 @@ def gather_contents(
     if compared is None:
         raise InputError("a report on a baseline needs the plain classifier beside it")
     fit, model = compared._fit, compared._fit.model
-    if model.similarities is None or not model.similarities.by_counts:
-        raise InputError("a report needs string kernels: of other kernels the parts of a text are not known")
+    if model.similarities is None or not all(isinstance(one, StringKernel) for one in model.similarities.kernels):
+        raise InputError("a report needs string kernels: give kernel= by name or as a StringKernel, and fit on texts")
     report = progress or (lambda *_: None)
     report("report", 0, 1)
     classes = [str(label) for label in classifier.classes_]
     rows = _find_rows(compared, target)
     labels, sure = _read_labels(classifier, target, rows, classes)
-    doubtful = np.argsort(sure.max(axis=1), kind="stable")[: max_explained if compared is classifier else 0].tolist()
+    has_words = compared is classifier and model.ngrams is not None
+    doubtful = np.argsort(sure.max(axis=1), kind="stable")[:max_explained].tolist() if has_words else []
     spans = dict(zip(doubtful, _find_spans(model, [target.texts[i] for i in doubtful], progress), strict=True))
     features = _describe_again(compared, listed, source, target)
     neighbours = _find_neighbours(model, target, source, features, progress)
@@ -111,7 +115,7 @@ def gather_contents(
             drawn=target.drawn.get(target.ids[i], ""),
             spans=spans.get(i, []),
             neighbours=near,
-            explained=i in spans,
+            explained=i in spans or not has_words,
             abstained=bool(sure[i].max() < abstain_below),
             more=[(name, str(values[i])) for name, values in target.columns.items() if _is_told(values[i])],
         )
@@ -258,6 +262,8 @@ def _read_labels(
 
 def _find_spans(model: Model, texts: Sequence[str], progress: Progress | None) -> Iterator[list[Span]]:
     """Yield the spans of each text, which is a document of the fit."""
+    if not texts:
+        return
     place = {text: number for number, text in reversed(list(enumerate(model.documents)))}
     own = [place.get(text, -1) for text in texts]
     for text, by_character in zip(texts, spread_scores(model, texts, own=own, progress=progress), strict=True):
@@ -329,7 +335,7 @@ def _notes(n_target: int, n_explained: int, is_source: NDArray[np.bool_], per_ki
     """Tell what was sampled or left out."""
     notes = []
     if not n_explained:
-        notes.append("This method does not look at character n-grams, so that no text has highlights.")
+        notes.append(NO_WORDS)
     elif n_explained < n_target:
         notes.append(f"The {n_explained} least sure of {n_target} documents are explained; the others have no highlights.")
     shown = min(per_kind, int(is_source.sum())), min(per_kind, int((~is_source).sum()))

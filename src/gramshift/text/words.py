@@ -133,18 +133,6 @@ def number_words(texts: Sequence[str]) -> tuple[list[str], list[str]]:
     return written, list(numbers)
 
 
-def write_as_words(texts: Sequence[str]) -> list[str]:
-    """Each text with a character per word, numbered as they come; equal words are equal characters in all of these texts."""
-    return number_words(texts)[0]
-
-
-def align_words(texts: Sequence[Aligned], others: Sequence[str]) -> tuple[list[Aligned], list[str]]:
-    """Prepared texts and others, written as words; each word of the texts with its origin."""
-    written = write_as_words([*(one.text for one in texts), *others])
-    aligned = [_at_words(one, words) for one, words in zip(texts, written, strict=False)]
-    return aligned, written[len(texts) :]
-
-
 def _at_words(one: Aligned, words: str) -> Aligned:
     spans = list(find_words(one.text))
     return Aligned(words, [one.starts[start] for start, _ in spans], [one.stops[stop - 1] for _, stop in spans])
