@@ -7,7 +7,7 @@ from math import isnan
 from typing import Any
 
 from gramshift.data.tables import Part, Place, Row, Table, TableError, short
-from gramshift.data.values import Written
+from gramshift.data.values import WrittenNumber
 
 USUAL = {
     "text": ("text", "review", "review_text", "body", "content", "document", "comment", "message", "sentence", "tweet"),
@@ -187,7 +187,7 @@ def label_in(table: Table, column: str, row: Row, place: Place) -> Any:
     value = row.get(column)
     if value is None or (isinstance(value, float) and isnan(value)) or (isinstance(value, str) and not value.strip()):
         return None
-    if isinstance(value, (str, Written)) and len(str(value)) > LONGEST_LABEL:
+    if isinstance(value, (str, WrittenNumber)) and len(str(value)) > LONGEST_LABEL:
         words = f"{short(column)!r} has {len(str(value)):,} characters; a label has {LONGEST_LABEL:,} at most"
         raise TableError(f"{table.at(place)}: {words}: name the column of labels with {table.naming('label')}")
     if not isinstance(value, SCALARS):
@@ -217,6 +217,7 @@ def _id_in(table: Table, column: str, row: Row, place: Place) -> str:
 
 def _shown(value: object) -> str:
     names = {type(None): "null", dict: "an object", list: "an array"}
-    shown = value.text if isinstance(value, Written) else repr(value)
-    kind = "" if isinstance(value, Written) else f" ({type(value).__name__})"
-    return names.get(type(value), f"{shown if len(shown) <= 40 else shown[:37] + '...'}{kind}")
+    if isinstance(value, WrittenNumber):
+        return short(value.text)
+    shown = repr(value)
+    return names.get(type(value), f"{shown if len(shown) <= 40 else shown[:37] + '...'} ({type(value).__name__})")
