@@ -1,6 +1,6 @@
 """Documents of a table: which columns hold texts, labels and ids, and reading them."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from math import isnan
@@ -111,6 +111,7 @@ class Documents:
     table: Table
     columns: Columns
     raw: list[Part]
+    """The rows with all columns, as they stood in the table."""
     texts: list[str]
     labels: list[Any]
     ids: list[str]
@@ -121,10 +122,6 @@ class Documents:
     @property
     def n_characters(self) -> int:
         return sum(map(len, self.texts))
-
-    def raw_parts(self) -> Iterator[Part]:
-        """Yield parts with all columns, as they stood in the table."""
-        return iter(self.raw)
 
     def column(self, name: str) -> list[Any]:
         """Return the cells of a column that holds labels, None for gaps."""
@@ -153,7 +150,7 @@ def check_ids(documents: Documents) -> None:
     seen: dict[str, int] = {}
     for number, one in enumerate(documents.ids):
         if one in seen:
-            places = [place for part in documents.raw_parts() for place in part.places]
+            places = [place for part in documents.raw for place in part.places]
             table, first = documents.table, places[seen[one]]
             again = f"{table.unit} {first} and {table.unit} {places[number]}"
             option, none = table.naming("id"), table.naming("id", NO_ID)
