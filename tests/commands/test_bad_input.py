@@ -75,7 +75,7 @@ def changed(*options, source="pans.csv", without=()):
         (changed("--encoding", "klingon"), "encoding 'klingon' is not known"),
         (
             changed("--target", "latin.csv"),
-            "latin.csv, line 2: byte 14 of the file is 0xe9, which is not utf-8; name the right encoding with --encoding\n",
+            "latin.csv, line 2: the byte 0xe9 is not utf-8; name the right encoding with --encoding\n",
         ),
         (changed("--format", "xml"), "--format xml: there are csv, tsv, jsonl, parquet"),
         (changed("--target", "empty.csv"), "empty.csv is empty"),

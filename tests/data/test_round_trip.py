@@ -183,7 +183,7 @@ def in_csv(value):
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, datetime):
-        return value.isoformat(timespec="microseconds")
+        return value.isoformat(" ", timespec="microseconds")
     plain = {
         Number: lambda: value.text,
         date: value.isoformat if isinstance(value, date) else None,

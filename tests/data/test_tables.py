@@ -11,7 +11,7 @@ import pytest
 
 from gramshift.data.columns import check_ids, find_columns, read_documents
 from gramshift.data.readers import open_table
-from gramshift.data.tables import TableError, decoded_lines, in_parts
+from gramshift.data.tables import TableError, in_parts
 
 ROWS = [
     {"id": "a", "text": 'He said "wow", twice.\nThen left.', "label": "1"},
@@ -166,7 +166,7 @@ def test_columns_that_are_not_there(tmp_path, header, options, message, monkeypa
         (
             "e.csv",
             b"id,text\n1,caf\xe9\n",
-            r"e.csv, line 2: byte 14 of the file is 0xe9, which is not utf-8; .* with encoding=$",
+            r"e.csv, line 2: the byte 0xe9 is not utf-8; .* with encoding=$",
         ),
         ("e.csv", "id,text\n1,a\n".encode("utf-16"), "it looks like encoding='utf-16'$"),
         ("e.csv.gz", gzip.compress(b"id,text\n1,a\n" * 9, mtime=0)[:-12], "e.csv.gz is not a whole gzip file"),
@@ -226,28 +226,6 @@ def test_labels_keep_their_type_in_jsonl(tmp_path):
     rows = [{"text": "a", "label": label} for label in (1, True, "x", None, 2.0, float("nan"))] + [{"text": "b"}]
     path = write(tmp_path, "t.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
     assert read(path).labels == [1, True, "x", None, 2.0, None, None]
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "shift_jis", "utf-8-sig"])
-@pytest.mark.parametrize("size", [1, 2, 3, 5, 1000])
-def test_lines_do_not_depend_on_where_pieces_end(encoding, size):
-    text = "一行\n二\r\n\n三三三"
-    data = text.encode(encoding)
-    pieces = [data[i : i + size] for i in range(0, len(data), size)]
-    assert list(decoded_lines(pieces, encoding=encoding, name="x")) == ["一行\n", "二\r\n", "\n", "三三三"]
-
-
-@pytest.mark.parametrize("size", [1, 2, 7, 1000])
-def test_the_place_of_a_wrong_byte_does_not_depend_on_where_pieces_end(size):
-    data = b"\xef\xbb\xbf" + "ä\nöö\nü".encode() + b"\xc3(\n"
-    pieces = [data[i : i + size] for i in range(0, len(data), size)]
-    with pytest.raises(ValueError, match=r"x, line 3: byte 14 of the file is 0xc3, which is not utf-8"):
-        list(decoded_lines(pieces, encoding="utf-8", name="x"))
-
-
-def test_a_codec_that_is_none_of_text():
-    with pytest.raises(ValueError, match="encoding 'base64' is not known"):
-        list(decoded_lines([b"x"], encoding="base64", name="x"))
 
 
 def test_without_pyarrow_it_says_how_to_get_it(tmp_path, monkeypatch):

@@ -1,13 +1,13 @@
 """Documents of a table: which columns hold texts, labels and ids, and reading them."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from math import isnan
 from typing import Any
 
 from gramshift.data.tables import Part, Place, Row, Table, TableError, short
-from gramshift.data.values import Written
+from gramshift.data.values import WrittenNumber
 
 USUAL = {
     "text": ("text", "review", "review_text", "body", "content", "document", "comment", "message", "sentence", "tweet"),
@@ -111,6 +111,7 @@ class Documents:
     table: Table
     columns: Columns
     raw: list[Part]
+    """The rows with all columns, as they stood in the table."""
     texts: list[str]
     labels: list[Any]
     ids: list[str]
@@ -121,10 +122,6 @@ class Documents:
     @property
     def n_characters(self) -> int:
         return sum(map(len, self.texts))
-
-    def raw_parts(self) -> Iterator[Part]:
-        """Yield parts with all columns, as they stood in the table."""
-        return iter(self.raw)
 
     def column(self, name: str) -> list[Any]:
         """Return the cells of a column that holds labels, None for gaps."""
@@ -153,7 +150,7 @@ def check_ids(documents: Documents) -> None:
     seen: dict[str, int] = {}
     for number, one in enumerate(documents.ids):
         if one in seen:
-            places = [place for part in documents.raw_parts() for place in part.places]
+            places = [place for part in documents.raw for place in part.places]
             table, first = documents.table, places[seen[one]]
             again = f"{table.unit} {first} and {table.unit} {places[number]}"
             option, none = table.naming("id"), table.naming("id", NO_ID)
@@ -187,7 +184,7 @@ def label_in(table: Table, column: str, row: Row, place: Place) -> Any:
     value = row.get(column)
     if value is None or (isinstance(value, float) and isnan(value)) or (isinstance(value, str) and not value.strip()):
         return None
-    if isinstance(value, (str, Written)) and len(str(value)) > LONGEST_LABEL:
+    if isinstance(value, (str, WrittenNumber)) and len(str(value)) > LONGEST_LABEL:
         words = f"{short(column)!r} has {len(str(value)):,} characters; a label has {LONGEST_LABEL:,} at most"
         raise TableError(f"{table.at(place)}: {words}: name the column of labels with {table.naming('label')}")
     if not isinstance(value, SCALARS):
@@ -217,6 +214,7 @@ def _id_in(table: Table, column: str, row: Row, place: Place) -> str:
 
 def _shown(value: object) -> str:
     names = {type(None): "null", dict: "an object", list: "an array"}
-    shown = value.text if isinstance(value, Written) else repr(value)
-    kind = "" if isinstance(value, Written) else f" ({type(value).__name__})"
-    return names.get(type(value), f"{shown if len(shown) <= 40 else shown[:37] + '...'}{kind}")
+    if isinstance(value, WrittenNumber):
+        return short(value.text)
+    shown = repr(value)
+    return names.get(type(value), f"{shown if len(shown) <= 40 else shown[:37] + '...'} ({type(value).__name__})")

@@ -2,7 +2,6 @@
 
 import gzip
 import os
-import shutil
 import tarfile
 import urllib.request
 import zlib
@@ -11,13 +10,12 @@ from hashlib import file_digest, sha256
 from http.client import HTTPException
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import IO, Any
+from typing import Any
 from urllib.error import HTTPError
-from urllib.parse import urlsplit
 
-from gramshift.data.reviews import DOMAINS, FILES, FOLDER, LARGEST_FILE, ReviewFileError, load_sentiment
+from gramshift.data.reviews import DOMAINS, FILES, FOLDER, ReviewFileError, load_sentiment
 from gramshift.errors import InputError
-from gramshift.runtime.replacing import UNDER_WAY, sync_folder
+from gramshift.runtime.replacing import UNDER_WAY
 
 URL = "https://www.cs.jhu.edu/~mdredze/datasets/sentiment/domain_sentiment_data.tar.gz"
 HOME = "https://www.cs.jhu.edu/~mdredze/datasets/sentiment/"
@@ -36,13 +34,7 @@ class FetchError(OSError):
 
 
 def fetch_sentiment(
-    output: Path,
-    *,
-    url: str = URL,
-    pinned: bool = False,
-    progress: Progress | None = None,
-    largest_archive: int = LARGEST_ARCHIVE,
-    largest_file: int = LARGEST_FILE,
+    output: Path, *, url: str = URL, pinned: bool = False, progress: Progress | None = None, largest: int = LARGEST_ARCHIVE
 ) -> dict[str, Any]:
     """Download the archive into ``output``, unpack the labelled reviews there and check them.
 
@@ -60,8 +52,8 @@ def fetch_sentiment(
         UNDER_WAY.add(temporary)
         try:
             archive = temporary / "domain_sentiment_data.tar.gz"
-            download(url, archive, largest=largest_archive, progress=progress)
-            n_files = unpack(archive, temporary, largest=largest_file)
+            download(url, archive, largest=largest, progress=progress)
+            unpack(archive, temporary)
             try:
                 sentiment = load_sentiment(temporary)
             except ReviewFileError as error:
@@ -70,14 +62,12 @@ def fetch_sentiment(
             differing = [note.replace(str(temporary), str(output)) for note in sentiment.notes if "differs" in note]
             if differing and pinned:
                 raise FetchError(_describe_others(url, differing, found))
-            for inner in (*(temporary / FOLDER).iterdir(), temporary / FOLDER):
-                sync_folder(inner)
             os.replace(temporary / FOLDER, folder)
-            sync_folder(output)
         finally:
             UNDER_WAY.discard(temporary)
     if found != PINNED and not differing:
         differing = [f"{folder} has the reviews that we know, and other bytes around them (sha256 {found}, not {PINNED})"]
+    n_files = len(WANTED)
     return {"folder": str(folder), "files": n_files, "reviews": 1000 * n_files, "sha256": found, "warnings": differing}
 
 
@@ -100,7 +90,8 @@ def _describe_others(url: str, differing: list[str], found: str) -> str:
 
 def download(url: str, path: Path, *, largest: int, progress: Progress | None = None) -> None:
     """Download a file of at most ``largest`` bytes."""
-    _check_address(url)
+    if not url.startswith(("http://", "https://")):
+        raise InputError(f"{url!r} is not an address; give one that begins with http:// or https://")
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as answer, path.open("wb") as file:
             total = answer.length or 0
@@ -123,45 +114,17 @@ def download(url: str, path: Path, *, largest: int, progress: Progress | None = 
         raise FetchError(f"{url} could not be fetched ({reason}); {ADVICE}") from None
 
 
-def _check_address(url: str) -> None:
+def unpack(archive: Path, folder: Path) -> None:
+    """Unpack the eight files of labelled reviews, and nothing else."""
+    wanted = {str(PurePosixPath(FOLDER, name)) for name in WANTED}
     try:
-        parts = urlsplit(url)
-        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is no number, a bracket that is not closed
-        is_address = False
-    if not is_address or not url.isascii() or not url.isprintable() or " " in url:
-        raise InputError(f"{url!r} is not an address; give one that begins with http:// or https://")
-
-
-def unpack(archive: Path, folder: Path, *, largest: int = LARGEST_FILE) -> int:
-    """Unpack the eight files of labelled reviews, and nothing else; return their number."""
-    missing = {PurePosixPath(FOLDER, name) for name in WANTED}
-    try:
-        with gzip.open(archive) as content, tarfile.open(fileobj=content, mode="r|") as tar:
-            for member in tar:
-                tarfile.data_filter(member, str(folder))  # raises an error for names and links that lead out of the folder
-                name = PurePosixPath(os.path.normpath(member.name))
-                if name in missing:
-                    if not member.isreg() or member.size > largest:
-                        raise FetchError(
-                            f"{archive.name} is not the data set: {member.name!r} has {member.size} bytes, or is no plain file"
-                        )
-                    missing.remove(name)
-                    _write_synced(tar.extractfile(member), folder / name)
+        with gzip.open(archive) as content, tarfile.open(fileobj=content) as tar:
+            members = [member for member in tar if os.path.normpath(member.name) in wanted]
+            tar.extractall(folder, members, filter="data")  # raises an error for names and links that lead out of the folder
             while content.read(PIECE_BYTES):  # to the end, where the checksum is
                 pass
     except (tarfile.TarError, EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise FetchError(f"{archive.name} is not a whole .tar.gz of the data set ({error}); it was removed") from None
-    if missing:
-        n_found = len(WANTED) - len(missing)
-        raise FetchError(f"{archive.name} holds {n_found} of the {len(WANTED)} files of labelled reviews; it was removed")
-    return len(WANTED)
-
-
-def _write_synced(content: IO[bytes] | None, path: Path) -> None:
-    assert content is not None
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("wb") as file:
-        shutil.copyfileobj(content, file)
-        file.flush()
-        os.fsync(file.fileno())
+    n_found = sum((folder / name).is_file() for name in wanted)
+    if n_found < len(wanted):
+        raise FetchError(f"{archive.name} holds {n_found} of the {len(wanted)} files of labelled reviews; it was removed")

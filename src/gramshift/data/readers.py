@@ -1,14 +1,15 @@
 """A reader for each format of files, and which format a file has."""
 
+import codecs
 import csv
+import io
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Protocol
 
 from gramshift.data.parquet import read_parquet
 from gramshift.data.tables import (
@@ -28,7 +29,7 @@ from gramshift.data.tables import (
     open_input,
     short,
 )
-from gramshift.data.values import Written, as_written
+from gramshift.data.values import WrittenNumber
 from gramshift.runtime.storage import is_url, locate, reaching
 
 
@@ -39,8 +40,7 @@ def read_lines(path: str, *, encoding: str = "utf-8", naming: Naming = as_parame
     names its line.
     """
     with open_input(path, naming=naming) as opened:
-        lines = decoded_lines(opened.pieces(), encoding=encoding, name=path, naming=naming)
-        return [line.removesuffix("\n").removesuffix("\r") for line in lines]
+        return [line.removesuffix("\n").removesuffix("\r") for line in decoded_lines(opened, encoding)]
 
 
 DELIMITERS = {"csv": ",;\t|", "tsv": "\t"}
@@ -51,53 +51,41 @@ def read_delimited(opened: Opened, *, format: str, encoding: str) -> Table:
     """Read a csv or tsv. The first line names the columns; what parts them in a csv is seen there, outside of quotes."""
     csv.field_size_limit(LONGEST)
     name = opened.name
-    pieces = opened.pieces()
-    first = next(pieces, b"")
-    marked = first.startswith(b"\xef\xbb\xbf") and check_encoding(encoding) == "utf-8-sig"
-    lines = decoded_lines(chain([first], pieces), encoding=encoding, name=name, naming=opened.naming)
+    is_marked = opened.peek(3) == codecs.BOM_UTF8 and check_encoding(encoding) == "utf-8-sig"
+    lines = decoded_lines(opened, encoding)
     number, line = next(((number, line) for number, line in enumerate(lines, start=1) if line.strip(BLANK)), (0, ""))
     if not number:
         raise TableError(f"{name} is empty; it should begin with a line that names the columns, such as id,text,label")
     header, outside = _take_header(line, lines)
     delimiter = next((one for one in DELIMITERS[format] if one in outside), DELIMITERS[format][0])
-    rows = _rows(name, chain(header, lines), delimiter, number)
+    rows = _rows(name, chain(io.StringIO(header, newline="\n"), lines), delimiter, number)
     columns = next(rows)[1]
     check_columns(name, columns)
     named = _named(name, columns, rows)
     one = next(named, None)
     if one is None:
         raise TableError(f"{name} has a header ({', '.join(map(short, columns[:20]))}), but no rows")
-    line_end = "\r\n" if header[-1].endswith("\r\n") else "\n"
-    style = Style(format, "utf-8-sig" if marked else encoding, delimiter, line_end)
+    line_end = "\r\n" if header.endswith("\r\n") else "\n"
+    style = Style(format, "utf-8-sig" if is_marked else encoding, delimiter, line_end)
     rest = chain([one], named)
     return Table(name, columns, style, lambda size: in_parts(rest, size), opened.position, naming=opened.naming)
 
 
-OPENING = re.compile(r'[,;\t|]"')
+MAX_HEADER_LINES = 100
+QUOTED = re.compile(r'(?<![^,;\t|])"(?:[^"]|"")*+"')
+OPEN_QUOTE = re.compile(r'(?<![^,;\t|])"')
 
 
-def _take_header(line: str, lines: Iterator[str]) -> tuple[list[str], str]:
-    """Return the lines of the first row, more than one if a quote is open at the end of a line, and what is not in quotes."""
-    header, is_open = [line], line.startswith('"')
-    outside: list[str] = []
-    at, n_characters = int(is_open), len(line)
-    while True:
-        if is_open:
-            at = line.find('"', at)
-            if at >= 0:
-                is_open, at = line.startswith('""', at), at + 1 + line.startswith('""', at)
-                continue
-            more = next(lines, None) if n_characters <= LONGEST else None
-            if more is None:  # whoever parses it says that the quote never closes
-                return header, "".join(outside)
-            header.append(more)
-            line, at, n_characters = more, 0, n_characters + len(more)
-        else:
-            opens = OPENING.search(line, at)
-            outside.append(line[at : opens.end() if opens else None])
-            if opens is None:
-                return header, "".join(outside)
-            is_open, at = True, opens.end()
+def _take_header(header: str, lines: Iterator[str]) -> tuple[str, str]:
+    """Return the first row, which has several lines if a quoted name has, and the part of it that is not in quotes.
+
+    A quote that never closes is left to whoever parses the row.
+    """
+    while OPEN_QUOTE.search(outside := QUOTED.sub("", header)) and header.count("\n") < MAX_HEADER_LINES:
+        if not (more := next(lines, "")):
+            break
+        header += more
+    return header, outside
 
 
 def _rows(name: str, lines: Iterator[str], delimiter: str, first: int) -> Iterator[tuple[int, list[str]]]:
@@ -152,12 +140,11 @@ def read_jsonl(opened: Opened, *, format: str, encoding: str) -> Table:
 def _records(opened: Opened, encoding: str, columns: list[str]) -> Iterator[Record]:
     """Yield rows with their lines; ``columns`` gets the keys that no row had before."""
     known: set[str] = set()
-    lines = decoded_lines(opened.pieces(), encoding=encoding, name=opened.name, naming=opened.naming)
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(decoded_lines(opened, encoding), start=1):
         if not line.strip():
             continue
         try:
-            row = _parse(line)
+            row = json.loads(line, object_pairs_hook=_without_copies, parse_int=_as_number)
         except RecursionError:
             words = "arrays and objects are nested too deep; make them flatter"
             raise TableError(f"{opened.name}, line {number}: {words}") from None
@@ -173,20 +160,11 @@ def _records(opened: Opened, encoding: str, columns: list[str]) -> Iterator[Reco
         yield number, row, line
 
 
-def _parse(line: str) -> Any:
-    try:
-        return json.loads(line, object_pairs_hook=_without_copies)
-    except json.JSONDecodeError:
-        raise
-    except ValueError:  # perhaps more digits than Python makes a number of
-        return json.loads(line, object_pairs_hook=_without_copies, parse_int=_as_number)
-
-
-def _as_number(text: str) -> int | Written:
+def _as_number(text: str) -> int | WrittenNumber:
     try:
         return int(text)
-    except ValueError:
-        return as_written(text)
+    except ValueError:  # more digits than Python makes a number of
+        return WrittenNumber(text)
 
 
 def _without_copies(pairs: list[tuple[str, object]]) -> Row:
@@ -229,8 +207,8 @@ def read_folder(name: str, *, encoding: str, naming: Naming = as_parameter) -> T
 
 def _read_text(path: Path, encoding: str, naming: Naming) -> str:
     found, n_characters = [], 0
-    with open_input(os.fspath(path)) as opened:
-        for line in decoded_lines(opened.pieces(), encoding=encoding, name=opened.name, naming=naming):
+    with open_input(os.fspath(path), naming=naming) as opened:
+        for line in decoded_lines(opened, encoding):
             found.append(line)
             n_characters += len(line)
             if n_characters > LONGEST:
@@ -244,23 +222,21 @@ def _name_in_words(name: str) -> str:
 
 
 def _texts(folder: Path) -> list[Path]:
-    """Return the texts in a folder; a link that leads nowhere is an error, because a document is missing then."""
+    """Return the texts in a folder; a link that leads nowhere is an error for whoever opens it."""
     named = sorted(one for one in folder.iterdir() if one.name.lower().endswith(TEXT_ENDS) and not one.name.startswith("."))
-    lost = next((one for one in named if one.is_symlink() and not one.exists()), None)
-    if lost is not None:
-        raise TableError(f"{lost} is a link to a file that is not there; remove it or put the file back")
-    return [one for one in named if one.is_file()]
+    return [one for one in named if not one.is_dir()]
 
 
 def _is_class(path: Path) -> bool:
     return path.is_dir() and not path.name.startswith(".")
 
 
-class Reader(Protocol):
-    def __call__(self, opened: Opened, *, format: str, encoding: str) -> Table: ...
-
-
-READERS: dict[str, Reader] = {"csv": read_delimited, "tsv": read_delimited, "jsonl": read_jsonl, "parquet": read_parquet}
+READERS: dict[str, Callable[..., Table]] = {
+    "csv": read_delimited,
+    "tsv": read_delimited,
+    "jsonl": read_jsonl,
+    "parquet": read_parquet,
+}
 ENDS = {"csv": "csv", "tsv": "tsv", "tab": "tsv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet", "pq": "parquet"}
 KNOWN = "csv, tsv, jsonl and parquet, each also as .gz, and folders of .txt files"
 
@@ -337,8 +313,7 @@ def format_of(name: str, option: str) -> str:
 
 def _guess(opened: Opened) -> str:
     """Guess the format of what comes through standard input by how it begins."""
-    peek = getattr(opened.file, "peek", None)
-    begin: bytes = peek(4096)[:4096].lstrip(b"\xef\xbb\xbf \r\n\t") if peek is not None else b""
+    begin = opened.peek(4096).lstrip(b"\xef\xbb\xbf \r\n\t")
     if begin.startswith(b"PAR1"):
         return "parquet"
     if begin.startswith(b"{"):

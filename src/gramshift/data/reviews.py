@@ -9,13 +9,11 @@ from pathlib import Path
 
 from gramshift.errors import InputError
 
-LARGEST_FILE = 2 * 10**7  # bytes; the largest of the data set has 1.7 million
 _REVIEW = re.compile(rb"^<review>[ \t\r]*\n", re.MULTILINE)  # no pattern spans lines: none is tried to the end of the file
 _REVIEW_END = re.compile(rb"^</review>[ \t\r]*$", re.MULTILINE)
 _FIELD = re.compile(rb"^<([A-Za-z_]+)>[ \t\r]*\n", re.MULTILINE)
 _FIELD_END = re.compile(rb"^</([A-Za-z_]+)>[ \t\r]*$", re.MULTILINE)
 _NOT_BLANK = re.compile(rb"\S")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _OPENING = re.compile(rb"^<review>[ \t\r]*$", re.MULTILINE)
 _WRAPPER = re.compile(rb"^(<\?xml[^>\n]*\?>|</?reviews>)[ \t\r]*$", re.MULTILINE)
 
@@ -54,13 +52,9 @@ class ReviewFile:
     notes: list[str]
 
 
-def read_review_file(path: Path, *, largest: int = LARGEST_FILE) -> ReviewFile:
+def read_review_file(path: Path) -> ReviewFile:
     """Read every field of every review; nothing is dropped: what cannot be read is an error with the place."""
-    with path.open("rb") as file:
-        content = file.read(largest + 1)
-    if len(content) > largest:
-        raise ReviewFileError(f"{path} has {path.stat().st_size} bytes; a file of reviews may have {largest}")
-    content = content.removeprefix(codecs.BOM_UTF8)
+    content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     reviews, end, line = [], 0, 1
     while (opening := _REVIEW.search(content, end)) and (closing := _REVIEW_END.search(content, opening.end())):
         _check_between(path, content, end, opening.start())
@@ -69,7 +63,9 @@ def read_review_file(path: Path, *, largest: int = LARGEST_FILE) -> ReviewFile:
         line += content.count(b"\n", opening.start(), closing.end())
         end = closing.end()
     _check_between(path, content, end, len(content))
-    return ReviewFile(path, reviews, _describe_oddities(path, reviews))
+    n_repaired = sum(review.encoding != "utf-8" for review in reviews)
+    notes = [f"{path}: {n_repaired} reviews are not UTF-8 and were read as Windows-1252"] if n_repaired else []
+    return ReviewFile(path, reviews, notes)
 
 
 def _check_between(path: Path, content: bytes, start: int, stop: int) -> None:
@@ -128,20 +124,6 @@ def _decode(data: bytes, encoding: str) -> str:
 
 def _line(content: bytes, place: int) -> int:
     return content.count(b"\n", 0, place) + 1
-
-
-def _describe_oddities(path: Path, reviews: list[Review]) -> list[str]:
-    notes = []
-    repaired = sum(review.encoding != "utf-8" for review in reviews)
-    if repaired:
-        notes.append(f"{path}: {repaired} reviews are not UTF-8 and were read as Windows-1252")
-    for review in reviews:
-        values = [(tag, value) for tag, values in review.fields.items() for value in values]
-        for tag, value in values:
-            controls = ", ".join(sorted({f"U+{ord(char):04X}" for char in _CONTROL.findall(value)}))
-            if controls:
-                notes.append(f"{path}, review at line {review.line}: control characters {controls} in <{tag}>, kept")
-    return notes
 
 
 DOMAINS = {"B": "books", "D": "dvd", "E": "electronics", "K": "kitchen_&_housewares"}

@@ -4,11 +4,10 @@ import codecs
 import gzip
 import io
 import os
-import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, cast
@@ -16,7 +15,6 @@ from typing import IO, Any, cast
 from gramshift.errors import InputError
 from gramshift.runtime.storage import is_url, locate, reaching
 
-PIECE = 1 << 20  # bytes that are read at a time
 LONGEST = 1 << 26  # characters of a line, of a cell or of a text file: longer ones are no documents
 SHOWN = 60  # characters of a name in an error
 Naming = Callable[..., str]
@@ -43,10 +41,9 @@ class Opened:
     """Bytes of the file on disk, 0 if not known."""
     naming: Naming = as_parameter
 
-    def pieces(self) -> Iterator[bytes]:
-        """Yield what it holds, a part at a time."""
-        while piece := self.file.read(PIECE):
-            yield piece
+    def peek(self, n: int) -> bytes:
+        """Return its first bytes, which are read again later; at most n."""
+        return cast(io.BufferedReader, self.file).peek(n)[:n]
 
     def position(self) -> tuple[int, int]:
         """Return how far it has been read, and its size, in bytes on the disk."""
@@ -70,43 +67,28 @@ def open_input(name: str, *, naming: Naming = as_parameter) -> Iterator[Opened]:
         with io.BufferedReader(found) as raw, _decompressed(raw, name) as file:
             yield Opened(name, file, raw, size, naming)
         return
-    if "\0" in name:
-        raise InputError(f"{name!r} holds a NUL character, which no name of a file does")
     with Path(name).open("rb") as raw, _decompressed(raw, name) as file:
         yield Opened(name, file, raw, os.fstat(raw.fileno()).st_size, naming)
 
 
 @contextmanager
 def _decompressed(raw: IO[bytes], name: str) -> Iterator[IO[bytes]]:
-    peek = getattr(raw, "peek", None)
-    if peek is not None and peek(2)[:2] == b"\x1f\x8b":
-        try:
-            with gzip.GzipFile(fileobj=raw) as file:
-                yield cast(IO[bytes], file)
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise TableError(f"{name} is not a whole gzip file ({error}); make it again") from None
-    else:
+    if cast(io.BufferedReader, raw).peek(2)[:2] != b"\x1f\x8b":
         yield raw
-
-
-KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
+        return
+    try:
+        with gzip.open(raw) as file:
+            yield cast(IO[bytes], file)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise TableError(f"{name} is not a whole gzip file ({error}); make it again") from None
 
 
 def check_reread(name: str) -> None:
     """Raise an error if this is no file that can be opened again and read from its beginning."""
     if name == "-":
-        raise TableError("standard input can be read only once, and documents in parts are read more often; give a file")
-    if is_url(name) or not os.path.exists(name):  # of one that is not there, opening it tells
-        return
-    kind = KINDS.get(stat.S_IFMT(os.stat(name).st_mode))
-    if kind is not None:
-        raise TableError(f"{name} is {kind}, and this has to be read more than once; save it as a file first")
-
-
-MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-
-
-NO_TEXTS = ("idna", "punycode", "undefined")  # of names of hosts, or of nothing
+        raise TableError("standard input can be read only once, and this has to be read more than once; give a file")
+    if os.path.exists(name) and not (os.path.isfile(name) or os.path.isdir(name)):
+        raise TableError(f"{name} is a pipe or a device, and this has to be read more than once; save it as a file first")
 
 
 def check_encoding(encoding: str) -> str:
@@ -115,59 +97,35 @@ def check_encoding(encoding: str) -> str:
         name = codecs.lookup(encoding).name
         "".encode(name)  # some codecs turn bytes into bytes
     except (LookupError, TypeError, ValueError):
-        name = NO_TEXTS[-1]
-    if name in NO_TEXTS:
-        raise InputError(f"encoding {encoding!r} is not known; for example utf-8, windows-1252, shift_jis")
+        raise InputError(f"encoding {encoding!r} is not known; for example utf-8, windows-1252, shift_jis") from None
     return "utf-8-sig" if name == "utf-8" else name
 
 
-def decoded_lines(
-    pieces: Iterable[bytes], *, encoding: str, name: str, naming: Naming = as_parameter, longest: int = LONGEST
-) -> Iterator[str]:
-    """Yield lines with their ends; only "\\n" ends a line. A byte that is not in the encoding is an error with its place."""
+def decoded_lines(opened: Opened, encoding: str, *, longest: int = LONGEST) -> Iterator[str]:
+    """Yield lines with their ends; only "\\n" ends a line. A byte that is not in the encoding is an error with its line."""
     known = check_encoding(encoding)
-    decoder = codecs.getincrementaldecoder(known)()
-    line, seen = 1, 0
-    begun: list[str] = []  # of a line whose end is in a later piece
-    n_begun = 0
-    for piece in _and_an_end(pieces):
-        try:
-            first, *lines = decoder.decode(piece, final=not piece).split("\n")
-        except UnicodeDecodeError as error:
-            data, start = error.object, error.start
-            place = seen + len(piece) - len(data) + start  # what was left of the last piece stands before this one
-            number = line + data[:start].decode(known, "replace").count("\n")
-            words = f"{name}, line {number}: byte {place + 1} of the file is 0x{data[start]:02x}"
-            raise InputError(f"{words}, which is not {encoding}; {_advise(data, place, naming)}") from None
-        except UnicodeError as error:
-            advice = f"name the right encoding with {naming('encoding')}, such as utf-16-le"
-            raise InputError(f"{name} is not {encoding} ({error}); {advice}") from None
-        seen += len(piece)
-        begun.append(first)
-        n_begun += len(first)
-        if n_begun > longest:
-            raise TableError(
-                f"{name}, line {line} has more than {longest:,} characters; is it a table with a row in each line?"
-            )
-        if lines:
-            yield "".join(begun) + "\n"
-            *lines, last = lines
-            for one in lines:
-                yield one + "\n"
-            line += 1 + len(lines)
-            begun, n_begun = [last], len(last)
-    if n_begun:
-        yield "".join(begun)
-
-
-def _and_an_end(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    yield from (piece for piece in pieces if piece)
-    yield b""
-
-
-def _advise(data: bytes, place: int, naming: Naming) -> str:
-    mark = next((name for mark, name in MARKS.items() if place == 0 and data.startswith(mark)), None)
-    return f"it looks like {naming('encoding', mark)}" if mark else f"name the right encoding with {naming('encoding')}"
+    text = io.TextIOWrapper(cast(Any, opened.file), known, newline="\n")
+    name, naming, number = opened.name, opened.naming, 1
+    try:
+        while line := text.readline(longest + 1):
+            if len(line) > longest:
+                words = f"{name}, line {number} has more than {longest:,} characters"
+                raise TableError(f"{words}; is it a table with a row in each line?")
+            yield line
+            number += 1
+    except UnicodeDecodeError as error:
+        before, byte = error.object[: error.start], error.object[error.start]
+        is_marked = not before and number == 1 and error.object.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        marked = f"it looks like {naming('encoding', 'utf-16')}"
+        advice = marked if is_marked else f"name the right encoding with {naming('encoding')}"
+        place = number + before.decode(known, "replace").count("\n")
+        raise InputError(f"{name}, line {place}: the byte 0x{byte:02x} is not {encoding}; {advice}") from None
+    except UnicodeError as error:
+        advice = f"name the right encoding with {naming('encoding')}, such as utf-16-le"
+        raise InputError(f"{name} is not {encoding} ({error}); {advice}") from None
+    finally:
+        with suppress(ValueError):  # whoever opened the file has closed it
+            text.detach()
 
 
 LARGE = 1 << 24  # characters after which a part ends, however few rows it has

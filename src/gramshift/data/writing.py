@@ -183,12 +183,15 @@ class ParquetWriter:
         self._pyarrow, own = import_pyarrow(), style.kept or table.columns
         pa = self._pyarrow
         types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-        for name in [*own, *added]:
-            _check_name(name)
-        fields = {name: pa.field(name, pa.string()) for name in own}
-        if style.schema is not None:
-            fields = {field.name: field for field in style.schema}
-        fields = {name: pa.field(name, types[kind]) for name, kind in added.items() if name not in fields} | fields
+        try:
+            fields = {name: pa.field(name, types[kind]) for name, kind in added.items()}
+            fields |= {name: pa.field(name, pa.string()) for name in own}
+        except UnicodeEncodeError as error:
+            words = (
+                f"the column {short(error.object)!r} cannot be written as parquet, whose names have no half of a surrogate pair"
+            )
+            raise TableError(f"{words}; give an output that ends in .csv or .jsonl") from None
+        fields |= {} if style.schema is None else {field.name: field for field in style.schema}
         self._schema = pa.schema([fields[name] for name in dict.fromkeys([*own, *added])])
         self._writer = pa.parquet.ParquetWriter(file, self._schema)
 
@@ -209,15 +212,6 @@ class ParquetWriter:
 
     def close(self) -> None:
         self._writer.close()
-
-
-def _check_name(name: str) -> None:
-    """Raise an error if parquet has no such name: a class of a jsonl may have half a surrogate pair in its own."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        words = f"the column {short(name)!r} cannot be written as parquet, whose names have no half of a surrogate pair"
-        raise TableError(f"{words}; give an output that ends in .csv or .jsonl") from None
 
 
 WRITERS: dict[str, Callable[[IO[bytes], Style, Table, dict[str, type]], Writer]] = {

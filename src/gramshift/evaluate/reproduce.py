@@ -65,7 +65,7 @@ def reproduce(
             say(note)
     odd = sum("differs" not in note for note in sentiment.notes)
     if odd:
-        say(f"{odd} notes on encodings and control characters of the reviews will be in {output / 'results.json'}")
+        say(f"{odd} notes on encodings of the reviews will be in {output / 'results.json'}")
     output.mkdir(parents=True, exist_ok=True)
     digests = {letter: digest(domain.reviews) for letter, domain in sentiment.domains.items()}
     versions = library_versions()

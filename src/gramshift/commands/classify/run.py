@@ -93,7 +93,7 @@ def write_labels(
     issues = _place_issues(inputs, fits, gap=gap)
     done = 0
     with open_output(name, files) as file, open_writer(file, name, target.table, columns.types) as writer:
-        for part in target.raw_parts():
+        for part in target.raw:
             here = slice(done, done + len(part.rows))
             beside = reference[here], issues[here]
             writer.write(part, columns.values(everywhere[here], sure[here], options.abstain_below, *beside))
@@ -288,7 +288,7 @@ def _other_columns(options: ClassifyOptions, inputs: Inputs) -> dict[str, list[A
     truth = (options.truth or "").strip().lower()  # however it is spelt
     names = [name for name in table.columns if name not in ours and name.strip().lower() != truth][:MOST_COLUMNS]
     wanted = set(inputs.rows)
-    rows = [row for part in inputs.target.raw_parts() for row in part.rows] if names else []
+    rows = [row for part in inputs.target.raw for row in part.rows] if names else []
     return {name: [_cell(row.get(name)) for number, row in enumerate(rows) if number in wanted] for name in names}
 
 
