@@ -12,7 +12,6 @@ from gramshift.grams.plan import tiles
 from gramshift.kernels import registry as kinds
 from gramshift.kernels.kernel import CountingKernel, Plan, plan_strips
 from gramshift.kernels.pairs import TILE_NANOSECONDS, plan_pairs
-from gramshift.runtime.budget import roughly
 from gramshift.runtime.resources import Runtime
 from gramshift.text.encode import Encoded
 
@@ -197,9 +196,8 @@ def test_what_takes_long_is_said_beforehand(caplog):
     told_first = {"progress": lambda *_: caplog.messages or pytest.fail("too late")}
     compute(["x" * 30], kind="subsequence", n_jobs=2, announced_from=0, **told_first)
     assert caplog.messages == [
-        "gramshift: a kernel matrix of 1 x 1 documents by subsequence will take roughly 0 seconds on 2 threads"
+        "gramshift: a kernel matrix of 1 x 1 documents by subsequence will take roughly 1 s on 2 threads"
     ]
-    assert [roughly(seconds) for seconds in (100, 5000, 50000)] == ["100 seconds", "83 minutes", "14 hours"]
 
 
 def test_a_range_too_long_for_every_document_is_all_zeros_and_one_warning():

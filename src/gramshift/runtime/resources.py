@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Self, TypeVar
 
-from gramshift.runtime.budget import memory_of
-from gramshift.runtime.memory import require
+from gramshift.runtime.memory import memory_of, require
 from gramshift.runtime.threads import Progress, Report, count_threads, run_threads
 
 T = TypeVar("T")

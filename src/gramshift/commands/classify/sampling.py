@@ -116,8 +116,8 @@ def _fit(task: _Task, progress: Progress | None, say: Say) -> tuple[Any, dict[st
         output = options.output if task.jobs is None else task.jobs[-1].output
         told = say if task.jobs is None else lambda _: None  # of several files it is told in the end
         check_columns_fit(output, sample.table, label_columns(sample.table, classes), classes, told)
-    size = measure(options, inputs, {})
-    described = describe(options, inputs, size, n_all=n_all) | {"n_target": n_all, "n_sample": len(sample)}
+    needs = measure(options, inputs, {})
+    described = describe(options, inputs, needs, n_all=n_all) | {"n_target": n_all, "n_sample": len(sample)}
     say(described["sentence"])
     if options.dry_run:
         return None, described
