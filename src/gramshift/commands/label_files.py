@@ -304,7 +304,11 @@ def _label_on_workers(
     model: str, digest: str, jobs: list[FileJob], options: LabelOptions, runtime: Runtime, scheduler: str | None,
     most_rows: int, receive: Receive,
 ) -> None:  # fmt: skip
-    """One task for each file: workers read their own files and write their own labels, and only the model travels."""
+    """One task for each file: workers read their own files and write their own labels, and only the model travels.
+
+    The largest files come first, so that no worker is left alone with one in the end.
+    """
+    jobs = sorted(jobs, key=_size_of, reverse=True)
     own, n_workers = {job.shown: job for job in jobs}, min(runtime.n_threads, len(jobs))
     far = [replace(job, input=_absolute(job.input), output=_absolute(job.output)) for job in jobs]
     n_done = 0
