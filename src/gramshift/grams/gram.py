@@ -27,6 +27,7 @@ from gramshift.text.encode import Encoded, encode
 
 log = logging.getLogger("gramshift")
 MIRROR_COLUMNS = 128  # that are transposed within the cache
+ANNOUNCED_SECONDS = 20.0  # a kernel matrix that takes longer is announced before it is computed
 
 
 def compute_gram(
@@ -76,7 +77,7 @@ def compute_gram(
     plan = plan_gram(kernel, runtime, runtime.memory - in_memory - kernel.nbytes, n_threads=n_threads)
     runtime.require(f"{what}, with its index,", in_memory + kernel.nbytes + plan.nbytes, advice)
     seconds = kernel.seconds / n_threads
-    if 0 < seconds >= runtime.announced_from:
+    if 0 < seconds >= ANNOUNCED_SECONDS:
         _announce(f"{what} by {kind}", seconds, n_threads)
     kernel.begin(run)
 
