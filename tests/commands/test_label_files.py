@@ -7,6 +7,7 @@ import sys
 import weakref
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import fsspec
 import numpy as np
@@ -14,7 +15,6 @@ import pytest
 
 import gramshift as gs
 from gramshift.commands import label_files
-from gramshift.commands.classify.labelled import label_columns
 from gramshift.commands.label_files import label_table
 from gramshift.commands.predict import predict
 from gramshift.data.columns import find_columns
@@ -334,12 +334,14 @@ def test_no_more_than_two_parts_are_ever_held():
             del part
 
     table = Table("table", ["text"], Style("jsonl"), parts, lambda: (0, 0))
-    classes = np.array(["no", "yes"])
+    classifier = SimpleNamespace(
+        classes_=np.array(["no", "yes"]),
+        predict_proba=lambda texts: np.tile([0.25, 0.75], (len(texts), 1)),
+        _fit=SimpleNamespace(model=SimpleNamespace(ngrams="some")),
+    )
     with open(os.devnull, "wb") as file:
         found = label_table(
-            table, find_columns(table), file, "x.jsonl",
-            score=lambda texts: np.tile([0.25, 0.75], (len(texts), 1)), ours=label_columns(table, ["no", "yes"]),
-            classes=classes, abstain_below=None, size=50,
+            classifier, table, find_columns(table), file, "x.jsonl", abstain_below=None, most_rows=50
         )  # fmt: skip
     assert found == {"n": 10_000, "labels": {"no": 0, "yes": 10_000}, "abstained": 0, "confidence": 7500.0}
     assert asked == [50]

@@ -9,7 +9,6 @@ import tempfile
 import time
 import urllib.request
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -22,15 +21,21 @@ import pytest
 import cluster_tasks
 import gramshift
 from bench.machine import dask_keys
-from gramshift.runtime.workers import Patience, _find_statuses, open_workers, run_tasks
+from gramshift.runtime import workers
+from gramshift.runtime.workers import _find_statuses, open_workers, run_tasks
 
 PATH = os.pathsep.join([str(Path(gramshift.__file__).parents[1]), str(Path(cluster_tasks.__file__).parent)])
 PATIENCE = 120  # seconds until a test gives up
-PATIENT = Patience(connect=20, arrive=PATIENCE)
 
 
-def open_at(address, patience=PATIENT):
-    return open_workers(address, n_workers=1, memory_limit=0, patience=patience)
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    monkeypatch.setattr(workers, "CONNECT_SECONDS", 20)
+    monkeypatch.setattr(workers, "ARRIVE_SECONDS", PATIENCE)
+
+
+def open_at(address):
+    return open_workers(address, n_workers=1, memory_limit=0)
 
 
 @pytest.fixture
@@ -55,11 +60,11 @@ def pids(cluster):
     return list(cluster.run(os.getpid).values())
 
 
-def run(client, function, items, *arguments, receive=None, patience=PATIENT):
+def run(client, function, items, *arguments, receive=None):
     """The results by item, or what ``receive`` does with them."""
     found = {}
     receive = receive or found.__setitem__
-    run_tasks(client, function, arguments, items, receive, name=lambda item: f"task {item}", patience=patience)
+    run_tasks(client, function, arguments, items, receive, name=lambda item: f"task {item}")
     return found
 
 
@@ -191,13 +196,12 @@ def scheduler(tmp_path, monkeypatch):
         yield process, json.loads(file.read_text())["address"]
 
 
-def test_a_scheduler_with_an_address(scheduler, tmp_path):
+def test_a_scheduler_with_an_address(scheduler, tmp_path, monkeypatch):
     process, address = scheduler
-    with (
-        pytest.raises(ConnectionError, match=f"--scheduler {address}: it has no workers; start some with 'dask worker"),
-        open_at(address, replace(PATIENT, arrive=0.2)),
-    ):
-        pass
+    with monkeypatch.context() as patch:
+        patch.setattr(workers, "ARRIVE_SECONDS", 0.2)
+        with pytest.raises(ConnectionError, match=f"--scheduler {address}: it has no workers; start some with 'dask worker"):
+            open_at(address).__enter__()
 
     other = tmp_path / "other"  # where a worker finds another version than ours
     (other / "gramshift-0.0.7.dist-info").mkdir(parents=True)
@@ -221,19 +225,21 @@ def test_a_scheduler_with_an_address(scheduler, tmp_path):
         assert caught.value.__suppress_context__
 
 
-def test_without_any_worker_it_does_not_wait_for_ever(scheduler, tmp_path):
+def test_without_any_worker_it_does_not_wait_for_ever(scheduler, tmp_path, monkeypatch):
+    monkeypatch.setattr(workers, "DESERTED_SECONDS", 0.5)
     _, address = scheduler
     with worker_process(address, tmp_path) as worker, open_at(address) as opened:
         worker.kill()
         with pytest.raises(ConnectionError, match=f"^the Dask scheduler at {address} has no workers left: start some"):
-            run(opened, abs, range(4), patience=Patience(deserted=0.5))
+            run(opened, abs, range(4))
 
 
-def test_wrong_addresses():
+def test_wrong_addresses(monkeypatch):
+    monkeypatch.setattr(workers, "CONNECT_SECONDS", 0.3)
     for address in ("tcp://127.0.0.1:1", "127.0.0.1:1"):
         with (
             pytest.raises(ConnectionError, match=f"--scheduler {address}: no Dask scheduler answers there"),
-            open_at(address, Patience(connect=0.3)),
+            open_at(address),
         ):
             pass
     for address in ("here", "http://127.0.0.1:1"):
@@ -244,14 +250,15 @@ def test_wrong_addresses():
             pass
 
 
-def test_workers_that_are_paused_for_want_of_memory_are_not_waited_for(scheduler, tmp_path):
+def test_workers_that_are_paused_for_want_of_memory_are_not_waited_for(scheduler, tmp_path, monkeypatch):
+    monkeypatch.setattr(workers, "DESERTED_SECONDS", 0.5)
     _, address = scheduler
     words = r"^all Dask workers are paused for want of memory \(the smallest may use 57.2 MiB"
     less_than_it_has = {"memory-limit": "60MB"}
     with worker_process(address, tmp_path, **less_than_it_has), open_at(address) as opened:
         wait_until(lambda: _find_statuses(opened) == {"paused"})
         with pytest.raises(MemoryError, match=words):
-            run(opened, abs, range(4), patience=Patience(deserted=0.5))
+            run(opened, abs, range(4))
 
 
 def test_a_worker_has_a_least_size():
@@ -270,17 +277,19 @@ def find_ports(cluster):
     return sorted({one.laddr.port for one in found})
 
 
-def test_nobody_without_our_certificates_reaches_workers_on_this_machine(cluster):
+def test_nobody_without_our_certificates_reaches_workers_on_this_machine(cluster, monkeypatch):
     """Any user of this machine can connect to a port, and a client of Dask can run what it likes."""
     others = distributed.Security.temporary()
     keys = [dict.fromkeys(dask_keys(cluster)), dask_keys(SimpleNamespace(security=others))]
-    port, patience = cluster.scheduler.address.rpartition(":")[2], Patience(connect=1, arrive=1)
+    port = cluster.scheduler.address.rpartition(":")[2]
+    monkeypatch.setattr(workers, "CONNECT_SECONDS", 1)
+    monkeypatch.setattr(workers, "ARRIVE_SECONDS", 1)
     for scheme, wrong in [("tcp", keys[0]), ("tls", keys[0]), ("tls", keys[1])]:
         address = f"{scheme}://127.0.0.1:{port}"
         with (
             pytest.raises((OSError, ValueError)),
             dask.config.set(wrong),
-            open_workers(address, n_workers=1, memory_limit=0, patience=patience),
+            open_at(address),
         ):
             pass
     assert run(cluster, abs, [-3]) == {-3: 3}

@@ -17,11 +17,9 @@ from tempfile import NamedTemporaryFile
 from typing import IO, Any
 
 import joblib
-import numpy as np
-from numpy.typing import NDArray
 
 from gramshift import __version__
-from gramshift.commands.classify.labelled import LabelColumns, label_columns, renamed_in_words
+from gramshift.commands.classify.labelled import label_columns, renamed_in_words
 from gramshift.commands.outputs import RECORDS, FileJob, as_option
 from gramshift.data.columns import Columns, Progress, find_columns, texts_in
 from gramshift.data.readers import open_table
@@ -40,8 +38,6 @@ MOST_ROWS = 4096  # rows that are labelled at a time
 LARGEST = 1 << 20  # bytes of a record
 Found = dict[str, Any]
 """What was found in one table: n, labels (how many of each), abstained, confidence (the sum of all)."""
-Score = Callable[[list[str]], NDArray[np.float64]]
-"""score(texts): the probabilities of texts."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +55,7 @@ class LabelOptions:
 
 
 def count_rows(classifier: Any, most_rows: int = MOST_ROWS) -> int:
-    """How many rows are labelled at a time: fewer where each is compared with many documents."""
+    """Return how many rows are labelled at a time: fewer where each is compared with many documents."""
     fit = classifier._fit
     if fit.model.ngrams is not None:
         return most_rows
@@ -67,30 +63,30 @@ def count_rows(classifier: Any, most_rows: int = MOST_ROWS) -> int:
 
 
 def label_table(
+    classifier: Any,
     table: Table,
     columns: Columns,
     file: IO[bytes],
     name: str,
     *,
-    score: Score,
-    ours: LabelColumns,
-    classes: NDArray[Any],
     abstain_below: float | None,
-    size: int,
-    told: Callable[[], None] = lambda: None,
+    most_rows: int = MOST_ROWS,
+    progress: Progress | None = None,
 ) -> Found:
-    """Write the table again with labels, ``size`` rows at a time; ``told`` is called after each part."""
+    """Write the table again with labels, part by part."""
     counts: Counter[str] = Counter()
-    confidence = 0.0
+    confidence, classes = 0.0, classifier.classes_
+    ours = label_columns(table, classes.tolist())
     with open_writer(file, name, table, ours.types) as writer:
-        for part in _blaming_input(table, table.parts(size)):
-            probabilities = score(texts_in(table, columns, part))
+        for part in _blaming_input(table, table.parts(count_rows(classifier, most_rows))):
+            probabilities = classifier.predict_proba(texts_in(table, columns, part))
             labels = classes[probabilities.argmax(axis=1)].tolist()
             added = ours.values(labels, probabilities.tolist(), abstain_below)
             writer.write(part, added)
             counts.update("" if label is None else str(label) for label in added[ours.label])
             confidence += float(probabilities.max(axis=1).sum())
-            told()
+            if progress is not None:
+                progress("labelling", *table.position())
     abstained = counts.pop("", 0)
     found = {str(one): counts[str(one)] for one in classes.tolist()}
     return {"n": sum(counts.values()) + abstained, "labels": found, "abstained": abstained, "confidence": confidence}
@@ -115,24 +111,10 @@ def _blaming(name: str) -> Iterator[None]:
         raise InputError(f"{name}: {error.strerror}" if error.strerror else str(error)) from None
 
 
-def add_up(found: list[Found]) -> Found:
-    """What was found in all of several tables."""
-    labels: Counter[str] = Counter()
-    for one in found:
-        labels.update(one["labels"])
-    return {
-        "n": sum(one["n"] for one in found),
-        "labels": dict(labels),
-        "abstained": sum(one["abstained"] for one in found),
-        "confidence": sum(one["confidence"] for one in found),
-    }
-
-
 def label_file(
     classifier: Any, model: str, options: LabelOptions, most_rows: int, told: Progress | None, job: FileJob
 ) -> Found:
     """Label one file and leave a record; what is wrong with the file itself is returned as {"error": words}."""
-    size, score = count_rows(classifier, most_rows), classifier.predict_proba
     try:
         with ExitStack() as stack:
             with _blaming(job.shown):
@@ -143,18 +125,16 @@ def label_file(
                 )
                 columns = find_columns(table, text=options.text)
                 output_style(job.output, table)
-            ours = label_columns(table, classifier.classes_.tolist())
             with Replacing() as files:
                 with files.open(job.output, follow=False) as file:
                     found = label_table(
-                        table, columns, file, job.output,
-                        score=score, ours=ours, classes=classifier.classes_, abstain_below=options.abstain_below, size=size,
-                        told=lambda: None if told is None else told("labelling", *table.position()),
+                        classifier, table, columns, file, job.output,
+                        abstain_below=options.abstain_below, most_rows=most_rows, progress=told,
                     )  # fmt: skip
                 if not is_still(job.input, known):
                     raise InputError(f"{job.shown} was changed while it was read; give the same command again when it is whole")
                 _write_record(job, _key(model, options), known, files.parts[0].identify(), found)
-            words = renamed_in_words(table, ours)
+            words = renamed_in_words(table, label_columns(table, classifier.classes_.tolist()))
             return found | {"renamed": words and words.replace(job.input, job.shown)}
     except InputError as error:
         return {"error": str(error).replace(job.input, job.shown)}
@@ -304,7 +284,11 @@ def _label_on_workers(
     model: str, digest: str, jobs: list[FileJob], options: LabelOptions, runtime: Runtime, scheduler: str | None,
     most_rows: int, receive: Receive,
 ) -> None:  # fmt: skip
-    """One task for each file: workers read their own files and write their own labels, and only the model travels."""
+    """One task for each file: workers read their own files and write their own labels, and only the model travels.
+
+    The largest files come first, so that no worker is left alone with one in the end.
+    """
+    jobs = sorted(jobs, key=_size_of, reverse=True)
     own, n_workers = {job.shown: job for job in jobs}, min(runtime.n_threads, len(jobs))
     far = [replace(job, input=_absolute(job.input), output=_absolute(job.output)) for job in jobs]
     n_done = 0
@@ -367,7 +351,11 @@ def _summary(jobs: list[FileJob], found: dict[FileJob, Found], say: Callable[[st
         told = {name: one[name] for name in ("n", "labels", "abstained")}
         files.append({"input": job.input, "output": job.output, **told, "kept": one.get("kept", False)})
     bad = [{"input": job.input, "error": found[job]["error"]} for job in jobs if "error" in found[job]]
-    return add_up([found[job] for job in good]) | {"files": files, "bad": bad}
+    labels: Counter[str] = Counter()
+    for one in files:
+        labels.update(one["labels"])
+    totals = {name: sum(found[job][name] for job in good) for name in ("n", "abstained", "confidence")}
+    return totals | {"labels": dict(labels), "files": files, "bad": bad}
 
 
 def describe_bad(result: dict[str, Any]) -> str | None:

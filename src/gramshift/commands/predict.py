@@ -7,7 +7,7 @@ from gramshift.commands.classify.findings import list_classes
 from gramshift.commands.classify.labelled import label_columns, renamed_in_words
 from gramshift.commands.classify.options import check_engine
 from gramshift.commands.classify.reading import Say
-from gramshift.commands.label_files import MOST_ROWS, LabelOptions, count_rows, label_files, label_table
+from gramshift.commands.label_files import MOST_ROWS, LabelOptions, label_files, label_table
 from gramshift.commands.outputs import (
     STANDARD,
     as_option,
@@ -94,24 +94,14 @@ def _predict_one(
         columns = find_columns(table, text=options.text)
         output_style(output, table)
         classifier = _load(model, jobs)
-        ours = label_columns(table, classifier.classes_.tolist())
-        words = renamed_in_words(table, ours)
+        words = renamed_in_words(table, label_columns(table, classifier.classes_.tolist()))
         if words is not None:
             say(words)
-        size = count_rows(classifier, most_rows)
         with open_output(output) as file:
             return label_table(
-                table,
-                columns,
-                file,
-                output,
-                score=classifier.predict_proba,
-                ours=ours,
-                classes=classifier.classes_,
-                abstain_below=options.abstain_below,
-                size=size,
-                told=lambda: None if progress is None else progress("labelling", *table.position()),
-            )
+                classifier, table, columns, file, output,
+                abstain_below=options.abstain_below, most_rows=most_rows, progress=progress,
+            )  # fmt: skip
 
 
 def in_words(result: dict[str, Any]) -> list[Line]:

@@ -19,7 +19,7 @@ from gramshift.kernels.kernel import Job, Kernel, Plan
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import Weighting
 from gramshift.ngrams.index import MAX_CHARS
-from gramshift.runtime.budget import roughly
+from gramshift.runtime.budget import in_words
 from gramshift.runtime.memory import give_back, human
 from gramshift.runtime.replacing import npy_file
 from gramshift.runtime.resources import Runtime
@@ -27,6 +27,7 @@ from gramshift.text.encode import Encoded, encode
 
 log = logging.getLogger("gramshift")
 MIRROR_COLUMNS = 128  # that are transposed within the cache
+ANNOUNCED_SECONDS = 20.0  # a kernel matrix that takes longer is announced before it is computed
 
 
 def compute_gram(
@@ -76,7 +77,7 @@ def compute_gram(
     plan = plan_gram(kernel, runtime, runtime.memory - in_memory - kernel.nbytes, n_threads=n_threads)
     runtime.require(f"{what}, with its index,", in_memory + kernel.nbytes + plan.nbytes, advice)
     seconds = kernel.seconds / n_threads
-    if 0 < seconds >= runtime.announced_from:
+    if 0 < seconds >= ANNOUNCED_SECONDS:
         _announce(f"{what} by {kind}", seconds, n_threads)
     kernel.begin(run)
 
@@ -91,7 +92,7 @@ def compute_gram(
 def _announce(what: str, seconds: float, n_threads: int) -> None:
     """Say beforehand what will take long."""
     threads = "1 thread" if n_threads == 1 else f"{n_threads} threads"
-    log.warning("gramshift: %s will take roughly %s on %s", what, roughly(seconds), threads)
+    log.warning("gramshift: %s will take roughly %s on %s", what, in_words(seconds), threads)
 
 
 def _empty_gram(shape: tuple[int, int], dtype: Any, out: str | os.PathLike[str] | None) -> NDArray[Any]:

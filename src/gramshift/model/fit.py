@@ -23,7 +23,7 @@ from gramshift.model.labels import is_missing
 from gramshift.model.ngram_model import make_ngram_model
 from gramshift.model.settings import Settings
 from gramshift.model.similarities import Reference, Similarities
-from gramshift.runtime.budget import BASE, BEST_TRAININGS, Work, check_memory
+from gramshift.runtime.budget import BASE, Work, check_memory
 from gramshift.runtime.memory import return_large_arrays
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import stay_ready
@@ -212,26 +212,22 @@ def _prepare_gram(
 ) -> NDArray[Any] | None:
     """Refuse a fit that does not fit into memory; the gram if it is given."""
     linear = similarities is not None and is_linear(settings, similarities)
-    work = describe_work(given, settings, similarities, runtime)
+    work = describe_work(given, similarities, runtime)
     check_memory(work, runtime.memory + BASE, linear=linear, way=SAMPLE)
     gram: NDArray[Any] | None = given.documents if similarities is None else None
     return gram
 
 
-def describe_work(given: FitInput, settings: Settings, similarities: Similarities | None, runtime: Runtime) -> Work:
-    """The size of a fit; of documents that are no texts the length is not known, and taken for that of a review."""
+def describe_work(given: FitInput, similarities: Similarities | None, runtime: Runtime) -> Work:
+    """Return the size of a fit; documents that are no texts are taken to be as long as reviews."""
     n_source = int(given.is_source.sum())
-    n_target = len(given.labels) - n_source
     labels = {label for label in given.labels if not is_missing(label)}
     return Work(
         n_source=n_source,
-        n_target=n_target,
-        n_added=settings.count_added(n_target)[-1],
+        n_target=len(given.labels) - n_source,
         n_characters=USUAL_LENGTH * len(given.labels) if given.texts is None else given.texts.corpus.n_characters,
         n_lengths=1 if similarities is None else similarities.n_lengths,
-        adapts=settings.n_rounds > 1,
-        jobs=runtime.n_jobs,
-        n_trainings=BEST_TRAININGS if similarities is not None and similarities.by_classes else 1,
         n_classes=len(labels),
         label_characters=max((len(label) for label in labels if isinstance(label, str)), default=0),
+        jobs=runtime.n_jobs,
     )

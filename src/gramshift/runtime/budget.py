@@ -1,49 +1,39 @@
-"""What a fit takes in memory and time, and whether that fits; if not, in words what would.
+"""Estimates of the memory and time that a run takes, and the refusal of one that does not fit.
 
-The figures were read off runs on a machine of 2 cores, with reviews as texts.
+The constants were fitted to runs of the command on a machine of two cores, with reviews as texts. Memory is estimated on the
+safe side, time roughly.
 """
 
 from dataclasses import dataclass, replace
 
 from gramshift.errors import MemoryLimitError
-from gramshift.runtime.memory import free_memory, human, parse_bytes
+from gramshift.runtime.memory import human
 from gramshift.runtime.threads import count_threads
 
-BASE = 250 << 20  # bytes: Python and its libraries
-LABEL_CHARACTER, USUAL_LABEL = 8, 32  # bytes in two arrays, of labels and of those without adapting; characters
-COMPUTED_CELL, KEPT_CELL = 8, 4  # the gram as it is computed and as it is kept
-PER_NGRAM, INDEXED_NGRAM = 20, 10  # the index while it is built, and while the gram is filled
-PER_TRAINING_CELL = 4  # descriptions of the source, and a factor, in single precision
-PER_PAIR, PAIRS = 48, 1 << 24  # documents that are explained and those of the fit, as many as are held at a time
-PER_EXPLAINED_NGRAM = 22
+BASE, COMPILED = 250 << 20, 100 << 20  # bytes: Python and its libraries, and compiled code that a fit loads
+DOCUMENT_BYTES, LABEL_BYTES = 400, 8  # of a document; of a character of the longest label, for which every document has room
+SORTED_BYTES = 112 << 20  # of the n-grams that are sorted at a time
+LISTED_BYTES = 1.6  # of a character, for each length of n-grams and as much again for the text and for coefficients of classes
+CELL_BYTES, NGRAM_BYTES = 12, 22  # of a cell of the kernel matrix, in double and in single precision; of an n-gram in its index
+PAGE_BYTES = 80 << 20
+EXPLAINED_BYTES = 40  # of a character that is explained, for each class; of a single long text, four times as much
 EXPLAINED_TOGETHER, LINEAR_TOGETHER = 1 << 21, 1 << 18  # characters that are explained at a time; a longer text by itself
-EXPLAINED_CHARACTER, LONG_CHARACTER = 75, 320  # of texts as they mostly are, and at worst, which one long text can be
-LONG_CLASS = 33  # the same for every class after the second
-LINEAR_PAGE = 80 << 20  # bytes of a page of a linear fit, beside its texts
-PER_DOCUMENT = 400  # label, id, scores, where it comes from
+PAIR_BYTES, MAX_PAIRS = 48, 1 << 24  # of a document that is explained and one that it is compared with; pairs at a time
 
-BEST_TRAININGS = 10  # five rounds, one for shares of classes, and four by halves for held-out scores
-LINEAR_LOADED = 100 << 20  # compiled code that a linear fit has beside the base
-SORTED_POSITION, SORTED_TOGETHER = 26, 112 << 20  # a character while n-grams are sorted, and as many as are sorted together
-LINEAR_CHARACTER, LINEAR_LENGTH = 4.5, 1.41  # a character of the texts and of lists, for every length of n-grams
-LINEAR_CLASS = 3  # a character of the texts, for every class after the second: coefficients
-LISTED_SECONDS, TRAINED_SECONDS, REFERENCE_SECONDS = 8.5e-7, 7e-8, 3e-7  # a character that is listed, or trained on
-FEW_STEPS, MORE_STEPS = 10_000, 0.35  # documents from which on training takes more steps, and by which power of their number
-LINEAR_EXPLAINED_SECONDS, EXPLAINED_CHARACTER_SECONDS = 3e-4, 3e-6  # a document that is explained, and each character of it
-LINEAR_PAGE_SECONDS = 1.2  # the page itself
-PROBLEM_SECONDS = 6e-7  # a character that is looked through for problems in the data
-
-START, COMMAND_START = 0.4, 2.4  # seconds: loading compiled code
-COMMAND_SECONDS = 2e-4  # a document that is read, checked and written
-NGRAM_SECONDS = 5e-8  # of one core, as all that follow: sorting and placing an n-gram
-CELL_SECONDS = 8e-8  # filling a cell of the gram, and all passes over it
-FLOP_SECONDS, DOUBLE_SECONDS = 5e-12, 2.1e-11  # in single and double precision
-EXPLAINED_SECONDS, PAIR_SECONDS = 5e-3, 1.5e-6  # a document that is explained, and each that it is compared with
+START_SECONDS, PAGE_SECONDS = 2.8, 1.2  # for loading compiled code, and for a page
+SERIAL_SECONDS = 8.5e-7  # for a character that is read, checked and written, on one core however many there are
+LINEAR_SECONDS, STEADY_DOCUMENTS = 1.6e-6, 10_000  # for a character; documents from which on training takes more steps
+NGRAM_SECONDS, CELL_SECONDS, CUBE_SECONDS = (
+    5e-8,
+    8e-8,
+    2e-11,
+)  # for an n-gram, a cell, and solving: documents cubed
+EXPLAINED_SECONDS, PAIR_SECONDS = 3e-6, 2.5e-6  # for a character that is explained, and a document that it is compared with
 
 
 @dataclass(frozen=True)
 class Needs:
-    """What something takes, as estimated: bytes of memory, and seconds."""
+    """Memory and time that a run takes, as estimated."""
 
     n_bytes: int
     seconds: float
@@ -54,122 +44,82 @@ class Needs:
 
 @dataclass(frozen=True)
 class Work:
-    """The size of a fit. ``n_trainings`` are as many as a linear model has.
-
-    ``command``: documents are read and written too, a second fit is there to compare with, and all documents get probabilities.
-    """
+    """The size of a run: a fit of documents, the labels of all of them, and a page that explains some."""
 
     n_source: int
     n_target: int
-    n_added: int
     n_characters: int
     n_lengths: int
-    adapts: bool
-    n_explained: int = 0
-    jobs: int | None = -1
-    n_trainings: int = 1
+    """Lengths of n-grams, of all kernels."""
     n_classes: int = 2
-    command: bool = False
     label_characters: int = 0
-    """Of the longest label, for which arrays of labels have room in every row."""
+    """Characters of the longest label."""
+    n_explained: int = 0
     longest: int = 0
     """Characters of the longest document that is explained."""
     n_fits: int = 1
-    """Two where labels are compared with those without corrections."""
+    """Two if labels are compared with those without corrections."""
+    jobs: int | None = -1
 
     @property
     def n(self) -> int:
         return self.n_source + self.n_target
 
+    @property
+    def n_explained_characters(self) -> int:
+        return self.n_characters * self.n_explained // max(1, self.n)
+
     def with_target(self, n_target: int) -> "Work":
-        """The same with so many target documents, all documents as long as before on average."""
+        """Return the same with this many target documents, all documents as long as before on average."""
         n_characters = self.n_characters * (self.n_source + n_target) // max(1, self.n)
         n_explained = min(self.n_explained, n_target)
         return replace(self, n_target=n_target, n_characters=n_characters, n_explained=n_explained)
 
-    @property
-    def labels(self) -> int:
-        """Bytes that the labels found take beyond those of usual ones, which a document has anyway."""
-        return LABEL_CHARACTER * self.n_target * max(0, self.label_characters - USUAL_LABEL)
 
-    @property
-    def n_ngrams(self) -> int:
-        return self.n_characters * self.n_lengths
-
-    @property
-    def n_training(self) -> int:
-        return self.n_source + (min(self.n_added, self.n_target) if self.adapts else 0)
-
-    def page(self, n_compared: int) -> int:
-        """Bytes that a page takes while it is made, whose documents are compared with so many."""
-        if not self.n_explained:
-            return 0
-        n_ngrams = self.n_ngrams * min(1.0, (n_compared + self.n_explained) / max(1, self.n))
-        pairs = PER_PAIR * min(self.n_explained * n_compared, PAIRS)
-        return int(pairs + PER_EXPLAINED_NGRAM * n_ngrams) + self.explained(EXPLAINED_TOGETHER)
-
-    def explained(self, together: int) -> int:
-        """Bytes that texts take while they are explained, so many characters ``together`` or one long text at a time."""
-        if not self.n_explained:
-            return 0
-        usual = min(together, self.n_characters * self.n_explained // max(1, self.n))
-        more = LONG_CLASS * max(0, self.n_classes - 2)
-        return max((EXPLAINED_CHARACTER + more) * usual, (LONG_CHARACTER + more) * self.longest)
-
-    def page_seconds(self, n_compared: int) -> float:
-        return self.n_explained * (EXPLAINED_SECONDS + PAIR_SECONDS * n_compared) / count_threads(self.jobs)
-
-    @property
-    def command_seconds(self) -> float:
-        return COMMAND_START + COMMAND_SECONDS * self.n if self.command else 0.0
+def estimate(work: Work, *, linear: bool) -> Needs:
+    """Estimate a run; a fit that is not linear computes a kernel matrix."""
+    n_bytes, seconds = _estimate_linear(work) if linear else _estimate_kernel(work)
+    of_documents = (DOCUMENT_BYTES + LABEL_BYTES * work.label_characters) * work.n
+    page = PAGE_SECONDS if work.n_explained else 0
+    serial = START_SECONDS + page + SERIAL_SECONDS * work.n_characters
+    seconds += EXPLAINED_SECONDS * work.n_explained_characters
+    return Needs(BASE + COMPILED + of_documents + int(n_bytes), serial + seconds / count_threads(work.jobs))
 
 
-def estimate_exact(work: Work) -> Needs:
-    """Estimate what a fit with a gram takes, and what a command does beside it."""
-    n, n_training, n_ngrams = work.n, work.n_training, work.n_ngrams
-    flops = n_training**3 + (2 * n_training**2 * n if work.adapts else 0)
-    of_one_core = NGRAM_SECONDS * n_ngrams + CELL_SECONDS * n * n + FLOP_SECONDS * flops
-    of_one_core += FLOP_SECONDS * n_training**3  # probabilities
-    of_one_core += FLOP_SECONDS * flops * (work.n_fits - 1)  # with the same gram
-    if work.command:
-        of_one_core += DOUBLE_SECONDS * n_training**3  # those of the command, and of the fit to compare with
-    trained = PER_TRAINING_CELL * (n * work.n_source + n_training**2)
-    filling = COMPUTED_CELL * n * n + INDEXED_NGRAM * n_ngrams
-    held = max(PER_NGRAM * n_ngrams, filling, (COMPUTED_CELL + KEPT_CELL) * n * n, KEPT_CELL * n * n + trained)
-    seconds = START + of_one_core / count_threads(work.jobs) + work.page_seconds(n) + work.command_seconds
-    return Needs(BASE + work.labels + max(held, work.page(n)), seconds)
+def _estimate_linear(work: Work) -> tuple[float, float]:
+    """Return bytes, and seconds of one core: in line with the characters, but training takes more steps of many documents."""
+    lists = LISTED_BYTES * (work.n_lengths + 2 * work.n_classes - 1) * work.n_characters
+    page = PAGE_BYTES + _explained_bytes(work, LINEAR_TOGETHER) if work.n_explained else 0
+    steps = max(1.0, work.n / STEADY_DOCUMENTS) ** 0.25
+    return SORTED_BYTES + lists + page, LINEAR_SECONDS * steps * work.n_characters * work.n_fits
 
 
-def estimate_linear(work: Work) -> Needs:
-    """Estimate a fit of a linear model: memory in line with the characters; of many documents training takes more steps."""
-    steps = max(1.0, work.n / FEW_STEPS) ** MORE_STEPS
-    of_one_core = (LISTED_SECONDS + TRAINED_SECONDS * work.n_trainings * steps) * work.n_characters * work.n_fits
-    if work.command:
-        of_one_core += REFERENCE_SECONDS * work.n_characters
-    of_document = LINEAR_EXPLAINED_SECONDS + EXPLAINED_CHARACTER_SECONDS * work.n_characters / max(1, work.n)
-    of_one_core += of_document * work.n_explained
-    sorting = min(SORTED_POSITION * work.n_characters, SORTED_TOGETHER)
-    page = LINEAR_PAGE + work.explained(LINEAR_TOGETHER) if work.n_explained else 0
-    each = LINEAR_CHARACTER + LINEAR_LENGTH * work.n_lengths + LINEAR_CLASS * max(0, work.n_classes - 2)
-    held = LINEAR_LOADED + sorting + page + int(each * work.n_characters)
-    seconds = START + of_one_core / count_threads(work.jobs) + work.command_seconds
-    seconds += (LINEAR_PAGE_SECONDS if work.n_explained else 0) + (PROBLEM_SECONDS * work.n_characters if work.command else 0)
-    return Needs(BASE + held + PER_DOCUMENT * work.n + work.labels, seconds)
+def _estimate_kernel(work: Work) -> tuple[float, float]:
+    """Return bytes, and seconds of one core: the index of n-grams, a cell for each two documents, and the solution."""
+    n, n_ngrams, n_pairs = work.n, work.n_characters * work.n_lengths, work.n_explained * work.n
+    fit = max(NGRAM_BYTES * n_ngrams, CELL_BYTES * n * n + NGRAM_BYTES // 2 * n_ngrams)
+    page = PAIR_BYTES * min(n_pairs, MAX_PAIRS) + NGRAM_BYTES * n_ngrams + _explained_bytes(work, EXPLAINED_TOGETHER)
+    seconds = NGRAM_SECONDS * n_ngrams + CELL_SECONDS * n * n + CUBE_SECONDS * n**3 * work.n_fits + PAIR_SECONDS * n_pairs
+    return max(fit, page if work.n_explained else 0), seconds
+
+
+def _explained_bytes(work: Work, together: int) -> int:
+    return EXPLAINED_BYTES * work.n_classes * max(min(together, work.n_explained_characters), 4 * work.longest)
 
 
 def check_memory(work: Work, allowed: int, *, linear: bool, way: str) -> Needs:
     """Refuse a fit that does not fit into memory, with the ``way`` to take a sample of the target that does."""
-    estimate = estimate_linear if linear else estimate_exact
-    needs = estimate(work)
+    needs = estimate(work, linear=linear)
     if needs.n_bytes <= allowed:
         return needs
     low, high = 0, work.n_target  # of which the first fits, and the second does not
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if estimate(work.with_target(middle)).n_bytes <= allowed else (low, middle)
+        fits = estimate(work.with_target(middle), linear=linear).n_bytes <= allowed
+        low, high = (middle, high) if fits else (low, middle)
     advice = f"take a sample of the target: {way.format(low)}" if low else "allow more memory"
-    what = f"{work.n_source} source and {work.n_target} target documents"
-    raise MemoryLimitError(f"{what} take {needs}, but the memory limit is {human(allowed)}: {advice}")
+    documents = f"{work.n_source} source and {work.n_target} target documents"
+    raise MemoryLimitError(f"{documents} take {needs}, but the memory limit is {human(allowed)}: {advice}")
 
 
 def in_words(seconds: float) -> str:
@@ -178,14 +128,3 @@ def in_words(seconds: float) -> str:
         return f"{max(1, round(seconds))} s"
     minutes = seconds / 60
     return f"{minutes:.0f} minutes" if minutes < 90 else f"{minutes / 60:.1f} hours"
-
-
-def roughly(seconds: float) -> str:
-    """Tell a time in whole units: 100 -> "100 seconds", 5000 -> "83 minutes", 50000 -> "14 hours"."""
-    size, unit = (1, "seconds") if seconds < 120 else (60, "minutes") if seconds < 7200 else (3600, "hours")
-    return f"{seconds / size:.0f} {unit}"
-
-
-def memory_of(limit: int | float | str | None) -> int:
-    """How many bytes may be used: those that a user allows, or all that are free."""
-    return free_memory() if limit is None else parse_bytes(limit)

@@ -43,6 +43,11 @@ def parse_bytes(value: int | float | str, *, name: str = "memory_limit") -> int:
     return int(number)
 
 
+def memory_of(limit: int | float | str | None) -> int:
+    """Return how many bytes may be used: those that a user allows, or all that are free."""
+    return free_memory() if limit is None else parse_bytes(limit)
+
+
 def human(n_bytes: float) -> str:
     """1536 -> "1.5 KiB"."""
     for unit in ("bytes", "KiB", "MiB", "GiB"):

@@ -5,30 +5,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 
+from gramshift.runtime.resources import STAGES
 from gramshift.runtime.threads import Progress
 from gramshift.text.terminal import is_terminal
 
-ROUNDS, TRAINING = "rounds", "training"
-WORDS = {  # stage to its step of a run, in few enough characters for a narrow terminal
-    "reading": "reading",
-    "index": "finding n-grams",
-    "diagonal": "finding n-grams",
-    "gram": "comparing documents",
-    ROUNDS: TRAINING,
-    TRAINING: TRAINING,
-    "sureness": TRAINING,
-    "reference": "without adapting",
-    "before": "without corrections",
-    "problems": "looking for problems",
-    "explain": "explaining documents",
-    "compare": "explaining documents",
-    "report": "explaining documents",
-    "labelling": "labelling",
-    "settings": "running settings",
-    "others": "running baselines",
-    "methods": "running methods",
-    "download": "downloading",
-}
+ROUNDS, TRAINING = "rounds", STAGES["training"]
 
 
 @contextmanager
@@ -49,14 +30,14 @@ class Steps:
     """
 
     def __init__(self, plan: Sequence[str] = ()) -> None:
-        self._plan = [WORDS[stage] for stage in plan]
+        self._plan = [STAGES[stage] for stage in plan]
         self._step: str | None = None
         self._part = 0.0  # of the step
         self._rounds = (0, 0)
 
     def follow(self, stage: str, done: int, total: int) -> tuple[str, float]:
         """Take in a report; return what to show, and which part of all is done, 0 to 1."""
-        step, part = WORDS[stage], min(1.0, done / max(1, total))
+        step, part = STAGES[stage], min(1.0, done / max(1, total))
         if stage == ROUNDS:  # of all that follows: the n-grams are found within the first
             self._rounds = (done, total)
         elif step != self._step and self._goes_on(step):

@@ -5,32 +5,31 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Self, TypeVar
 
-from gramshift.runtime.budget import memory_of
-from gramshift.runtime.memory import require
+from gramshift.runtime.memory import memory_of, require
 from gramshift.runtime.threads import Progress, Report, count_threads, run_threads
 
 T = TypeVar("T")
 STAGES = {
-    "reading": "documents are read",
-    "index": "the n-grams of documents are found",
-    "diagonal": "documents are compared with themselves",
-    "gram": "documents are compared with each other",
-    "rounds": "rounds of a fit whose kernel changes",
-    "training": "a classifier is trained",
-    "sureness": "held-out scores are worked out, for probabilities",
-    "reference": "what labels are compared with is trained: the same without adapting, or plain",
-    "before": "the classifier is trained without corrections",
-    "problems": "problems in the data are looked for",
-    "explain": "documents are explained",
-    "compare": "the nearest source documents are looked for",
-    "report": "the page is put together",
-    "labelling": "new documents are labelled",
-    "settings": "settings of the paper are run",
-    "others": "other methods are run",
-    "methods": "methods are compared",
-    "download": "a file is fetched",
+    "reading": "reading",
+    "index": "finding n-grams",
+    "diagonal": "finding n-grams",
+    "gram": "comparing documents",
+    "rounds": "training",
+    "training": "training",
+    "sureness": "training",
+    "reference": "without adapting",
+    "before": "without corrections",
+    "problems": "looking for problems",
+    "explain": "explaining documents",
+    "compare": "explaining documents",
+    "report": "explaining documents",
+    "labelling": "labelling",
+    "settings": "running settings",
+    "others": "running baselines",
+    "methods": "running methods",
+    "download": "downloading",
 }
-"""All that a progress callback can be told of, by name."""
+"""Stages that a progress callback hears of, each with the step of a run that a terminal shows, in few characters."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,6 @@ class Runtime:
     """Called as progress(stage, done, total), from the thread that asked for the work."""
     tile: tuple[int, int] | None = None
     """The height and width of the tiles of a gram; None for what suits memory and threads."""
-    announced_from: float = 20.0
-    """How many seconds a gram must take to be worth a word beforehand."""
 
     @cached_property
     def n_threads(self) -> int:

@@ -3,10 +3,8 @@
 import logging
 import os
 import tempfile
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -23,7 +21,8 @@ COMMAND = "pip install 'gramshift[dask]'"
 PACKAGES = ("gramshift", "numpy", "numba")
 """The last two decide how floating-point sums are rounded, and with one version each the bits are the same everywhere."""
 LEAST_BYTES = 300 * 10**6  # for a worker: it takes two thirds of that before it does anything
-POLL_SECONDS, LOOK_SECONDS = 0.02, 1.0  # between two looks for results, and for workers where there are no results
+CONNECT_SECONDS, ARRIVE_SECONDS, START_SECONDS = 5, 30, 120  # for a scheduler, its first worker, and workers on this machine
+DESERTED_SECONDS = 60  # without a result and without a worker that can work
 ALONE = {
     # what Dask does beside the work; as often as it does by itself, that takes a tenth of each core
     "distributed.worker.profile.enabled": False,
@@ -33,23 +32,6 @@ ALONE = {
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
 }
-
-
-@dataclass(frozen=True)
-class Patience:
-    """How many seconds something is waited for before an error says that it does not come."""
-
-    connect: float = 5
-    """Seconds for a scheduler to answer."""
-    arrive: float = 30
-    """Seconds for its first worker to be there."""
-    start: float = 120
-    """Seconds for the workers that are started on this machine to be there."""
-    deserted: float = 60
-    """Seconds for a worker that can work, when all are gone or paused in the middle."""
-
-
-PATIENCE = Patience()
 
 
 def require_dask(scheduler: str | None) -> None:
@@ -62,19 +44,19 @@ def require_dask(scheduler: str | None) -> None:
 
 
 @contextmanager
-def open_workers(scheduler: str | None, *, n_workers: int, memory_limit: int, patience: Patience = PATIENCE) -> Iterator[Any]:
-    """A Dask client of the scheduler with this address; with None of ``n_workers`` processes on this machine.
+def open_workers(scheduler: str | None, *, n_workers: int, memory_limit: int) -> Iterator[Any]:
+    """Yield a Dask client of the scheduler with this address; with None of ``n_workers`` processes on this machine.
 
     Each of the latter may use ``memory_limit`` bytes. They end with the client, and with this process however it ends.
     """
     require_dask(scheduler)
     with _quiet():
         if scheduler is not None:
-            with _connect(scheduler, patience) as client:
+            with _connect(scheduler) as client:
                 yield client
         else:
             require("a Dask worker", LEAST_BYTES, memory_limit, "raise --memory, or have fewer workers: --jobs")
-            with _start(n_workers, memory_limit, patience) as client:
+            with _start(n_workers, memory_limit) as client:
                 yield client
 
 
@@ -86,7 +68,6 @@ def run_tasks(
     receive: Callable[[Any, T], None],
     *,
     name: Callable[[Any], str],
-    patience: Patience = PATIENCE,
 ) -> None:
     """Call receive(item, function(*arguments, item)) for all items, as workers finish them; Dask gives lost tasks to others.
 
@@ -98,19 +79,21 @@ def run_tasks(
         client.submit(_call, own_versions(), function, *arguments, item, key=f"{name(item)}-{uuid4().hex[:12]}"): item
         for item in items
     }
-    completed, seen_working = as_completed(tasks, loop=client.loop), time.monotonic()
-    limit = _find_limit(client)
+    limit, completed, deserted = _find_limit(client), None, False
     try:
-        while completed.count():
-            for task in completed.next_batch(block=False):
-                receive(tasks[task], _result(client, task, limit))
-                seen_working = time.monotonic()
-            now = time.monotonic()
-            if now - seen_working > min(LOOK_SECONDS, patience.deserted) and _find_statuses(client) - {"paused"}:
-                seen_working = now
-            if now - seen_working > patience.deserted:
-                raise _deserted(client, limit)
-            time.sleep(POLL_SECONDS)
+        while tasks:
+            if completed is None:
+                completed = as_completed(list(tasks), loop=client.loop, timeout=DESERTED_SECONDS / 2)
+            try:
+                task = next(completed)
+            except TimeoutError:  # files are long, or nobody works: then twice in a row
+                was_deserted, deserted = deserted, not _find_statuses(client) - {"paused"}
+                if deserted and was_deserted:
+                    raise _deserted(client, limit) from None
+                completed = None
+                continue
+            deserted = False
+            receive(tasks.pop(task), _result(client, task, limit))
     except BaseException:
         with suppress(Exception):  # there is an error already, which says more
             client.cancel(list(tasks))
@@ -119,7 +102,7 @@ def run_tasks(
 
 @cache
 def own_versions() -> tuple[str, ...]:
-    """The versions that this process has, in the order of PACKAGES."""
+    """Return the versions that this process has, in the order of PACKAGES."""
     return tuple(version(package) for package in PACKAGES)
 
 
@@ -153,7 +136,7 @@ def _result(client: Any, task: Any, limit: str) -> Any:
 
 
 def _find_workers(client: Any) -> list[dict[str, Any]]:
-    """What the scheduler knows of its workers."""
+    """Return what the scheduler knows of its workers."""
     if client.status == "running":
         with suppress(OSError):
             return list(client.scheduler_info(n_workers=-1)["workers"].values())
@@ -165,7 +148,7 @@ def _find_statuses(client: Any) -> set[str]:
 
 
 def _deserted(client: Any, limit: str) -> Exception:
-    """No worker is left, or none that works."""
+    """Return the error for no worker left, or none that works."""
     if _find_statuses(client):
         return MemoryLimitError(f"all Dask workers are paused for want of memory{limit}: give each of them more")
     return ConnectionError(f"the Dask scheduler at {client.scheduler.address} has no workers left: start some and try again")
@@ -177,7 +160,7 @@ def _gone(client: Any) -> ConnectionError:
 
 
 def _find_limit(client: Any) -> str:
-    """Tell in words how much memory the smallest worker may use, if there is a limit."""
+    """Say how much memory the smallest worker may use, if there is a limit."""
     limits = [worker["memory_limit"] for worker in _find_workers(client) if worker["memory_limit"]]
     return f" (the smallest may use {human(min(limits))})" if limits else ""
 
@@ -198,16 +181,16 @@ def _check_versions(client: Any) -> None:
             raise InputError(
                 f"every worker must have {package} {ours}, as here, but {', '.join(wrong[:5])}"
                 f"{f' and {len(wrong) - 5} more differ' if len(wrong) > 5 else ''}: "
-                f"pip install {package}=={ours} there, and start the workers anew"
+                f"pip install {package}=={ours} there, and start the workers again"
             )
 
 
 @contextmanager
-def _start(n_workers: int, memory_limit: int, patience: Patience) -> Iterator[Any]:
-    """A client of workers on this machine.
+def _start(n_workers: int, memory_limit: int) -> Iterator[Any]:
+    """Yield a client of workers on this machine.
 
     Who reaches a scheduler can run anything as its user, and all users of this machine reach a port of it: certificates that
-    only this process and its workers have, made anew each time, keep them out.
+    only this process and its workers have, made for each run, keep them out.
     """
     import dask
     import distributed
@@ -232,9 +215,9 @@ def _start(n_workers: int, memory_limit: int, patience: Patience) -> Iterator[An
             ):
                 cluster.scale(n_workers)
                 try:
-                    client.wait_for_workers(n_workers, timeout=patience.start)
+                    client.wait_for_workers(n_workers, timeout=START_SECONDS)
                 except TimeoutError:
-                    words = f"{n_workers} Dask workers on this machine did not start within {patience.start:.0f} seconds"
+                    words = f"{n_workers} Dask workers on this machine did not start within {START_SECONDS} seconds"
                     raise ConnectionError(words) from None
                 yield client
         finally:
@@ -242,13 +225,13 @@ def _start(n_workers: int, memory_limit: int, patience: Patience) -> Iterator[An
 
 
 @contextmanager
-def _connect(scheduler: str, patience: Patience) -> Iterator[Any]:
-    """A client of workers that are there already, all with our versions."""
+def _connect(scheduler: str) -> Iterator[Any]:
+    """Yield a client of workers that are there already, all with our versions."""
     import distributed
 
     client = distributed.Client.__new__(distributed.Client)
     try:
-        client.__init__(scheduler, timeout=patience.connect, set_as_default=False)
+        client.__init__(scheduler, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         with suppress(Exception):
             client.close(timeout=1)  # left to the garbage collector, it would block the thread of a client to come
@@ -262,7 +245,7 @@ def _connect(scheduler: str, patience: Patience) -> Iterator[Any]:
         ) from None
     try:
         try:
-            client.wait_for_workers(1, timeout=patience.arrive)
+            client.wait_for_workers(1, timeout=ARRIVE_SECONDS)
         except TimeoutError:
             raise ConnectionError(
                 f"--scheduler {scheduler}: it has no workers; start some with 'dask worker {scheduler}'"
@@ -270,12 +253,12 @@ def _connect(scheduler: str, patience: Patience) -> Iterator[Any]:
         _check_versions(client)
         yield client
     finally:
-        client.close(timeout=patience.connect)
+        client.close(timeout=CONNECT_SECONDS)
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Dask writes about lost workers and connections by itself; we say what matters in an error."""
+    """Keep Dask from writing about lost workers and connections; an error says what matters."""
     handlers = logging.getLogger("distributed").handlers
     levels = [handler.level for handler in handlers]
     for handler in handlers:

@@ -1,7 +1,7 @@
 """From labelled files and a file to be labelled to labels, a model and a page."""
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,8 @@ from gramshift.model.settings import PLAIN, WORD_RANGE
 from gramshift.report.contents import ReportContents, ShownAsItIs, SourceDocuments, TargetDocuments
 from gramshift.report.gather import MAX_EXPLAINED, gather_contents, list_issues
 from gramshift.report.page import LONGEST_VALUE, MOST_COLUMNS, MOST_SHOWN, render_page
-from gramshift.runtime.budget import BEST_TRAININGS, Needs, Work, check_memory, memory_of
+from gramshift.runtime.budget import Needs, Work, check_memory
+from gramshift.runtime.memory import memory_of
 from gramshift.runtime.replacing import Replacing
 
 N_WORD_LENGTHS = 1 + WORD_RANGE[1] - WORD_RANGE[0]
@@ -45,8 +46,8 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
     corrections = given.labels
     classes = sorted({*inputs.labels, *corrections.values()})
     columns = _columns(options, inputs, classes, say)
-    size = measure(options, inputs, corrections)
-    described = describe(options, inputs, size) | {"classes": list(map(str, classes))}
+    needs = measure(options, inputs, corrections)
+    described = describe(options, inputs, needs, n_corrected=len(corrections)) | {"classes": list(map(str, classes))}
     say(described["sentence"])
     if options.report is not None and len(inputs.rows) > MOST_SHOWN:
         advice = "leave --report out; the least sure rows of --output have the lowest confidence"
@@ -183,45 +184,35 @@ def check_columns_fit(output: str, table: Table, columns: LabelColumns, classes:
         say(words)
 
 
-@dataclass(frozen=True)
-class RunSize:
-    """How large a run is and what it will take."""
-
-    work: Work
-    needs: Needs
-
-
-def measure(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any]) -> RunSize:
-    """Measure a run; it is refused if it takes more than there is."""
+def measure(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any]) -> Needs:
+    """Estimate what a run will take; it is refused if that is more memory than there is."""
     n_target, method = len(inputs.rows), METHODS[options.method]
-    (low, high), is_best = options.ngram_range, method.is_best
+    low, high = options.ngram_range
     work = Work(
         n_source=len(inputs.labels),
         n_target=n_target + len(inputs.more_texts),
-        n_added=options.n_added(n_target - len(corrections)),
         n_characters=inputs.n_characters,
-        n_lengths=high - low + 1 + (N_WORD_LENGTHS if is_best else 0),
-        adapts=options.method != PLAIN,
-        n_explained=min(n_target, MAX_EXPLAINED) if options.report else 0,
-        jobs=options.jobs,
-        n_trainings=BEST_TRAININGS if is_best else 0,
+        n_lengths=high - low + 1 + (N_WORD_LENGTHS if method.is_best else 0),
         n_classes=len({*inputs.labels, *corrections.values()}),
-        command=True,
         label_characters=max((len(label) for label in set(inputs.labels) if isinstance(label, str)), default=0),
+        n_explained=min(n_target, MAX_EXPLAINED) if options.report else 0,
         longest=max(map(len, inputs.target_texts), default=0) if options.report else 0,
         n_fits=2 if corrections else 1,
+        jobs=options.jobs,
     )
     is_plain = options.method == PLAIN and KERNELS[options.kernel].counts
-    linear = is_best or not method.is_own or is_plain
-    return RunSize(work, check_memory(work, memory_of(options.memory), linear=linear, way="--sample {}"))
+    linear = method.is_best or not method.is_own or is_plain
+    return check_memory(work, memory_of(options.memory), linear=linear, way="--sample {}")
 
 
-def describe(options: ClassifyOptions, inputs: Inputs, size: RunSize, *, n_all: int | None = None) -> dict[str, Any]:
+def describe(
+    options: ClassifyOptions, inputs: Inputs, needs: Needs, *, n_corrected: int = 0, n_all: int | None = None
+) -> dict[str, Any]:
     """Describe what a run will do, fit for JSON; ``n_all`` is how many there are of which the target is a sample."""
-    work, needs = size.work, size.needs
-    of_all, n_target = "" if n_all is None else f" of {n_all}", work.n_target - len(inputs.more_texts)
+    n_source, n_target = len(inputs.labels), len(inputs.rows)
+    of_all = "" if n_all is None else f" of {n_all}"
     return {
-        "n_source": work.n_source,
+        "n_source": n_source,
         "n_target": n_target,
         "n_unlabelled": len(inputs.more_texts),
         "classes": [str(one) for one in sorted(set(inputs.labels))],
@@ -230,10 +221,10 @@ def describe(options: ClassifyOptions, inputs: Inputs, size: RunSize, *, n_all: 
         "method": options.method,
         "kernel": options.kernel,
         "ngrams": "-".join(map(str, options.ngram_range)),
-        "n_added": work.n_added,
+        "n_added": options.n_added(n_target - n_corrected),
         "command": options.to_command(),
         "needs": {"bytes": needs.n_bytes, "seconds": round(needs.seconds, 1)},
-        "sentence": f"{work.n_source} source and {n_target}{of_all} target documents: {needs}",
+        "sentence": f"{n_source} source and {n_target}{of_all} target documents: {needs}",
     }
 
 

@@ -9,16 +9,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from gramshift.commands.classify.findings import describe_findings
 from gramshift.commands.classify.fitting import fit_all
 from gramshift.commands.classify.labelled import Corrections, label_columns
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Say, check_names, read_inputs
 from gramshift.commands.classify.run import check_columns_fit, classify, describe, measure
-from gramshift.commands.label_files import MOST_ROWS, Found, LabelOptions, count_rows, label_files, label_table
+from gramshift.commands.label_files import MOST_ROWS, Found, LabelOptions, label_files, label_table
 from gramshift.commands.outputs import (
     STANDARD,
     FileJob,
@@ -116,8 +113,8 @@ def _fit(task: _Task, progress: Progress | None, say: Say) -> tuple[Any, dict[st
         output = options.output if task.jobs is None else task.jobs[-1].output
         told = say if task.jobs is None else lambda _: None  # of several files it is told in the end
         check_columns_fit(output, sample.table, label_columns(sample.table, classes), classes, told)
-    size = measure(options, inputs, {})
-    described = describe(options, inputs, size, n_all=n_all) | {"n_target": n_all, "n_sample": len(sample)}
+    needs = measure(options, inputs, {})
+    described = describe(options, inputs, needs, n_all=n_all) | {"n_target": n_all, "n_sample": len(sample)}
     say(described["sentence"])
     if options.dry_run:
         return None, described
@@ -160,11 +157,7 @@ def _label_all(task: _Task, jobs: list[FileJob], classifier: Any, progress: Prog
 
 def _label_one(task: _Task, classifier: Any, progress: Progress | None) -> Found:
     """Label one file; it and the model appear together, when both are whole."""
-    options, output, size = task.options, str(task.options.output), count_rows(classifier)
-
-    def score(texts: list[str]) -> NDArray[np.float64]:
-        return np.vstack([classifier.predict_proba(texts[start : start + size]) for start in range(0, len(texts), size)])
-
+    options, output = task.options, str(task.options.output)
     with Replacing() as written:
         if options.save is not None:
             with written.open(options.save) as model:
@@ -173,14 +166,6 @@ def _label_one(task: _Task, classifier: Any, progress: Progress | None) -> Found
             columns = find_columns(table, text=options.text)
             with open_output(output, written) as file:
                 return label_table(
-                    table,
-                    columns,
-                    file,
-                    output,
-                    score=score,
-                    ours=label_columns(table, classifier.classes_.tolist()),
-                    classes=classifier.classes_,
-                    abstain_below=options.abstain_below,
-                    size=task.most_rows,
-                    told=lambda: None if progress is None else progress("labelling", *table.position()),
-                )
+                    classifier, table, columns, file, output,
+                    abstain_below=options.abstain_below, most_rows=task.most_rows, progress=progress,
+                )  # fmt: skip
