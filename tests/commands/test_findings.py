@@ -8,6 +8,7 @@ import pytest
 
 from gramshift.commands.classify.findings import describe_findings, in_words, list_classes
 from gramshift.commands.classify.options import ClassifyOptions
+from gramshift.model.data_problems import Issues
 
 RESULT = {
     "labels": {"1": 190, "2": 14, "4": 684},
@@ -191,7 +192,7 @@ def describe(labels, truth=None, *, confidence=0.9, reference=None, by_source=No
         n_blank=0,
         diagnostics={},
         warnings=[],
-        issues=None,
+        issues=Issues([]),
     )
     columns = SimpleNamespace(texts=["text"])
     inputs = SimpleNamespace(
