@@ -45,7 +45,7 @@ def changed(*options, source="pans.csv", without=()):
         (changed("--save", "labels.csv"), "are both labels.csv; give them different names"),
         (changed("--report", "-"), "--report cannot go to standard output"),
         (changed("--truth", "label"), "--truth label: films.csv has no such column; it has the columns id, text"),
-        (changed("--method", "magic"), "--method magic: there are plain, adapted, tkc, best"),
+        (changed("--method", "tkk"), "--method tkk: there are plain, adapted, tkc, best.*; did you mean tkc"),
         (
             changed("--kernel", "presense"),
             "--kernel presense: there are presence, intersection, spectrum; did you mean presence?",

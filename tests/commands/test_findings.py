@@ -241,13 +241,6 @@ def test_better_labels_are_told_with_how_to_get_them():
     assert by_source + "add --class-prior source." in [line.words for line in in_words(written, options())]
 
 
-def test_a_run_is_typed_again_with_what_it_had():
-    again = options().to_command(corrections="c.csv", force=True)
-    assert again == (
-        'gramshift classify a.csv "my b.csv" --target t.csv --output labels.csv --corrections c.csv --abstain-below 0.7 --force'
-    )
-
-
 def test_the_model_is_used_as_the_target_was_read():
     """Another column of texts would be labelled by what was learnt elsewhere."""
 
