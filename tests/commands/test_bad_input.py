@@ -33,9 +33,8 @@ def changed(*options, source="pans.csv", without=()):
         (["classify", "pans.csv", "knives.csv", "-o", "x.csv"], "no --target: name the file to label"),
         (["classify", "pans.csv", "-o", "x.csv"], "every row of pans.csv has a label; name the documents"),
         (changed(source="nothing.csv"), "nothing.csv: No such file or directory"),
-        (changed("--target", "nothing.csv"), "nothing.csv: No such file or directory"),
+        (changed("--target", "k*.csv"), "--target k*.csv: there is no such file; name one file, or add --sample 100000"),
         (changed("--target", "pans.csv"), "--target pans.csv is also a source; leave --target out if"),
-        (changed("--target", "./pans.csv"), "is also a source"),
         (["classify", "pans.csv", "pans.csv", "--target", "films.csv", "-o", "x.csv"], "pans.csv is named twice"),
         (changed("--output", "films.csv"), "--output films.csv is also an input, which would be lost"),
         (changed("--output", "old.csv"), "old.csv exists; choose another --output or replace it with --force"),
@@ -44,83 +43,37 @@ def changed(*options, source="pans.csv", without=()):
         (changed("--output", "labels.docx"), "the format .docx is not known; say which it is with another --output"),
         (changed("--output", "pipe.csv"), "--output pipe.csv is no ordinary file"),
         (changed("--save", "labels.csv"), "are both labels.csv; give them different names"),
-        (changed("--save", "old.csv"), "old.csv exists; choose another --save"),
         (changed("--report", "-"), "--report cannot go to standard output"),
-        (
-            changed("--label", "lable"),
-            "--label lable: pans.csv has no such column; it has the columns id, text, label; did you mean label?",
-        ),
-        (changed("--text", "words"), "--text words: pans.csv has no such column"),
         (changed("--truth", "label"), "--truth label: films.csv has no such column; it has the columns id, text"),
-        (changed("--id", "text2"), "--id text2"),
-        (changed("--method", "magic"), "--method magic: there are plain, adapted, tkc, best"),
+        (changed("--method", "tkk"), "--method tkk: there are plain, adapted, tkc, best.*; did you mean tkc"),
         (
             changed("--kernel", "presense"),
             "--kernel presense: there are presence, intersection, spectrum; did you mean presence?",
         ),
         (changed("--ngrams", "8-5"), "--ngrams 8-5: .* did you mean 5-8"),
-        (changed("--ngrams", "99999999999999999999"), "--ngrams 99999999999999999999: n-grams have at most 2147483647 charac"),
-        (changed("--ngrams", "3-" + "9" * 5000), "--ngrams 3-9{58}: n-grams have at most 2147483647 characters"),
+        (changed("--ngrams", "3-" + "9" * 5000), "--ngrams 3-9{58}: give two lengths such as 5-8"),
         (changed("--memory", "9" * 400), "--memory 9{60}: give a number of bytes or a size such as"),
         (changed("--sample", "9" * 5000), "--sample 9{60}: give a number of target documents such as 100000"),
         (changed("--ngrams", ""), "--ngrams : give two lengths such as 5-8"),
-        (changed("--ngrams", "many"), "--ngrams many: give two lengths such as 5-8"),
         (changed("--added", "lots"), "--added lots: give a number of documents such as 1000, or a share such as 0.5"),
         (changed("--added", "1.5"), "--added 1.5"),
-        (changed("--added", "nan"), "--added nan"),
         (changed("--abstain-below", "70"), "--abstain-below 70: give a confidence between 0 and 1"),
         (changed("--jobs", "0"), "--jobs 0: give a number of threads"),
         (changed("--memory", "1 MB"), "MiB of memory and .* but the memory limit is 976.6 KiB: allow more memory"),
         (changed("--memory", "much"), "--memory much: give a number of bytes or a size"),
-        (changed("--encoding", "klingon"), "encoding 'klingon' is not known"),
-        (
-            changed("--target", "latin.csv"),
-            "latin.csv, line 2: the byte 0xe9 is not utf-8; name the right encoding with --encoding\n",
-        ),
-        (changed("--format", "xml"), "--format xml: there are csv, tsv, jsonl, parquet"),
-        (changed("--target", "empty.csv"), "empty.csv is empty"),
-        (changed("--target", "header.csv"), r"header.csv has a header \(id, text\), but no rows"),
-        (changed("--target", "ragged.csv"), "ragged.csv, line 3 has 3 fields, but the header has 2"),
-        (changed("--target", "double.csv"), "double.csv: columns 1 and 3 are both called 'id'"),
-        (
-            changed("--target", "copies.csv"),
-            "copies.csv: the id '1' stands in line 2 and line 4; name a column .* with --id, or .* with --id none\n",
-        ),
-        (
-            changed(source="one.csv"),
-            "'label' of one.csv has one class only, 'good'; a classifier needs documents of at",
-        ),
         (changed(source="gaps.csv"), "gaps.csv: the column 'label' is empty; a source needs labels"),
         (changed(source="own.csv"), "every one of 30 documents has a label of its own in 'label' of own.csv"),
-        (
-            changed(source="mixed.jsonl"),
-            r"'label' of mixed.jsonl mixes labels of different types \(1, 'a'\); make them all of one",
-        ),
-        (
-            changed(source="half.jsonl"),
-            "'label' of half.jsonl is continuous, it has 0.5; if these are classes",
-        ),
-        (changed("--corrections", "nothing.csv"), "nothing.csv: No such file or directory"),
         (changed("--corrections", "films.csv"), "the column label: films.csv has no such column"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(gramshift, folder, arguments, message):
     files = {
         "old.csv": "old",
-        "empty.csv": "",
-        "header.csv": "id,text\n",
-        "ragged.csv": "id,text\n1,a\n2,b,c\n",
-        "double.csv": "id,text,id\n1,a,2\n",
-        "copies.csv": "id,text\n1,a\n2,b\n1,c\n",
-        "one.csv": "text,label\na,good\nb,good\n",
         "gaps.csv": "text,label\na,\nb,\n",
         "own.csv": "text,label\n" + "".join(f"a,{n}\n" for n in range(30)),
-        "mixed.jsonl": '{"text": "a", "label": 1}\n{"text": "b", "label": "a"}\n',
-        "half.jsonl": '{"text": "a", "label": 0.5}\n{"text": "b", "label": 1}\n',
     }
     for name, content in files.items():
         (folder / name).write_text(content)
-    (folder / "latin.csv").write_bytes(b"id,text\n1,caf\xe9\n2,b\n")
     (folder / "here").mkdir()
     os.mkfifo(folder / "pipe.csv")
     before = sorted(os.listdir())
@@ -206,12 +159,11 @@ def test_an_interrupt_while_writing_leaves_the_old_file(gramshift, folder, monke
     assert not [name for name in os.listdir() if "partial" in name]
 
 
-@pytest.mark.parametrize("error", [KeyError("oops"), ValueError("oops"), TypeError("oops")])
-def test_a_fault_of_ours_is_no_mistake_of_the_users(gramshift, folder, monkeypatch, error):
+def test_a_fault_of_ours_is_no_mistake_of_the_users(gramshift, folder, monkeypatch):
     """The traceback is shown and the exit code is 1; one line before it says whose fault that is."""
 
     def fault(*_, **__):
-        raise error
+        raise ValueError("oops")
 
     monkeypatch.setattr("gramshift.commands.classify.run.read_inputs", fault)
     answer = gramshift(*RUN)
@@ -219,26 +171,7 @@ def test_a_fault_of_ours_is_no_mistake_of_the_users(gramshift, folder, monkeypat
     assert answer.code == 1
     assert line.startswith("gramshift: this is a bug of Gramshift's and not your mistake; please report it")
     assert begin == "Traceback (most recent call last):"
-    assert last in ("KeyError: 'oops'", f"{type(error).__name__}: oops")
-
-
-def test_a_fault_of_ours_ends_with_a_traceback_and_exit_code_1(folder):
-    script = """
-import gramshift.commands.classify.run as run
-def fault(*_, **__):
-    raise TypeError("oops")
-run.read_inputs = fault
-from gramshift.commands.entry import run
-run()
-"""
-    result = subprocess.run(
-        [sys.executable, "-c", script, *RUN], capture_output=True, text=True, timeout=120, check=False, env=os.environ
-    )
-    assert result.returncode == 1
-    lines = result.stderr.splitlines()
-    assert lines[0].startswith("gramshift: this is a bug of Gramshift's")
-    assert lines[1] == "Traceback (most recent call last):"
-    assert lines[-1] == "TypeError: oops"
+    assert last == "ValueError: oops"
 
 
 def test_the_traceback_of_a_mistake_is_shown_if_asked_for(gramshift, folder, monkeypatch):

@@ -107,7 +107,6 @@ def test_unadapted_labels_have_the_proportions_of_the_source(gramshift, folder):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--class-prior", "positive=60%,negative=0.4"), "some numbers have a % and some have none"),
         (("--class-prior", "positive=1,negativ=1"), "did you mean negative?"),
         (("--class-prior", "source", "--method", "tkc"), "--class-prior goes with best; tkc does not use class proportions"),
     ],

@@ -8,6 +8,7 @@ import pytest
 
 from gramshift.commands.classify.findings import describe_findings, in_words, list_classes
 from gramshift.commands.classify.options import ClassifyOptions
+from gramshift.model.data_problems import Issues
 
 RESULT = {
     "labels": {"1": 190, "2": 14, "4": 684},
@@ -191,7 +192,7 @@ def describe(labels, truth=None, *, confidence=0.9, reference=None, by_source=No
         n_blank=0,
         diagnostics={},
         warnings=[],
-        issues=None,
+        issues=Issues([]),
     )
     columns = SimpleNamespace(texts=["text"])
     inputs = SimpleNamespace(
@@ -238,13 +239,6 @@ def test_better_labels_are_told_with_how_to_get_them():
     assert found["scores"]["source_prior_accuracy"] == 0.75
     written = found | {"output": "labels.csv", "report": None, "model": None, "seconds": 2.0}
     assert by_source + "add --class-prior source." in [line.words for line in in_words(written, options())]
-
-
-def test_a_run_is_typed_again_with_what_it_had():
-    again = options().to_command(corrections="c.csv", force=True)
-    assert again == (
-        'gramshift classify a.csv "my b.csv" --target t.csv --output labels.csv --corrections c.csv --abstain-below 0.7 --force'
-    )
 
 
 def test_the_model_is_used_as_the_target_was_read():

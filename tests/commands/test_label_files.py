@@ -196,7 +196,7 @@ def test_bad_files_are_named_and_the_others_done(gramshift, model, expected, par
     lines = answer.err.splitlines()
     assert lines[0].startswith("parts/d.jsonl, line 2 is not JSON")
     assert lines[1].startswith("parts/e.csv has the columns one, two, none of them a usual name")
-    assert lines[2].startswith("parts/f.csv, line 2: byte 9 of the file is 0xe9")
+    assert lines[2].startswith("parts/f.csv, line 2: the byte 0xe9 is not utf-8")
     assert lines[3].startswith("parts/g.parquet is not a parquet file")
     assert lines[4] == "parts/h.csv: No such file or directory"
     assert lines[5].startswith("gramshift: 5 of 8 files could not be labelled: parts/d.jsonl, parts/e.csv, parts/f.csv, ")

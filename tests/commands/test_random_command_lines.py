@@ -96,7 +96,7 @@ def run(words, files, folder):
     """Run a command line in a copy of the files and return its exit code and what it wrote to stderr."""
     shutil.copytree(files, folder)
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="backslashreplace") for _ in range(2))
-    typed = io.TextIOWrapper(io.BytesIO(b"text\na\n"))
+    typed = io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"text\na\n")))
     code, before = 0, os.getcwd()
     os.chdir(folder)
     try:

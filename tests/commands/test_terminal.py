@@ -46,57 +46,26 @@ def columns(*names):
 
 COMMANDS = {
     "info": lambda folder, source, target, model: ("info", model),
-    "info as JSON": lambda folder, source, target, model: ("info", model, "--json"),
     "explain": lambda folder, source, target, model: ("explain", "--model", model, f"a great {ESC} pan \ud800"),
     "explain as JSON": lambda folder, source, target, model: ("explain", "--model", model, "--json", f"a great {ESC} \ud800"),
-    "explain a file": lambda folder, source, target, model: (
-        *("explain", "--model", model, "--input", target, *columns("text"), "--html", folder / "why.html", "--force"),
-    ),
     "predict": lambda folder, source, target, model: (
         *("predict", "--model", model, "--input", target, *columns("text"), "--output", folder / "o.jsonl", "--force"),
-    ),
-    "predict as JSON": lambda folder, source, target, model: (
-        *(
-            "predict",
-            "--model",
-            model,
-            "--input",
-            target,
-            *columns("text"),
-            "--output",
-            folder / "o.jsonl",
-            "--force",
-            "--json",
-        ),
     ),
     "classify": lambda folder, source, target, model: (
         *("classify", source, "--target", target, *columns("text", "label", "id"), "--method", "plain"),
         *("--truth", LABEL, "--ngrams", "3-4", "--output", folder / "c.jsonl", "--report", folder / "c.html", "--force"),
     ),
-    "classify as JSON": lambda folder, source, target, model: (
-        *("classify", source, "--target", target, *columns("text", "label", "id"), "--method", "plain"),
-        *("--truth", LABEL, "--ngrams", "3-4", "--output", folder / "c.jsonl", "--force", "--json"),
-    ),
     "compare": lambda folder, source, target, model: (
         *("compare", "--data", source, "--domain", DOMAIN, "--methods", "plain,tfidf", *columns("text", "label")),
         *("--output", folder / "compared", "--force", "--no-plot"),
     ),
-    "kernel": lambda folder, source, target, model: ("kernel", source, "--output", folder / "k.npy", "--force"),
 }
 FAULTS = {
     "no such model": lambda folder, source, target, model: ("info", f"{model}x"),
-    "no model": lambda folder, source, target, model: ("info", source),
     "no such column": lambda folder, source, target, model: (
         *("predict", "--model", model, "--input", target, "--text", f"x{ESC}", "--output", folder / "new"),
     ),
-    "no column told": lambda folder, source, target, model: ("predict", "--model", model, "--input", target),
-    "it exists": lambda folder, source, target, model: (
-        *("predict", "--model", model, "--input", target, *columns("text"), "--output", source),
-    ),
-    "no such method": lambda folder, source, target, model: ("compare", source, "--methods", ESC),
-    "no such folder": lambda folder, source, target, model: ("kernel", source, "--output", folder / "none" / "k.npy"),
     "no such data": lambda folder, source, target, model: ("reproduce", "--data", folder, "--output", folder / "results"),
-    "no address": lambda folder, source, target, model: ("fetch", "sentiment", "--url", ESC, "--output", folder),
 }
 
 
@@ -165,7 +134,7 @@ def plain_model(tmp_path_factory):
 PREDICT = ("predict", "--model", "m.gramshift", "--input", "t.csv", "--force")
 
 
-@pytest.mark.parametrize("closed", [(2,), (1,), (0,), (0, 1, 2)])
+@pytest.mark.parametrize("closed", [(2,), (0, 1, 2)])
 def test_work_is_done_whatever_is_closed(plain_model, closed):
     output = plain_model / "o.csv"
     output.unlink(missing_ok=True)
@@ -198,7 +167,6 @@ def test_words_never_go_where_data_goes(plain_model):
         (("predict", "--model", "m.gramshift", "--input", "-", "--format", "csv"), 0, "standard input is closed"),
         ((*PREDICT, "--output", "-"), 1, "standard output is closed"),
         (("info", "m.gramshift"), 1, "standard output is closed"),
-        (("info", "m.gramshift", "--json"), 1, "standard output is closed"),
     ],
 )
 def test_what_is_closed_and_needed_is_named(plain_model, arguments, closed, words):
@@ -208,7 +176,7 @@ def test_what_is_closed_and_needed_is_named(plain_model, arguments, closed, word
     assert len(result.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "ascii:strict", "utf-8:strict", "latin-1"])
+@pytest.mark.parametrize("encoding", ["ascii:strict", "utf-8:strict"])
 def test_narrow_encodings_get_escapes(plain_model, encoding):
     env = os.environ | {"PYTHONIOENCODING": encoding}
     given = "a great \N{SNOWMAN} pan"

@@ -163,6 +163,7 @@ def test_a_header_that_never_closes_its_quote(tmp_path):
             r"e.csv is not utf-16 \(.*BOM\); name the right encoding with encoding=",
         ),
         ("base64", b"id,text\n1,a\n", "encoding 'base64' is not known"),
+        ("idna", b"id,text\n1,a\n", "encoding 'idna' is not known"),
     ],
 )
 def test_encodings_that_cannot_be(tmp_path, encoding, data, message):

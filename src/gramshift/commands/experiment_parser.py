@@ -14,6 +14,7 @@ from gramshift.runtime.progress_bar import progress_bar
 from gramshift.text.terminal import print_json, say, tell
 
 AMAZON5, AMAZON5_METHODS = "amazon5", "tkc,best"
+OF_PAPER = ("kernels", "fields", "preset")  # options of reproduce that only the benchmark paper has
 
 
 def compare_command(
@@ -98,51 +99,24 @@ def reproduce_command(
 
     Example: `gramshift reproduce --data sorted_data_acl --output results`
     """
+    given = {name: value for name, value in locals().items() if name not in ("as_json", "benchmark", *OF_PAPER)}
     from gramshift.commands.reproduce import check_benchmark, reproduce_amazon5, reproduce_tables, show_lines, show_tables
 
     check_benchmark(benchmark, kernels=kernels, fields=fields)
-    if benchmark == AMAZON5:
-        wanted = AMAZON5_METHODS if methods == "own" else methods
-        with progress_bar() as progress:
-            table, told = reproduce_amazon5(
-                data,
-                output,
-                settings=settings,
-                methods=wanted,
-                source_only=source_only,
-                resume=resume,
-                plots=plots,
-                n_jobs=jobs,
-                progress=progress,
-                say=say,
-            )
-        if as_json:
-            print_json(told["rows"])
-        else:
-            show_lines(*table)
-        say(f"{len(told['rows'])} results; {output} has {', '.join(told['files'])}")
-        return
     with progress_bar() as progress:
-        result = reproduce_tables(
-            data,
-            output,
-            settings=settings,
-            methods=methods,
-            kernels=kernels,
-            fields=fields,
-            preset=preset,
-            source_only=source_only,
-            resume=resume,
-            plots=plots,
-            n_jobs=jobs,
-            progress=progress,
-            say=say,
-        )
+        if benchmark == AMAZON5:
+            given["methods"] = AMAZON5_METHODS if methods == "own" else methods
+            table, result = reproduce_amazon5(**given, progress=progress, say=say)
+        else:
+            result = reproduce_tables(**given, kernels=kernels, fields=fields, preset=preset, progress=progress, say=say)
     if as_json:
         print_json(result["rows"])
+    elif benchmark == AMAZON5:
+        show_lines(*table)
     else:
         show_tables(result["rows"], result["means"], fields)
-    say(f"{len(result['rows'])} results in {result['seconds']:.1f} s; {output} has {', '.join(result['files'])}")
+    took = "" if benchmark == AMAZON5 else f" in {result['seconds']:.1f} s"
+    say(f"{len(result['rows'])} results{took}; {output} has {', '.join(result['files'])}")
 
 
 def sample_command(
@@ -170,25 +144,13 @@ def sample_command(
 
     Example: `gramshift sample labels.csv --doubtful 50 --output to-label.csv`
     """
+    given = {name: value for name, value in locals().items() if name != "as_json"}
     from gramshift.commands.sample import draw_sample, in_words
 
     if as_json and output == "-":
         raise InputError("--json and the sample would both go to standard output; give --output a file")
     with progress_bar(["reading"]) as progress:
-        result = draw_sample(
-            input,
-            output,
-            doubtful=doubtful,
-            random=random,
-            seed=seed,
-            corrections=corrections,
-            text=text,
-            id=id,
-            format=format,
-            encoding=encoding,
-            force=force,
-            progress=progress,
-        )
+        result = draw_sample(**given, progress=progress)
     if as_json:
         print_json(result)
     else:

@@ -3,11 +3,14 @@
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from gramshift.commands.outputs import as_option, check_outputs
+from gramshift.data.columns import suggest
 from gramshift.data.readers import read_lines
 from gramshift.errors import InputError
+from gramshift.kernels.registry import KERNELS
 from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.memory import human, parse_bytes
 from gramshift.runtime.threads import Progress
@@ -20,7 +23,7 @@ def write_kernel(
     *,
     kind: str,
     ngram_range: tuple[int, int],
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] = MappingProxyType({}),
     normalize: bool = False,
     encoding: str = "utf-8",
     memory: str | None = None,
@@ -33,9 +36,15 @@ def write_kernel(
     check_outputs({"--output": str(output)}, [source], force=force)
     if output.suffix != ".npy":
         raise InputError(f"--output {output}: the kernel matrix is a NumPy array: give a name that ends in .npy")
+    if kind not in KERNELS:
+        raise InputError(f"--kernel {kind}: there are {', '.join(KERNELS)}{suggest(kind, KERNELS)}")
+    for name in parameters:
+        if name not in KERNELS[kind].own:
+            fitting = next(one for one in KERNELS if name in KERNELS[one].own)
+            raise InputError(f"--{name.replace('_', '-')} goes with --kernel {fitting}, not with {kind}; leave it out")
     if memory is not None:
         parse_bytes(memory, name="--memory")
-    options = {"normalize": normalize, "memory_limit": memory, "n_jobs": n_jobs, **(parameters or {})}
+    options = {"normalize": normalize, "memory_limit": memory, "n_jobs": n_jobs, **parameters}
     kernel = StringKernel(kind, ngram_range=ngram_range, **options)
     kernel.check_parameters()
     documents = read_lines(source, encoding=encoding, naming=as_option)

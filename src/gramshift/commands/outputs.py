@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import IO
 
@@ -18,7 +17,6 @@ from gramshift.text.terminal import require_stdout
 
 STANDARD = "-"
 RECORDS = ".gramshift"  # the folder of records, within one of labels
-LONGEST_RECORDED = 255 - len(".json")  # bytes of a name that its record can have
 
 
 def as_option(name: str, value: object = None) -> str:
@@ -69,19 +67,16 @@ def _check_on_disk(name: str, option: str, *, force: bool) -> None:
 
 
 def check_length(name: str, option: str) -> None:
-    """Raise an error if the system cannot have a file of this name, or one beside it while it is written."""
+    """Raise an error if the system cannot have a file of this name, or the one under which it is written first."""
     if is_url(name):
         return
-    beside = os.path.join(os.path.dirname(os.path.realpath(name)), partial_name())
-    for one in (name, beside):
+    for one in (name, os.path.join(os.path.dirname(os.path.realpath(name)), partial_name())):
         try:
             os.lstat(one)
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
-                last = len(os.fsencode(os.path.basename(name)))
-                told = f"{option} {name[:40]}...{name[-20:]}: the name is too long"
-                words = "most systems allow 255 for a file and 4095 for it and all its folders; choose a shorter one"
-                raise InputError(f"{told} ({last} bytes, {len(os.fsencode(one))} with its folders); {words}") from None
+                shown = f"{name[:40]}...{name[-20:]}"
+                raise InputError(f"{option} {shown}: the name is too long for this system; choose a shorter one") from None
 
 
 @contextmanager
@@ -115,10 +110,8 @@ class FileJob:
 
     @property
     def record(self) -> str:
-        name = os.path.basename(self.output)
-        if len(os.fsencode(name)) > LONGEST_RECORDED:
-            name = sha256(os.fsencode(name)).hexdigest()
-        return f"{os.path.dirname(self.output)}/{RECORDS}/{name}.json"
+        folder, name = os.path.split(self.output)
+        return f"{folder}/{RECORDS}/{name}.json"
 
 
 def expand_inputs(given: list[str], *, format: str | None, option: str = "--input") -> list[str]:
@@ -163,7 +156,7 @@ def plan_files(files: list[str], folder: str, *, format: str | None, kept: list[
         elif format is not None and Path(name.removesuffix(".gz")).suffix == "":
             name += f".{format}"
         job = FileJob(one, f"{root}/{name}", one)
-        check_length(job.output, "--output")
+        check_length(job.record, "--output")
         if name in jobs:
             raise InputError(
                 f"{option}: {jobs[name].input} and {one} would both become {job.output}; label them into two folders"

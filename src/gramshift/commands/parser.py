@@ -139,14 +139,14 @@ def classify_command(
     given = {name: value for name, value in locals().items() if name != "as_json"}
     from gramshift.commands.classify.findings import in_words
     from gramshift.commands.classify.options import gather_options
-    from gramshift.commands.classify.sampling import classify_any
+    from gramshift.commands.classify.run import classify
     from gramshift.commands.label_files import describe_bad
 
     options = gather_options(given)
     if as_json and options.output == "-":
         raise InputError("--json and --output - would both go to standard output; give one of them a file")
     with progress_bar(options.steps) as progress:
-        result = classify_any(options, progress=progress, say=say)
+        result = classify(options, progress=progress, say=say)
     if as_json:
         print_json(result)
     elif not options.dry_run:
@@ -194,21 +194,11 @@ def explain_command(
 
     Example: `gramshift explain --model model.gramshift "a great film, sadly too long"`
     """
+    given = {name: value for name, value in locals().items() if name != "as_json"}
     from gramshift.commands.explain import explain
 
     with progress_bar(["report"] if input is None else ["reading", "report"]) as progress:
-        result = explain(
-            model,
-            text,
-            input,
-            column=column,
-            format=format,
-            encoding=encoding,
-            html=html,
-            top=top,
-            force=force,
-            progress=progress,
-        )
+        result = explain(**given, progress=progress)
     if as_json:
         print_json(result["explanations"])
     else:
@@ -343,6 +333,7 @@ def predict_command(
 
     Example: `gramshift predict --model model.gramshift --input 'parts/*.jsonl' --output labels/`
     """
+    given = {name: value for name, value in locals().items() if name not in ("as_json", "more")}
     from gramshift.commands.label_files import describe_bad
     from gramshift.commands.predict import in_words, predict
 
@@ -352,21 +343,7 @@ def predict_command(
     if as_json and output == "-":
         raise InputError("--json and the labels would both go to standard output; give --output a file")
     with progress_bar(["labelling"]) as progress:
-        result = predict(
-            model,
-            inputs,
-            output,
-            text=text,
-            format=format,
-            encoding=encoding,
-            abstain_below=abstain_below,
-            engine=engine,
-            scheduler=scheduler,
-            jobs=jobs,
-            force=force,
-            progress=progress,
-            say=say,
-        )
+        result = predict(**given | {"input": inputs}, progress=progress, say=say)
     if as_json:
         print_json(result)
     else:

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gramshift.commands.compare import PARTS, check_folder, write_all
+from gramshift.data.reviews import find_folder
 from gramshift.errors import InputError
 from gramshift.evaluate.amazon5 import beside_published, parse_pairs, run_amazon5
 from gramshift.evaluate.comparison_files import markdown_lines, to_json
@@ -38,7 +39,7 @@ def reproduce_tables(
     source_only: bool = False,
     resume: bool = False,
     plots: bool = True,
-    n_jobs: int = -1,
+    jobs: int = -1,
     progress: Progress | None = None,
     say: Say = to_stderr,
 ) -> dict[str, Any]:
@@ -47,6 +48,7 @@ def reproduce_tables(
     check_preset(preset)
     names = parse_methods(f"{methods},{BEST}" if preset == BEST else methods)
     kinds = _split(kernels)
+    find_folder(data)
     check_folder(output)
     n_stages = sum(METHODS[name].is_stage for name in names)
     total = len(chosen) * (len(kinds) * n_stages + len(names) - n_stages)
@@ -60,7 +62,7 @@ def reproduce_tables(
         fields=fields,
         source_only=source_only,
         resume=resume,
-        n_jobs=n_jobs,
+        n_jobs=jobs,
         progress=progress,
         say=say,
     )
@@ -90,18 +92,20 @@ def reproduce_amazon5(
     source_only: bool,
     resume: bool,
     plots: bool,
-    n_jobs: int,
+    jobs: int,
     progress: Progress | None,
     say: Say,
 ) -> tuple[tuple[list[str], list[list[str]]], dict[str, Any]]:
     """Run the second benchmark, and write what a comparison writes and a table beside the published figures."""
     pairs, names = parse_pairs(settings), parse_methods(methods)
+    if not data.is_dir():
+        raise FileNotFoundError(f"{data}: no such folder; give the one that has raw_data, with a folder for each domain")
     check_folder(output)
     say(f"{len(pairs)} pairs, {len(names)} methods: {len(pairs) * len(names)} results")
     kept = Kept(output / PARTS)
     if not resume:
         kept.clear()
-    found = run_amazon5(data, pairs, names, kept=kept, source_only=source_only, n_jobs=n_jobs, progress=progress, say=say)
+    found = run_amazon5(data, pairs, names, kept=kept, source_only=source_only, n_jobs=jobs, progress=progress, say=say)
     table = beside_published(found)
     files = write_all(found, output, say, plot=plots)
     with replaced_file(output / "published.md", follow=False) as file:

@@ -95,7 +95,7 @@ def check_encoding(encoding: str) -> str:
     """Return the name that Python knows it by; UTF-8 may begin with a byte-order mark."""
     try:
         name = codecs.lookup(encoding).name
-        "".encode(name)  # some codecs turn bytes into bytes
+        "".encode(name, "backslashreplace")  # some codecs turn bytes into bytes, or know no errors
     except (LookupError, TypeError, ValueError):
         raise InputError(f"encoding {encoding!r} is not known; for example utf-8, windows-1252, shift_jis") from None
     return "utf-8-sig" if name == "utf-8" else name

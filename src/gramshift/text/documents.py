@@ -1,19 +1,16 @@
 """The one function through which documents enter: whatever the user holds becomes a list of str, or one clear error."""
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from math import isnan
 from typing import Any
 
 from gramshift.errors import InputTypeError
 
 
-def as_documents(documents: Any, *, name: str = "documents", first: int = 0) -> list[str]:
-    """A list of str from a list, tuple, array, pandas, polars or dask column, dask bag, or any other iterable of str.
-
-    Errors call them documents from number ``first`` on.
-    """
-    if is_dask(documents):
-        return [text for part in dask_parts(documents, name=name) for text in part]
+def as_documents(documents: Any, *, name: str = "documents") -> list[str]:
+    """A list of str from a list, tuple, array, pandas, polars or dask column, dask bag, or any other iterable of str."""
+    if hasattr(documents, "__dask_graph__"):
+        documents = _compute(documents, name)
     if isinstance(documents, (str, bytes)):
         raise InputTypeError(f"{name} is a single {type(documents).__name__}; give a list of str, for one document [{name}]")
     shape = getattr(documents, "shape", None)
@@ -26,29 +23,19 @@ def as_documents(documents: Any, *, name: str = "documents", first: int = 0) -> 
         return texts
     for row, text in enumerate(texts):
         if not isinstance(text, str):
-            raise InputTypeError(f"{name}[{first + row}] is {_describe(text)}; every document must be a str{_advice(text)}")
+            raise InputTypeError(f"{name}[{row}] is {_describe(text)}; every document must be a str{_advice(text)}")
     return texts
 
 
-def is_dask(documents: Any) -> bool:
-    """Whether it is a dask bag, column or other collection: in partitions, and perhaps not there before it is asked for."""
-    return hasattr(documents, "__dask_graph__")
+def _compute(documents: Any, name: str) -> list[Any]:
+    """Return the texts of a dask bag or column, computed by the user's Dask client if there is one, else by threads."""
+    import dask
 
-
-def dask_parts(documents: Any, *, name: str = "documents") -> Iterator[list[str]]:
-    """The texts of a dask bag or column, a partition at a time: none is computed or held before it is asked for.
-
-    They are computed by the user's Dask client if there is one, else by threads of this process.
-    """
     if getattr(documents, "ndim", 1) != 1 or not hasattr(documents, "to_delayed"):
         raise InputTypeError(
             f"{name} is a dask {type(documents).__name__}; give a bag of texts or one column, such as frame['text']"
         )
-    first = 0
-    for partition in documents.to_delayed():
-        part = as_documents(partition.compute(), name=name, first=first)
-        first += len(part)
-        yield part
+    return [text for part in dask.compute(*documents.to_delayed()) for text in as_list(part)]
 
 
 def as_list(values: Any) -> list[Any]:

@@ -65,7 +65,7 @@ def describe_findings(options: ClassifyOptions, inputs: Inputs, corrections: dic
         ),
         "corrections": None,
         "read_as": read_as(options, inputs.target.columns),
-        "issues": None if fits.issues is None else _list_issues(fits.issues),
+        "issues": _list_issues(fits.issues),
     }
     if options.abstain_below is not None:
         found["abstained"] = int(np.sum(is_left))

@@ -50,15 +50,13 @@ class Fits:
     probabilities: NDArray[np.float64]
     diagnostics: dict[str, Any]
     warnings: list[str]
-    documents: ListedCorpus | None = None
+    documents: ListedCorpus
     """Source and target, with the n-grams that were found in them."""
-    issues: Issues | None = None
-    """Problems in the data, if they were looked for; rows are those of source, then target."""
-    before: Any = None
-    """The fit without corrections, if there are any."""
-    source_labels: list[Any] | None = None
+    issues: Issues
+    """Problems in the data; rows are those of source, then target."""
+    source_labels: list[Any] | None
     """The labels under the source's class proportions, where these are compared with true ones."""
-    n_random: int = 0
+    n_random: int
     """How many labels of random documents determine the class proportions and measure the accuracy."""
 
     @property
@@ -163,10 +161,20 @@ def fit_all(inputs: Inputs, given: Corrections, options: ClassifyOptions, progre
         before = _diagnose(without, None, inputs, options, None)[0].get("verdict")
         n_checked = sum(label is not None for label in known)
         diagnostics["verdict"] = choose_verdict(before, diagnostics["verdict"], n_checked, wrong)
-    issues = look_for_issues(classifier, inputs, known)
-    fits = _gather(classifier, reference, without, known, (diagnostics, lowered + warnings + unknown), documents, issues)
-    source_labels = None if of_source is None else _fill(known, of_source.transduction_)
-    return replace(fits, source_labels=source_labels, n_random=len(random))
+    return Fits(
+        classifier,
+        reference,
+        labels=_fill(known, classifier.transduction_),
+        reference_labels=None if reference is None else _fill(known, reference.transduction_),
+        uncorrected=None if without is None else without.transduction_.tolist(),
+        probabilities=_probabilities(classifier, known),
+        diagnostics=diagnostics,
+        warnings=lowered + warnings + unknown,
+        documents=documents,
+        issues=look_for_issues(classifier, inputs, known),
+        source_labels=None if of_source is None else _fill(known, of_source.transduction_),
+        n_random=len(random),
+    )
 
 
 def _first_round_of(classifier: Any) -> TransductiveClassifier:
@@ -249,30 +257,6 @@ def _diagnose(
 def _given_prior(options: ClassifyOptions, inputs: Inputs) -> Any:
     """Return the class proportions that the user has given, if any."""
     return options.given_parameters(inputs.labels).get("class_prior")
-
-
-def _gather(
-    classifier: Any,
-    reference: Any,
-    without: Any,
-    known: list[Any],
-    told: tuple[dict[str, Any], list[str]],
-    documents: ListedCorpus | None = None,
-    issues: Issues | None = None,
-) -> Fits:
-    """Put fits together with the labels that a person has given; ``without`` is the fit without these, if there is any."""
-    return Fits(
-        classifier,
-        reference,
-        _fill(known, classifier.transduction_),
-        None if reference is None else _fill(known, reference.transduction_),
-        None if without is None else without.transduction_.tolist(),
-        _probabilities(classifier, known),
-        *told,
-        documents,
-        issues,
-        without,
-    )
 
 
 def _fill(known: list[Any], found: NDArray[Any]) -> list[Any]:

@@ -1,5 +1,6 @@
 """The options of a run: from the command line, checked, and written as a command again."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
@@ -7,7 +8,6 @@ from typing import Any
 from gramshift.commands.outputs import STANDARD
 from gramshift.data.columns import suggest
 from gramshift.errors import InputError
-from gramshift.kernels.registry import LONGEST
 from gramshift.learn.rounds import SOURCE
 from gramshift.methods import BEST, ENGINES, KERNELS, METHODS, OWN, check_preset
 from gramshift.model.classifier import TransductiveClassifier
@@ -18,7 +18,6 @@ from gramshift.text.terminal import join_words
 
 PRESET = "preset"  # another way to name a method
 PAPER = "paper"
-MOST_DIGITS = 18  # of a number of documents
 LONGEST_SHOWN, MOST_CLASSES = 200, 20  # characters of what was typed, and classes, that an error repeats
 
 
@@ -122,9 +121,8 @@ class ClassifyOptions:
         return METHODS[self.method].is_best and self.truth is not None and self.class_prior is None
 
     def _check_sample(self) -> None:
-        words = str(self.sample)
-        if not _is_count(words):
-            raise InputError(f"--sample {words[:60]}: give a number of target documents such as 100000")
+        if not re.fullmatch(r"\d{1,18}", str(self.sample)) or int(str(self.sample)) == 0:
+            raise InputError(f"--sample {str(self.sample)[:60]}: give a number of target documents such as 100000")
         if not METHODS[self.method].is_own:
             raise InputError(f"--sample goes with {', '.join(OWN)}; {self.method} is a baseline, leave --sample out")
         for name in ("report", "truth", "corrections"):
@@ -222,24 +220,16 @@ def check_engine(engine: str, scheduler: str | None) -> None:
         require_dask(scheduler)
 
 
-def _is_count(words: str) -> bool:
-    """Whether this is a number of documents that there can be; Python refuses to read thousands of digits."""
-    return words.isdecimal() and len(words) <= MOST_DIGITS and int(words) > 0
-
-
 def parse_ngrams(value: str) -> tuple[int, int]:
     """Read lengths: "5-8" is (5, 8), "4" is (4, 4)."""
-    low, dash, high = value.partition("-")
-    given = [part.strip() for part in (low, high) if part or dash]
-    if not given or not all(map(str.isdecimal, given)):
-        raise InputError(f"--ngrams {value}: give two lengths such as 5-8, or one such as 4")
-    if any(len(part) > len(str(LONGEST)) or int(part) > LONGEST for part in given):
-        raise InputError(f"--ngrams {value[:60]}: n-grams have at most {LONGEST} characters")
-    lengths = int(low), int(high if dash else low)
-    if not 1 <= lengths[0] <= lengths[1]:
-        meant = f"; did you mean {lengths[1]}-{lengths[0]}?" if lengths[1] >= 1 else ""
+    given = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", value)
+    if given is None:
+        raise InputError(f"--ngrams {value[:60]}: give two lengths such as 5-8, or one such as 4")
+    low, high = int(given[1]), int(given[2] or given[1])
+    if not 1 <= low <= high:
+        meant = f"; did you mean {high}-{low}?" if high >= 1 else ""
         raise InputError(f"--ngrams {value}: the lengths go from a smaller one, at least 1, to a larger one{meant}")
-    return lengths
+    return low, high
 
 
 def parse_class_prior(value: str) -> dict[str, float] | None:

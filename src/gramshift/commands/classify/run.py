@@ -1,5 +1,6 @@
 """From labelled files and a file to be labelled to labels, a model and a page."""
 
+import os
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -32,12 +33,17 @@ from gramshift.report.page import LONGEST_VALUE, MOST_COLUMNS, MOST_SHOWN, rende
 from gramshift.runtime.budget import Needs, Work, check_memory
 from gramshift.runtime.memory import memory_of
 from gramshift.runtime.replacing import Replacing
+from gramshift.runtime.storage import is_url
 
 N_WORD_LENGTHS = 1 + WORD_RANGE[1] - WORD_RANGE[0]
 
 
 def classify(options: ClassifyOptions, *, progress: Progress | None = None, say: Say = print) -> dict[str, Any]:
     """Run it; what can be refused is refused before the work. Returns what happened, fit for JSON."""
+    if options.sample is not None:
+        from gramshift.commands.classify.sampling import classify_any  # late: it measures runs with functions from here
+
+        return classify_any(options, progress=progress, say=say)
     begun = time.perf_counter()
     check_files(options)
     inputs = read_inputs(options, progress=progress, say=say)
@@ -104,9 +110,8 @@ def write_labels(
 def _place_issues(inputs: Inputs, fits: Fits, *, gap: bool) -> list[str | None]:
     """What is wrong with the document of each row of the target; in a file with gaps also of those that had a label."""
     issues: list[str | None] = [None] * len(inputs.target)
-    found = {} if fits.issues is None else fits.issues.by_row()
     of_source = [row for row, label in enumerate(inputs.target.labels) if label is not None] if gap else []
-    for number, words in found.items():
+    for number, words in fits.issues.by_row().items():
         of_target = number - len(inputs.labels)
         if of_target >= 0:
             issues[inputs.rows[of_target]] = words
@@ -118,6 +123,10 @@ def _place_issues(inputs: Inputs, fits: Fits, *, gap: bool) -> list[str | None]:
 def check_files(options: ClassifyOptions) -> None:
     """Refuse names that cannot be read or written, before anything is."""
     check_names(options, options.targets)
+    for target in options.targets:
+        if any(sign in target for sign in "*?[") and not is_url(target) and not os.path.exists(target):
+            advice = "name one file, or add --sample 100000, which takes patterns and labels all files"
+            raise InputError(f"--target {target}: there is no such file; {advice}")
     given = (options.corrections, options.unlabelled, options.truth)  # a column is no file, or none of these
     names = [*options.source, *options.targets, *filter(None, given)]
     outputs = {"--output": options.output, "--report": options.report, "--save": options.save}
@@ -263,7 +272,7 @@ def _make_contents(
             changes=found["corrections"]["changes"] if found["corrections"] else (),
             target_name=target,
             command=options.to_command(),
-            issues=None if fits.issues is None else list_issues(fits.issues),
+            issues=list_issues(fits.issues),
             next_command=options.to_command(corrections="corrections.csv", force=True),
         ),
         abstain_below=options.abstain_below or 0.0,

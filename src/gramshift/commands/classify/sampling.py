@@ -14,7 +14,7 @@ from gramshift.commands.classify.fitting import fit_all
 from gramshift.commands.classify.labelled import Corrections, label_columns
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Say, check_names, read_inputs
-from gramshift.commands.classify.run import check_columns_fit, classify, describe, measure
+from gramshift.commands.classify.run import check_columns_fit, describe, measure
 from gramshift.commands.label_files import MOST_ROWS, Found, LabelOptions, label_files, label_table
 from gramshift.commands.outputs import (
     STANDARD,
@@ -42,9 +42,7 @@ SEED = 0
 def classify_any(
     options: ClassifyOptions, *, progress: Progress | None = None, say: Say = print, most_rows: int = MOST_ROWS
 ) -> dict[str, Any]:
-    """Run what the options ask for, with a sample ``most_rows`` at a time; returns what happened, fit for JSON."""
-    if options.sample is None:
-        return classify(options, progress=progress, say=say)
+    """Run with a sample, ``most_rows`` at a time; returns what happened, fit for JSON."""
     begun = time.perf_counter()
     task = _plan(options, most_rows)
     classifier, story = _fit(task, progress, say)
