@@ -21,7 +21,7 @@ import pytest
 
 import cluster_tasks
 import gramshift
-from bench.machine import dask_keys
+from cluster_tasks import dask_keys
 from gramshift.runtime.workers import Patience, _find_statuses, open_workers, run_tasks
 
 PATH = os.pathsep.join([str(Path(gramshift.__file__).parents[1]), str(Path(cluster_tasks.__file__).parent)])
