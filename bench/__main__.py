@@ -10,15 +10,17 @@ from subprocess import CalledProcessError
 from typing import Any
 
 from bench.corpus import CorpusError, load_corpus
+from bench.machine import describe, say, source_state
 from bench.rivals import MismatchError
+from gramshift.errors import InputError
 
 BENCHMARKS = {
     "kernel": "grams of n-gram kernels against scikit-learn: time, memory, growth",
-    "robust": 'whether the preset "best" does harm: languages, sizes, class shares, beside plain, paper and two rivals (hours)',
+    "robust": 'whether the preset "best" does harm: languages, sizes, class shares, with plain, paper and two rivals (hours)',
     "reproduce": "all results of the paper's tables against the straightforward script on a part of them",
     "classifier": "the transductive classifier against Algorithm 1 in NumPy: time, memory, growth, share of each stage",
     "linear": 'the preset "best" against scikit-learn and "paper", by documents, classes and workers, and with --sample',
-    "classify": 'the command classify with the preset "best", from files to page, beside another commit',
+    "classify": 'the command classify with the preset "best", from files to report, by turns with another commit',
 }
 GROWING = ("linear", "classify")  # take or make as many documents as they are asked for
 OWN = {  # options that not every benchmark has
@@ -29,7 +31,7 @@ OWN = {  # options that not every benchmark has
 
 
 def at_least(least: int) -> Any:
-    """A whole number not below ``least``, for argparse."""
+    """Return a parser of whole numbers not below ``least``, for argparse."""
 
     def parse(text: str) -> int:
         value = int(text)
@@ -57,28 +59,28 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def add_own(name: str, parser: argparse.ArgumentParser) -> None:
-    """The options that one benchmark alone has."""
+    """Add the options that one benchmark alone has."""
     if name == "linear":
-        from bench.linear_tables import SECTIONS
+        from bench.linear import SECTIONS
 
         parser.add_argument("--only", type=some_of(SECTIONS), metavar="A,B", help=f"sections among {', '.join(SECTIONS)}")
         parser.add_argument("--largest", type=at_least(200), metavar="N", help="no more grown documents (default: 200000)")
         parser.add_argument("--million", action="store_true", help="a million documents in the section sample")
     if name == "robust":
-        from bench.robust_answers import TRIALS
+        from bench.robust import LABELS
         from bench.robust_cells import FAMILIES
 
-        words = f"families among {', '.join(FAMILIES)}; parts beside them: {', '.join(TRIALS)}"
-        parser.add_argument("--only", type=some_of([*FAMILIES, *TRIALS]), metavar="A,B", help=words)
+        words = f"families among {', '.join(FAMILIES)}; {LABELS} for the part with random labels"
+        parser.add_argument("--only", type=some_of([*FAMILIES, LABELS]), metavar="A,B", help=words)
         parser.add_argument(
             "--rivals", metavar="FILE", help="JSON file that keeps answers of all methods but best for the next run"
         )
     if name == "classify":
-        parser.add_argument("--against", metavar="REV", help="the commit to run beside (default: ed6bd3f, with --smoke none)")
+        parser.add_argument("--against", metavar="REV", help="the commit to alternate with (default: none)")
 
 
 def some_of(names: Sequence[str]) -> Any:
-    """Some of these names with commas between them, for argparse."""
+    """Return a parser of some of these names with commas between them, for argparse."""
 
     def parse(text: str) -> list[str]:
         wrong = [one for one in text.split(",") if one not in names]
@@ -95,19 +97,22 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         grows = args.benchmark in GROWING
         texts = load_corpus(args.data, docs=None if grows else args.docs, smoke=args.smoke)
-    except CorpusError as error:
+    except (CorpusError, InputError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 2
     if args.data:
         os.environ["GRAMSHIFT_DATA"] = os.path.abspath(args.data)  # for children
-    benchmark = importlib.import_module(f"bench.{args.benchmark}")
+    benchmark, head = importlib.import_module(f"bench.{args.benchmark}"), {"benchmark": args.benchmark} | describe()
     try:
         more = {"docs": args.docs} if grows else {}
         more |= {name: getattr(args, name) for name in OWN.get(args.benchmark, ())}
-        result = benchmark.run(texts, smoke=args.smoke, repeat=args.repeat or (1 if args.smoke else 9), **more)
+        result = head | benchmark.run(texts, smoke=args.smoke, repeat=args.repeat or (1 if args.smoke else 9), **more)
     except (MismatchError, CorpusError, CalledProcessError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
+    result["source_changed"] = source_state() != result["source"]
+    if result["source_changed"]:
+        say("gramshift's source was edited meanwhile: these figures mix two versions, measure again")
     print(json.dumps(result, indent=2) if args.json else benchmark.show(result))
     return 1 if result.get("failed") else 0
 

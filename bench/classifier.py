@@ -1,40 +1,29 @@
 """The classifier against the obvious NumPy version of Algorithm 1: same process, same gram, same labels at the end."""
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 
 import gramshift as gs
 from bench.child import run_child
 from bench.corpus import NGRAM_RANGE, Texts, normalise, spread
-from bench.machine import describe_machine, describe_versions, least_and_median, say, source_state, timed
+from bench.machine import least_and_median, machine_lines, say, table, timed
 from bench.rivals import GRAMS, MismatchError, algorithm_1, label_reviews
-from bench.table import machine_lines, table
 from gramshift.runtime.resources import Runtime
 
 SIZES = (2000, 4000, 8000)
-FOLDERS = ("text", "ngrams", "kernels", "runtime", "grams", "learn", "model")
 CLOSE = 1e-6
 
 
 def run(texts: Texts, *, smoke: bool, repeat: int) -> dict[str, Any]:
-    """All measurements."""
+    """Measure everything."""
     few = 1 if smoke else min(repeat, 3)
-    source = source_state(FOLDERS)
     say("the gram of all documents")
     gram = gs.StringKernel(ngram_range=NGRAM_RANGE).gram(texts)
     result: dict[str, Any] = {
-        "benchmark": "classifier",
-        "machine": describe_machine(),
-        "versions": describe_versions(),
-        "source": source,
         "documents": len(texts),
         "source_documents": label_reviews(len(texts))[1],
         "ngram_range": NGRAM_RANGE,
@@ -45,29 +34,29 @@ def run(texts: Texts, *, smoke: bool, repeat: int) -> dict[str, Any]:
     del gram
     result["growth"] = grow(texts, smoke=smoke)
     result["whole"] = race_whole(texts, result["algebra"]["numpy_s"], few)
-    result["source_changed"] = source_state(FOLDERS) != source
     return result
 
 
 def labels_with_gaps(n: int) -> list[Any]:
+    """Return the classes of the source, and None for the target."""
     codes, n_source = label_reviews(n)
     return [*codes[:n_source].tolist(), *[None] * (n - n_source)]
 
 
 def make_classifier(n: int, **options: Any) -> gs.TransductiveClassifier:
-    """As in the paper; of few documents half of the target is added."""
+    """Make the classifier of the paper; of few documents half of the target is added."""
     return gs.TransductiveClassifier(
         preset="paper", ngram_range=NGRAM_RANGE, n_added=min(1000, (n - label_reviews(n)[1]) // 2), **options
     )
 
 
 def fit_labels(classifier: gs.TransductiveClassifier, documents: Any, labels: list[Any]) -> None:
-    """What the rival does too: labels, without the probabilities that a fit works out besides."""
+    """Do what the rival does too: labels, without the probabilities that a fit works out besides."""
     classifier._fit_with(documents, labels, None, Runtime(), calibrate=False)
 
 
 def race(gram: Any, repeat: int) -> dict[str, Any]:
-    """From a given gram to the labels of the second round, in turns."""
+    """Go from a given gram to the labels of the second round, in turns."""
     codes, n_source = label_reviews(len(gram))
     times: dict[str, list[float]] = {"numpy": [], "gramshift": []}
     classifier = make_classifier(len(gram), kernel="precomputed")
@@ -99,35 +88,32 @@ def race(gram: Any, repeat: int) -> dict[str, Any]:
 
 
 def weigh(gram: Any) -> list[dict[str, Any]]:
-    """Peak memory of a process that does nothing else, with the gram and beyond it."""
+    """Measure the peak memory of a process that does nothing else, with the gram and beyond it."""
     rows = []
     with TemporaryDirectory(prefix="gramshift-bench-") as folder:
         path = Path(folder) / "gram.npy"
         np.save(path, gram)
         for contestant in ("NumPy", "gramshift"):
             say(f"memory: {contestant}")
-            rows.append({"contestant": contestant} | run_child("algebra", contestant, str(path), texts=[]))
+            rows.append({"contestant": contestant} | run_child("algebra", contestant=contestant, path=str(path)))
     return rows
 
 
 def grow(texts: Texts, *, smoke: bool) -> list[dict[str, Any]]:
-    """Whole fits of growing size, and what share each stage has."""
+    """Time whole fits of growing size."""
     rows = []
     for size in [len(texts) // 2, len(texts)] if smoke else [size for size in SIZES if size <= len(texts)]:
         say(f"growth: {size} documents")
         sample, codes = spread(texts, size), labels_with_gaps(size)
         classifier = make_classifier(size)
-        with stage_times() as stages:
-            took, _ = timed(partial(fit_labels, classifier, sample, codes))
-        stages["other"] = took - sum(stages.values())
-        shares = {name: 100 * value / took for name, value in stages.items()}
+        took, _ = timed(partial(fit_labels, classifier, sample, codes))
         whole, _ = timed(partial(classifier.fit, sample, codes))
-        rows.append({"documents": size, "fit_s": took, "with_probabilities_s": whole, "shares_percent": shares})
+        rows.append({"documents": size, "fit_s": took, "with_probabilities_s": whole})
     return rows
 
 
 def race_whole(texts: Texts, algebra_s: float, repeat: int) -> dict[str, Any]:
-    """From texts to labels; the rival's time is that of its gram and of its algebra, measured before."""
+    """Go from texts to labels; the rival's time is that of its gram and of its algebra, measured before."""
     say("whole fit: CountVectorizer and its product")
     gram_s, gram = timed(partial(GRAMS["presence"], normalise(texts)))
     del gram
@@ -145,58 +131,15 @@ def race_whole(texts: Texts, algebra_s: float, repeat: int) -> dict[str, Any]:
     }
 
 
-@contextmanager
-def stage_times() -> Iterator[dict[str, float]]:
-    """Seconds per stage of what runs meanwhile; a stage within a stage counts for itself only."""
-    from gramshift.learn import ridge
-    from gramshift.learn.features import GramFeatures
-    from gramshift.learn.precondition import Preconditioner
-    from gramshift.model.similarities import StringKernel
-
-    places: list[tuple[str, Any, str]] = [
-        ("gram", StringKernel, "compute"),
-        ("descriptions", GramFeatures, "centred"),
-        ("factor", Preconditioner, "prepare"),
-        ("solve", ridge, "conjugate_gradients"),
-        ("scores", ridge.Fitted, "score"),
-    ]
-    times = {name: 0.0 for name, _, _ in places}
-    running: list[str] = []
-
-    def wrap(name: str, function: Any) -> Any:
-        def call(*arguments: Any, **options: Any) -> Any:
-            begun = time.perf_counter()
-            running.append(name)
-            try:
-                return function(*arguments, **options)
-            finally:
-                took = time.perf_counter() - begun
-                running.pop()
-                times[name] += took
-                if running:
-                    times[running[-1]] -= took
-
-        return call
-
-    patches = [patch.object(home, attribute, wrap(name, getattr(home, attribute))) for name, home, attribute in places]
-    for one in patches:
-        one.start()
-    try:
-        yield times
-    finally:
-        for one in patches:
-            one.stop()
-
-
 def show(result: dict[str, Any]) -> str:
-    """All tables, one below the other."""
+    """Show all tables, one below the other."""
     n, n_source = result["documents"], result["source_documents"]
     head = f"{machine_lines(result)}\ntexts     {n_source} source and {n - n_source} target documents"
     return "\n\n".join((head, show_race(result), show_memory(result), show_growth(result)))
 
 
 def show_race(result: dict[str, Any]) -> str:
-    """Seconds against NumPy."""
+    """Show seconds against NumPy."""
     algebra, whole = result["algebra"], result["whole"]
     columns = ("rival", "ours, min", "ours, median", "ratio of least", "same labels", "scores off by")
     keys = ("numpy_s", "gramshift_s", "gramshift_median_s", "ratio", "same_labels", "largest_difference")
@@ -208,16 +151,12 @@ def show_race(result: dict[str, Any]) -> str:
 
 
 def show_memory(result: dict[str, Any]) -> str:
-    """Megabytes of a process."""
+    """Show megabytes of a process."""
     rows = [[row["contestant"], row["peak_mb"], row["beyond_mb"]] for row in result["memory"]]
     return table("peak memory", ("MB", "beyond the gram"), rows)
 
 
 def show_growth(result: dict[str, Any]) -> str:
-    """Seconds by number of documents, and where they go."""
-    stages = list(result["growth"][0]["shares_percent"])
-    rows = [
-        [row["documents"], row["with_probabilities_s"], row["fit_s"], *row["shares_percent"].values()]
-        for row in result["growth"]
-    ]
-    return table("documents", ("fit (s)", "labels alone (s)", *(f"{stage} (%)" for stage in stages)), rows)
+    """Show seconds by number of documents."""
+    rows = [[row["documents"], row["with_probabilities_s"], row["fit_s"]] for row in result["growth"]]
+    return table("documents", ("fit (s)", "labels alone (s)"), rows)

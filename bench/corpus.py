@@ -1,16 +1,34 @@
-"""The texts that benchmarks run on: the 8000 reviews, or a few hundred made from the demo corpus."""
+"""The texts of benchmarks: the 8000 reviews or the demo corpus, by turns or grown from their sentences, the same each time."""
 
+import json
 import os
 import random
 import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
 from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift.data.demo import DOMAINS, load_demo
+from gramshift.data.reviews import load_sentiment
 
 ROOT = Path(__file__).resolve().parent.parent
-DOMAINS = ("books", "dvd", "electronics", "kitchen_&_housewares")
 SMOKE_DOCS = 300
 NGRAM_RANGE = (5, 8)
+CODES = (1, 0)
+PART = 1000  # documents that are made at a time
+SENTENCES = 8  # of a text about one theme
 
 Texts = list[str]
+Codes = NDArray[np.intp]
+Reviews = dict[str, dict[int, Texts]]
+"""By letter of the domain and class, 1 positive."""
 
 
 class CorpusError(Exception):
@@ -18,51 +36,33 @@ class CorpusError(Exception):
 
 
 def load_corpus(data: str | None, *, docs: int | None = None, smoke: bool = False) -> Texts:
-    """All texts, raw, or an evenly spread sample of them."""
-    texts = make_texts() if smoke else read_reviews(find_data(data))
+    """Load all texts, domain by domain, positive ones first, or an evenly spread sample of them."""
+    texts = make_texts() if smoke else read_reviews(data)
     if docs is not None and docs > len(texts):
         raise CorpusError(f"--docs {docs}: there are {len(texts)} documents; ask for at most that many")
     return texts if docs is None else spread(texts, docs)
 
 
+def read_reviews(data: str | None) -> Texts:
+    """Read the text of every review."""
+    return [text for domain in load_sentiment(find_data(data)).domains.values() for text in domain.texts("text")]
+
+
 def spread(texts: Texts, k: int) -> Texts:
-    """k texts, evenly spread; the same as ``texts[:: n // k][:k]`` where k divides n."""
+    """Choose k texts, evenly spread; the same as ``texts[:: n // k][:k]`` where k divides n."""
     return [texts[i * len(texts) // k] for i in range(k)]
 
 
 def find_data(data: str | None) -> Path:
-    """The folder sorted_data_acl: of the option, else of the environment, else beside the repository."""
+    """Find the folder sorted_data_acl: of the option, else of the environment, else next to the repository."""
     folder = Path(data or os.environ.get("GRAMSHIFT_DATA") or ROOT.parent / "shared" / "data") / "sorted_data_acl"
     if not folder.is_dir():
         raise CorpusError(f"{folder} is not there; name the folder that holds sorted_data_acl with --data DIR, or use --smoke")
     return folder
 
 
-def read_reviews(folder: Path) -> Texts:
-    """The text of every review, domain by domain, positive ones first."""
-    texts: Texts = []
-    for domain in DOMAINS:
-        for name in ("positive.review", "negative.review"):
-            try:
-                content = (folder / domain / name).read_bytes()
-            except OSError as error:
-                raise CorpusError(f"{error}; name a complete folder with --data DIR") from None
-            texts += map(decode, re.findall(rb"<review_text>(.*?)</review_text>", content, re.DOTALL))
-    return texts
-
-
-def decode(text: bytes) -> str:
-    """UTF-8, else Windows-1252, review by review: the files mix them."""
-    try:
-        return text.decode("utf-8")
-    except UnicodeDecodeError:
-        return text.decode("windows-1252", errors="replace")
-
-
 def make_texts(n_texts: int = SMOKE_DOCS, seed: int = 5) -> Texts:
-    """Sentences of the demo corpus put together anew, with untidy white space; some texts are empty."""
-    from gramshift.data.demo import DOMAINS, load_demo
-
+    """Make texts of sentences of the demo corpus, with untidy white space; some texts are empty."""
     reviews = [text for domain in DOMAINS for text in load_demo(domain).texts]
     sentences = [sentence for text in reviews for sentence in re.split(r"(?<=[.!?])\s+", text)]
     chance = random.Random(seed)
@@ -74,11 +74,157 @@ def make_texts(n_texts: int = SMOKE_DOCS, seed: int = 5) -> Texts:
 
 
 def normalise(texts: Texts) -> Texts:
-    """What gramshift does to texts by default, written down once more: strip, lower-case, one blank per white space."""
+    """Do what gramshift does to texts by default, written once more: strip, lower-case, one blank per white space."""
     return [re.sub(r"\s+", " ", text.strip().lower()) for text in texts]
 
 
 def count_ngrams(texts: Texts, ngram_range: tuple[int, int] = NGRAM_RANGE) -> int:
-    """How many n-grams normalised texts have, repeated ones counted again."""
+    """Count the n-grams of normalised texts, repeated ones again."""
     lo, hi = ngram_range
     return sum(max(0, len(text) - n + 1) for text in texts for n in range(lo, hi + 1))
+
+
+@cache
+def cut(reviews: tuple[str, ...]) -> Texts:
+    """List all sentences of these reviews."""
+    return [one for text in reviews for one in re.split(r"(?<=[.!?])\s+", text.strip()) if one]
+
+
+class Deck:
+    """Sentences of the reviews of one domain and class, dealt in an order of chance; all of them before any comes again.
+
+    So a few documents have few sentences in common, as real ones have.
+    """
+
+    def __init__(self, reviews: Texts, chance: random.Random) -> None:
+        self._sentences, self._lengths = cut(tuple(reviews)), [len(text) for text in reviews]
+        self._chance, self._left = chance, list[str]()
+
+    def deal(self) -> str:
+        """Make a document about as long as some real one: sentences until the next would lead further from its length."""
+        wanted, length, dealt = self._chance.choice(self._lengths), 0, list[str]()
+        while True:
+            if not self._left:
+                self._left = self._chance.sample(self._sentences, len(self._sentences))
+            missing = wanted - length
+            if dealt and len(self._left[-1]) + 1 > 2 * missing:
+                return " ".join(dealt)
+            dealt.append(self._left.pop())
+            length += len(dealt[-1]) + 1
+
+
+@dataclass(frozen=True)
+class Grown:
+    """n documents, of each domain and class in turn, made while they are read."""
+
+    reviews: Reviews
+    letters: str
+    n: int
+    seed: int = 0
+
+    def __len__(self) -> int:
+        return self.n
+
+    @property
+    def labels(self) -> Any:
+        """Return the class of each document."""
+        return 1 - np.arange(self.n) % 2
+
+    def parts(self) -> Iterator[Texts]:
+        """Make them from the first on, the same each time."""
+        chance = random.Random(self.seed)
+        decks = [Deck(self.reviews[letter][code], chance) for letter in self.letters for code in CODES]
+        for start in range(0, self.n, PART):
+            yield [decks[i % len(decks)].deal() for i in range(start, min(start + PART, self.n))]
+
+    def first(self, k: int) -> Texts:
+        """List the first k of them."""
+        found: Texts = []
+        for part in self.parts():
+            found += part[: k - len(found)]
+            if len(found) == k:
+                break
+        return found
+
+
+def load_reviews(*, smoke: bool) -> Reviews:
+    """Load the real reviews, or those of the demo corpus, every other one of a domain as a domain of its own."""
+    if not smoke:
+        domains = load_sentiment(find_data(None)).domains
+        return {letter: by_class(one.texts("title+text"), one.codes) for letter, one in domains.items()}
+    found: Reviews = {}
+    for letters, name in zip(("BD", "EK"), DOMAINS, strict=True):
+        texts, labels = load_demo(name)
+        together = by_class(texts, [int(label == "positive") for label in labels])
+        for start, letter in enumerate(letters):
+            found[letter] = {code: several[start::2] for code, several in together.items()}
+    return found
+
+
+def by_class(texts: Texts, codes: Sequence[int]) -> dict[int, Texts]:
+    return {code: [text for text, its in zip(texts, codes, strict=True) if its == code] for code in CODES}
+
+
+def grow(reviews: Reviews, n: int, setting: str) -> tuple[Grown, Grown]:
+    """Grow source and target of a setting such as BD-EK, half of the documents each."""
+    source, target = setting.split("-")
+    return Grown(reviews, source, n - n // 2), Grown(reviews, target, n // 2, seed=1)
+
+
+def grow_lists(reviews: Reviews, n: int, setting: str) -> tuple[Texts, Codes, Texts]:
+    """Grow the source texts, their classes and the target texts, all in memory."""
+    source, target = grow(reviews, n, setting)
+    return source.first(len(source)), source.labels, target.first(len(target))
+
+
+def take(reviews: Reviews, letters: str, n: int) -> tuple[Texts, Codes]:
+    """Take the first n real reviews of these domains, of each domain and class in turn."""
+    pools = [reviews[letter][code] for letter in letters for code in CODES]
+    texts = [text for turn in zip(*pools, strict=True) for text in turn]
+    if n > len(texts):
+        raise CorpusError(f"{n} reviews of {letters}: there are {len(texts)}; ask for at most that many")
+    return texts[:n], np.resize(np.array(CODES, np.intp), n)
+
+
+def split_setting(reviews: Reviews, setting: str, n: int) -> tuple[Texts, Codes, Texts]:
+    """Take source, its classes and target of a setting such as BDE-K: of n real reviews each domain has as many."""
+    source, target = setting.split("-")
+    n_target = n * len(target) // len(source + target)
+    return *take(reviews, source, n - n_target), take(reviews, target, n_target)[0]
+
+
+def themed(reviews: Reviews, letters: str, n: int, n_classes: int, *, seed: int) -> tuple[Texts, Codes]:
+    """Make n documents in some classes: the longest word of a sentence decides its class, in every domain alike."""
+    chance, pools = random.Random(seed), [list[str]() for _ in range(n_classes)]
+    for letter in letters:
+        for code in CODES:
+            for sentence in cut(tuple(reviews[letter][code])):
+                longest = max(re.findall(r"\w+", sentence.lower()), key=len, default="")
+                pools[crc32(longest.encode()) % n_classes].append(sentence)
+    decks = []
+    for sentences in pools:
+        several = [" ".join(sentences[start : start + SENTENCES]) for start in range(0, len(sentences), SENTENCES)]
+        decks.append(Deck(several, chance))
+    return [decks[i % n_classes].deal() for i in range(n)], np.arange(n) % n_classes
+
+
+def write_documents(path: Path, texts: Iterable[str], labels: Iterable[int] | None = None) -> None:
+    """Write a file with a JSON object per line."""
+    names = None if labels is None else ("positive" if code else "negative" for code in labels)
+    with path.open("w", encoding="utf-8") as file:
+        for number, text in enumerate(texts):
+            row = {"id": f"{path.stem}-{number}", "text": text} | ({} if names is None else {"label": next(names)})
+            file.write(json.dumps(row) + "\n")
+
+
+def write_parts(folder: Path, grown: Grown, n_files: int) -> None:
+    """Write grown documents without labels to some files."""
+    folder.mkdir()
+    texts, size = one_by_one(grown), -(-len(grown) // n_files)
+    for number in range(n_files):
+        write_documents(folder / f"part-{number:03}.jsonl", islice(texts, size))
+
+
+def one_by_one(grown: Grown) -> Iterator[str]:
+    """Make grown documents, never all held."""
+    return (text for part in grown.parts() for text in part)

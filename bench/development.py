@@ -10,26 +10,22 @@ from pathlib import Path
 import numpy as np
 
 from bench.corpus import CorpusError, find_data
+from bench.robust_cells import read_lines
 from gramshift.data.reviews import load_sentiment
 from gramshift.methods import METHODS
 
 N_OF_A_CLASS = 1000
-FILES = ("positive.txt", "negative.txt")
 
 
 def read_development(folder: Path) -> tuple[list[str], list[int]]:
-    """A review per line; the first so many different ones of each class."""
-    texts: list[str] = []
-    codes: list[int] = []
-    for code, name in zip((1, 0), FILES, strict=True):
-        lines = (folder / name).read_text("utf-8", errors="replace").split("\n")
-        chosen = [line for line in dict.fromkeys(lines) if line.strip()][:N_OF_A_CLASS]
-        texts += chosen
-        codes += [code] * len(chosen)
-    return texts, codes
+    """Read the first 1000 different reviews of each class, good ones first."""
+    texts, labels = read_lines(folder)
+    rows = [row for label in ("positive", "negative") for row in np.flatnonzero(labels == label)[:N_OF_A_CLASS]]
+    return [texts[row] for row in rows], [int(labels[row] == "positive") for row in rows]
 
 
 def main() -> None:
+    """Print the accuracy of each method that is named."""
     parser = argparse.ArgumentParser(prog="python -m bench.development", description=__doc__)
     parser.add_argument("methods", nargs="+", choices=METHODS, metavar="METHOD", help=", ".join(METHODS))
     parser.add_argument("--source-only", action="store_true", help="each method's own classifier without adaptation")

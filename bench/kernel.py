@@ -8,26 +8,20 @@ from typing import Any
 import gramshift as gs
 from bench.child import run_child
 from bench.corpus import NGRAM_RANGE, Texts, count_ngrams, normalise, spread
-from bench.machine import describe_machine, describe_versions, least_and_median, say, source_state, timed
+from bench.machine import least_and_median, machine_lines, say, table, timed
 from bench.rivals import GRAMS, require_equal
-from bench.table import machine_lines, table
 from gramshift.data.demo import load_demo
 
 SIZES = (1000, 2000, 4000, 8000)
-FOLDERS = ("text", "ngrams", "kernels", "runtime", "grams", "model")  # what is measured
 RIVAL_SIZE = 2000  # above this scikit-learn takes part once only
 
 
 def run(texts: Texts, *, smoke: bool, repeat: int) -> dict[str, Any]:
-    """All measurements. Code is compiled once, by the child that times it, and kept on disk for all that follow;
+    """Measure everything. Code is compiled once, by the child that times it, and kept on disk for all that follow;
     with ``smoke`` it is what is there already.
     """
     normalised, few = normalise(texts), 1 if smoke else 3
     result: dict[str, Any] = {
-        "benchmark": "kernel",
-        "machine": describe_machine(),
-        "versions": describe_versions(),
-        "source": source_state(FOLDERS),
         "documents": len(texts),
         "ngram_range": NGRAM_RANGE,
         "ngram_occurrences": count_ngrams(normalised),
@@ -41,23 +35,19 @@ def run(texts: Texts, *, smoke: bool, repeat: int) -> dict[str, Any]:
         result["growth"] = grow(texts, few)
         result["cold"] = cold
         result["memory"] = weigh(texts, normalised, ["presence"] if smoke else list(GRAMS))
-    result["source_changed"] = source_state(FOLDERS) != result["source"]
-    if result["source_changed"]:
-        say("gramshift's source was edited meanwhile: these figures mix two versions, measure again")
     return result
 
 
 def start_cold(texts: Texts) -> dict[str, float]:
-    """What a fresh process costs, with nothing compiled and then with compiled code on disk."""
+    """Measure a fresh process, with nothing compiled and then with compiled code on disk."""
     say("cold start, nothing compiled")
-    fresh = run_child("cold", "presence", texts=load_demo("kitchen").texts)
+    fresh = run_child("cold", texts=load_demo("kitchen").texts)
     say("cold start, compiled code on disk")
-    cached = run_child("cold", "presence", texts=texts)
-    return cached | run_child("touch", texts=texts) | {"compile_s": fresh["import_s"] + fresh["first_call_s"]}
+    return run_child("cold", texts=texts) | {"compile_s": fresh["import_s"] + fresh["first_call_s"]}
 
 
 def race(kind: str, texts: Texts, normalised: Texts, repeat: int) -> dict[str, Any]:
-    """Seconds of both for one kind of kernel; every result of ours is compared."""
+    """Time both for one kind of kernel; every result of ours is compared."""
     say(f"{kind}: scikit-learn, {len(texts)} documents")
     rival_times: list[float] = []
     our_times: list[float] = []
@@ -86,7 +76,7 @@ def race(kind: str, texts: Texts, normalised: Texts, repeat: int) -> dict[str, A
 
 
 def grow(texts: Texts, repeat: int) -> list[dict[str, Any]]:
-    """Presence on samples of growing size; scikit-learn on the two smallest."""
+    """Time presence on samples of growing size; scikit-learn on the two smallest."""
     n = len(texts)
     sizes = [size for size in SIZES if size <= n] if n >= SIZES[1] else [n // 4, n // 2, n]
     kernel, rows = gs.StringKernel("presence", ngram_range=NGRAM_RANGE), []
@@ -115,50 +105,52 @@ def grow(texts: Texts, repeat: int) -> list[dict[str, Any]]:
 
 
 def weigh(texts: Texts, normalised: Texts, kinds: list[str]) -> list[dict[str, Any]]:
-    """Peak memory of a process that computes one gram."""
+    """Measure the peak memory of a process that computes one gram."""
     entries = [("gramshift", kind, texts) for kind in kinds] + [("scikit-learn", "presence", normalised)]
     rows = []
     for contestant, kind, given in entries:
         say(f"memory: {contestant}, {kind}")
-        rows.append({"contestant": contestant, "kind": kind} | run_child("memory", contestant, kind, texts=given))
+        rows.append(
+            {"contestant": contestant, "kind": kind} | run_child("memory", contestant=contestant, kind=kind, texts=given)
+        )
     return rows
 
 
 def show(result: dict[str, Any]) -> str:
-    """All tables, one below the other."""
+    """Show all tables, one below the other."""
     parts = (show_head(result), show_races(result), show_growth(result), show_cold(result), show_memory(result))
     return "\n\n".join(parts)
 
 
 def show_head(result: dict[str, Any]) -> str:
-    """Machine, versions, texts."""
+    """Show machine, versions and texts."""
     lo, hi = result["ngram_range"]
     ngrams = f"{result['ngram_occurrences'] / 1e6:.3g} million n-grams of {lo} to {hi} characters"
     return f"{machine_lines(result)}\ntexts     {result['documents']} documents, {ngrams}"
 
 
 def show_races(result: dict[str, Any]) -> str:
-    """Seconds against scikit-learn."""
+    """Show seconds against scikit-learn."""
     columns = ("scikit-learn", "ours, min", "ours, median", "ratio to min", "ratio to median", "equal")
     keys = ("sklearn_s", "gramshift_min_s", "gramshift_median_s", "ratio", "ratio_median", "equal")
     return table("gram (s)", columns, [[kind, *map(row.get, keys)] for kind, row in result["kinds"].items()])
 
 
 def show_growth(result: dict[str, Any]) -> str:
-    """Seconds by number of documents."""
+    """Show seconds by number of documents."""
     columns = ("ours (s)", "docs^2/s", "scikit-learn (s)", "docs^2/s")
     keys = ("documents", "gramshift_s", "gramshift_docs2_per_s", "sklearn_s", "sklearn_docs2_per_s")
     return table("documents", columns, [[row[key] for key in keys] for row in result["growth"]])
 
 
 def show_cold(result: dict[str, Any]) -> str:
-    """Seconds of a fresh process."""
-    columns = ("import", "first call", "later call", "extra", "touching memory", "all compiled anew")
-    keys = ("import_s", "first_call_s", "later_call_s", "extra_s", "touch_s", "compile_s")
+    """Show seconds of a fresh process."""
+    columns = ("import", "first call", "later call", "extra", "nothing compiled")
+    keys = ("import_s", "first_call_s", "later_call_s", "extra_s", "compile_s")
     return table("cold (s)", columns, [["presence", *(result["cold"][key] for key in keys)]])
 
 
 def show_memory(result: dict[str, Any]) -> str:
-    """Megabytes of a process."""
+    """Show megabytes of a process."""
     rows = [[f"{row['contestant']}, {row['kind']}", row["peak_mb"], row["gram_mb"]] for row in result["memory"]]
     return table("peak memory", ("MB", "of which gram"), rows)

@@ -1,32 +1,48 @@
 """The preset "best": against scikit-learn and the preset "paper", as documents and classes grow, and what predicting takes."""
 
+import os
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from subprocess import CalledProcessError
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
 import numpy as np
 
+import gramshift
 from bench.child import run_child
-from bench.corpus import NGRAM_RANGE, CorpusError, Texts
-from bench.grown import Reviews, load_reviews
-from bench.linear_commands import classify_by_sample, race_predicting
-from bench.linear_tables import SECTIONS, judge, show
-from bench.machine import describe_machine, describe_versions, say, source_state
+from bench.corpus import (
+    NGRAM_RANGE,
+    CorpusError,
+    Grown,
+    Reviews,
+    Texts,
+    grow_lists,
+    load_reviews,
+    one_by_one,
+    write_documents,
+    write_parts,
+)
+from bench.machine import machine_lines, peak_bytes, say, table
 from bench.rivals import MismatchError
+from gramshift.runtime.memory import free_memory
+from gramshift.runtime.workers import open_workers
 
-__all__ = ["run", "show"]
-
-FOLDERS = ("text", "ngrams", "kernels", "runtime", "grams", "learn", "model")
 RIVAL_SETTING, PAIR_SETTING, GROWN_SETTING = "BDE-K", "E-K", "BD-EK"
 SIZES = (10_000, 20_000, 50_000, 100_000, 200_000)
 RANGES = (NGRAM_RANGE, (1, 8))
 CLASSES = (2, 5, 20)
 TIE = 1e-6  # of the largest score: below that rounding decides
 CLOSE = 1e-6
-SAMPLED = 100_000
+MODEL_DOCS, MODEL_DOCS_LARGE = 4000, 100_000
+N_FILES = 40
+LIMIT_MB = 3000
+LOOK_S = 0.05  # between two looks at a process
+
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -40,10 +56,9 @@ class Plan:
     largest: int
     sampled: int
 
-    def child(self, task: str, *arguments: object, own: bool = False) -> dict[str, Any]:
-        """A task in a process of its own; of made-up texts only those that are to have one (``own``)."""
-        texts = [*map(str, arguments), str(int(self.smoke))]
-        return run_child(task, *texts, texts=[], here=self.smoke and not own)
+    def child(self, task: str, *, own: bool = False, **arguments: Any) -> Row:
+        """Run a task in a process of its own; with ``smoke`` only one that is to have it (``own``)."""
+        return run_child(task, here=self.smoke and not own, smoke=self.smoke, **arguments)
 
 
 def run(
@@ -55,51 +70,46 @@ def run(
     only: Sequence[str] | None = None,
     largest: int | None = None,
     million: bool = False,
-) -> dict[str, Any]:
-    """All measurements, or some sections; ``texts`` are not used, ``docs`` is the number of real reviews."""
+) -> Row:
+    """Measure all sections, or some; ``texts`` are not used, ``docs`` is the number of real reviews."""
     largest = largest or (400 if smoke else SIZES[-1])
     sampled = 1_000_000 if million else min(largest, 2000 if smoke else 100_000)
-    reviews, source = load_reviews(smoke=smoke), source_state(FOLDERS)
-    plan = Plan(reviews, smoke, 1 if smoke else min(repeat, 3), docs or (120 if smoke else 8000), largest, sampled)
-    result: dict[str, Any] = {
-        "benchmark": "linear",
-        "machine": describe_machine(),
-        "versions": describe_versions(),
-        "source": source,
-        "ngram_range": NGRAM_RANGE,
-        "repeat": plan.repeat,
-        "failed": {},
-    }
+    few = 1 if smoke else min(repeat, 3)
+    plan = Plan(load_reviews(smoke=smoke), smoke, few, docs or (120 if smoke else 8000), largest, sampled)
+    result: Row = {"ngram_range": NGRAM_RANGE, "repeat": plan.repeat, "failed": {}}
     for name in SECTIONS if only is None else [name for name in SECTIONS if name in only]:
         try:
-            result[name] = MEASURE[name](plan, result)
-        except (MismatchError, CorpusError, CalledProcessError) as error:  # other sections may take hours and still be well
+            result[name] = SECTIONS[name][0](plan)
+        except (MismatchError, CorpusError, subprocess.CalledProcessError) as error:  # others may take hours and still be well
             say(f"{name}: {error}")
             result["failed"][name] = str(error)
-    result["goals"] = judge(result)
-    result["source_changed"] = source_state(FOLDERS) != source
     return result
 
 
-def race_rival(plan: Plan, result: dict[str, Any]) -> list[dict[str, Any]]:
-    """From texts to labels and probabilities, by scikit-learn and by the preset, each in a process of its own."""
+def show(result: Row) -> str:
+    """Show all tables of the sections that ran, one below the other."""
+    parts = [machine_lines(result), *(make(result[name]) for name, (_, make) in SECTIONS.items() if name in result)]
+    return "\n\n".join([*parts, *(f"failed   {name}: {words}" for name, words in result["failed"].items())])
+
+
+def race_rival(plan: Plan) -> list[Row]:
+    """Go from texts to labels and probabilities, by scikit-learn and by the preset, each in a process of its own."""
     rows = []
     for n in [plan.docs] if plan.smoke else [plan.docs // 4, plan.docs // 2, plan.docs]:
         say(f"rival: scikit-learn, {n} reviews")
-        theirs = plan.child("real_rival", RIVAL_SETTING, n)
+        theirs = plan.child("real_rival", setting=RIVAL_SETTING, n=n)
         say(f"rival: gramshift, {n} reviews")
-        ours = plan.child("real_fit", RIVAL_SETTING, n, plan.repeat, own=True)
+        ours = plan.child("real_fit", own=True, setting=RIVAL_SETTING, n=n, repeat=plan.repeat)
         row = {"documents": n, "setting": RIVAL_SETTING} | compare(ours, theirs)
         for name, one in (("sklearn", theirs), ("gramshift", ours)):
-            row |= {f"{name}_s": one["seconds"], f"{name}_mb": one["peak_mb"]}
-            row |= {f"{name}_cpu_s": one["cpu_s"]}
+            row |= {f"{name}_s": one["seconds"], f"{name}_mb": one["peak_mb"], f"{name}_cpu_s": one["cpu_s"]}
         row |= {"ratio": theirs["seconds"] / ours["seconds"], "memory_share": ours["peak_mb"] / theirs["peak_mb"]}
         rows.append(row | {"all_seconds": ours["all_seconds"]})
     return rows
 
 
-def compare(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
-    """How far apart two answers are; labels may differ where two classes have the same score to rounding."""
+def compare(ours: Row, theirs: Row) -> Row:
+    """Return how far apart two answers are; labels may differ where two classes have the same score to rounding."""
     scores, others = (np.array(one["scores"]) for one in (ours, theirs))
     off = float(np.abs(scores - others).max())
     differ = np.array(ours["codes"]) != np.array(theirs["codes"])
@@ -113,107 +123,220 @@ def compare(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
     return {"ties": int(differ.sum()), "scores_off": off, "probabilities_off": float(probabilities)}
 
 
-def race_paper(plan: Plan, result: dict[str, Any]) -> list[dict[str, Any]]:
-    """Both presets on real reviews of two and of four domains, and on twice as many grown documents."""
+def show_rival(rows: list[Row]) -> str:
+    """Show seconds and megabytes, then how far the answers are apart."""
+    title = f"reviews, {rows[0]['setting']}"
+    columns = ("scikit-learn (s)", "of its CPU", "ours (s)", "of our CPUs", "ratio", "scikit-learn (MB)", "ours (MB)", "share")
+    seconds = ("sklearn_s", "sklearn_cpu_s", "gramshift_s", "gramshift_cpu_s", "ratio")
+    keys = (*seconds, "sklearn_mb", "gramshift_mb", "memory_share")
+    costs = table(title, columns, [[row["documents"], *map(row.get, keys)] for row in rows])
+    apart = ("scores_off", "probabilities_off", "ties")
+    answers = ("scores off", "probabilities off", "ties")
+    return costs + "\n\n" + table(title, answers, [[row["documents"], *map(row.get, apart)] for row in rows])
+
+
+def race_paper(plan: Plan) -> list[Row]:
+    """Fit both presets on real reviews of two and of four domains, and on twice as many grown documents."""
     rows = []
     for setting, n, grown in (
-        (PAIR_SETTING, plan.docs // 2, 0),
-        (RIVAL_SETTING, plan.docs, 0),
-        (GROWN_SETTING, 2 * plan.docs, 1),
+        (PAIR_SETTING, plan.docs // 2, False),
+        (RIVAL_SETTING, plan.docs, False),
+        (GROWN_SETTING, 2 * plan.docs, True),
     ):
-        say(f"paper: {n} documents of {setting}{', grown' if grown else ''}")
-        found = plan.child("presets", setting, n, grown, plan.repeat)
-        ratio = found["seconds"]["best"] / found["seconds"]["paper"]
-        rows.append({"documents": n, "setting": setting, "grown": bool(grown), "ratio": ratio} | found)
+        words = f"{n:,} of {setting}{', grown' if grown else ''}"
+        say(f"paper: {words}")
+        found = plan.child("presets", setting=setting, n=n, grown=grown, repeat=plan.repeat)
+        rows.append({"documents": words, "ratio": found["best"]["seconds"] / found["paper"]["seconds"]} | found)
     return rows
 
 
-def grow(plan: Plan, result: dict[str, Any]) -> list[dict[str, Any]]:
-    """Fits of growing size for two ranges of n-grams."""
+def show_paper(rows: list[Row]) -> str:
+    """Show seconds of both presets."""
+    figures = [[row[preset][kind] for kind in ("seconds", "cpu_s") for preset in ("paper", "best")] for row in rows]
+    lines = [[row["documents"], *several, row["ratio"]] for row, several in zip(rows, figures, strict=True)]
+    return table("documents", ("paper (s)", "best (s)", "CPUs of paper", "CPUs of best", "ratio"), lines)
+
+
+def grow(plan: Plan) -> list[Row]:
+    """Fit growing numbers of documents for two ranges of n-grams, each time in a process of its own."""
     sizes = [size for size in SIZES if size <= plan.largest]
     sizes = sizes if len(sizes) > 1 else [plan.largest // 2, plan.largest]
-    rows: list[dict[str, Any]] = []
+    rows = []
     for lengths in RANGES:
-        try:
-            for n in sizes:
-                rows.append(measure(plan, n, lengths))
-        except CalledProcessError as error:  # what is larger still would fail too; smaller ones took long
-            if not rows:
-                raise
-            say(f"growth: {error}")
-            result["failed"]["growth"] = f"{n} documents, n-grams of {lengths[0]} to {lengths[1]}: {error}"
+        for n in sizes:
+            runs = []
+            for _ in range(plan.repeat):
+                say(f"growth: {n} documents, n-grams of {lengths[0]} to {lengths[1]}")
+                runs.append(plan.child("grown_fit", setting=GROWN_SETTING, n=n, lengths=lengths))
+            found = min(runs, key=lambda one: float(one["seconds"]))
+            found["peak_mb"] = max(one["peak_mb"] for one in runs)
+            rows.append({"documents": n, "setting": GROWN_SETTING, "ngram_range": lengths} | found)
     return rows
 
 
-def measure(plan: Plan, n: int, lengths: tuple[int, int]) -> dict[str, Any]:
-    """A fit of grown documents, each time in a process of its own: of several the fastest, with the largest peak."""
-    runs = []
-    for _ in range(plan.repeat):
-        say(f"growth: {n} documents, n-grams of {lengths[0]} to {lengths[1]}")
-        runs.append(plan.child("grown_fit", n, *lengths, GROWN_SETTING))
-    found = min(runs, key=lambda one: float(one["seconds"]))
-    found |= {"cpu_s": min(one["cpu_s"] for one in runs), "peak_mb": max(one["peak_mb"] for one in runs)}
-    found["all_seconds"] = [one["seconds"] for one in runs]
-    described = {"documents": n, "setting": GROWN_SETTING, "ngram_range": list(lengths)}
-    return described | found | {"ms_per_document": 1000 * found["seconds"] / n}
+def show_growth(rows: list[Row]) -> str:
+    """Show seconds and megabytes by documents and range."""
+    lines = []
+    for row in rows:
+        n = row["documents"]
+        name = f"{n:,} of {row['setting']}, {row['ngram_range'][0]} to {row['ngram_range'][1]}"
+        per_document = 1000 * row["seconds"] / n
+        lines.append([name, row["seconds"], row["cpu_s"], per_document, row["peak_mb"], 1000 * row["peak_mb"] / n])
+    return table("documents, n-grams", ("seconds", "of CPUs", "ms/document", "peak MB", "KB/document"), lines)
 
 
-def race_predict(plan: Plan, result: dict[str, Any]) -> dict[str, Any]:
-    """Models of few and of many documents, on one core, and CountVectorizer with the coefficients of the first."""
-    many = min(SAMPLED, plan.largest)
-    few = min(4000, many // 2)
-    n, pinned, rows = min(4000, plan.docs // 2), int(not plan.smoke), []
+def race_predict(plan: Plan) -> Row:
+    """Predict by models of few and of many documents, on one core, and by CountVectorizer with coefficients of the first."""
+    many = min(MODEL_DOCS_LARGE, plan.largest)
+    few = min(MODEL_DOCS, many // 2)
+    n, pinned, rows = min(4000, plan.docs // 2), not plan.smoke, []
     with TemporaryDirectory(prefix="gramshift-bench-") as folder:
         for size in (few, many):
-            path = Path(folder) / f"{size}.gramshift"
+            path = str(Path(folder) / f"{size}.gramshift")
             say(f"predict: a model of {size} documents")
-            kept = plan.child("keep_model", size, path)
+            kept = plan.child("keep_model", n=size, path=path)
             say(f"predict: {n} reviews")
-            found = plan.child("predict", path, n, plan.repeat, pinned)
-            rows.append({"training": size, "fit_s": kept["seconds"], "model_mb": kept["model_mb"]} | found)
+            rows.append({"training": size} | kept | plan.child("predict", path=path, n=n, repeat=plan.repeat, pinned=pinned))
     say(f"predict: scikit-learn, {n} reviews")
-    theirs = plan.child("predict_rival", few, n, pinned)
+    theirs = plan.child("predict_rival", n=few, n_predicted=n, pinned=pinned)
     ours, _ = (np.array(row.pop("scores")) for row in rows)
     off = float(np.abs(ours - np.array(theirs.pop("scores"))).max())
     if off > CLOSE:
         raise MismatchError(f"gramshift and scikit-learn give scores that are {off:.1e} apart")
-    return {
-        "documents": n,
-        "models": rows,
-        "sklearn": theirs,
-        "ratio": rows[0]["per_second"] / theirs["per_second"],
-        "scores_off": off,
-        "change_percent": 100 * (rows[0]["per_second"] / rows[1]["per_second"] - 1),
-    }
+    ratio = rows[0]["per_second"] / theirs["per_second"]
+    return {"documents": n, "models": rows, "sklearn": theirs, "ratio": ratio, "scores_off": off}
 
 
-def race_workers(plan: Plan, result: dict[str, Any]) -> dict[str, Any]:
-    return race_predicting(plan.reviews, plan.largest, repeat=plan.repeat, smoke=plan.smoke)
+def show_predict(found: Row) -> str:
+    """Show documents a second."""
+    keys = ("per_second", "peak_mb", "model_mb", "load_s")
+    lines = [[f"ours, {row['training']:,}", *map(row.get, keys)] for row in found["models"]]
+    lines.append([f"scikit-learn, {found['models'][0]['training']:,}", found["sklearn"]["per_second"], None, None, None])
+    columns = ("reviews/s", "peak MB", "model MB", "loading (s)")
+    words = f"ratio {found['ratio']:.1f}, scores off by {found['scores_off']:.1e}"
+    return f"{table('one core, documents of the fit', columns, lines)}\n{words}"
 
 
-def sample(plan: Plan, result: dict[str, Any]) -> dict[str, Any]:
-    return classify_by_sample(plan.reviews, plan.sampled)
+def race_workers(plan: Plan) -> Row:
+    """Label grown documents from files into files by one Dask worker and by two, in turns."""
+    n, n_files = plan.largest, 4 if plan.smoke else N_FILES
+    times: dict[int, list[float]] = {1: [], 2: []}
+    with TemporaryDirectory(prefix="gramshift-bench-") as name:
+        folder = Path(name)
+        model = folder / "model.gramshift"
+        plan.child("keep_model", n=200 if plan.smoke else MODEL_DOCS, path=str(model))
+        say(f"workers: {n} documents into {n_files} files")
+        write_parts(folder / "parts", Grown(plan.reviews, "EK", n, seed=2), n_files)
+        for number in range(plan.repeat):
+            for k, several in times.items():
+                say(f"workers: {k}, {n} documents")
+                output = folder / f"labels-{number}-{k}"
+                output.mkdir()
+                files = ["--input", str(folder / "parts" / "*.jsonl"), "--output", f"{output}{os.sep}", "--force"]
+                several.append(predict_on_workers(["--model", str(model), *files], k))
+        written = [read_labels(folder / f"labels-0-{k}") for k in times]
+        if len(written[0]) != n_files or written[0] != written[1]:
+            raise MismatchError("one Dask worker and two have written different labels")
+    seconds = {k: min(several) for k, several in times.items()}
+    return {"documents": n, "seconds": seconds, "all_seconds": times, "ratio": seconds[1] / seconds[2]}
 
 
-def race_classes(plan: Plan, result: dict[str, Any]) -> list[dict[str, Any]]:
-    """The same number of documents in more and more classes; lengths differ a little, so that time is for a character."""
-    rows: list[dict[str, Any]] = []
+def predict_on_workers(arguments: list[str], n_workers: int) -> float:
+    """Time a command on workers that are there already."""
+    with open_workers(None, n_workers=n_workers, memory_limit=free_memory() // n_workers) as client:
+        client.run(load_compiled)
+        command = ["predict", *arguments, "--engine", "dask", "--scheduler", client.scheduler.address]
+        keys = client.security.get_tls_config_for_role("client")  # without them the scheduler lets nobody in
+        names = {"CA_FILE": "ca_file", "CLIENT__CERT": "cert", "CLIENT__KEY": "key"}
+        return run_command(*command, **{f"DASK_DISTRIBUTED__COMM__TLS__{name}": keys[key] for name, key in names.items()})[
+            "seconds"
+        ]
+
+
+def load_compiled() -> None:
+    """Fit and predict a little, so that a worker has loaded compiled code."""
+    source, labels, target = grow_lists(load_reviews(smoke=True), 80, "B-D")
+    gramshift.TransductiveClassifier(preset="best", n_jobs=1).fit(source, labels, target=target).predict(source[:9])
+
+
+def read_labels(folder: Path) -> dict[str, bytes]:
+    """Read what was written for each input, without the records of the run."""
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("*.jsonl"))}
+
+
+def show_workers(found: Row) -> str:
+    """Show documents a second by workers."""
+    lines = [[k, seconds, found["documents"] / seconds] for k, seconds in found["seconds"].items()]
+    return table(f"Dask workers, {found['documents']:,} documents", ("seconds", "documents/s"), lines)
+
+
+def classify_by_sample(plan: Plan) -> Row:
+    """Run ``gramshift classify --sample`` on grown documents."""
+    n, n_sampled, n_source = plan.sampled, max(100, plan.sampled // 20), max(100, plan.sampled // 50)
+    with TemporaryDirectory(prefix="gramshift-bench-") as name:
+        folder = Path(name)
+        source = Grown(plan.reviews, "BD", n_source)
+        say(f"sample: {n} documents into a file")
+        write_documents(folder / "source.jsonl", one_by_one(source), source.labels)
+        write_documents(folder / "target.jsonl", one_by_one(Grown(plan.reviews, "EK", n, seed=1)))
+        say(f"sample: {n_sampled} of them for the fit, then labels for all")
+        command = ["classify", str(folder / "source.jsonl"), "--target", str(folder / "target.jsonl")]
+        command += ["--sample", str(n_sampled), "--memory", f"{LIMIT_MB} MB", "--output", str(folder / "labels.jsonl")]
+        found = run_command(*command)
+    return {"documents": n, "sample": n_sampled, "source_documents": n_source, "limit_mb": LIMIT_MB} | found
+
+
+def show_sample(found: Row) -> str:
+    """Show seconds and megabytes of the command."""
+    title = f"classify --sample {found['sample']:,} --memory {found['limit_mb']:,} MB"
+    return table(title, ("seconds", "peak MB"), [[f"{found['documents']:,} documents", found["seconds"], found["peak_mb"]]])
+
+
+def run_command(*arguments: str, home: Path | None = None, **environment: str) -> dict[str, float]:
+    """Run ``gramshift`` of this tree, or of the folder ``home``, in a process; raise an error if it fails."""
+    home = home or Path(gramshift.__file__).parents[1]
+    command, peak = [sys.executable, "-P", "-c", "from gramshift.commands.entry import run; run()", *arguments], 0
+    path = os.pathsep.join(filter(None, [str(home), os.environ.get("PYTHONPATH")]))
+    with TemporaryFile() as errors:
+        begun = time.perf_counter()
+        with subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=errors, env=os.environ | environment | {"PYTHONPATH": path}
+        ) as process:
+            while process.poll() is None:
+                peak = max(peak, peak_bytes(process.pid))
+                time.sleep(LOOK_S)
+            seconds = time.perf_counter() - begun
+        if process.returncode:
+            errors.seek(0)
+            sys.stderr.write(errors.read().decode(errors="replace"))
+            raise subprocess.CalledProcessError(process.returncode, command)
+    return {"seconds": seconds, "peak_mb": peak / 1e6}
+
+
+def race_classes(plan: Plan) -> list[Row]:
+    """Fit the same number of documents in more and more classes; lengths differ a little, so time is for a character."""
+    rows: list[Row] = []
     for n_classes in CLASSES:
         say(f"classes: {n_classes}, {plan.docs} documents")
-        found = plan.child("classes", plan.docs, n_classes, plan.repeat)
-        found["ns_per_character"] = 1e9 * found["seconds"] / found["characters"]
-        first = rows[0] if rows else found
-        ratio = found["ns_per_character"] / first["ns_per_character"]
+        found = plan.child("classes", n=plan.docs, n_classes=n_classes, repeat=plan.repeat)
+        ratio = found["ns_per_character"] / (rows[0] if rows else found)["ns_per_character"]
         rows.append({"classes": n_classes, "documents": plan.docs, "ratio": ratio} | found)
     return rows
 
 
-MEASURE: dict[str, Callable[[Plan, dict[str, Any]], Any]] = {
-    "rival": race_rival,
-    "paper": race_paper,
-    "growth": grow,
-    "predict": race_predict,
-    "workers": race_workers,
-    "sample": sample,
-    "classes": race_classes,
+def show_classes(rows: list[Row]) -> str:
+    """Show seconds by classes."""
+    columns = ("seconds", "of CPUs", "ns/character", "ratio to 2", "peak MB", "accuracy (%)")
+    keys = ("classes", "seconds", "cpu_s", "ns_per_character", "ratio", "peak_mb", "accuracy_percent")
+    return table(f"classes, {rows[0]['documents']:,} documents", columns, [[row[key] for key in keys] for row in rows])
+
+
+SECTIONS: dict[str, tuple[Callable[[Plan], Any], Callable[[Any], str]]] = {
+    "rival": (race_rival, show_rival),
+    "paper": (race_paper, show_paper),
+    "growth": (grow, show_growth),
+    "predict": (race_predict, show_predict),
+    "workers": (race_workers, show_workers),
+    "sample": (classify_by_sample, show_sample),
+    "classes": (race_classes, show_classes),
 }

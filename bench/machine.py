@@ -1,4 +1,4 @@
-"""What a figure was measured on, and how."""
+"""What figures were measured on, how they are measured, and tables for people."""
 
 import os
 import platform
@@ -15,46 +15,33 @@ PACKAGES = ("numpy", "numba", "scipy", "scikit-learn", "gramshift")
 BEGUN = time.perf_counter()
 
 
-def describe_machine() -> dict[str, Any]:
-    """Processor, cores that we use, memory, and how busy the machine is before we start."""
+def describe() -> dict[str, Any]:
+    """Describe the machine, how busy it is before we start, the versions that matter, and the state of the source."""
     import psutil
 
     from gramshift.runtime.threads import count_threads
 
-    return {
+    machine = {
         "cpu": cpu_model(),
         "cores_used": count_threads(-1),
         "memory_gb": psutil.virtual_memory().total / 1e9,
         "load_before": os.getloadavg()[0],
         "system": f"{platform.system()} {platform.machine()}",
     }
+    versions = {"python": platform.python_version()} | {package: version(package) for package in PACKAGES}
+    return {"machine": machine, "versions": versions, "source": source_state()}
 
 
-def describe_versions() -> dict[str, str]:
-    """Of Python and the packages that matter."""
-    return {"python": platform.python_version()} | {package: version(package) for package in PACKAGES}
-
-
-def dask_keys(client: Any) -> dict[str, str]:
-    """What Dask's configuration needs to let others of this user in, where a scheduler asks for this client's certificate."""
-    keys = client.security.get_tls_config_for_role("client")
-    names = {"ca_file": "ca-file", "cert": "client.cert", "key": "client.key"}
-    return {f"distributed.comm.tls.{name}": keys[key] for key, name in names.items()}
-
-
-def source_state(folders: Sequence[str]) -> str:
-    """A fingerprint of these folders of gramshift: figures from before and after a change do not belong together."""
+def source_state() -> str:
+    """Make a fingerprint of gramshift: figures from before and after a change do not belong together."""
     import gramshift
 
-    home = Path(gramshift.__file__).parent
-    missing = [folder for folder in folders if not (home / folder).is_dir()]
-    assert not missing, f"no such folders of gramshift: {missing}"
-    files = [file for folder in folders for file in sorted((home / folder).rglob("*.py"))]
+    files = sorted(Path(gramshift.__file__).parent.rglob("*.py"))
     return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
 def cpu_model() -> str:
-    """The name that the system gives its processor."""
+    """Return the name that the system gives its processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -63,18 +50,60 @@ def cpu_model() -> str:
     return names[0] if names else platform.processor() or "unknown"
 
 
+def peak_bytes(process: int | str = "self") -> int:
+    """Return the peak of resident memory of a process since its program was loaded; 0 if the system does not say.
+
+    On Linux ru_maxrss will not do: it survives exec and so includes the peak of the process that started this one.
+    """
+    try:
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)
+
+
 def timed(function: Callable[[], Any]) -> tuple[float, Any]:
-    """How long one call takes, and its result."""
+    """Return how long one call takes, and its result."""
     begun = time.perf_counter()
     result = function()
     return time.perf_counter() - begun, result
 
 
 def least_and_median(times: list[float]) -> dict[str, float]:
-    """Two figures for several runs."""
+    """Return two figures for several runs."""
     return {"min_s": min(times), "median_s": median(times)}
 
 
 def say(words: str) -> None:
     """Tell people how far we are, and since when."""
     print(f"{time.perf_counter() - BEGUN:6.1f} s  {words}", file=sys.stderr, flush=True)
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Align columns under a line of names: the first to the left, figures to the right."""
+    cells = [[title, *columns], *([cell(value) for value in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = []
+    for first, *rest in cells:
+        figures = (text.rjust(width) for text, width in zip(rest, widths[1:], strict=True))
+        lines.append("  ".join([first.ljust(widths[0]), *figures]).rstrip())
+    return "\n".join(lines)
+
+
+def cell(value: Any) -> str:
+    """Show three significant figures; a dash for what was not measured."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return str(value)
+    if isinstance(value, int) or abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:#.3g}" if abs(value) >= 0.001 else f"{value:.1e}"
+
+
+def machine_lines(result: dict[str, Any]) -> str:
+    """Show machine and versions."""
+    machine = result["machine"]
+    used = f"{machine['cores_used']} cores used, {machine['memory_gb']:.1f} GB, load before {machine['load_before']:.1f}"
+    versions = ", ".join(f"{name} {number}" for name, number in result["versions"].items()) + f" (source {result['source']})"
+    return f"machine   {machine['cpu']}, {used}\nversions  {versions}"

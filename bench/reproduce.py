@@ -7,11 +7,9 @@ import numpy as np
 
 from bench.child import run_child
 from bench.corpus import NGRAM_RANGE, Texts, normalise
-from bench.machine import describe_machine, describe_versions, say, source_state, timed
+from bench.machine import machine_lines, say, table, timed
 from bench.rivals import ALPHA, GRAMS, N_ADDED, Floats, MismatchError, fit_predict
-from bench.table import machine_lines, table
 
-FOLDERS = ("text", "ngrams", "kernels", "runtime", "grams", "learn", "model", "data", "evaluate")
 PART = ("E-K", "DEK-B")  # one setting of each sort
 COUNTS = {"E-K": 12, "DEK-B": 4}  # how many there are of that sort
 KERNELS = ("presence", "intersection")
@@ -19,10 +17,9 @@ CLOSE = 1e-6
 
 
 def run(texts: Texts, *, smoke: bool, repeat: int) -> dict[str, Any]:
-    """Ours whole; the rival on one setting of each sort with one kernel, and what that comes to for all."""
+    """Run ours whole; the rival on one setting of each sort with one kernel, and what that comes to for all."""
     from gramshift.evaluate.protocol import GROUPS
 
-    source = source_state(FOLDERS)
     codes = (np.arange(len(texts)) * 8 // len(texts) + 1) % 2
     rival, settings = {}, []
     for name in PART:
@@ -30,15 +27,10 @@ def run(texts: Texts, *, smoke: bool, repeat: int) -> dict[str, Any]:
         rival[name], theirs = timed(partial(straightforward, normalise(texts), codes, name))
         settings.append(compare(texts, codes, name, theirs))
     say("gramshift: all settings, two kernels, three methods")
-    task = "settings" if smoke else "reproduce"
-    runs = [run_child(task, texts=texts if smoke else []) for _ in range(1 if smoke else min(repeat, 3))]
+    runs = [run_child("settings", texts=texts)] if smoke else [run_child("reproduce") for _ in range(min(repeat, 3))]
     ours = min(runs, key=lambda one: one["seconds"])
     whole = len(KERNELS) * sum(rival[name] * COUNTS[name] for name in PART)
     return {
-        "benchmark": "reproduce",
-        "machine": describe_machine(),
-        "versions": describe_versions(),
-        "source": source,
         "documents": len(texts),
         "results": 3 * len(KERNELS) * len(GROUPS["all"]),
         "rival_parts_s": rival,
@@ -48,12 +40,11 @@ def run(texts: Texts, *, smoke: bool, repeat: int) -> dict[str, Any]:
         "ratio_extrapolated": whole / ours["seconds"],
         "peak_mb": max(one["peak_mb"] for one in runs),
         "compared": settings,
-        "source_changed": source_state(FOLDERS) != source,
     }
 
 
 def straightforward(texts: Texts, codes: Any, name: str) -> dict[str, Floats]:
-    """One setting by scikit-learn and NumPy, from texts on: plain, adapted and tkc, each from the gram on by itself."""
+    """Compute one setting by scikit-learn and NumPy, from texts on: plain, adapted and tkc, each from the gram on by itself."""
     source, target = (rows(len(texts), letters) for letters in name.split("-"))
     order = np.concatenate([source, target])
     gram = GRAMS["presence"]([texts[i] for i in order])
@@ -77,13 +68,13 @@ def straightforward(texts: Texts, codes: Any, name: str) -> dict[str, Floats]:
 
 
 def rows(n: int, letters: str) -> Any:
-    """Where the documents of these domains stand."""
+    """Return the rows of these domains."""
     size = n // 4
     return np.concatenate([np.arange(size) + size * "BDEK".index(letter) for letter in letters])
 
 
 def compare(texts: Texts, codes: Any, name: str, theirs: dict[str, Floats]) -> dict[str, Any]:
-    """Our scores of that setting must be the rival's."""
+    """Raise an error if our scores of that setting are not the rival's."""
     import gramshift as gs
     from gramshift.evaluate.experiment import Documents, run_settings
     from gramshift.evaluate.protocol import parse_settings
@@ -99,7 +90,7 @@ def compare(texts: Texts, codes: Any, name: str, theirs: dict[str, Floats]) -> d
 
 
 def show(result: dict[str, Any]) -> str:
-    """Tables for people."""
+    """Show tables for people."""
     parts = result["rival_parts_s"]
     body = [
         [f"script, {' and '.join(f'{name} {seconds:.1f} s' for name, seconds in parts.items())}, presence", None, None],

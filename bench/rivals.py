@@ -1,13 +1,16 @@
-"""The same by scikit-learn, NumPy and SciPy: kernel matrices of counted n-grams, and Algorithm 1 of the paper."""
+"""What others would write with scikit-learn, NumPy and SciPy: kernel matrices, Algorithm 1 of the paper, tf-idf."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
-from scipy.sparse import csr_matrix
-from sklearn.feature_extraction.text import CountVectorizer
+from scipy import linalg, sparse
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from threadpoolctl import threadpool_limits
 
 from bench.corpus import NGRAM_RANGE, Texts
 
@@ -15,6 +18,12 @@ Gram = NDArray[np.int64]
 Floats = NDArray[np.float64]
 N_ADDED = 1000
 ALPHA = 1e-5
+VIEWS: tuple[dict[str, Any], ...] = (
+    {"analyzer": "word", "ngram_range": (1, 2)},
+    {"analyzer": "char_wb", "ngram_range": (2, 5)},
+)
+STEPS = 4
+FOLDS = 5
 
 
 class MismatchError(Exception):
@@ -22,33 +31,33 @@ class MismatchError(Exception):
 
 
 def count(texts: Texts, *, binary: bool = False) -> Any:
-    """Documents by n-grams, int64; the texts are normalised already."""
+    """Count n-grams of documents, int64; the texts are normalised already."""
     return CountVectorizer(analyzer="char", ngram_range=NGRAM_RANGE, lowercase=False, binary=binary).fit_transform(texts)
 
 
 def multiply(features: Any) -> Gram:
-    """All inner products of rows, as a full matrix."""
+    """Compute all inner products of rows, as a full matrix."""
     gram: Gram = (features @ features.T).toarray()
     return gram
 
 
 def presence(texts: Texts) -> Gram:
-    """Distinct n-grams that two texts share."""
+    """Count distinct n-grams that two texts share."""
     return multiply(count(texts, binary=True))
 
 
 def spectrum(texts: Texts) -> Gram:
-    """Products of counts."""
+    """Sum products of counts."""
     return multiply(count(texts))
 
 
 def intersection(texts: Texts) -> Gram:
-    """Smaller counts, summed: presence over numbered occurrences."""
+    """Sum smaller counts: presence over numbered occurrences."""
     return multiply(number_occurrences(count(texts)))
 
 
 def number_occurrences(counts: Any) -> Any:
-    """A column for the first, second, ... occurrence of every n-gram: a count of c sets the first c of its columns."""
+    """Make a column for the first, second, ... occurrence of every n-gram: a count of c sets the first c of its columns."""
     most = np.zeros(counts.shape[1], np.int64)
     np.maximum.at(most, counts.indices, counts.data)
     ends = np.cumsum(counts.data)
@@ -56,21 +65,21 @@ def number_occurrences(counts: Any) -> Any:
     number = np.arange(ends[-1]) - np.repeat(ends - counts.data, counts.data)
     columns = np.repeat(first_column[counts.indices], counts.data) + number
     bounds = np.concatenate(([0], ends))[counts.indptr]
-    return csr_matrix((np.ones(columns.size, np.int64), columns, bounds), shape=(counts.shape[0], int(most.sum())))
+    return sparse.csr_matrix((np.ones(columns.size, np.int64), columns, bounds), shape=(counts.shape[0], int(most.sum())))
 
 
 GRAMS: dict[str, Callable[[Texts], Gram]] = {"presence": presence, "intersection": intersection, "spectrum": spectrum}
 
 
 def require_equal(ours: Gram, theirs: Gram, what: str) -> None:
-    """Every cell must be the same."""
+    """Raise an error unless every cell is the same."""
     if ours.dtype != theirs.dtype or not np.array_equal(ours, theirs):
         differ = f"{np.count_nonzero(ours != theirs)} of {ours.size} cells" if ours.shape == theirs.shape else "shapes"
         raise MismatchError(f"{what}: gramshift and scikit-learn differ ({differ}, {ours.dtype} and {theirs.dtype})")
 
 
 def algorithm_1(gram: NDArray[np.int64], codes: NDArray[Any], n_source: int) -> Floats:
-    """Scores of the target documents, which stand after the source, after two rounds; two classes, 0 and 1."""
+    """Score the target documents, which stand after the source, after two rounds; two classes, 0 and 1."""
     diagonal = np.sqrt(np.maximum(np.diagonal(gram), 1))  # a document without n-grams shares none: 0 / 1
     kernel = gram / np.outer(diagonal, diagonal)
     kernel = np.exp(-1 + kernel)
@@ -84,7 +93,7 @@ def algorithm_1(gram: NDArray[np.int64], codes: NDArray[Any], n_source: int) -> 
 
 
 def fit_predict(kernel: Floats, train: NDArray[Any], labels: NDArray[Any], n_source: int) -> Floats:
-    """Kernel ridge regression on +1 and -1."""
+    """Train kernel ridge regression on +1 and -1."""
     system = kernel[np.ix_(train, train)] + ALPHA * np.eye(len(train))
     weights = linalg.solve(system, np.where(labels == 1, 1.0, -1.0), assume_a="pos")
     scores: Floats = kernel[n_source:][:, train] @ weights
@@ -92,7 +101,93 @@ def fit_predict(kernel: Floats, train: NDArray[Any], labels: NDArray[Any], n_sou
 
 
 def label_reviews(n: int) -> tuple[NDArray[np.intp], int]:
-    """Classes of n evenly spread reviews, and how many of them are source: of four domains, each half positive, the last is
-    the target."""
+    """Return classes of n evenly spread reviews, and how many are source: of four domains the last is the target."""
     places = np.arange(n)
     return (places * 8 // n + 1) % 2, n - n // 4
+
+
+class Tfidf:
+    """The source alone is learnt from; the target is only labelled."""
+
+    def fit(self, X: Texts, y: Any, *, target: Texts) -> Self:
+        """Learn and label, as our own classifiers do."""
+        source, found = vectorise(X, target)
+        return self._keep(learn(source, y), found)
+
+    def _keep(self, model: Any, found: Any) -> Self:
+        self.classes_ = model.classes_
+        self.transduction_proba_ = model.predict_proba(found)
+        self.transduction_ = self.classes_[self.transduction_proba_.argmax(axis=1)]
+        return self
+
+
+class BalancedTfidf(Tfidf):
+    """The same with self-training in four steps: of each class, by its share of the source, the surest documents join."""
+
+    def fit(self, X: Texts, y: Any, *, target: Texts) -> Self:
+        """Learn, let documents join that are labelled by the model before, learn again."""
+        source, found = vectorise(X, target)
+        model = learn(source, y)
+        shares = np.array([np.mean(y == label) for label in model.classes_])
+        for step in range(1, STEPS + 1):
+            rows, codes = surest(model.predict_proba(found), np.round(step / (STEPS + 1) * len(target) * shares).astype(int))
+            model = learn(sparse.vstack([source, found[rows]]).tocsr(), np.concatenate([y, model.classes_[codes]]))
+        return self._keep(model, found)
+
+
+def surest(probabilities: Any, quotas: Any) -> tuple[Any, Any]:
+    """Choose rows and classes of the documents that join: of those given to a class the surest, no more than its quota."""
+    codes = probabilities.argmax(axis=1)
+    chosen = []
+    for code, quota in enumerate(quotas):
+        given = np.flatnonzero(codes == code)
+        chosen.append(given[np.argsort(-probabilities[given, code], kind="stable")][:quota])
+    rows = np.concatenate(chosen)
+    return rows, codes[rows]
+
+
+def learn(source: Any, y: Any) -> Any:
+    """Fit logistic regression on one core: vectors are short, and threads that wait for each other take ten times as long."""
+    with threadpool_limits(1):
+        return LogisticRegression(C=10, max_iter=1000).fit(source, y)
+
+
+def vectorise(X: Texts, target: Texts) -> tuple[Any, Any]:
+    """Put the tf-idf of words and of characters side by side, with what the source alone has."""
+    return _vectorise(tuple(X), tuple(target))
+
+
+@lru_cache(maxsize=8)  # both rivals of a cell take the same draws
+def _vectorise(X: tuple[str, ...], target: tuple[str, ...]) -> tuple[Any, Any]:
+    both = [one_view(X, target, view) for view in VIEWS]
+    source, found = (sparse.hstack(parts).tocsr() for parts in zip(*both, strict=True))
+    return source, found
+
+
+def one_view(X: Sequence[str], target: Sequence[str], view: dict[str, Any]) -> tuple[Any, Any]:
+    """Count what two documents have at least, or one where nothing else is left."""
+    vectoriser = TfidfVectorizer(sublinear_tf=True, min_df=2, **view)
+    try:
+        source = vectoriser.fit_transform(X)
+    except ValueError:
+        vectoriser.set_params(min_df=1)
+        source = vectoriser.fit_transform(X)
+    return source, vectoriser.transform(target)
+
+
+def learn_own_labels(texts: Texts, labels: Any) -> Any:
+    """Find which documents are labelled rightly by what others of the same domain teach with their true labels.
+
+    None where a class has fewer documents than there are folds, or all documents have one class.
+    """
+    counts = np.unique(labels, return_counts=True)[1]
+    if len(counts) == 1 or counts.min() < FOLDS:
+        return None
+    right = np.zeros(len(texts), bool)
+    for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(labels, labels):
+        model = Tfidf().fit([texts[i] for i in train], labels[train], target=[texts[i] for i in test])
+        right[test] = model.transduction_ == labels[test]
+    return right
+
+
+RIVALS: dict[str, type[Tfidf]] = {"tfidf": Tfidf, "tfidf balanced": BalancedTfidf}

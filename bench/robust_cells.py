@@ -284,14 +284,15 @@ def load_sets() -> dict[str, Labelled]:
 
 
 def read_lines(folder: Path) -> Labelled:
-    """Read a review per line, each text once."""
+    """Read a review per line, each text once; empty lines are none."""
     found: dict[str, str] = {}
     for label in ("positive", "negative"):
         path = folder / f"{label}.txt"
         if not path.is_file():
             raise CorpusError(f"{path} is not there; robust needs the development data")
-        for line in path.read_text(errors="replace").splitlines():
-            found.setdefault(line, label)
+        for line in path.read_text(errors="replace").split("\n"):
+            if line.strip():
+                found.setdefault(line, label)
     return list(found), np.array(list(found.values()))
 
 

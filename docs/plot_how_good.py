@@ -11,8 +11,6 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from bench.robust_cells import make_cells
-
 IMAGES = Path(__file__).parent / "images"
 TITLES = {
     "video": "reviews of videos, 2 classes",
@@ -33,15 +31,13 @@ FEWEST = 200  # target documents; with fewer nothing is adapted
 
 def group(rows: list[dict[str, Any]]) -> list[tuple[str, str, dict[str, float | None]]]:
     """The means by family and size of the source, of cells with enough target documents."""
-    cells = {cell.name: cell for cell in make_cells()}
     result = []
     for family, title in TITLES.items():
         for size, (low, high) in SIZES.items():
             mine = []
             for row in rows:
-                cell = cells[row["cell"]]
-                n_source = 10**6 if cell.n_source is None else cell.n_source
-                enough = cell.n_target is None or cell.n_target >= FEWEST
+                n_source = 10**6 if row["n_source"] is None else row["n_source"]
+                enough = row["n_target"] is None or row["n_target"] >= FEWEST
                 if row["family"] == family and low < n_source <= high and enough:
                     mine.append(row)
             if not mine:

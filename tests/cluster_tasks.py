@@ -1,4 +1,4 @@
-"""What tests have Dask workers do: a module of its own, because workers import it by name."""
+"""What tests have Dask workers do, and how to reach them: a module of its own, because workers import it by name."""
 
 import os
 import signal
@@ -42,3 +42,10 @@ def wait_for(path, item):
             break
         time.sleep(0.1)
     return item
+
+
+def dask_keys(client):
+    """Return what Dask's configuration needs to reach a scheduler that asks for this client's certificate."""
+    keys = client.security.get_tls_config_for_role("client")
+    names = {"ca_file": "ca-file", "cert": "client.cert", "key": "client.key"}
+    return {f"distributed.comm.tls.{name}": keys[key] for key, name in names.items()}

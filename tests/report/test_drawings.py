@@ -61,24 +61,22 @@ def test_documents_are_counted_by_confidence():
 
 def test_a_histogram_is_stacked_by_class():
     tree = parse(draw_confidence(entries((0.5, "bad"), (0.5, "bad"), (0.5, "good"), (0.97, "good")), CLASSES))
-    (bad,), goods = find(tree, "rect", "c0"), find(tree, "rect", "c1")
-    bottom, top = 190, 16  # of the drawing; the highest bar has 3
-    x, y, width, height = at(bad, "x", "y", "width", "height")
-    unit = (bottom - top) / 3
-    assert (x, width) == (47, pytest.approx(306 / 10 - 2))
-    assert (y, height) == (bottom - 2 * unit, 2 * unit)
-    assert at(goods[0], "x", "y", "height") == [47, bottom - 3 * unit, unit]
-    assert at(goods[1], "x", "y", "height") == [pytest.approx(46 + 9 * 30.6 + 1), bottom - unit, unit]
+    (bad,), (above, alone) = find(tree, "rect", "c0"), find(tree, "rect", "c1")
+    x, y, height = at(bad, "x", "y", "height")
+    unit = height / 2
+    assert at(above, "x", "y", "height") == pytest.approx([x, y - unit, unit])
+    assert at(alone, "y", "height") == pytest.approx([y + unit, unit])
+    assert at(alone, "x")[0] == pytest.approx(x + 9 * (at(bad, "width")[0] + 2))  # the tenth column, with gaps of 2
     assert "50\u202f% to 55\u202f%: 3" in tree[1].text
 
 
 def test_shares_fill_each_bar():
     tree = parse(draw_shares([{"bad": 0.25, "good": 0.75}, {"good": 1.0}], ["plain", "round 1"], CLASSES))
     (bad,), goods = find(tree, "rect", "c0"), find(tree, "rect", "c1")
-    length = 360 - 8 - 78
-    assert at(bad, "x", "width") == [78, length / 4 - 1.5]
-    assert at(goods[0], "x", "width") == [78 + length / 4, length * 3 / 4 - 1.5]
-    assert at(goods[1], "x", "width") == [78, length - 1.5]
+    start, whole = at(goods[1], "x", "width")
+    gap = at(goods[0], "x")[0] - start - at(bad, "width")[0]
+    assert at(bad, "x", "width") == pytest.approx([start, (whole + gap) / 4 - gap])
+    assert at(goods[0], "width") == pytest.approx([(whole + gap) * 3 / 4 - gap])
     assert [one.text for one in find(tree, "text", "inside")] == ["25\u202f%", "75\u202f%", "100\u202f%"]
     assert [one.text for one in find(tree, "text", "side")] == ["plain", "round 1"]
     assert tree[1].text == "plain: bad 25\u202f%, good 75\u202f%; round 1: bad 0\u202f%, good 100\u202f%."
@@ -89,9 +87,9 @@ def test_a_map_keeps_its_proportions():
     tree = parse(draw_map("before", "Before", points, CLASSES))
     circles = list(tree.iter("circle"))
     assert [one.get("class") for one in circles] == ["source c1", "source c0", "target c0"]  # the target on top
-    assert [at(one, "cx", "cy") for one in circles] == [[332, 84], [180, 8], [28, 160]]  # 76 to the unit both ways, y upwards
+    (x1, y1), (x2, y2), (x0, y0) = (at(one, "cx", "cy") for one in circles)
+    assert (x1 - x0) / 4 == (x2 - x0) / 2 == (y0 - y1) == (y0 - y2) / 2 > 0  # the same unit both ways, y upwards
     assert "2 source documents as rings and 1 target documents as dots" in tree[1].text
-    assert tree.get("viewBox") == "0 0 360 168"
     assert len(list(parse(draw_map("a", "b", Map([1.0], [1.0], ["source"], ["bad"]), CLASSES)).iter("circle"))) == 1
 
 
@@ -99,10 +97,11 @@ def test_accuracy_stands_beside_confidence():
     bins = [{"low": 0.5, "high": 0.75, "n": 8, "accuracy": 0.5}, {"low": 0.75, "high": 1.0, "n": 4, "accuracy": 1.0}]
     tree = parse(draw_accuracy(bins))
     first, second = find(tree, "rect", "column")
-    assert at(first, "x", "y", "width", "height") == [47, 103, 151, 87]
-    assert at(second, "x", "y", "width", "height") == [200, 16, 151, 174]
+    (x, y, width, height), (x2, y2, width2, height2) = (at(one, "x", "y", "width", "height") for one in (first, second))
+    assert (height2, y2 + height2, width2) == (2 * height, y + height, width)
+    assert x + width < x2
     (line,) = find(tree, "line", "ideal")
-    assert at(line, "x1", "y1", "x2", "y2") == [46, 103, 352, 16]
+    assert at(line, "y1", "y2") == [y, y2]  # from 50 % to 100 %
     assert [one.text for one in find(tree, "text", "count")] == ["8", "4"]
 
 
@@ -115,9 +114,11 @@ def test_axes_have_a_few_round_numbers(most, expected):
 
 
 def test_the_highest_bar_is_as_high_as_the_plot():
-    drawing = draw_confidence([make_entry(0, label="bad", confidence=0.52)] * 210, CLASSES)
-    bars = [one for one in ElementTree.fromstring(str(drawing)).iter() if one.tag.endswith("rect")]
-    assert [float(one.get("y")) for one in bars] == [16]
+    heights = []
+    for n in (1, 210):
+        drawing = draw_confidence([make_entry(0, label="bad", confidence=0.52)] * n, CLASSES)
+        heights += [at(one, "y", "height") for one in find(parse(drawing), "rect", "c0")]
+    assert heights[0] == heights[1]
 
 
 def test_shapes_are_escaped_and_short():

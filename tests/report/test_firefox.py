@@ -9,24 +9,29 @@ from gramshift.report.page import write_page
 from sample_report import make_contents, make_entry, make_hostile
 
 
-@pytest.fixture
-def firefox(tmp_path):
+@pytest.fixture(scope="module")
+def running(tmp_path_factory):
     path = next(filter(None, map(shutil.which, ("firefox-esr", "firefox"))), None)
     if path is None:
         pytest.skip("no firefox on the path; on Debian: apt-get install firefox-esr")
-    (tmp_path / "profile").mkdir()
-    one = Firefox(path, tmp_path / "profile")
+    one = Firefox(path, tmp_path_factory.mktemp("profile"))
     yield one
     one.close()
-    logged = [event["params"]["text"] for event in one.events if event["method"] == "log.entryAdded"]
-    asked = [event["params"]["request"]["url"] for event in one.events if event["method"] == "network.beforeRequestSent"]
+
+
+@pytest.fixture
+def firefox(running):
+    running.events.clear()
+    yield running
+    logged = [event["params"]["text"] for event in running.events if event["method"] == "log.entryAdded"]
+    asked = [event["params"]["request"]["url"] for event in running.events if event["method"] == "network.beforeRequestSent"]
     assert logged == []
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
 
 
 @pytest.mark.parametrize("width", [1280, 500])
 def test_a_review_by_keys_and_mouse(firefox, tmp_path, width):
-    documents = [make_entry(number, more=[("title", f"Film {number}")]) for number in range(60)]
+    documents = [make_entry(number, id=f"{width}-{number}", more=[("title", f"Film {number}")]) for number in range(60)]
     write_page(tmp_path / "report.html", make_contents(documents, next_command="gramshift classify --force"))
     firefox.open((tmp_path / "report.html").as_uri(), width, 844)
     assert firefox.text("count") == "60 documents"

@@ -20,7 +20,7 @@ import pytest
 
 import cluster_tasks
 import gramshift
-from bench.machine import dask_keys
+from cluster_tasks import dask_keys
 from gramshift.runtime import workers
 from gramshift.runtime.workers import _find_statuses, open_workers, run_tasks
 
