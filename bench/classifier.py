@@ -151,10 +151,10 @@ def stage_times() -> Iterator[dict[str, float]]:
     from gramshift.learn import ridge
     from gramshift.learn.features import GramFeatures
     from gramshift.learn.precondition import Preconditioner
-    from gramshift.model.similarities import StringKernel
+    from gramshift.model.string_kernel import KernelSpec
 
     places: list[tuple[str, Any, str]] = [
-        ("gram", StringKernel, "compute"),
+        ("gram", KernelSpec, "compute"),
         ("descriptions", GramFeatures, "centred"),
         ("factor", Preconditioner, "grow"),
         ("solve", ridge, "conjugate_gradients"),

@@ -29,7 +29,7 @@ from gramshift.model.model_schema import (
 from gramshift.model.ngram_model import NGramModel, NGramPart
 from gramshift.model.settings import PRESETS, Settings
 from gramshift.model.similarities import Reference, refer_to_rows, similarities_of
-from gramshift.model.string_kernel import StringKernel
+from gramshift.model.string_kernel import KernelSpec, StringKernel
 from gramshift.ngrams.table import NGramTable
 from gramshift.runtime.resources import Runtime
 from gramshift.text.corpus import DIGEST
@@ -164,14 +164,14 @@ def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str,
     )
 
 
-def _read_part(kernel: StringKernel, number: int, arrays: dict[str, NDArray[Any]], n_classes: int) -> NGramPart:
+def _read_part(kernel: KernelSpec, number: int, arrays: dict[str, NDArray[Any]], n_classes: int) -> NGramPart:
     """The n-grams of one kernel, checked before anything is looked up in them."""
     mine = {name.removesuffix(f"_{number}"): arrays[name] for name in of_part(number)}
-    weights, worth, (ngram_range, steps) = mine["weights"], mine["worth"], kernel.check_parameters()
+    weights, worth = mine["weights"], mine["worth"]
     if worth.shape[1] not in ((1, n_classes) if n_classes == 2 else (n_classes,)):
         raise ValueError(f"coefficients of n-grams have shape {worth.shape} for {n_classes} classes")
     nodes = {name: mine[name] for name in ("parents", "characters", "features", "alphabet")}
-    table = NGramTable.from_arrays(**nodes, ngram_range=ngram_range, n_features=weights.size)
+    table = NGramTable.from_arrays(**nodes, ngram_range=kernel.ngram_range, n_features=weights.size)
     found = np.zeros(table.n_features, np.bool_)
     found[table.features[table.features >= 0]] = True  # the table has checked that there are no larger ones
     if not found.all():
@@ -180,7 +180,7 @@ def _read_part(kernel: StringKernel, number: int, arrays: dict[str, NDArray[Any]
     if kernel.unit != "word" and words:
         raise ValueError("it has words for n-grams of characters")
     vocabulary = Vocabulary.from_words(words, table.alphabet) if kernel.unit == "word" else None
-    return NGramPart(steps, table, weights, worth, vocabulary)
+    return NGramPart(kernel.steps, table, weights, worth, vocabulary)
 
 
 def read_step(step: dict[str, Any], names: list[Any]) -> dict[str, Any]:
