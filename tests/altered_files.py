@@ -2,19 +2,28 @@
 
 import json
 import zipfile
-from hashlib import sha256
 
-from gramshift.model.archive import HEAD
+from gramshift.model.archive import HEAD, checksum
+
+
+def read_members(path):
+    """Return the bytes of each member of a model file by name."""
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def write_members(path, members, *, compress=zipfile.ZIP_STORED, comment=None):
+    """Write a model file of these members, with a checksum that fits unless another ``comment`` is given."""
+    with zipfile.ZipFile(path, "w", compress) as archive:
+        for name, data in members.items():
+            archive.writestr(zipfile.ZipInfo(name), data, compress)
+        archive.comment = checksum(members) if comment is None else comment
+    return path
 
 
 def rewrite(path, change):
-    """The model file with another head, its checksum put right."""
-    with zipfile.ZipFile(path) as archive:
-        members = {info.filename: archive.read(info) for info in archive.infolist()}
+    """Change the head of a model file, and put its checksum right."""
+    members = read_members(path)
     head = json.loads(members[HEAD])
     change(head)
-    members[HEAD] = json.dumps(head).encode()
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
-        archive.comment = sha256(members[HEAD]).hexdigest().encode()
+    write_members(path, members | {HEAD: json.dumps(head).encode()})

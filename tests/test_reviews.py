@@ -54,6 +54,6 @@ def features(kind, counts):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_cell_differs_from_scikit_learn(kind, reviews, counts):
-    gram = StringKernel(kind, ngram_range=(LO, HI)).compute(reviews, runtime=Runtime(2, tile=TILE))
+    gram = StringKernel(kind, ngram_range=(LO, HI)).parse().compute(reviews, runtime=Runtime(2, tile=TILE))
     matrix = features(kind, counts)
     assert np.array_equal(gram, (matrix @ matrix.T.tocsr()).toarray())

@@ -181,7 +181,7 @@ def test_a_warning_points_to_the_line_that_called_us():
         lambda: kernel.gram(texts),
         lambda: kernel(texts, texts),
         lambda: kernel.fit_transform(texts),
-        lambda: kernel.compute(texts, runtime=Runtime(1)),
+        lambda: kernel.parse().compute(texts, runtime=Runtime(1)),
         lambda: gs.TransductiveClassifier(preset="paper", n_added=1, **weighted).fit(texts, ["x", "y", "x"], target=["abcd"]),
     ]
     for call in calls:

@@ -61,7 +61,7 @@ def test_the_bits_do_not_depend_on_threads_or_tiles(powers, normalize, rectangul
     for n_threads in (1, 3):
         for height, width in [(1, 1), (3, 7), (64, 1), (8, 16), (45, 45)]:
             runtime = Runtime(n_threads, tile=(height, width))
-            assert kernel.compute(*given, runtime=runtime, **options).tobytes() == expected.tobytes()
+            assert kernel.parse().compute(*given, runtime=runtime, **options).tobytes() == expected.tobytes()
 
 
 def test_copies_are_exactly_alike_and_weightless_documents_like_nothing():

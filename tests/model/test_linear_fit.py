@@ -234,7 +234,7 @@ def test_kernels_in_which_single_documents_count_predict_by_texts(options):
 def test_bits_do_not_depend_on_threads(preset):
     """There are as many entries as threads are worth it for, and several chunks for these."""
     source, target = ([f"{one[i % 120]} {two[7 * i % 120]}" for i in range(800)] for one, two in ((X, TARGET), (TARGET, X)))
-    lists = ListedCorpus([*source, *target]).lists(gs.StringKernel(ngram_range=(1, 5)), Runtime(1))
+    lists = ListedCorpus([*source, *target]).lists(gs.StringKernel(ngram_range=(1, 5)).parse(), Runtime(1))
     assert lists.n_entries > WORTH_THREADS
     assert len(lists.chunks) > 1
     results = []

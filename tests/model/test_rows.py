@@ -13,7 +13,6 @@ import gramshift as gs
 from altered_files import rewrite
 from gramshift.errors import FitWarning
 from gramshift.model.archive import ModelFileError, read_archive, write_archive
-from gramshift.model.model_schema import declare_model
 
 RNG = np.random.default_rng(0)
 CENTRES = RNG.normal(size=(2, 8))
@@ -76,7 +75,7 @@ def test_a_model_of_rows_can_be_saved(tmp_path, preset):
 def test_files_whose_rows_do_not_fit_are_refused(tmp_path):
     fit().save(tmp_path / "m.gramshift")
 
-    whole, head = gs.load(tmp_path / "m.gramshift")._fit, read_archive(tmp_path / "m.gramshift", declare_model)
+    whole, head = gs.load(tmp_path / "m.gramshift")._fit, read_archive(tmp_path / "m.gramshift")
     for rows in (whole.model.documents[:-1], whole.model.documents.ravel(), np.full((140, 8), np.nan), np.zeros((140, 0))):
         write_archive(tmp_path / "wrong.gramshift", head[0], head[1] | {"rows": rows})
         with pytest.raises(ModelFileError):

@@ -1,6 +1,4 @@
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -134,17 +132,10 @@ def test_parameters_as_scikit_learn_has_them():
     kernel = StringKernel("spectrum")
     assert kernel.set_params(ngram_range=(1, 2)) is kernel
     assert kernel.ngram_range == (1, 2)
-    with pytest.raises(
-        ValueError, match="StringKernel has no parameter 'ngrams'; it has collapse_whitespace, decay, kind, lowercase"
-    ):
+    with pytest.raises(ValueError, match="Invalid parameter 'ngrams' for estimator StringKernel"):
         kernel.set_params(ngrams=(1, 2))
     assert SVC(kernel=kernel).get_params()["kernel__kind"] == "spectrum"
     assert get_tags(kernel).input_tags.string
-
-
-def test_using_it_does_not_wait_for_scikit_learn():
-    script = "import sys, gramshift; gramshift.StringKernel().gram(['some text']); assert 'sklearn' not in sys.modules"
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
 
 
 def test_a_single_document_where_a_list_is_meant():

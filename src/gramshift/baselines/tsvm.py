@@ -11,7 +11,7 @@ from gramshift.baselines.word_features import count_words, find_words, inverse_f
 from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS, check_ngram_range
 from gramshift.model.similarities import make_similarities
-from gramshift.model.string_kernel import StringKernel
+from gramshift.model.string_kernel import KernelSpec, StringKernel
 
 FIRST = 1e-5  # of the target documents' penalties, doubled from there
 TOLERANCE = 1e-3
@@ -102,8 +102,8 @@ class TransductiveSVM(Baseline):
         return score(features, (state["coefficients"], state["intercepts"]))
 
     def _compare(self, texts: list[str], others: list[str] | None) -> Floats:
-        kernel: StringKernel = make_similarities(self.kernel, self.ngram_range).kernels[0]
-        gram: Floats = kernel.gram(texts, others, normalize=True)
+        kernel: KernelSpec = make_similarities(self.kernel, self.ngram_range).kernels[0]
+        gram: Floats = kernel.compute(texts, others, normalize=True)
         return gram
 
 

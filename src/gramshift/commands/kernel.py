@@ -46,7 +46,7 @@ def write_kernel(
         parse_bytes(memory, name="--memory")
     options = {"normalize": normalize, "memory_limit": memory, "n_jobs": n_jobs, **parameters}
     kernel = StringKernel(kind, ngram_range=ngram_range, **options)
-    kernel.check_parameters()
+    kernel.parse()
     documents = read_lines(source, encoding=encoding, naming=as_option)
     n = len(documents)
     say(f"{n} documents, {sum(map(len, documents))} characters; {output} will take {human(8 * n * n)}")

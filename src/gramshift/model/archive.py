@@ -1,14 +1,14 @@
-"""One file of JSON and arrays: checksummed, written at once or not at all, read without trusting it.
+"""One file of JSON and NumPy's arrays: checksummed, written at once or not at all, read without trusting it.
 
-Members are stored, not compressed, so that a small file cannot unfold into a large one. Nothing is unpickled, and nothing is
-unpacked to disk.
+It is an archive that ``np.load`` reads too. Our own reader is stricter: members are stored, not compressed, and an array is as
+large as its bytes before memory is taken for it, so that a small file cannot unfold into a large one. Nothing is unpickled,
+and nothing is unpacked to disk.
 """
 
 import io
 import json
 import os
 import zipfile
-from collections.abc import Callable
 from contextlib import nullcontext
 from hashlib import sha256
 from typing import Any, BinaryIO
@@ -18,10 +18,11 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError, MemoryLimitError
+from gramshift.model.model_schema import declare_model
 from gramshift.runtime.door import open_regular, parse_json, size_of
 from gramshift.runtime.memory import free_memory, human
 from gramshift.runtime.replacing import replaced_file
-from gramshift.runtime.schema import Array, SchemaError, Sizes, check_names
+from gramshift.runtime.schema import SchemaError, Sizes, check_names
 
 HEAD = "model.json"
 MOST_MEMBERS = 1000  # 64 kernels have 8 arrays each, and there are 20 others
@@ -37,30 +38,34 @@ Writable = str | os.PathLike[str] | BinaryIO
 
 
 def write_archive(path: Writable, head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    """``head`` must be fit for JSON; the checksums of the arrays are added to it."""
-    members = {f"{name}.npy": _to_bytes(array) for name, array in arrays.items()}
-    checksums = {name: sha256(data).hexdigest() for name, data in members.items()}
-    text = json.dumps(head | {"checksums": checksums}, ensure_ascii=True, allow_nan=False, indent=1, default=_plain).encode()
+    """Write a head, which must be fit for JSON, and arrays; the comment of the archive is the checksum of them all."""
+    text = json.dumps(head, ensure_ascii=True, allow_nan=False, indent=1, default=_plain).encode()
+    members = {HEAD: text} | {f"{name}.npy": _to_bytes(array) for name, array in arrays.items()}
     opened = replaced_file(path) if isinstance(path, (str, os.PathLike)) else nullcontext(path)
     with opened as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-        for name, data in {HEAD: text, **members}.items():
+        for name, data in members.items():
             archive.writestr(zipfile.ZipInfo(name), data)
-        archive.comment = sha256(text).hexdigest().encode()
+        archive.comment = checksum(members)
 
 
-Declare = Callable[[dict[str, Any], Sizes], dict[str, Array]]
-"""The arrays that a file with this head must have; an error if the head itself is not what it should be."""
+def checksum(members: dict[str, bytes]) -> bytes:
+    """Compute the checksum of all members: their names, sizes and bytes, in order."""
+    total = sha256()
+    for name, data in members.items():
+        total.update(f"{name}\0{len(data)}\0".encode("utf-8", "surrogatepass"))
+        total.update(data)
+    return total.hexdigest().encode()
 
 
-def read_archive(path: str | os.PathLike[str], declare: Declare) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The head and the arrays, if all of them are what they are declared to be."""
+def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the head and the arrays, if all of them are what they are declared to be."""
     with open_regular(path, follow=True) as file:
         size = size_of(file)
         if size > (free := free_memory()):
             raise MemoryLimitError(f"{path} has {human(size)}, and {human(free)} of memory are free; it is read as a whole")
         try:
             with zipfile.ZipFile(file) as archive:
-                return _read(archive, declare, file_size=size)
+                return _read(archive, file_size=size)
         except (ModelFileError, SchemaError) as error:
             raise ModelFileError(f"{path} is not a Gramshift model that can be trusted: {error}") from None
         except MemoryError:
@@ -71,26 +76,22 @@ def read_archive(path: str | os.PathLike[str], declare: Declare) -> tuple[dict[s
             raise ModelFileError(f"{path} is not a whole Gramshift model ({error}); save it again") from None
 
 
-def _read(archive: zipfile.ZipFile, declare: Declare, *, file_size: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _read(archive: zipfile.ZipFile, *, file_size: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     infos = archive.infolist()
     _check_members(infos, file_size)
-    if HEAD not in archive.NameToInfo:
+    members = {info.filename: archive.read(info) for info in infos}
+    if HEAD not in members:
         raise ModelFileError(f"it lacks {HEAD!r}")
-    text = archive.read(HEAD)
-    if sha256(text).hexdigest().encode() != archive.comment:
-        raise ModelFileError(f"the checksum of {HEAD} is wrong: it was altered")
-    head = parse_json(text)
-    if not isinstance(head, dict) or not isinstance(head.get("checksums"), dict):
-        raise ModelFileError(f"{HEAD} is not what a model has")
+    if checksum(members) != archive.comment:
+        raise ModelFileError("its checksum is wrong: it was altered")
+    head = parse_json(members[HEAD])
     sizes: Sizes = {}
-    declared, arrays = declare(head, sizes), {}
-    check_names([f"{name}.npy" for name in declared] + [HEAD], [info.filename for info in infos])
-    for name, member in declared.items():
-        data = archive.read(f"{name}.npy")
-        if sha256(data).hexdigest() != head["checksums"].get(f"{name}.npy"):
-            raise ModelFileError(f"the checksum of {name}.npy is wrong: it was altered")
-        arrays[name] = _from_bytes(data, name)
-        member.check(name, arrays[name], sizes)
+    arrays: dict[str, NDArray[Any]] = {}
+    declared = declare_model(head, sizes)
+    check_names([HEAD, *(f"{name}.npy" for name in declared)], members)
+    for name, one in declared.items():
+        arrays[name] = _from_bytes(members.pop(f"{name}.npy"), name)
+        one.check(name, arrays[name], sizes)
     return head, arrays
 
 

@@ -28,9 +28,8 @@ def find_blank(given: FitInput, similarities: Similarities, *, adapt: bool) -> N
     for _ in range(1 + adapt):
         waiting = np.flatnonzero(is_blank)
         for kernel in similarities.kernels:
-            (shortest, _), _ = kernel.check_parameters()
             forms = kernel.prepare(given.texts.corpus)
-            is_blank[_find_sharing(forms, np.flatnonzero(is_blank).tolist(), known.tolist(), shortest)] = False
+            is_blank[_find_sharing(forms, np.flatnonzero(is_blank).tolist(), known.tolist(), kernel.ngram_range[0])] = False
         known = waiting[~is_blank[waiting]]
     return is_blank
 

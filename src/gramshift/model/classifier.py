@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from gramshift.errors import FitWarning, InputError
 from gramshift.learn.selection import choose_classes
+from gramshift.model.archive import ModelFileError, read_archive
 from gramshift.model.diagnosis import find_warnings
 from gramshift.model.fit import fit_exact
 from gramshift.model.fitted import Fit
@@ -28,7 +29,7 @@ from gramshift.model.inputs import (
 from gramshift.model.labels import weigh_documents
 from gramshift.model.predictor import Predictor
 from gramshift.model.presenting import Presented
-from gramshift.model.saving import parameters_from_json, read_fit, read_model
+from gramshift.model.saving import parameters_from_json, read_fit
 from gramshift.model.settings import Settings, check_verbose, copy_kernel, kernel_is_rows
 from gramshift.model.similarities import Similarities, similarities_of
 from gramshift.model.string_kernel import StringKernel
@@ -325,16 +326,6 @@ def fit_on_gram(
     classifier._keep(fit_exact(settings, parameters, similarities, given, runtime, gram=gram, calibrate=calibrate))
 
 
-def _rebuild(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TransductiveClassifier:
-    """The classifier that a file holds."""
-    classifier = TransductiveClassifier(**parameters_from_json(head["parameters"]))
-    given = {name: value for name, value in classifier.get_params(deep=False).items() if name != "verbose"}
-    classifier._keep(read_fit(given, head, arrays))
-    if "rows" in arrays:
-        classifier.n_features_in_ = arrays["rows"].shape[1]
-    return classifier
-
-
 def load(path: str | os.PathLike[str]) -> TransductiveClassifier:
     """Read a model file that ``save`` wrote; the classifier predicts the same, to the last bit."""
     return load_with_head(path)[0]
@@ -342,4 +333,15 @@ def load(path: str | os.PathLike[str]) -> TransductiveClassifier:
 
 def load_with_head(path: str | os.PathLike[str]) -> tuple[TransductiveClassifier, dict[str, Any]]:
     """Read a model file, and return also what it says of itself."""
-    return read_model(path, _rebuild)
+    head, arrays = read_archive(path)
+    try:
+        classifier = TransductiveClassifier(**parameters_from_json(head["parameters"]))
+        given = {name: value for name, value in classifier.get_params(deep=False).items() if name != "verbose"}
+        classifier._keep(read_fit(given, head, arrays))
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever a made-up file leads to, it is the file's fault
+        raise ModelFileError(f"{path} is not a Gramshift model that can be trusted: {error}") from error
+    if "rows" in arrays:
+        classifier.n_features_in_ = arrays["rows"].shape[1]
+    return classifier, head

@@ -17,7 +17,7 @@ from gramshift.learn.shares import measure_drift
 from gramshift.learn.solvers import Solver
 from gramshift.model.inputs import ListedCorpus
 from gramshift.model.similarities import Similarities
-from gramshift.model.string_kernel import StringKernel
+from gramshift.model.string_kernel import KernelSpec
 from gramshift.ngrams.feature_lists import FeatureLists
 from gramshift.ngrams.sorted_ngrams import Run
 from gramshift.runtime.resources import Runtime
@@ -82,7 +82,7 @@ class LinearDescriber:
     ) -> None:
         """``run`` does short pieces of work, by default on threads that are started for each; ``weights`` are of documents."""
         self.weights = weights
-        self._kernels: list[StringKernel] = similarities.kernels
+        self._kernels: list[KernelSpec] = similarities.kernels
         self._run: Run = run or runtime.run
         self._documents, self._runtime, self._alpha, self._bias = documents, runtime, alpha, bias
         self.by_labels = similarities.by_classes
@@ -121,7 +121,7 @@ class LinearDescriber:
             weights=self.weights,
         )
 
-    def _describe(self, kernel: StringKernel, labelling: Labelling, across: bool) -> LinearPart:
+    def _describe(self, kernel: KernelSpec, labelling: Labelling, across: bool) -> LinearPart:
         lists, run = self._documents.lists(kernel, self._runtime), self._run
         weighting = weigh_by(kernel, labelling, across=across)
         weights, alone = weigh_lists(lists, weighting, len(labelling), run)
@@ -129,7 +129,7 @@ class LinearDescriber:
         return LinearPart(lists, weights, own, one_over_root(own + lists.own_values(weights, run=run)))
 
 
-def compare_plainly(kernel: StringKernel, documents: ListedCorpus, runtime: Runtime, rows: Rows) -> Floats:
+def compare_plainly(kernel: KernelSpec, documents: ListedCorpus, runtime: Runtime, rows: Rows) -> Floats:
     """The similarities of some documents, which ascend, to each other, with every n-gram counting alike."""
     lists = documents.lists(kernel, runtime)
     own = lists.unshared + lists.own_values(lists.times.astype(np.float64), run=runtime.run)
@@ -138,7 +138,7 @@ def compare_plainly(kernel: StringKernel, documents: ListedCorpus, runtime: Runt
     return np.vstack(list(few.rows(np.arange(len(rows)))))
 
 
-def weigh_by(kernel: StringKernel, labelling: Labelling, *, across: bool = False) -> Weighting | None:
+def weigh_by(kernel: KernelSpec, labelling: Labelling, *, across: bool = False) -> Weighting | None:
     """How the kernel weighs n-grams by the domains and classes of documents; None if it does not."""
     powers = kernel.powers
     if powers is None:

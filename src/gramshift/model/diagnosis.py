@@ -23,7 +23,7 @@ from gramshift.model.fit import fit_exact
 from gramshift.model.fitted import Fit
 from gramshift.model.inputs import FitInput
 from gramshift.model.similarities import Reference, Similarities
-from gramshift.model.string_kernel import StringKernel
+from gramshift.model.string_kernel import KernelSpec
 from gramshift.runtime.resources import Runtime
 
 FEWEST, ENOUGH = 20, 50  # documents of each domain: fewer tell nothing
@@ -138,9 +138,9 @@ def measure_separability(fit: Fit) -> float | None:
 def _compare(similarities: Similarities, reference: Reference, rows: Rows) -> NDArray[np.float64]:
     """The similarities of some documents of a fit to each other, by the first kernel, with every n-gram counting alike."""
     kernel = similarities.kernels[0]
-    if isinstance(kernel, StringKernel):
+    if isinstance(kernel, KernelSpec):
         some = [reference.documents[row] for row in rows.tolist()]
-        gram: NDArray[np.float64] = kernel.gram(some, normalize=True)
+        gram: NDArray[np.float64] = kernel.compute(some, normalize=True)
         return gram
     some_rows = _take(reference.documents, rows)
     return Similarities([kernel], similarities.n_jobs).average(some_rows, {}, Runtime(similarities.n_jobs))[0]
@@ -149,7 +149,7 @@ def _compare(similarities: Similarities, reference: Reference, rows: Rows) -> ND
 def check_scale(fit: Fit) -> list[str]:
     """Warn, in words, of a kernel of the user's by which nearly all documents are equal, or nearly none are alike."""
     similarities, documents = fit.model.similarities, fit.model.documents
-    if similarities is None or all(isinstance(one, StringKernel) for one in similarities.kernels) or len(documents) < ENOUGH:
+    if similarities is None or all(isinstance(one, KernelSpec) for one in similarities.kernels) or len(documents) < ENOUGH:
         return []
     rows = np.linspace(0, len(documents) - 1, min(SOME, len(documents))).astype(np.intp)
     gram, _ = similarities.average(_take(documents, rows), {}, Runtime(similarities.n_jobs))

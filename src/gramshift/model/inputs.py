@@ -18,7 +18,7 @@ from gramshift.learn.leaves.cells import find_faults
 from gramshift.learn.rounds import RandomLabels
 from gramshift.model.labels import as_labels, encode_labels, find_alike, is_missing
 from gramshift.model.settings import Settings, given_proportions
-from gramshift.model.string_kernel import StringKernel
+from gramshift.model.string_kernel import KernelSpec
 from gramshift.ngrams.feature_lists import FeatureLists, build_lists
 from gramshift.ngrams.sorted_ngrams import sort_ngrams
 from gramshift.runtime.memory import give_back
@@ -59,21 +59,21 @@ class ListedCorpus:
     def __len__(self) -> int:
         return len(self.corpus)
 
-    def encode(self, kernel: StringKernel) -> Encoded:
+    def encode(self, kernel: KernelSpec) -> Encoded:
         """The documents as the kernel takes n-grams from them."""
         return encode(kernel.prepare(self.corpus))
 
-    def lists(self, kernel: StringKernel, runtime: Runtime) -> FeatureLists:
+    def lists(self, kernel: KernelSpec, runtime: Runtime) -> FeatureLists:
         """Which documents have which n-grams."""
-        key, (ngram_range, _) = self._key(kernel), kernel.check_parameters()
+        key = self._key(kernel)
         if key not in self._found:
             encoded = self.encode(kernel)
-            ngrams = sort_ngrams(encoded, clip_range(encoded, kernel.kind, ngram_range), keep=False)
+            ngrams = sort_ngrams(encoded, clip_range(encoded, kernel.kind, kernel.ngram_range), keep=False)
             self._found[key] = build_lists(ngrams, kind=kernel.kind, run=partial(runtime.run, stage="index"))
             give_back()
         return self._found[key]
 
-    def take_lists(self, kernel: StringKernel, runtime: Runtime) -> FeatureLists:
+    def take_lists(self, kernel: KernelSpec, runtime: Runtime) -> FeatureLists:
         """The same for the last time in a fit."""
         lists = self.lists(kernel, runtime)
         if not self._keep:
@@ -88,9 +88,8 @@ class ListedCorpus:
         return self._part[1]
 
     @staticmethod
-    def _key(kernel: StringKernel) -> Any:
-        ngram_range, steps = kernel.check_parameters()
-        return steps, kernel.unit, ngram_range, kernel.kind
+    def _key(kernel: KernelSpec) -> Any:
+        return kernel.steps, kernel.unit, kernel.ngram_range, kernel.kind
 
 
 @dataclass(frozen=True)

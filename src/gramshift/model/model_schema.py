@@ -38,7 +38,6 @@ MODEL_HEAD = Record(
         "format_version": Number(FORMAT_VERSION, FORMAT_VERSION, whole=True),
         "versions": Record({}, others=Text(100)),
         "saved": Text(100),
-        "checksums": Record({}, others=Text(64)),
         "classes": Record({"dtype": Text(20), "values": Listed(Anything(), "classes", MOST_CLASSES)}),
         "parameters": Record({}, others=Plain()),
         "settings": Record({}, others=Plain()),
@@ -86,8 +85,14 @@ def of_part(number: int) -> dict[str, Array]:
     return {f"{name}_{number}": array for name, array in arrays.items()} | strings("word", f"words {number}", f"_{number}")
 
 
-def declare_model(head: dict[str, Any], sizes: Sizes) -> dict[str, Array]:
-    """The arrays that a file must have, if its head is that of a classifier."""
+def declare_model(head: Any, sizes: Sizes) -> dict[str, Array]:
+    """Return the arrays that a file with this head must have, if it is one that this version reads."""
+    if not isinstance(head, dict) or head.get("format") != FORMAT:
+        raise SchemaError("it does not call itself a Gramshift model")
+    if head.get("format_version") != FORMAT_VERSION:
+        found, versions = str(head.get("format_version"))[:20], head.get("versions")
+        made_by = str(versions.get("gramshift"))[:20] if isinstance(versions, dict) else "another version"
+        raise SchemaError(f"it has format {found}, made by gramshift {made_by}; this one reads {FORMAT_VERSION}")
     MODEL_HEAD.check("model.json", head, sizes)
     return arrays_of(head)
 

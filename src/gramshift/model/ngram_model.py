@@ -14,7 +14,7 @@ from gramshift.learn.labelling import Labelling
 from gramshift.learn.ridge import Fitted, is_mirrored
 from gramshift.model.describers import one_over_root, weigh_by, weigh_lists
 from gramshift.model.inputs import ListedCorpus
-from gramshift.model.string_kernel import StringKernel
+from gramshift.model.string_kernel import KernelSpec
 from gramshift.ngrams.table import NGramTable, build_table
 from gramshift.runtime.memory import give_back
 from gramshift.runtime.resources import Runtime
@@ -192,7 +192,7 @@ def _descending(part: NGramPart, nodes: NDArray[np.int64], values: Floats) -> It
 
 
 def make_ngram_model(
-    kernels: Sequence[StringKernel],
+    kernels: Sequence[KernelSpec],
     documents: ListedCorpus,
     scales: Sequence[Floats],
     labelling: Labelling,
@@ -205,19 +205,18 @@ def make_ngram_model(
     """
     parts = []
     for kernel, scale in zip(kernels, scales, strict=True):
-        ngram_range, steps = kernel.check_parameters()
         chosen, weights, worth = _choose(kernel, documents, scale, labelling, fitted, runtime)
         give_back()  # lists that were let go of take more than all that follows
-        table, vocabulary = build_table(documents.encode(kernel), *chosen, ngram_range), None
+        table, vocabulary = build_table(documents.encode(kernel), *chosen, kernel.ngram_range), None
         if kernel.unit == "word":
-            words = documents.corpus.words(steps)
+            words = documents.corpus.words(kernel.steps)
             vocabulary = Vocabulary.from_words([words[point] for point in table.alphabet.tolist()], table.alphabet)
-        parts.append(NGramPart(steps, table, weights, worth, vocabulary))
+        parts.append(NGramPart(kernel.steps, table, weights, worth, vocabulary))
     return NGramModel(parts, fitted.intercepts, runtime.n_jobs)
 
 
 def _choose(
-    kernel: StringKernel, documents: ListedCorpus, scale: Floats, labelling: Labelling, fitted: Fitted, runtime: Runtime
+    kernel: KernelSpec, documents: ListedCorpus, scale: Floats, labelling: Labelling, fitted: Fitted, runtime: Runtime
 ) -> tuple[tuple[NDArray[Any], NDArray[Any], NDArray[Any]], Floats, Floats]:
     """Where the features that weigh something stand in the texts, what they weigh, and what they are worth."""
     lists, mirrored, run = documents.take_lists(kernel, runtime), is_mirrored(fitted.coefficients), runtime.run

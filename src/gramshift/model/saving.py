@@ -1,8 +1,7 @@
 """Saving a fitted classifier, and loading it without running anything that the file says."""
 
-import os
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import pairwise
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from gramshift.errors import InputError, InputTypeError
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.rounds import Calibration
-from gramshift.model.archive import ModelFileError, Writable, read_archive, write_archive
+from gramshift.model.archive import Writable, write_archive
 from gramshift.model.blank import without_domain
 from gramshift.model.fitted import Fit, Model, read_told, told_to_json
 from gramshift.model.model_schema import (
@@ -25,16 +24,14 @@ from gramshift.model.model_schema import (
     MOST_PARTS,
     OF_THE_MACHINE,
     arrays_of,
-    declare_model,
     of_part,
 )
 from gramshift.model.ngram_model import NGramModel, NGramPart
 from gramshift.model.settings import PRESETS, Settings
 from gramshift.model.similarities import Reference, refer_to_rows, similarities_of
-from gramshift.model.string_kernel import StringKernel
+from gramshift.model.string_kernel import KernelSpec, StringKernel
 from gramshift.ngrams.table import NGramTable
 from gramshift.runtime.resources import Runtime
-from gramshift.runtime.schema import Array, Sizes
 from gramshift.text.corpus import DIGEST
 from gramshift.text.words import Vocabulary
 
@@ -42,7 +39,6 @@ LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
 COUNTS = ("added", "labels", "class_prior")  # of the history, by class
 NUMBERS = {f"<{kind}{size}" for kind in "iuf" for size in (2, 4, 8)} | {"|i1", "|u1", "|b1"}
 SWITCHES = ("normalize", "strip", "lowercase", "collapse_whitespace")  # of a kernel
-Rebuild = Callable[[dict[str, Any], dict[str, NDArray[Any]]], Any]
 LABEL_CHARACTERS = 2**26  # of all classes, each as long as the longest: NumPy's arrays of strings take four bytes for each
 
 
@@ -116,28 +112,6 @@ def _arrays_of_part(part: NGramPart) -> dict[str, NDArray[Any]]:
     return nodes | {"weights": part.weights, "worth": part.coefficients, "word_bytes": word_bytes, "word_ends": word_ends}
 
 
-def read_model(path: str | os.PathLike[str], rebuild: Rebuild) -> tuple[Any, dict[str, Any]]:
-    """Return what ``rebuild`` makes of the head and the arrays of a model file, and the head, if the file can be trusted."""
-    head, arrays = read_archive(path, _declare)
-    try:
-        return rebuild(head, arrays), head
-    except MemoryError:
-        raise
-    except Exception as error:  # whatever a made-up file leads to, it is the file's fault
-        raise ModelFileError(f"{path} is not a Gramshift model that can be trusted: {error}") from error
-
-
-def _declare(head: dict[str, Any], sizes: Sizes) -> dict[str, Array]:
-    """Return the arrays that a file with this head must have, if it is one of a model that this version reads."""
-    if head.get("format") != FORMAT:
-        raise ModelFileError("it does not call itself a Gramshift model")
-    if head.get("format_version") != FORMAT_VERSION:
-        found, versions = str(head.get("format_version"))[:20], head.get("versions")
-        made_by = str(versions.get("gramshift"))[:20] if isinstance(versions, dict) else "another version"
-        raise ModelFileError(f"it has format {found}, made by gramshift {made_by}; this one reads {FORMAT_VERSION}")
-    return declare_model(head, sizes)
-
-
 def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Fit:
     """What a file holds, if all of it goes together; ``parameters`` are those of its classifier."""
     held = parameters_from_json(head["settings"])
@@ -190,14 +164,14 @@ def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str,
     )
 
 
-def _read_part(kernel: StringKernel, number: int, arrays: dict[str, NDArray[Any]], n_classes: int) -> NGramPart:
+def _read_part(kernel: KernelSpec, number: int, arrays: dict[str, NDArray[Any]], n_classes: int) -> NGramPart:
     """The n-grams of one kernel, checked before anything is looked up in them."""
     mine = {name.removesuffix(f"_{number}"): arrays[name] for name in of_part(number)}
-    weights, worth, (ngram_range, steps) = mine["weights"], mine["worth"], kernel.check_parameters()
+    weights, worth = mine["weights"], mine["worth"]
     if worth.shape[1] not in ((1, n_classes) if n_classes == 2 else (n_classes,)):
         raise ValueError(f"coefficients of n-grams have shape {worth.shape} for {n_classes} classes")
     nodes = {name: mine[name] for name in ("parents", "characters", "features", "alphabet")}
-    table = NGramTable.from_arrays(**nodes, ngram_range=ngram_range, n_features=weights.size)
+    table = NGramTable.from_arrays(**nodes, ngram_range=kernel.ngram_range, n_features=weights.size)
     found = np.zeros(table.n_features, np.bool_)
     found[table.features[table.features >= 0]] = True  # the table has checked that there are no larger ones
     if not found.all():
@@ -206,7 +180,7 @@ def _read_part(kernel: StringKernel, number: int, arrays: dict[str, NDArray[Any]
     if kernel.unit != "word" and words:
         raise ValueError("it has words for n-grams of characters")
     vocabulary = Vocabulary.from_words(words, table.alphabet) if kernel.unit == "word" else None
-    return NGramPart(steps, table, weights, worth, vocabulary)
+    return NGramPart(kernel.steps, table, weights, worth, vocabulary)
 
 
 def read_step(step: dict[str, Any], names: list[Any]) -> dict[str, Any]:

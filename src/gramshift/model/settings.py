@@ -195,7 +195,7 @@ def check_kernel(kernel: Any) -> None:
         if one is not kernel and kernel_is_rows(one):
             raise InputError("kernel='rows' cannot stand in a list: put all numbers of a document into one row")
         if isinstance(one, StringKernel):
-            one.check_parameters()
+            one.parse()
             continue
         is_named = isinstance(one, str) and one in (*KERNELS, WORDS, ROWS, PRECOMPUTED)
         if not is_named and (isinstance(one, type) or not callable(one)):

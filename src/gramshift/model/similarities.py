@@ -1,6 +1,6 @@
 """Comparing documents by whatever the user named as kernel: always similarities, 1 for a document with itself."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from gramshift.kernels.weighting import Powers
 from gramshift.learn.features import GramFeatures, compact, normalize_gram
 from gramshift.model.inputs import check_gram, check_rows
 from gramshift.model.settings import WORD_RANGE, WORDS, Settings, check_kernel, kernel_is_precomputed, kernel_is_rows
-from gramshift.model.string_kernel import StringKernel
+from gramshift.model.string_kernel import KernelSpec, StringKernel
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import count_threads
 from gramshift.text.corpus import Corpus
@@ -60,7 +60,7 @@ class Similarities:
     @property
     def by_counts(self) -> bool:
         """Whether all kernels are sums over shared n-grams."""
-        return all(isinstance(kernel, StringKernel) and kernel.counts for kernel in self.kernels)
+        return all(isinstance(kernel, KernelSpec) and kernel.counts for kernel in self.kernels)
 
     @property
     def by_classes(self) -> bool:
@@ -78,32 +78,27 @@ class Similarities:
         ours = self.by_counts and len(self.weighted()) == len(self.kernels)
         return ours and all(powers.classes > 0 or powers.consistency > 0 for _, powers in self.weighted())
 
-    def weighted(self) -> list[tuple[StringKernel, Powers]]:
+    def weighted(self) -> list[tuple[KernelSpec, Powers]]:
         """The kernels whose n-grams have weights, and what these are made of."""
-        ours = [kernel for kernel in self.kernels if isinstance(kernel, StringKernel)]
+        ours = [kernel for kernel in self.kernels if isinstance(kernel, KernelSpec)]
         return [(kernel, powers) for kernel in ours if (powers := kernel.powers) is not None]
 
     def across_domains(self) -> "Similarities":
-        """The same kernels with n-grams that have weights counting by how evenly they are spread over the domains too."""
-        powers = {id(kernel): vars(one) | {"consistency": max(1.0, one.consistency)} for kernel, one in self.weighted()}
-        kernels = [
-            StringKernel(**one.get_params() | {"weighting": powers[id(one)]}) if id(one) in powers else one
-            for one in self.kernels
-        ]
-        return Similarities(kernels, self.n_jobs)
+        """Return the same kernels, with weights that also count how evenly n-grams are spread over the domains."""
+        return self._with_powers(lambda powers: replace(powers, consistency=max(1.0, powers.consistency)))
 
     def without_weights(self) -> "Similarities":
-        """The same kernels with every n-gram counting alike."""
-        kernels = [
-            StringKernel(**one.get_params() | {"weighting": None}) if isinstance(one, StringKernel) else one
-            for one in self.kernels
-        ]
-        return Similarities(kernels, self.n_jobs)
+        """Return the same kernels with every n-gram counting alike."""
+        return self._with_powers(lambda powers: None)
+
+    def _with_powers(self, change: Callable[[Powers], Powers | None]) -> "Similarities":
+        weighted = {id(kernel): replace(kernel, powers=change(powers)) for kernel, powers in self.weighted()}
+        return replace(self, kernels=[weighted.get(id(kernel), kernel) for kernel in self.kernels])
 
     @property
     def n_lengths(self) -> int:
         """How many lengths of n-grams our kernels have together, at least 1."""
-        ranges = [one.ngram_range for one in self.kernels if isinstance(one, StringKernel)]
+        ranges = [one.ngram_range for one in self.kernels if isinstance(one, KernelSpec)]
         return max(1, sum(1 + high - low for low, high in ranges))
 
     @property
@@ -113,7 +108,7 @@ class Similarities:
 
     def takes_rows(self, X: Any) -> bool:
         """Whether X is to be read as rows of numbers: for functions of the user's, unless it holds texts."""
-        if any(isinstance(kernel, StringKernel) for kernel in self.kernels):
+        if any(isinstance(kernel, KernelSpec) for kernel in self.kernels):
             return False
         shape = getattr(X, "shape", None)
         if shape is not None:
@@ -134,7 +129,7 @@ class Similarities:
 
     def refer_to(self, documents: Any, groups: Mapping[str, Any]) -> Reference:
         """The reference to these documents, where they have not been compared with each other."""
-        functions = [(place, kernel) for place, kernel in enumerate(self.kernels) if not isinstance(kernel, StringKernel)]
+        functions = [(place, kernel) for place, kernel in enumerate(self.kernels) if not isinstance(kernel, KernelSpec)]
         return Reference(documents, groups, {place: _self_values(kernel, documents) for place, kernel in functions})
 
     def describe(self, documents: Sequence[Any], reference: Reference, *, adapt: bool) -> GramFeatures:
@@ -142,8 +137,8 @@ class Similarities:
         total: Floats = np.zeros((0, 0))
         for place, kernel in enumerate(self.kernels):
             others = reference.documents
-            if isinstance(kernel, StringKernel):
-                values = kernel.gram(documents, others, normalize=True, **reference.groups)
+            if isinstance(kernel, KernelSpec):
+                values = kernel.compute(documents, others, normalize=True, **reference.groups)
             else:
                 self_values = _self_values(kernel, documents), reference.self_values[place]
                 values = normalize_gram(_call(kernel, documents, others), *self_values)
@@ -160,7 +155,7 @@ class Similarities:
         self_values: dict[int, Floats] = {}
         given = documents.texts if isinstance(documents, Corpus) else documents  # as functions of users take them
         for place, kernel in enumerate(self.kernels):
-            if isinstance(kernel, StringKernel):
+            if isinstance(kernel, KernelSpec):
                 values = kernel.compute(documents, runtime=within(kernel, runtime), normalize=True, **groups)
             else:
                 gram = check_gram(_call(kernel, given, given), name="kernel", n_threads=runtime.n_threads)
@@ -171,7 +166,7 @@ class Similarities:
         return total, self_values
 
 
-def within(kernel: StringKernel, runtime: Runtime) -> Runtime:
+def within(kernel: KernelSpec, runtime: Runtime) -> Runtime:
     """The runtime with the threads and the memory that a kernel may use; one that is given by name has those of the fit."""
     return replace(runtime, n_jobs=kernel.n_jobs, memory_limit=kernel.memory_limit)
 
@@ -204,17 +199,15 @@ def refer_to_rows(similarities: Similarities | None, rows: NDArray[Any] | None, 
 
 
 def _make(kernel: Any, options: dict[str, Any]) -> Any:
-    """A kernel of our own: what the caller does to theirs later does not matter."""
+    """Parse a kernel, so that later changes by the caller have no effect."""
     if isinstance(kernel, str) and kernel in (*KERNELS, WORDS):
         words = {"kind": "presence", "unit": "word", "ngram_range": WORD_RANGE}
-        made = StringKernel(**options | (words if kernel == WORDS else {"kind": kernel}))
-        made.check_parameters()
-        return made
+        return StringKernel(**options | (words if kernel == WORDS else {"kind": kernel})).parse()
     if kernel_is_precomputed(kernel):
         raise InputError("kernel='precomputed' has no documents to compare; give texts and another kernel")
     if kernel_is_rows(kernel):
         return RowsKernel()
-    return StringKernel(**kernel.get_params()) if isinstance(kernel, StringKernel) else kernel
+    return kernel.parse() if isinstance(kernel, StringKernel) else kernel
 
 
 def _self_values(kernel: Any, documents: Sequence[Any]) -> Floats:

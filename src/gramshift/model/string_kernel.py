@@ -1,13 +1,16 @@
 """The string kernel as users see it: a function of documents, a scikit-learn kernel and a transformer."""
 
-import inspect
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import TransformerTags
 
 from gramshift.errors import InputError
 from gramshift.grams.gram import compute_gram
@@ -21,44 +24,74 @@ from gramshift.text.documents import as_documents
 from gramshift.text.steps import TextSteps
 
 
-class Parameters:
-    """get_params and set_params over the constructor's arguments, as scikit-learn's own estimators have them."""
+@dataclass(frozen=True)
+class KernelSpec:
+    """A string kernel with checked parameters, which nobody changes any more: what a fit works with."""
 
-    @classmethod
-    def _defaults(cls) -> dict[str, Any]:
-        signature = inspect.signature(cls.__init__)
-        return {name: parameter.default for name, parameter in signature.parameters.items() if name != "self"}
+    kind: str
+    ngram_range: tuple[int, int]
+    unit: str
+    steps: TextSteps
+    powers: Powers | None
+    """What the weights of n-grams are made of; None if they have none."""
+    parameters: Mapping[str, Any]
+    """The parameters that only this kind has."""
+    normalize: bool
+    memory_limit: int | float | str | None
+    n_jobs: int | None
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor's arguments as they are now."""
-        return {name: getattr(self, name) for name in sorted(self._defaults())}
+    @property
+    def counts(self) -> bool:
+        """Whether the kernel is a sum over shared n-grams."""
+        return KERNELS[self.kind].counts
 
-    def set_params(self, **params: Any) -> Self:
-        """Change some of the constructor's arguments."""
-        known = self.get_params()
-        for name, value in params.items():
-            if name not in known:
-                raise InputError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}")
-            setattr(self, name, value)
-        return self
-
-    def __repr__(self) -> str:
-        defaults = self._defaults()
-        changed = [f"{name}={value!r}" for name, value in self.get_params().items() if value != defaults[name]]
-        return f"{type(self).__name__}({', '.join(changed)})"
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
-
-        return Tags(
-            estimator_type="transformer",
-            target_tags=TargetTags(required=False),
-            transformer_tags=TransformerTags(),
-            input_tags=InputTags(two_d_array=False, string=True),
+    def compute(
+        self,
+        documents: Any,
+        others: Any = None,
+        *,
+        runtime: Runtime | None = None,
+        normalize: bool | None = None,
+        domains: Any = None,
+        classes: Any = None,
+        out: str | os.PathLike[str] | None = None,
+    ) -> NDArray[Any]:
+        """Compute what ``StringKernel.gram`` returns, with a runtime of the caller's or the kernel's threads and memory."""
+        if out is not None and not Path(out).absolute().parent.is_dir():
+            raise FileNotFoundError(f"{Path(out).absolute().parent}: no such folder for out={str(out)!r}; make it first")
+        symmetric = others is None or others is documents
+        rows = documents if isinstance(documents, Corpus) and symmetric else Corpus(as_documents(documents))
+        columns = None if symmetric else as_documents(others, name="others")
+        texts, n_rows = self.prepare(rows if columns is None else Corpus([*rows.texts, *columns])), len(rows)
+        return compute_gram(
+            texts[:n_rows],
+            None if columns is None else texts[n_rows:],
+            kind=self.kind,
+            ngram_range=self.ngram_range,
+            parameters=self.parameters,
+            weighting=self.make_weighting(n_rows if columns is None else len(columns), domains, classes),
+            normalize=self.normalize if normalize is None else normalize,
+            runtime=runtime or Runtime(self.n_jobs, self.memory_limit),
+            out=out,
         )
 
+    def make_weighting(self, n: int, domains: Any = None, classes: Any = None) -> Weighting | None:
+        """Return the weighting for n documents of these domains and classes; None if there is none."""
+        powers = self.powers
+        if powers is None:
+            return None
+        return Weighting(
+            powers,
+            as_groups(domains, n, "domains") if powers.consistency or domains is not None else None,
+            as_groups(classes, n, "classes") if powers.classes else None,
+        )
 
-class StringKernel(Parameters):
+    def prepare(self, corpus: Corpus) -> list[str]:
+        """Return texts as n-grams are taken from them; words are numbered as they come in all of these documents."""
+        return corpus.form(self.steps, self.unit)
+
+
+class StringKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Similarity of documents by the character n-grams they share; exact.
 
     Parameters
@@ -167,82 +200,23 @@ class StringKernel(Parameters):
         int64 counts, or float64 if normalised or weighted and for "subsequence" and "local_rank", of shape (documents, others).
         """
         runtime = Runtime(self.n_jobs, self.memory_limit, progress=progress)
-        return self.compute(documents, others, runtime=runtime, normalize=normalize, domains=domains, classes=classes, out=out)
+        groups = {"domains": domains, "classes": classes}
+        return self.parse().compute(documents, others, runtime=runtime, normalize=normalize, **groups, out=out)
 
-    def compute(
-        self,
-        documents: Any,
-        others: Any = None,
-        *,
-        runtime: Runtime,
-        normalize: bool | None = None,
-        domains: Any = None,
-        classes: Any = None,
-        out: str | os.PathLike[str] | None = None,
-    ) -> NDArray[Any]:
-        """The same as ``gram``, with a runtime of the caller's instead of the kernel's own threads and memory limit."""
-        ngram_range, _ = self.check_parameters()
-        if out is not None and not Path(out).absolute().parent.is_dir():
-            raise FileNotFoundError(f"{Path(out).absolute().parent}: no such folder for out={str(out)!r}; make it first")
-        symmetric = others is None or others is documents
-        rows = documents if isinstance(documents, Corpus) and symmetric else Corpus(as_documents(documents))
-        columns = None if symmetric else as_documents(others, name="others")
-        texts, n_rows = self.prepare(rows if columns is None else [*rows.texts, *columns]), len(rows)
-        n_cols = n_rows if columns is None else len(columns)
-        compared = texts[:n_rows], None if columns is None else texts[n_rows:]
-        options: dict[str, Any] = {
-            "kind": self.kind,
-            "ngram_range": ngram_range,
-            "parameters": self._own_parameters(),
-            "weighting": self.make_weighting(n_cols, domains, classes),
-            "normalize": self.normalize if normalize is None else normalize,
-        }
-        return compute_gram(*compared, **options, runtime=runtime, out=out)
-
-    def make_weighting(self, n: int, domains: Any = None, classes: Any = None) -> Weighting | None:
-        """The weighting for n documents of these domains and classes; None if there is none."""
-        powers = self.powers
-        if powers is None:
-            return None
-        return Weighting(
-            powers,
-            as_groups(domains, n, "domains") if powers.consistency or domains is not None else None,
-            as_groups(classes, n, "classes") if powers.classes else None,
-        )
-
-    def prepare(self, documents: Corpus | Sequence[str]) -> list[str]:
-        """Texts as n-grams are taken from them; words are numbered as they come in all of these documents."""
-        _, steps = self.check_parameters()
-        corpus = documents if isinstance(documents, Corpus) else Corpus(list(documents))
-        return corpus.form(steps, self.unit)
-
-    def check_parameters(self) -> tuple[tuple[int, int], TextSteps]:
-        """Raise an error if a parameter is wrong; return the n-gram range and the text steps."""
-        self._own_parameters()
-        check_weighting(self.kind, self.weighting)
+    def parse(self) -> KernelSpec:
+        """Return the parameters as they are now; raise an error if one is wrong."""
+        if self.kind not in KERNELS:
+            raise InputError(f"kind={self.kind!r}: must be one of {', '.join(map(repr, KERNELS))}")
+        own = check_parameters(self.kind, {name: getattr(self, name) for name in PARAMETERS})
+        powers = check_weighting(self.kind, self.weighting)
         if self.unit not in UNITS:
             raise InputError(f"unit={self.unit!r}: must be one of {', '.join(map(repr, UNITS))}")
         count_threads(self.n_jobs)
         if self.memory_limit is not None:
             parse_bytes(self.memory_limit)
         steps = TextSteps(self.strip, self.lowercase, self.collapse_whitespace, self.unicode_form)
-        return check_ngram_range(self.ngram_range), steps
-
-    @property
-    def counts(self) -> bool:
-        """Whether the kernel is a sum over shared n-grams."""
-        return KERNELS[self.kind].counts
-
-    @property
-    def powers(self) -> Powers | None:
-        """What the weights of n-grams are made of; None if they have none."""
-        return check_weighting(self.kind, self.weighting)
-
-    def _own_parameters(self) -> dict[str, Any]:
-        """The parameters that only this kind has."""
-        if self.kind not in KERNELS:
-            raise InputError(f"kind={self.kind!r}: must be one of {', '.join(map(repr, KERNELS))}")
-        return check_parameters(self.kind, {name: getattr(self, name) for name in PARAMETERS})
+        ngram_range = check_ngram_range(self.ngram_range)
+        return KernelSpec(self.kind, ngram_range, self.unit, steps, powers, own, self.normalize, self.memory_limit, self.n_jobs)
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray[Any]:
         """The gram as a kernel function, for example ``SVC(kernel=StringKernel(normalize=True))``."""
@@ -267,7 +241,11 @@ class StringKernel(Parameters):
 
     def _fitted_documents(self) -> list[str]:
         if not hasattr(self, "documents_"):
-            from sklearn.exceptions import NotFittedError
-
             raise NotFittedError("This StringKernel is not fitted yet: call fit with the documents to compare with")
         return self.documents_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type, tags.transformer_tags = "transformer", TransformerTags()
+        tags.input_tags.two_d_array, tags.input_tags.string = False, True
+        return tags

@@ -19,7 +19,7 @@ from gramshift.model.fitted import Fit, Model
 from gramshift.model.inputs import ListedCorpus
 from gramshift.model.saving import library_versions
 from gramshift.model.settings import PLAIN
-from gramshift.model.string_kernel import StringKernel
+from gramshift.model.string_kernel import KernelSpec
 from gramshift.model.word_spans import choose_words, rank_words
 from gramshift.report.contents import (
     DocumentEntry,
@@ -87,7 +87,7 @@ def gather_contents(
     if compared is None:
         raise InputError("a report on a baseline needs the plain classifier beside it")
     fit, model = compared._fit, compared._fit.model
-    if model.similarities is None or not all(isinstance(one, StringKernel) for one in model.similarities.kernels):
+    if model.similarities is None or not all(isinstance(one, KernelSpec) for one in model.similarities.kernels):
         raise InputError("a report needs string kernels: give kernel= by name or as a StringKernel, and fit on texts")
     report = progress or (lambda *_: None)
     report("report", 0, 1)

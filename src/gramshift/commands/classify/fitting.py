@@ -94,7 +94,7 @@ def fit_all(inputs: Inputs, given: Corrections, options: ClassifyOptions, progre
     texts, (known, drawn) = documents.corpus.texts, split_labels(given, inputs, options)
     random = {row: label for row, label in enumerate(drawn, start=len(inputs.labels)) if label is not None}
     limits: dict[str, Any] = {"memory_limit": options.memory, "n_jobs": options.jobs}
-    kernel = StringKernel(options.kernel, ngram_range=options.ngram_range, **limits)
+    kernel = StringKernel(options.kernel, ngram_range=options.ngram_range, **limits).parse()
     runtime = Runtime(options.jobs, options.memory, progress=progress)
     gram: NDArray[Any] | None = None
     stage, is_best = METHODS[options.method].is_stage, METHODS[options.method].is_best
