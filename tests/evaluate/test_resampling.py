@@ -33,9 +33,9 @@ def test_holm_by_hand():
 def test_cases_of_one_target_get_the_same_documents():
     """Two cases with the same answers are no more evidence than one; two with other documents are."""
     rows, right = np.arange(200), (np.arange(200) % 3 > 0).astype(float)
-    one = Clustered([rows], ["a"]).means([right])
-    twice = Clustered([rows, rows], ["a", "a"]).means([right, right])
-    apart = Clustered([rows, rows], ["a", "b"]).means([right, right])
+    one = Clustered([rows], ["a"]).means_of([[right]])[0]
+    twice = Clustered([rows, rows], ["a", "a"]).means_of([[right, right]])[0]
+    apart = Clustered([rows, rows], ["a", "b"]).means_of([[right, right]])[0]
     np.testing.assert_allclose(one, twice)
     assert np.std(apart) == pytest.approx(np.std(one) / np.sqrt(2), rel=0.1)
     assert np.std(one) == pytest.approx(np.sqrt(2 / 3 * 1 / 3 / 200), rel=0.1)  # of a share of 200 documents
@@ -48,7 +48,7 @@ def test_draws_are_counted_by_hand():
     generator = np.random.default_rng(3)
     counts = [generator.integers(0, 5, 5).tolist() for _ in range(50)]
     values = [np.array([1.0, 0.0, 1.0]), np.array([0.0, 1.0])]
-    found = clusters.means(values)
+    found = clusters.means_of([values])[0]
     for draw in range(50):
         means = []
         for some, value in zip(rows, values, strict=True):
@@ -65,4 +65,4 @@ def test_intervals_and_tests():
     assert differs(np.ones(10)) == 0.0  # whatever is drawn
     for mean, p_value in ((0.0, 1.0), (1.96, 0.05), (-1.96, 0.05), (2.576, 0.01)):
         assert differs(mean + np.array([-1.0, 1.0] * 50)) == pytest.approx(p_value, abs=1e-4)
-    assert Clustered([np.arange(5)], ["a"], seed=1).means([np.ones(5)]).tolist() == [1.0] * 2000
+    assert Clustered([np.arange(5)], ["a"], seed=1).means_of([[np.ones(5)]])[0].tolist() == [1.0] * 2000

@@ -26,8 +26,8 @@ from gramshift.evaluate.cases import (
     warm_up,
 )
 from gramshift.evaluate.kept import Kept, digest_source
-from gramshift.evaluate.resampling import DRAWS, Clustered, correct_by_holm, differs, interval_of
-from gramshift.evaluate.scoring import brier, by_class, calibration_error, interval, mcnemar
+from gramshift.evaluate.resampling import DRAWS, Clustered, compare_means, correct_by_holm
+from gramshift.evaluate.scoring import brier, by_class, calibration_error, mcnemar
 from gramshift.methods import BEST, METHODS, parse_methods
 from gramshift.model.labels import as_labels, encode_labels, find_alike, is_missing
 from gramshift.model.saving import library_versions
@@ -327,41 +327,21 @@ class Comparison:
         clusters = Clustered(
             [case.target_rows for case in self.cases], [case.target for case in self.cases], seed=self.plan.seed
         )
-        right: list[list[Any]] = [[] for _ in self.methods]
+        right: dict[str, list[Any]] = {method: [] for method in self.methods}
         for case, several in zip(self.cases, self.answers, strict=True):
             truth = self.corpus.truth(case)
-            for mine_too, one in zip(right, several, strict=True):
-                mine_too.append((one.codes == truth).astype(np.float64))
-        drawn = dict(zip(self.methods, clusters.means_of(right), strict=True))
-        pooled = {name: np.concatenate(values) for name, values in zip(self.methods, right, strict=True)}
+            for one in several:
+                right[one.method].append(one.codes == truth)
         result: list[Row] = []
-        for method in self.methods:
+        for method, means in compare_means(right, clusters, self.reference).items():
             mine = [row for row in self.rows if row["method"] == method]
-            line: Row = {"method": method, "settings": len({case.pair for case in self.cases}), "cases": len(mine)}
-            for name in ("accuracy", "macro_f1", "ece", "brier", "seconds"):
+            line: Row = {"method": method, "settings": len({case.pair for case in self.cases}), "cases": len(mine)} | means
+            for name in ("macro_f1", "ece", "brier", "seconds"):
                 line[name] = float(np.mean([row[name] for row in mine]))
             line["memory"] = None if any(row["memory"] is None for row in mine) else max(row["memory"] for row in mine)
-            line["low"], line["high"] = interval_of(drawn[method])
-            if len(mine) == 1:  # a bootstrap of few documents that are all right would leave no doubt
-                n_right = int(pooled[method].sum())
-                line["low"], line["high"] = (bound / 100 for bound in interval(n_right, len(pooled[method])))
             line["spread"] = self._spread(mine)
-            apart = drawn[method] - drawn[self.reference]
-            tested = method != self.reference
-            line["difference"] = line["accuracy"] - self._mean(self.reference) if tested else None
-            line["difference_low"], line["difference_high"] = interval_of(apart) if tested else (None, None)
-            line["p_value"], line["p_holm"] = None, None
-            if tested:  # the exact test keeps few documents from looking like proof
-                exact = mcnemar(pooled[method] == 1, pooled[self.reference] == 1)
-                line["p_value"] = exact if len(mine) == 1 else max(exact, differs(apart))
             result.append(line)
-        tests = [line for line in result if line["p_value"] is not None]
-        for line, p_value in zip(tests, correct_by_holm([line["p_value"] for line in tests]), strict=True):
-            line["p_holm"] = p_value
         return result
-
-    def _mean(self, method: str) -> float:
-        return float(np.mean([row["accuracy"] for row in self.rows if row["method"] == method]))
 
     @staticmethod
     def _spread(rows: list[Row]) -> float | None:

@@ -4,7 +4,7 @@ import csv
 import gzip
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +22,33 @@ COLUMNS = ("source", "target", "repeat", "method", "n", *FIGURES)
 
 def write_comparison(found: Comparison, folder: Path) -> list[str]:
     """Write all files into a folder, together or not at all, and return their names."""
-    folder.mkdir(parents=True, exist_ok=True)
     contents = {
-        "comparison.md": to_markdown(found).encode("utf-8", "backslashreplace"),
-        "comparison.csv": to_csv(found).encode("utf-8", "backslashreplace"),
-        "comparison.json": json.dumps(to_json(found), indent=1).encode() + b"\n",
-        "answers.csv.gz": gzip.compress(answers_to_csv(found).encode("utf-8", "backslashreplace"), compresslevel=1, mtime=0),
+        "comparison.md": to_markdown(found),
+        "comparison.csv": to_csv(found),
+        "comparison.json": json.dumps(to_json(found), indent=1) + "\n",
+        "answers.csv.gz": answers_to_csv(found),
     }
+    return write_files(folder, contents)
+
+
+def write_files(folder: Path, contents: dict[str, str]) -> list[str]:
+    """Write texts into files of a folder, together or not at all, and return their names; those in .gz are compressed."""
+    folder.mkdir(parents=True, exist_ok=True)
     with Replacing() as files:
-        for name, data in contents.items():
+        for name, text in contents.items():
+            data = text.encode("utf-8", "backslashreplace")
             with files.open(folder / name, follow=False) as file:
-                file.write(data)
+                file.write(gzip.compress(data, compresslevel=1, mtime=0) if name.endswith(".gz") else data)
     return list(contents)
+
+
+def csv_text(heading: Iterable[Any], lines: Iterable[Iterable[Any]]) -> str:
+    """Write a heading and lines as comma-separated values."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(heading)
+    writer.writerows(lines)
+    return out.getvalue()
 
 
 def to_json(found: Comparison) -> dict[str, Any]:
@@ -55,29 +70,31 @@ def to_json(found: Comparison) -> dict[str, Any]:
 
 def to_csv(found: Comparison) -> str:
     """A line per setting, repeat and method; precision and recall of each class in columns of their own."""
-    names = [str(name) for name in found.corpus.classes]
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*COLUMNS, *(f"{what} {name}" for name in names for what in ("precision", "recall"))])
-    for row in found.rows:
-        of_classes = [row["classes"][name][what] for name in names for what in ("precision", "recall")]
-        writer.writerow([*(row[column] for column in COLUMNS), *of_classes])
-    return out.getvalue()
+    of_classes = [(name, what) for name in map(str, found.corpus.classes) for what in ("precision", "recall")]
+    heading = [*COLUMNS, *(f"{what} {name}" for name, what in of_classes)]
+    return csv_text(
+        heading,
+        (
+            [*(row[column] for column in COLUMNS), *(row["classes"][name][what] for name, what in of_classes)]
+            for row in found.rows
+        ),
+    )
 
 
 def answers_to_csv(found: Comparison) -> str:
     """A line per target document, case and method, so that anyone can count again; documents by their place in the domain."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["source", "target", "repeat", "method", "document", "true", "found", "confidence"])
+    heading = ["source", "target", "repeat", "method", "document", "true", "found", "confidence"]
+    return csv_text(heading, _answer_lines(found))
+
+
+def _answer_lines(found: Comparison) -> Iterator[list[Any]]:
     names = found.corpus.classes
     for case, several in zip(found.cases, found.answers, strict=True):
         truth, ends = found.corpus.truth(case).tolist(), (" + ".join(case.source), case.target)
         for one in several:
             sure = one.probabilities.max(axis=1).tolist()
             for row, code, label, confidence in zip(case.target_rows.tolist(), truth, one.codes.tolist(), sure, strict=True):
-                writer.writerow([*ends, case.repeat, one.method, row, names[code], names[label], f"{confidence:.4f}"])
-    return out.getvalue()
+                yield [*ends, case.repeat, one.method, row, names[code], names[label], f"{confidence:.4f}"]
 
 
 def table_of(found: Comparison) -> tuple[list[str], list[list[str]]]:

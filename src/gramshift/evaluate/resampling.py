@@ -1,11 +1,15 @@
 """How far a mean over several cases may be from what other documents would have given, and tests that know of each other."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from gramshift.evaluate.scoring import interval, mcnemar
+
+Key = TypeVar("Key", bound=Hashable)
 Floats = NDArray[np.float64]
 DRAWS, BLOCK = 2000, 50
 LOW, HIGH = 2.5, 97.5  # percentiles of an interval that holds in 95 of 100 cases
@@ -25,15 +29,11 @@ class Clustered:
         for some, target in self._cases:
             self._sizes[target] = max(self._sizes.get(target, 0), 1 + int(some.max(initial=-1)))
 
-    def means(self, values: Sequence[Floats]) -> Floats:
-        """For each draw the mean over all cases of the mean of a value per document, such as 1 where a label is right."""
-        result: Floats = self.means_of([values])[0]
-        return result
-
     def means_of(self, several: Sequence[Sequence[Floats]]) -> Floats:
-        """The same for several methods at once: a row each; a draw has the same documents in all of them.
+        """For each draw the mean over all cases of the mean of a value per document, such as 1 where a label is right.
 
-        A draw that has no document of any case is NaN.
+        A row for each of several methods; a draw has the same documents in all of them. A draw that has no document of any
+        case is NaN.
         """
         generator, result = np.random.default_rng(self._seed), np.empty((len(several), self._draws))
         for start in range(0, self._draws, BLOCK):  # all draws at once would not fit into memory
@@ -77,4 +77,36 @@ def correct_by_holm(p_values: Sequence[float]) -> list[float]:
     for rank, place in enumerate(order):
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))
         result[place] = largest
+    return result
+
+
+def compare_means(
+    right: Mapping[Key, Sequence[NDArray[np.bool_]]], clusters: Clustered, reference: Key
+) -> dict[Key, dict[str, Any]]:
+    """Return the mean accuracy of each method over all cases, with an interval and its difference from the reference.
+
+    ``right`` has for each method and case which documents it got right. P-values are corrected for their number by Holm.
+    """
+    drawn = dict(
+        zip(right, clusters.means_of([[one.astype(np.float64) for one in cases] for cases in right.values()]), strict=True)
+    )
+    accuracy = {key: float(np.mean([one.mean() for one in cases])) for key, cases in right.items()}
+    pooled = {key: np.concatenate(cases) for key, cases in right.items()}
+    result: dict[Key, dict[str, Any]] = {}
+    for key, cases in right.items():
+        low, high = interval_of(drawn[key])
+        if len(cases) == 1:  # a bootstrap of few documents that are all right would leave no doubt
+            low, high = (bound / 100 for bound in interval(int(pooled[key].sum()), len(pooled[key])))
+        line: dict[str, Any] = {"accuracy": accuracy[key], "low": low, "high": high}
+        line |= dict.fromkeys(("difference", "difference_low", "difference_high", "p_value", "p_holm"))
+        if key != reference:
+            apart = drawn[key] - drawn[reference]
+            line["difference"] = accuracy[key] - accuracy[reference]
+            line["difference_low"], line["difference_high"] = interval_of(apart)
+            exact = mcnemar(pooled[key], pooled[reference])  # keeps few documents from looking like proof
+            line["p_value"] = exact if len(cases) == 1 else max(exact, differs(apart))
+        result[key] = line
+    tested = [line for line in result.values() if line["p_value"] is not None]
+    for line, p_value in zip(tested, correct_by_holm([line["p_value"] for line in tested]), strict=True):
+        line["p_holm"] = p_value
     return result
