@@ -445,5 +445,5 @@ def test_n_jobs_of_a_loaded_model_can_be_changed(tmp_path):
 def test_memory_is_told_by_the_number_of_classes():
     given = gather(X[:40], [i % 20 for i in range(40)], TARGET[:9], read=as_documents)
     clf = gs.TransductiveClassifier(preset="best")
-    settings, similarities = clf._check_parameters(Runtime(1))
-    assert describe_work(given, settings, similarities, Runtime(1)).n_classes == 20
+    _, similarities = clf._check_parameters(Runtime(1))
+    assert describe_work(given, similarities, Runtime(1)).n_classes == 20

@@ -15,7 +15,7 @@ from gramshift.evaluate.amazon5 import beside_published, parse_pairs, run_amazon
 from gramshift.evaluate.comparison_files import markdown_lines, to_json
 from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.protocol import Setting, parse_settings
-from gramshift.evaluate.reproduce import reproduce
+from gramshift.evaluate.reproduce import check_names, reproduce
 from gramshift.evaluate.results import NOTE, differences, make_tables
 from gramshift.methods import BEST, METHODS, check_preset, parse_methods
 from gramshift.runtime.replacing import replaced_file
@@ -48,6 +48,7 @@ def reproduce_tables(
     check_preset(preset)
     names = parse_methods(f"{methods},{BEST}" if preset == BEST else methods)
     kinds = _split(kernels)
+    check_names(names, kinds, fields)
     find_folder(data)
     check_folder(output)
     n_stages = sum(METHODS[name].is_stage for name in names)

@@ -47,9 +47,7 @@ def reproduce(
     n_reviews: int = N_REVIEWS,
 ) -> dict[str, Any]:
     """Run, write results.json, results.csv, tables.md and predictions.csv.gz into ``output``, and return the results."""
-    check_choice("method", methods, tuple(METHODS))
-    check_choice("kernel", kernels, tuple(KINDS))
-    check_choice("fields", [fields], FIELDS)
+    check_names(methods, kernels, fields)
     for name in methods:
         METHODS[name].check()
     stages, others = (
@@ -145,6 +143,13 @@ def _run_others(
         if progress is not None:
             progress("others", len(found), len(tasks))
     return found
+
+
+def check_names(methods: list[str], kernels: list[str], fields: str) -> None:
+    """Raise an error if a method, a kernel or the fields of reviews are not known."""
+    check_choice("method", methods, tuple(METHODS))
+    check_choice("kernel", kernels, tuple(KINDS))
+    check_choice("fields", [fields], FIELDS)
 
 
 def check_choice(what: str, given: list[str], allowed: tuple[str, ...]) -> None:
