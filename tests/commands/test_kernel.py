@@ -103,7 +103,7 @@ def interrupted(tmp_path, source, *, after):
     """The command, interrupted by Ctrl-C when so many tiles are there."""
     script = f"""
 import os, signal
-from gramshift.grams import gram
+from gramshift.kernels import gram
 real, calls = gram._fill_tile, []
 def fill(*arguments):
     calls.append(arguments)

@@ -1,1 +1,1 @@
-"""String kernels: each fills one tile of a gram and knows nothing of threads, memory or progress."""
+"""String kernels, each of which fills one tile of a kernel matrix, and the only loop over tiles."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import FitWarning, InputError, InputTypeError
-from gramshift.grams.gram import clip_range
+from gramshift.kernels.gram import clip_range
 from gramshift.learn.features import GramFeatures
 from gramshift.learn.labelling import Labelling, Rows
 from gramshift.learn.leaves.cells import find_faults

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import TransformerTags
 
 from gramshift.errors import InputError
-from gramshift.grams.gram import compute_gram
+from gramshift.kernels.gram import compute_gram
 from gramshift.kernels.registry import KERNELS, PARAMETERS, check_ngram_range, check_parameters, check_weighting
 from gramshift.kernels.weighting import Powers, Weighting, as_groups
 from gramshift.runtime.memory import parse_bytes

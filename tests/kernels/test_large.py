@@ -5,7 +5,7 @@ import pytest
 
 import naive
 from conftest import KINDS
-from gramshift.grams.gram import compute_gram
+from gramshift.kernels.gram import compute_gram
 from gramshift.runtime.resources import Runtime
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
-from gramshift.grams.plan import Tile, cut, plan_gram
 from gramshift.kernels.kernel import Job, Kernel, Plan
+from gramshift.kernels.plan import Tile, cut, plan_gram
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import Weighting
 from gramshift.ngrams.index import MAX_CHARS

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gramshift.grams.plan import tiles
+from gramshift.kernels.plan import tiles
 
 sizes = st.integers(1, 12)
 

@@ -7,12 +7,12 @@ import pytest
 
 import gramshift as gs
 from conftest import KINDS, PAIR_KINDS
-from gramshift.grams import gram as grams
-from gramshift.grams.gram import clip_range, compute_gram
-from gramshift.grams.plan import tiles
+from gramshift.kernels import gram as grams
 from gramshift.kernels import registry as kinds
+from gramshift.kernels.gram import clip_range, compute_gram
 from gramshift.kernels.kernel import CountingKernel, Plan, plan_strips
 from gramshift.kernels.pairs import TILE_NANOSECONDS, plan_pairs
+from gramshift.kernels.plan import tiles
 from gramshift.runtime.resources import Runtime
 from gramshift.text.encode import Encoded
 

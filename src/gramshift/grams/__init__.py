@@ -1,1 +1,0 @@
-"""The gram of documents: tiles, their plan, and the only loop over them."""
