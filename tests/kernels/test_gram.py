@@ -9,10 +9,9 @@ import gramshift as gs
 from conftest import KINDS, PAIR_KINDS
 from gramshift.kernels import gram as grams
 from gramshift.kernels import registry as kinds
-from gramshift.kernels.gram import clip_range, compute_gram
+from gramshift.kernels.gram import clip_range, compute_gram, tiles
 from gramshift.kernels.kernel import CountingKernel, Plan, plan_strips
 from gramshift.kernels.pairs import TILE_NANOSECONDS, plan_pairs
-from gramshift.kernels.plan import tiles
 from gramshift.runtime.resources import Runtime
 from gramshift.text.encode import Encoded
 

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gramshift.kernels.plan import tiles
+from gramshift.kernels.gram import tiles
 
 sizes = st.integers(1, 12)
 

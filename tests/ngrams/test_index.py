@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import naive
 from conftest import KINDS, examples, ngram_ranges, texts
 from gramshift.kernels.counting import SharedNGrams
-from gramshift.kernels.plan import tiles
+from gramshift.kernels.gram import tiles
 from gramshift.ngrams.index import build_index
 from gramshift.ngrams.sorted_ngrams import sort_ngrams
 from gramshift.text.encode import encode

@@ -5,17 +5,18 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
-from gramshift.kernels.kernel import Job, Kernel, Plan
-from gramshift.kernels.plan import Tile, cut, plan_gram
+from gramshift.kernels.kernel import Job, Kernel
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import Weighting
 from gramshift.ngrams.index import MAX_CHARS
@@ -25,6 +26,7 @@ from gramshift.runtime.replacing import npy_file
 from gramshift.runtime.resources import Runtime
 from gramshift.text.encode import Encoded, encode
 
+Tile = tuple[slice, slice]
 log = logging.getLogger("gramshift")
 MIRROR_COLUMNS = 128  # that are transposed within the cache
 ANNOUNCED_SECONDS = 20.0  # a kernel matrix that takes longer is announced before it is computed
@@ -74,25 +76,25 @@ def compute_gram(
     del encoded
     give_back()
     n_threads = runtime.n_threads
-    plan = plan_gram(kernel, runtime, runtime.memory - in_memory - kernel.nbytes, n_threads=n_threads)
+    plan = kernel.plan(runtime.memory - in_memory - kernel.nbytes, n_threads)
+    if runtime.tile is not None:
+        plan = replace(plan, height=runtime.tile[0], width=runtime.tile[1])
     runtime.require(f"{what}, with its index,", in_memory + kernel.nbytes + plan.nbytes, advice)
     seconds = kernel.seconds / n_threads
     if 0 < seconds >= ANNOUNCED_SECONDS:
-        _announce(f"{what} by {kind}", seconds, n_threads)
+        threads = "1 thread" if n_threads == 1 else f"{n_threads} threads"
+        log.warning("gramshift: %s by %s will take roughly %s on %s", what, kind, in_words(seconds), threads)
     kernel.begin(run)
 
     target: AbstractContextManager[NDArray[Any]]
     target = npy_file(out, shape, dtype) if out is not None else nullcontext(np.empty(shape, dtype))
     with target as gram:
-        n_tiles = fill_gram(kernel, np.asarray(gram), plan, runtime=runtime, normalize=normalize)
-    log.info("%s %s: %s in %d tiles, %.2f s", what, kind, human(8 * shape[0] * shape[1]), n_tiles, time.perf_counter() - begun)
+        work = list(tiles(*kernel.shape, plan.height, plan.width, symmetric=kernel.symmetric))
+        fill = partial(_fill_tile, kernel, np.asarray(gram), normalize)
+        runtime.run(fill, work, stage="gram", n_threads=plan.n_threads)
+    size, seconds = human(8 * shape[0] * shape[1]), time.perf_counter() - begun
+    log.info("%s %s: %s in %d tiles, %.2f s", what, kind, size, len(work), seconds)
     return gram if out is None else np.load(out, mmap_mode="r")
-
-
-def _announce(what: str, seconds: float, n_threads: int) -> None:
-    """Say beforehand what will take long."""
-    threads = "1 thread" if n_threads == 1 else f"{n_threads} threads"
-    log.warning("gramshift: %s will take roughly %s on %s", what, in_words(seconds), threads)
 
 
 def _empty_gram(shape: tuple[int, int], dtype: Any, out: str | os.PathLike[str] | None) -> NDArray[Any]:
@@ -103,18 +105,18 @@ def _empty_gram(shape: tuple[int, int], dtype: Any, out: str | os.PathLike[str] 
     return gram
 
 
-def fill_gram(
-    kernel: Kernel,
-    gram: NDArray[Any],
-    plan: Plan,
-    *,
-    runtime: Runtime,
-    normalize: bool = False,
-) -> int:
-    """Every tile once, on threads; return how many there are."""
-    work = list(cut(kernel, plan))
-    runtime.run(partial(_fill_tile, kernel, gram, normalize), work, stage="gram", n_threads=plan.n_threads)
-    return len(work)
+def tiles(n_rows: int, n_cols: int, height: int, width: int, *, symmetric: bool = False) -> Iterator[Tile]:
+    """Return rectangles that cover every cell once; of a symmetric gram the lower triangle, with the diagonal in whole squares.
+
+    The costliest come first (the lowest strips of a triangle), so that threads finish together.
+    """
+    for start in reversed(range(0, n_rows, height)):
+        stop = min(start + height, n_rows)
+        end = stop if symmetric else n_cols
+        last = start if symmetric else n_cols - 1  # the last tile of a strip may not begin inside its diagonal square
+        edges = [*range(0, last + 1, width), end]
+        for left, right in pairwise(edges):
+            yield slice(start, stop), slice(left, right)
 
 
 def _fill_tile(kernel: Kernel, gram: NDArray[Any], normalize: bool, tile: Tile) -> None:
