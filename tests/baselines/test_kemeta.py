@@ -8,10 +8,9 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 import gramshift as gs
 from gramshift.baselines import kemeta
+from gramshift.baselines.english import NEAR, load_wordnet
 from gramshift.baselines.kemeta import fit_stack, out_of_fold, probabilities, score_stack
-from gramshift.baselines.senses import NEAR
 from gramshift.baselines.word_features import fit_logistic
-from gramshift.baselines.wordnet import load_wordnet
 from gramshift.methods import METHODS
 from small_demo import load_demo
 

@@ -2,8 +2,16 @@
 
 import pytest
 
-from gramshift.baselines.senses import REACH, Lexicon, describe_polarity, load_lexicon, polarities, read_lexicon
-from gramshift.baselines.tagging import Word, tag_text
+from gramshift.baselines.english import (
+    REACH,
+    Lexicon,
+    Word,
+    describe_polarity,
+    load_lexicon,
+    polarities,
+    read_lexicon,
+    tag_text,
+)
 
 LEXICON = Lexicon({"good": 0.5, "bad": -0.75, "soon": 0.25}, {"a-1": 1.0})
 

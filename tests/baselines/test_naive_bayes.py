@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.svm import LinearSVC
 
 import gramshift as gs
-from gramshift.baselines import naive_bayes
+from gramshift.baselines import tfidf
 
 COLOURS = (
     ["red apple", "red red cherry", "green pear", "green leaf", "blue sea", "blue blue sky"],
@@ -31,11 +31,11 @@ def ratio(rows, is_class, word, smoothing):
 def test_log_count_ratios(smoothing):
     chance = np.random.default_rng(0)
     rows, is_class = chance.integers(0, 2, (12, 5)), np.arange(12) % 3 == 0
-    found = naive_bayes.log_count_ratios(sparse.csr_matrix(rows, dtype=float), is_class, smoothing)
+    found = tfidf.log_count_ratios(sparse.csr_matrix(rows, dtype=float), is_class, smoothing)
     np.testing.assert_allclose(found, [ratio(rows.tolist(), is_class, word, smoothing) for word in range(5)])
     # by hand: word 0 in both documents of the class, word 1 in the one outside; 1 is added to each of the four counts
     counts = sparse.csr_matrix([[1.0, 0], [1, 0], [0, 1]])
-    found = naive_bayes.log_count_ratios(counts, np.array([True, True, False]), 1.0)
+    found = tfidf.log_count_ratios(counts, np.array([True, True, False]), 1.0)
     np.testing.assert_allclose(found, np.log([(3 / 4) / (1 / 3), (1 / 4) / (2 / 3)]))
 
 

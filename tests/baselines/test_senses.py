@@ -2,9 +2,17 @@
 
 import pytest
 
-from gramshift.baselines.senses import NEAR, choose_senses, expand_senses, senses_of_text
-from gramshift.baselines.tagging import Word, tag_text
-from gramshift.baselines.wordnet import FILES, WordNet, load_wordnet
+from gramshift.baselines.english import (
+    FILES,
+    NEAR,
+    Word,
+    WordNet,
+    choose_senses,
+    expand_senses,
+    load_wordnet,
+    senses_of_text,
+    tag_text,
+)
 
 LICENCE = "  1 a licence of several lines  \n  2 which no word begins with  \n"
 NOUNS = {  # name of a sense: words, what it points to, gloss

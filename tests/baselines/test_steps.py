@@ -13,7 +13,7 @@ from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.svm import SVC, LinearSVC
 
 import gramshift as gs
-from gramshift.baselines import coral, dci, scl, sfa, tradaboost, tsvm
+from gramshift.baselines import coral, dci, projecting, tradaboost, tsvm
 from gramshift.baselines import tradaboost as topics
 from gramshift.baselines import word_features as words
 from gramshift.baselines.projecting import join, rescale
@@ -64,16 +64,16 @@ def test_sfa_takes_words_that_both_domains_use_alike_as_the_bridge():
     #           alike  alike  source  target  rare
     source = [[1, 0, 1, 0, 1], [1, 1, 1, 0, 0], [0, 1, 1, 0, 0]]
     target = [[1, 1, 0, 1, 0], [1, 0, 1, 1, 0], [0, 1, 0, 1, 0]]
-    assert sfa.choose_bridge(matrix(source + target), 3, 2, 1).tolist() == [0, 1]  # word 2 stands in both, but not alike
-    assert sfa.choose_bridge(matrix(source + target), 3, 2, 2).tolist() == [0, 1]
-    assert sfa.choose_bridge(matrix(source + target), 3, 5, 2).tolist() == [0, 1]  # no other stands in 2 of both
-    assert sfa.choose_bridge(matrix(source + target), 3, 5, 1).tolist() == [0, 1, 2]
+    assert projecting.choose_bridge(matrix(source + target), 3, 2, 1).tolist() == [0, 1]  # word 2 stands in both, but not alike
+    assert projecting.choose_bridge(matrix(source + target), 3, 2, 2).tolist() == [0, 1]
+    assert projecting.choose_bridge(matrix(source + target), 3, 5, 2).tolist() == [0, 1]  # no other stands in 2 of both
+    assert projecting.choose_bridge(matrix(source + target), 3, 5, 1).tolist() == [0, 1, 2]
 
 
 def test_sfa_clusters_words_by_the_bridge_that_they_share():
     # words 0 and 1 go with bridge word 4, words 2 and 3 with bridge word 5: two clusters, each with a half of either word
     present = matrix([[1, 0, 0, 0, 1, 0], [0, 1, 0, 0, 1, 0], [0, 0, 1, 0, 0, 1], [0, 0, 0, 1, 0, 1]])
-    projection = sfa.align(present, np.array([4, 5]), 2)
+    projection = projecting.align(present, np.array([4, 5]), 2)
     expected = np.zeros((6, 6))
     expected[:2, :2] = expected[2:4, 2:4] = 0.5
     np.testing.assert_allclose(projection @ projection.T, expected, atol=1e-12)
@@ -91,7 +91,7 @@ def test_sfa_directions_are_the_eigenvectors_of_the_whole_graph():
     degree = graph.sum(axis=1)
     _, vectors = np.linalg.eigh(graph / np.sqrt(np.outer(degree, degree)))
     theirs = vectors[specific][:, -n:] * np.sqrt(2)  # half of an eigenvector's length lies on either side
-    ours = sfa.align(matrix(present), bridge, n)
+    ours = projecting.align(matrix(present), bridge, n)
     assert (ours[bridge] == 0).all()
     np.testing.assert_allclose(ours[specific] @ ours[specific].T, theirs @ theirs.T, atol=1e-9)
 
@@ -122,9 +122,9 @@ def test_scl_pivots_are_frequent_in_both_domains():
     source = [[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1]]
     target = [[1, 1, 0, 1], [1, 0, 0, 1], [1, 1, 0, 1], [0, 1, 0, 1]]
     present, codes = matrix(source + target), np.array([1, 1, 0, 0])
-    assert scl.choose_pivots(present, 4, None, 1, 1).tolist() == [0]
-    assert scl.choose_pivots(present, 4, codes, 1, 1).tolist() == [1]  # word 2 tells nothing of the codes, 1 all
-    assert scl.choose_pivots(present, 4, codes, 9, 2).tolist() == [0, 1]
+    assert projecting.choose_pivots(present, 4, None, 1, 1).tolist() == [0]
+    assert projecting.choose_pivots(present, 4, codes, 1, 1).tolist() == [1]  # word 2 tells nothing of the codes, 1 all
+    assert projecting.choose_pivots(present, 4, codes, 9, 2).tolist() == [0, 1]
 
 
 def modified_huber(margin):
@@ -139,7 +139,7 @@ def test_scl_predictors_minimise_the_modified_huber_loss():
     features[10:18], signs[10:18] = -features[2], -signs[2]
     features[0], signs[0] = features[2] * 2, -signs[2]  # ... and one far out does not: there the loss is a straight line
     extended = np.hstack([features, np.ones((30, 1))])
-    ours = extended.T @ scl.predict_pivots(features @ features.T, signs, penalty=0.05, tolerance=1e-12)
+    ours = extended.T @ projecting.predict_pivots(features @ features.T, signs, penalty=0.05, tolerance=1e-12)
     assert (signs * (extended @ ours) < -1).any()
     for column in range(3):
 
@@ -156,9 +156,9 @@ def test_scl_directions_are_the_singular_vectors_of_the_predictors():
     present, pivots = (chance.random((50, 10)) < 0.4).astype(float), np.array([2, 5, 6])
     others = [word for word in range(10) if word not in pivots]
     features = present[:, others]
-    weights = features.T @ scl.predict_pivots(features @ features.T, np.where(present[:, pivots] > 0, 1.0, -1.0))
+    weights = features.T @ projecting.predict_pivots(features @ features.T, np.where(present[:, pivots] > 0, 1.0, -1.0))
     left, _, _ = np.linalg.svd(weights, full_matrices=False)
-    ours = scl.correspond(matrix(present), pivots, 2)
+    ours = projecting.correspond(matrix(present), pivots, 2)
     assert (ours[pivots] == 0).all()  # a pivot must not predict itself
     np.testing.assert_allclose(ours[others] @ ours[others].T, left[:, :2] @ left[:, :2].T, atol=1e-8)
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 import gramshift as gs
 from gramshift.baselines import checks as extras
-from gramshift.baselines import tagging
-from gramshift.baselines.tagging import split_sentences, tag_sentence, tag_text
+from gramshift.baselines import english
+from gramshift.baselines.english import split_sentences, tag_sentence, tag_text
 from gramshift.methods import METHODS
 from small_demo import load_demo
 
@@ -54,7 +54,7 @@ def test_lemmas_and_parts_of_speech():
 
 
 def test_tags_are_those_of_hanta():
-    tagger = tagging._tagger()
+    tagger = english._tagger()
     texts = [
         *load_demo("kitchen").texts[::3],
         *load_demo("films").texts[::3],

@@ -10,12 +10,12 @@ import pytest
 from scipy import sparse
 
 import gramshift as gs
-from gramshift.baselines.sst import gather_sentences
-from gramshift.baselines.tagging import Word, tag_text
-from gramshift.baselines.thesaurus import (
+from gramshift.baselines.english import Word, tag_text
+from gramshift.baselines.sst import (
     count_together,
     document_elements,
     expand,
+    gather_sentences,
     mark,
     sentence_elements,
     shares_of_rows,

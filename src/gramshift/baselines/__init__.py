@@ -9,28 +9,26 @@ if TYPE_CHECKING:
     from gramshift.baselines.discriminant import KernelDiscriminant
     from gramshift.baselines.kemeta import KEMeta
     from gramshift.baselines.msda import MSDA
-    from gramshift.baselines.naive_bayes import NBSVM
-    from gramshift.baselines.scl import SCL
-    from gramshift.baselines.sfa import SFA
+    from gramshift.baselines.projecting import SCL, SFA
     from gramshift.baselines.sst import SST
-    from gramshift.baselines.tfidf import BalancedSelfTraining, SelfTraining, TfidfCharacters, TfidfLogistic
+    from gramshift.baselines.tfidf import NBSVM, BalancedSelfTraining, SelfTraining, TfidfCharacters, TfidfLogistic
     from gramshift.baselines.tradaboost import TopicTrAdaBoost, TrAdaBoost
     from gramshift.baselines.tsvm import TransductiveSVM
 
 CLASSES = {  # where each class lives
-    "SFA": "gramshift.baselines.sfa",
+    "SFA": "gramshift.baselines.projecting",
     "CORAL": "gramshift.baselines.coral",
     "TrAdaBoost": "gramshift.baselines.tradaboost",
     "TopicTrAdaBoost": "gramshift.baselines.tradaboost",
     "SST": "gramshift.baselines.sst",
     "KEMeta": "gramshift.baselines.kemeta",
-    "SCL": "gramshift.baselines.scl",
+    "SCL": "gramshift.baselines.projecting",
     "DCI": "gramshift.baselines.dci",
     "TransductiveSVM": "gramshift.baselines.tsvm",
     "KernelDiscriminant": "gramshift.baselines.discriminant",
     "TfidfLogistic": "gramshift.baselines.tfidf",
     "TfidfCharacters": "gramshift.baselines.tfidf",
-    "NBSVM": "gramshift.baselines.naive_bayes",
+    "NBSVM": "gramshift.baselines.tfidf",
     "MSDA": "gramshift.baselines.msda",
     "SelfTraining": "gramshift.baselines.tfidf",
     "BalancedSelfTraining": "gramshift.baselines.tfidf",

@@ -10,10 +10,16 @@ from sklearn.preprocessing import normalize
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.checks import check_number, require
-from gramshift.baselines.senses import describe_polarity, expand_senses, load_lexicon, senses_of_text
-from gramshift.baselines.tagging import N_TEXTS, tag_text
+from gramshift.baselines.english import (
+    N_TEXTS,
+    describe_polarity,
+    expand_senses,
+    load_lexicon,
+    load_wordnet,
+    senses_of_text,
+    tag_text,
+)
 from gramshift.baselines.word_features import Linear, count_words, find_words, fit_logistic, inverse_frequency, score, weigh
-from gramshift.baselines.wordnet import load_wordnet
 from gramshift.learn.calibrate import softmax
 
 N_FOLDS = 10

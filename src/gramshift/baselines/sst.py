@@ -1,5 +1,8 @@
 """Sentiment sensitive thesaurus: documents are expanded with words that are used like theirs."""
 
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -7,19 +10,132 @@ from scipy import sparse
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.checks import check_count, check_flag, check_number, require
-from gramshift.baselines.tagging import tag_text
-from gramshift.baselines.thesaurus import (
-    count_together,
-    document_elements,
-    expand,
-    mark,
-    sentence_elements,
-    shares_of_rows,
-    sum_relatedness,
-    weigh_counts,
-)
+from gramshift.baselines.english import Word, tag_text
 from gramshift.baselines.word_features import fit_logistic, score
 from gramshift.errors import InputError
+
+N_COLUMNS = 80_000
+LEAST_TOGETHER = 2  # sentences that two elements share; fewer count as none
+N_AT_ONCE = 256  # documents, as dense columns
+COMPARED_PARTS = "na"  # nouns and adjectives: verbs and adverbs bring "be", "just" and their pairs
+
+
+def document_elements(sentences: Iterable[Sequence[Word]]) -> set[str]:
+    """Return lemmas and pairs of neighbouring lemmas, of any part of speech; marks are none."""
+    found: set[str] = set()
+    for sentence in sentences:
+        found.update(_with_pairs([word.lemma for word in sentence if any(map(str.isalnum, word.lemma))]))
+    return found
+
+
+def sentence_elements(sentence: Sequence[Word]) -> list[str]:
+    """Return nouns and adjectives of a sentence, each once, and pairs of neighbours in that list."""
+    return _with_pairs(list(dict.fromkeys(word.lemma for word in sentence if word.part and word.part in COMPARED_PARTS)))
+
+
+def _with_pairs(lemmas: list[str]) -> list[str]:
+    return lemmas + [f"{one} {other}" for one, other in pairwise(lemmas)]
+
+
+def mark(documents: Iterable[Iterable[str]], places: dict[str, int]) -> Any:
+    """Return a sparse matrix with 1 where a document has an element; ``places`` are the columns, others are left out."""
+    indices: list[int] = []
+    ends = [0]
+    for elements in documents:
+        indices += sorted({places[element] for element in elements if element in places})
+        ends.append(len(indices))
+    shape = (len(ends) - 1, len(places))
+    return sparse.csr_matrix((np.ones(len(indices)), np.array(indices, np.intp), np.array(ends, np.intp)), shape=shape)
+
+
+def count_together(
+    sentences: Sequence[Sequence[str]], codes: Codes, n_classes: int, *, n_entries: int, n_columns: int = N_COLUMNS
+) -> tuple[list[str], Any]:
+    """Return the most frequent elements, and in how many sentences each stands with each column.
+
+    Columns are elements again, first in any sentence, then in sentences of each class (the sentiment elements); ``codes`` is -1
+    where the class is not known. Cells below LEAST_TOGETHER are 0; past ``n_columns`` the columns with the least are dropped.
+    """
+    frequency = Counter(element for elements in sentences for element in elements)
+    known = sorted((e for e, count in frequency.items() if count >= LEAST_TOGETHER), key=lambda e: (-frequency[e], e))
+    entries = known[:n_entries]
+    marked = mark(sentences, {element: place for place, element in enumerate(known)})
+    parts = [marked] + [marked[codes == code] for code in range(n_classes)]
+    counts = sparse.hstack([_without_itself(part[:, : len(entries)].T @ part) for part in parts]).tocsr()
+    counts.data[counts.data < LEAST_TOGETHER] = 0
+    counts.eliminate_zeros()
+    totals = np.asarray(counts.sum(axis=0)).ravel()
+    kept = np.sort(np.argsort(-totals, kind="stable")[: min(n_columns, np.count_nonzero(totals))])
+    return entries, counts[:, kept]
+
+
+def _without_itself(counts: Any) -> Any:
+    cells = counts.tocoo()
+    other = cells.row != cells.col
+    return sparse.csr_matrix((cells.data[other], (cells.row[other], cells.col[other])), shape=cells.shape)
+
+
+def weigh_counts(counts: Any) -> Any:
+    """Weigh counts by pointwise mutual information, discounted if small (Pantel and Ravichandran); negative values are 0."""
+    cells = counts.tocoo()
+    total = cells.data.sum()
+    of_row = np.bincount(cells.row, cells.data, minlength=cells.shape[0])[cells.row]
+    of_column = np.bincount(cells.col, cells.data, minlength=cells.shape[1])[cells.col]
+    smaller = np.minimum(of_row, of_column)
+    information = np.log2(cells.data * total / (of_row * of_column))
+    information *= cells.data / (cells.data + 1) * smaller / (smaller + 1)
+    weights = sparse.csr_matrix((np.maximum(information, 0), (cells.row, cells.col)), shape=cells.shape)
+    weights.eliminate_zeros()
+    return weights
+
+
+def shares_of_rows(weights: Any) -> Any:
+    """Divide each weight by the sum of its row; a row without weights stays empty."""
+    totals = np.asarray(weights.sum(axis=1)).ravel()
+    return (sparse.diags(1 / np.where(totals > 0, totals, 1)) @ weights).tocsr()
+
+
+def sum_relatedness(marked: Any, shares: Any, *, at_once: int = N_AT_ONCE) -> Iterator[Floats]:
+    """Sum for each document and entry u, over the entries v that the document has, tau(v, u).
+
+    tau(v, u) is the share of u's weight in columns where v has some. The sum is a product of three sparse matrices, so that the
+    large one of all tau is never made. Yields blocks with a row for each of ``at_once`` documents.
+    """
+    pattern = shares.copy()
+    pattern.data[:] = 1
+    columns = (marked @ pattern).tocsr()
+    for first in range(0, marked.shape[0], at_once):
+        yield np.asarray(shares @ columns[first : first + at_once].toarray().T).T
+
+
+def expand(sums: Iterable[Floats], n_entries: int, n_expand: int) -> Any:
+    """Return a row for each document with its most related entries, valued 1 / rank; of equals the more frequent comes first.
+
+    ``sums`` are blocks of rows: how related each document is to each of the entries.
+    """
+    values: list[Floats] = []
+    indices: list[Codes] = []
+    ends = [0]
+    for block in sums:
+        for row in block:
+            best = _largest(row, n_expand)
+            values.append(1 / np.arange(1, len(best) + 1))
+            indices.append(best)
+            ends.append(ends[-1] + len(best))
+    shape = (len(ends) - 1, n_entries)
+    data, places = np.concatenate([*values, np.zeros(0)]), np.concatenate([*indices, np.zeros(0, np.intp)])
+    result = sparse.csr_matrix((data, places, np.array(ends, np.intp)), shape=shape)
+    result.sort_indices()
+    return result
+
+
+def _largest(row: Floats, n: int) -> Codes:
+    """Return the places of the n largest values above 0, in order."""
+    places = np.flatnonzero(row > 0)
+    if len(places) > n:
+        bound = np.partition(row[places], len(places) - n)[len(places) - n]
+        places = places[row[places] >= bound]
+    return places[np.argsort(-row[places], kind="stable")][:n]
 
 
 def gather_sentences(source: list[str], codes: Codes, target: list[str]) -> tuple[list[list[str]], Codes]:
