@@ -42,7 +42,7 @@ def test_every_method_does_with_few_short_texts_or_says_what_it_needs(method):
 
 
 def test_a_package_that_is_missing(monkeypatch):
-    monkeypatch.setattr("gramshift.baselines.checks.find_spec", lambda name: None)
+    monkeypatch.setattr("gramshift.baselines.find_spec", lambda name: None)
     with pytest.raises(gs.GramshiftError) as caught:
         METHODS["sst"].make()
     assert isinstance(caught.value, ModuleNotFoundError)

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from gramshift.baselines import CLASSES
-from gramshift.baselines.checks import EXTRA, require
+from gramshift.baselines import CLASSES, EXTRA, require
 from gramshift.errors import InputError
 
 BEST = "best"  # our best recipe: a preset, and the method that has it

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gramshift as gs
-from gramshift.baselines import checks as extras
+from gramshift import baselines as extras
 from gramshift.baselines import english
 from gramshift.baselines.english import split_sentences, tag_sentence, tag_text
 from gramshift.methods import METHODS

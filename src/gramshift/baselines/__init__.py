@@ -1,19 +1,29 @@
 """The other systems of the paper's tables, behind the interface of our own classifier."""
 
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gramshift.errors import MissingPackageError
+
 if TYPE_CHECKING:
-    from gramshift.baselines.coral import CORAL
-    from gramshift.baselines.dci import DCI
-    from gramshift.baselines.discriminant import KernelDiscriminant
-    from gramshift.baselines.kemeta import KEMeta
-    from gramshift.baselines.msda import MSDA
-    from gramshift.baselines.projecting import SCL, SFA
-    from gramshift.baselines.sst import SST
-    from gramshift.baselines.tfidf import NBSVM, BalancedSelfTraining, SelfTraining, TfidfCharacters, TfidfLogistic
-    from gramshift.baselines.tradaboost import TopicTrAdaBoost, TrAdaBoost
-    from gramshift.baselines.tsvm import TransductiveSVM
+    from gramshift.baselines.coral import CORAL as CORAL
+    from gramshift.baselines.dci import DCI as DCI
+    from gramshift.baselines.discriminant import KernelDiscriminant as KernelDiscriminant
+    from gramshift.baselines.kemeta import KEMeta as KEMeta
+    from gramshift.baselines.msda import MSDA as MSDA
+    from gramshift.baselines.projecting import SCL as SCL
+    from gramshift.baselines.projecting import SFA as SFA
+    from gramshift.baselines.sst import SST as SST
+    from gramshift.baselines.tfidf import NBSVM as NBSVM
+    from gramshift.baselines.tfidf import BalancedSelfTraining as BalancedSelfTraining
+    from gramshift.baselines.tfidf import SelfTraining as SelfTraining
+    from gramshift.baselines.tfidf import TfidfCharacters as TfidfCharacters
+    from gramshift.baselines.tfidf import TfidfLogistic as TfidfLogistic
+    from gramshift.baselines.tradaboost import TopicTrAdaBoost as TopicTrAdaBoost
+    from gramshift.baselines.tradaboost import TrAdaBoost as TrAdaBoost
+    from gramshift.baselines.tsvm import TransductiveSVM as TransductiveSVM
 
 CLASSES = {  # where each class lives
     "SFA": "gramshift.baselines.projecting",
@@ -34,24 +44,26 @@ CLASSES = {  # where each class lives
     "BalancedSelfTraining": "gramshift.baselines.tfidf",
 }
 
-__all__ = [
-    "CORAL",
-    "DCI",
-    "MSDA",
-    "NBSVM",
-    "SCL",
-    "SFA",
-    "SST",
-    "BalancedSelfTraining",
-    "KEMeta",
-    "KernelDiscriminant",
-    "SelfTraining",
-    "TfidfCharacters",
-    "TfidfLogistic",
-    "TopicTrAdaBoost",
-    "TrAdaBoost",
-    "TransductiveSVM",
-]
+EXTRA = "baselines"  # has the packages that baselines need
+INSTALL = f"pip install 'gramshift[{EXTRA}]'"
+
+
+def require(user: str, packages: tuple[str, ...]) -> None:
+    """Raise an error that says what to install if one of the packages that ``user`` needs is missing."""
+    missing = [name for name in packages if find_spec(name) is None]
+    if missing:
+        raise MissingPackageError(f"{user} needs {', '.join(missing)}: {INSTALL}", name=missing[0])
+
+
+def package_file(user: str, package: str, path: str) -> Path:
+    """Return a file or folder within an installed package, which is not imported."""
+    require(user, (package,))
+    spec = find_spec(package)
+    folders = (spec.submodule_search_locations if spec else None) or []
+    for folder in folders:
+        if (Path(folder) / path).exists():
+            return Path(folder) / path
+    raise FileNotFoundError(f"{user} needs {path}, which the installed package {package!r} does not have: {INSTALL}")
 
 
 def __getattr__(name: str) -> Any:
@@ -64,4 +76,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted(CLASSES)

@@ -1,7 +1,10 @@
 """What all baselines share: the interface of our own classifier."""
 
+import math
 import time
 from abc import ABC, abstractmethod
+from inspect import signature
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -35,6 +38,8 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
     two_classes: ClassVar[bool] = False
     """Whether the method is defined for two classes only."""
     needs_target: ClassVar[bool] = True
+    largest: ClassVar[dict[str, float]] = {}
+    """The largest value of each number that has one."""
 
     @abstractmethod
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
@@ -45,7 +50,9 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
         """Return the scores of the texts, a column per class."""
 
     def _check_parameters(self) -> None:
-        """Raise an error if a parameter is wrong."""
+        """Raise an error if a parameter is wrong; flags and numbers are checked by the type of their default."""
+        for name, parameter in signature(type(self)).parameters.items():
+            check_value(name, getattr(self, name), parameter.default, self.largest.get(name, math.inf))
 
     def fit(self, X: Any, y: Any, *, target: Any = None) -> Self:
         """Learn from X with labels y, adapt to the target documents and label them.
@@ -137,3 +144,17 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
         tags.input_tags.string = True
         tags.classifier_tags.multi_class = not self.two_classes
         return tags
+
+
+def check_value(name: str, value: Any, default: Any, largest: float) -> None:
+    """Raise an error if a parameter whose default is a flag, a count or a number above 0 has another kind of value."""
+    is_flag = isinstance(value, (bool, np.bool_))
+    if isinstance(default, bool) and not is_flag:
+        raise InputError(f"{name}={value!r}: give True or False")
+    is_count, is_number = isinstance(default, int) and not isinstance(default, bool), isinstance(default, float)
+    least = min(default, 1) if is_count else 0
+    if is_count and (not isinstance(value, Integral) or is_flag or value < least):
+        raise InputError(f"{name}={value!r}: give a whole number from {least} on")
+    if is_number and (not isinstance(value, Real) or is_flag or not 0 < float(value) <= largest or math.isinf(value)):
+        allowed = "above 0" + ("" if math.isinf(largest) else f", up to {largest:g}")
+        raise InputError(f"{name}={value!r}: give a number {allowed}")

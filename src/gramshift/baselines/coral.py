@@ -3,7 +3,6 @@
 import numpy as np
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
-from gramshift.baselines.checks import check_count, check_flag, check_number
 from gramshift.baselines.word_features import (
     binary,
     count_words,
@@ -39,12 +38,6 @@ class CORAL(Baseline):
         self.regularization = regularization
         self.C = C
         self.adapt = adapt
-
-    def _check_parameters(self) -> None:
-        check_count("n_words", self.n_words)
-        check_number("regularization", self.regularization)
-        check_number("C", self.C)
-        check_flag("adapt", self.adapt)
 
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
         words, counts = find_words(source, longest=1)

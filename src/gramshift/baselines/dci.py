@@ -10,7 +10,6 @@ from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
-from gramshift.baselines.checks import check_count, check_flag
 from gramshift.baselines.word_features import (
     Linear,
     binary,
@@ -53,11 +52,6 @@ class DCI(Baseline):
         self.n_pivots = n_pivots
         self.least_in_both = least_in_both
         self.adapt = adapt
-
-    def _check_parameters(self) -> None:
-        check_count("n_pivots", self.n_pivots)
-        check_count("least_in_both", self.least_in_both)
-        check_flag("adapt", self.adapt)
 
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
         words, counts = find_words(source + target, longest=1)

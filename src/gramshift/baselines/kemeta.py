@@ -8,8 +8,8 @@ from scipy import sparse
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import normalize
 
+from gramshift.baselines import require
 from gramshift.baselines.base import Baseline, Codes, Floats, State
-from gramshift.baselines.checks import check_number, require
 from gramshift.baselines.english import (
     N_TEXTS,
     describe_polarity,
@@ -94,7 +94,7 @@ class KEMeta(Baseline):
         self.C = C
 
     def _check_parameters(self) -> None:
-        check_number("C", self.C)
+        super()._check_parameters()
         require("KE-Meta", NEEDS)
 
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:

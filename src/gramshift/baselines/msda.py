@@ -1,13 +1,12 @@
 """Marginalised denoising: words are put back that random deletion would take away, layer upon layer, with one solution each."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg, sparse
 from sklearn.preprocessing import normalize
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
-from gramshift.baselines.checks import check_count, check_flag, check_number
 from gramshift.baselines.word_features import binary, count_words, document_frequency, find_words, fit_machine, largest, score
 
 LEAST = 2  # documents that a word must stand in
@@ -35,6 +34,8 @@ class MSDA(Baseline):
         False for the machine on the words alone.
     """
 
+    largest: ClassVar = {"noise": 0.99}
+
     def __init__(
         self, *, n_words: int = 2000, n_layers: int = 5, noise: float = 0.5, C: float = 0.3, adapt: bool = True
     ) -> None:
@@ -43,13 +44,6 @@ class MSDA(Baseline):
         self.noise = noise
         self.C = C
         self.adapt = adapt
-
-    def _check_parameters(self) -> None:
-        check_count("n_words", self.n_words)
-        check_count("n_layers", self.n_layers)
-        check_number("noise", self.noise, most=0.99)
-        check_number("C", self.C)
-        check_flag("adapt", self.adapt)
 
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
         words, counts = find_words(source + target, longest=1, least=min(LEAST, len(source)))

@@ -8,7 +8,6 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import svds
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
-from gramshift.baselines.checks import check_choice, check_count, check_flag, check_number
 from gramshift.baselines.word_features import (
     binary,
     count_words,
@@ -34,11 +33,6 @@ class Projected(Baseline):
     @abstractmethod
     def _project(self, present: Any, codes: Codes) -> Floats:
         """Return a row per word; source documents, whose classes are known, stand first."""
-
-    def _check_parameters(self) -> None:
-        check_number("gamma", self.gamma)
-        check_number("C", self.C)
-        check_flag("adapt", self.adapt)
 
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
         words, counts = find_words(source + target, least=min(self.least, len(source)))
@@ -127,11 +121,6 @@ class SFA(Projected):
         self.C = C
         self.adapt = adapt
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        for name in ("n_bridge", "n_clusters", "least_in_both"):
-            check_count(name, getattr(self, name))
-
     def _project(self, present: Any, codes: Codes) -> Floats:
         return align(present, choose_bridge(present, len(codes), self.n_bridge, self.least_in_both), self.n_clusters)
 
@@ -214,9 +203,8 @@ class SCL(Projected):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("pivots", self.pivots, PIVOTS)
-        for name in ("n_pivots", "n_directions", "least_in_both"):
-            check_count(name, getattr(self, name))
+        if self.pivots not in PIVOTS:
+            raise InputError(f"pivots={self.pivots!r}: must be one of {', '.join(map(repr, PIVOTS))}")
 
     def _project(self, present: Any, codes: Codes) -> Floats:
         by_label = codes if self.pivots == "mutual_information" else None

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from gramshift.baselines import require
 from gramshift.baselines.base import Baseline, Codes, Floats, State
-from gramshift.baselines.checks import check_count, check_flag, check_number, require
 from gramshift.baselines.english import Word, tag_text
 from gramshift.baselines.word_features import fit_logistic, score
 from gramshift.errors import InputError
@@ -181,10 +181,7 @@ class SST(Baseline):
         self.adapt = adapt
 
     def _check_parameters(self) -> None:
-        check_count("n_expand", self.n_expand)
-        check_count("n_entries", self.n_entries)
-        check_number("C", self.C)
-        check_flag("adapt", self.adapt)
+        super()._check_parameters()
         require("SST", ("HanTa",))
 
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:

@@ -1,6 +1,6 @@
 """Words or characters, weighted, and a linear classifier: what a user of scikit-learn would reach for, and NB-SVM."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +8,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.semi_supervised import SelfTrainingClassifier
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
-from gramshift.baselines.checks import check_count, check_flag, check_number
 from gramshift.baselines.word_features import (
     Linear,
     binary,
@@ -53,9 +52,6 @@ class TfidfLogistic(Baseline):
     def __init__(self, *, C: float = 1.0) -> None:
         self.C = C
 
-    def _check_parameters(self) -> None:
-        check_number("C", self.C)
-
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
         words, counts = find_words(source)
         inverse = inverse_frequency(counts)
@@ -86,7 +82,7 @@ class TfidfCharacters(Baseline):
 
     def _check_parameters(self) -> None:
         check_ngram_range(self.ngram_range)
-        check_number("C", self.C)
+        super()._check_parameters()
 
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
         ngrams, counts = find_characters(source, self.ngram_range)
@@ -118,16 +114,12 @@ class SelfTraining(TfidfLogistic):
     """
 
     needs_target = True
+    largest: ClassVar = {"threshold": 1.0}
 
     def __init__(self, *, C: float = 10.0, threshold: float = 0.95, adapt: bool = True) -> None:
         super().__init__(C=C)
         self.threshold = threshold
         self.adapt = adapt
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("threshold", self.threshold, most=1.0)
-        check_flag("adapt", self.adapt)
 
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
         words, counts = find_words(source + target, least=min(LEAST, len(source)))
@@ -168,10 +160,6 @@ class BalancedSelfTraining(SelfTraining):
         super().__init__(C=C, adapt=adapt)
         self.n_steps = n_steps
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_count("n_steps", self.n_steps)
-
     def _train_itself(self, features: Any, codes: Codes) -> Linear:
         n, shares = len(codes), np.bincount(codes) / len(codes)
         linear = self._train_once(features, codes)
@@ -202,16 +190,12 @@ class NBSVM(Baseline):
     """
 
     needs_target = False
+    largest: ClassVar = {"interpolation": 1.0}
 
     def __init__(self, *, smoothing: float = 1.0, C: float = 1.0, interpolation: float = 0.25) -> None:
         self.smoothing = smoothing
         self.C = C
         self.interpolation = interpolation
-
-    def _check_parameters(self) -> None:
-        check_number("smoothing", self.smoothing)
-        check_number("C", self.C)
-        check_number("interpolation", self.interpolation, most=1.0)
 
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
         words, counts = find_words(source)

@@ -1,6 +1,6 @@
 """TrAdaBoost, and its variant on topics of documents (latent Dirichlet allocation)."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -8,7 +8,6 @@ from scipy.special import psi
 from sklearn.decomposition import LatentDirichletAllocation
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
-from gramshift.baselines.checks import check_count, check_flag, check_number
 from gramshift.baselines.word_features import binary, count_words, find_words, fit_logistic, score
 from gramshift.errors import InputError
 from gramshift.model.inputs import Target
@@ -57,18 +56,13 @@ class TrAdaBoost(Baseline):
     """
 
     two_classes = True
+    largest: ClassVar = {"pseudo_labelled": 1.0}
 
     def __init__(self, *, n_rounds: int = 20, pseudo_labelled: float = 0.2, C: float = 0.1, adapt: bool = True) -> None:
         self.n_rounds = n_rounds
         self.pseudo_labelled = pseudo_labelled
         self.C = C
         self.adapt = adapt
-
-    def _check_parameters(self) -> None:
-        check_count("n_rounds", self.n_rounds)
-        check_number("pseudo_labelled", self.pseudo_labelled, most=1.0)
-        check_number("C", self.C)
-        check_flag("adapt", self.adapt)
 
     def fit(self, X: Any, y: Any, *, target: Any = None, target_labels: Any = None) -> Self:
         """Learn as the others do; ``target_labels`` has a label or a gap per document of ``target``."""
@@ -150,11 +144,6 @@ class TopicTrAdaBoost(TrAdaBoost):
         super().__init__(n_rounds=n_rounds, pseudo_labelled=pseudo_labelled, C=C, adapt=adapt)
         self.n_topics = n_topics
         self.random_state = random_state
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_count("n_topics", self.n_topics)
-        check_count("random_state", self.random_state, least=0)
 
     def _learn_features(self, source: list[str], target: list[str]) -> State:
         state = super()._learn_features(source, target)

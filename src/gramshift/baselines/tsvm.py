@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
-from gramshift.baselines.checks import check_flag, check_number
 from gramshift.baselines.leaves.tsvm import solve_pairs
 from gramshift.baselines.word_features import count_words, find_words, inverse_frequency, score, weigh
 from gramshift.errors import InputError
@@ -60,9 +59,7 @@ class TransductiveSVM(Baseline):
             names = ", ".join(map(repr, ("words", *KERNELS)))
             raise InputError(f"kernel={self.kernel!r}: must be one of {names}, or a StringKernel")
         check_ngram_range(self.ngram_range)
-        check_number("C", self.C)
-        check_number("target_C", self.target_C)
-        check_flag("adapt", self.adapt)
+        super()._check_parameters()
 
     def fit(self, X: Any, y: Any, *, target: Any = None) -> "TransductiveSVM":
         super().fit(X, y, target=target)
