@@ -17,7 +17,7 @@ KERNEL = np.array(naive.normalized_gram("presence", TEXTS, TEXTS, (2, 4)))
 
 @pytest.fixture(scope="module")
 def documents():
-    lists = build_lists(sort_ngrams(encode(TEXTS), (2, 4), keep=False), kind="presence")
+    lists = build_lists(sort_ngrams(encode(TEXTS), (2, 4), keep=False))
     weights, own = lists.times.astype(float), lists.unshared.astype(float)
     return LinearFeatures([LinearPart(lists, weights, own, 1 / np.sqrt(own + lists.own_values(weights)))], run_serially)
 

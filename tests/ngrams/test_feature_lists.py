@@ -1,4 +1,4 @@
-"""Lists of documents by n-gram against counters, and what is multiplied by them against matrices of NumPy and SciPy."""
+"""Lists of documents by n-gram against sets, and what is multiplied by them against matrices of NumPy and SciPy."""
 
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import naive
-from conftest import KINDS, examples, texts
+from conftest import examples, texts
 from gramshift.ngrams.feature_lists import (
     IN_CHUNK,
     MOST_CELLS,
@@ -30,23 +30,22 @@ DEMO = load_demo("kitchen").texts + load_demo("films").texts
 MANY = 60_000  # documents: a matrix of these is not written down
 
 
-def build(documents, ngram_range, kind, *, in_chunk=IN_CHUNK, **options):
-    return build_lists(sort_ngrams(encode(documents), ngram_range, keep=False, **options), kind=kind, in_chunk=in_chunk)
+def build(documents, ngram_range, *, in_chunk=IN_CHUNK, **options):
+    return build_lists(sort_ngrams(encode(documents), ngram_range, keep=False, **options), in_chunk=in_chunk)
 
 
-def make_lists(features, n_docs, *, counted=False, in_chunk=IN_CHUNK):
-    """Lists of features that are given as {document: count}, as if they had been found in texts; none is in another."""
+def make_lists(features, n_docs, *, in_chunk=IN_CHUNK):
+    """Lists of features that are given as sets of documents, as if they had been found in texts; none is in another."""
     sizes = np.array([len(feature) for feature in features], np.uint32)
     docs = np.array([doc for feature in features for doc in sorted(feature)], np.uint32)
-    counts = np.array([feature[doc] for feature in features for doc in sorted(feature)] if counted else [], np.uint32)
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    chunks = arrange_in_chunks(starts, sizes, docs, counts, np.zeros(len(sizes), np.uint32), in_chunk)
+    chunks = arrange_in_chunks(starts, sizes, docs, np.zeros(len(sizes), np.uint32), in_chunk)
     ones = np.ones_like(sizes)
     return FeatureLists(n_docs, chunks, sizes, ones, ones, ones, np.zeros(n_docs, np.int64))
 
 
 def read_lists(lists):
-    """The documents of every feature and how often they have it: what its own lists say, and what its children have."""
+    """The documents of every feature: those of its own lists, and those of its children."""
     found = []
     for chunk in lists.chunks:
         first_list = first = 0
@@ -54,29 +53,29 @@ def read_lists(lists):
             block = [Counter() for _ in range(end - first)]
             for k in range(first_list, last_list):
                 for p in range(chunk.starts[k], chunk.starts[k + 1]):
-                    count = int(chunk.counts[p]) if chunk.counts.size else 1
-                    block[chunk.owners[k]][int(chunk.docs[p])] += count if k < middle else -count
+                    block[chunk.owners[k]][int(chunk.docs[p])] += 1 if k < middle else -1
             for f, parent in enumerate(chunk.parents[first:end].tolist()):
                 assert parent > f, "children come first"
                 if parent < end - first:
                     for doc, count in block[f].items():
                         block[parent][doc] += count
-            found += [{doc: feature[doc] for doc in sorted(feature) if feature[doc]} for feature in block]
+            assert {count for feature in block for count in feature.values()} <= {0, 1}
+            found += [{doc for doc in feature if feature[doc]} for feature in block]
             first, first_list = end, last_list
     return found
 
 
 def as_matrix(lists):
     """X, with a row per document and a column per feature."""
-    cells = [(doc, f, count) for f, feature in enumerate(read_lists(lists)) for doc, count in feature.items()]
-    rows, columns, values = np.array(cells, np.int64).reshape(-1, 3).T
-    return sparse.csr_array((values.astype(float), (rows, columns)), shape=(lists.n_docs, lists.n_features))
+    cells = [(doc, f) for f, feature in enumerate(read_lists(lists)) for doc in sorted(feature)]
+    rows, columns = np.array(cells, np.int64).reshape(-1, 2).T
+    return sparse.csr_array((np.ones(len(cells)), (rows, columns)), shape=(lists.n_docs, lists.n_features))
 
 
 def draw_features(seed, n_docs, n_features, largest=30):
     chance = np.random.default_rng(seed)
     sizes = chance.integers(2, min(n_docs, largest) + 1, n_features)
-    return [{int(doc): int(chance.integers(1, 5)) for doc in chance.choice(n_docs, size, replace=False)} for size in sizes]
+    return [set(chance.choice(n_docs, size, replace=False).tolist()) for size in sizes]
 
 
 def draw_weights(lists, seed=0):
@@ -85,65 +84,45 @@ def draw_weights(lists, seed=0):
     return chance.uniform(0, 2, lists.n_features) * (chance.random(lists.n_features) < 0.8)
 
 
-def check_against_counters(documents, ngram_range, kind, **options):
+def check_against_sets(documents, ngram_range, **options):
     """Every n-gram of two documents or more is in one feature, with those of its beginnings that stand at the same places."""
-    counters = [naive.ngrams(text, ngram_range) for text in documents]
     having = defaultdict(dict)
-    for doc, counter in enumerate(counters):
-        for gram, count in counter.items():
+    for doc, text in enumerate(documents):
+        for gram, count in naive.ngrams(text, ngram_range).items():
             having[gram][doc] = count
     known = {gram: docs for gram, docs in having.items() if len(docs) > 1}
-    lists, whole = build(documents, ngram_range, kind, **options), "".join(documents)
-    reached = defaultdict(Counter)  # what the features of an n-gram add up to, by document
+    lists, whole = build(documents, ngram_range, **options), "".join(documents)
+    in_features = Counter()
     for f, found in enumerate(read_lists(lists)):
         place, longest = int(lists.places[f]), int(lists.longest[f])
         gram = whole[place : place + longest]
+        assert found == set(known[gram])
         assert lists.sizes[f] == len(found)
-        if kind != "intersection":
-            assert gram not in reached
-            assert found == (known[gram] if kind == "spectrum" else dict.fromkeys(known[gram], 1))
-        for doc in found:
-            reached[gram][doc] += int(lists.times[f])
-    in_features = Counter()
-    for longest, found in reached.items():
-        together = [gram for n in range(1, len(longest) + 1) if known.get(gram := longest[:n]) == known[longest]]
+        together = [one for n in range(1, len(gram) + 1) if known.get(one := gram[:n]) == known[gram]]
+        assert lists.times[f] == len(together)
         in_features.update(together)
-        second = sorted(known[longest].values())[-2]
-        levels = {doc: min(count, second) for doc, count in known[longest].items()}
-        per_ngram = levels if kind == "intersection" else dict.fromkeys(levels, 1)
-        assert found == {doc: len(together) * value for doc, value in per_ngram.items()}
     assert in_features == Counter(known.keys())
-    for doc, counter in enumerate(counters):
-        alone = 0
-        for gram, count in counter.items():
-            others = max((one for other, one in having[gram].items() if other != doc), default=0)
-            if kind == "intersection":
-                alone += max(0, count - others)
-            elif not others:
-                alone += count**2 if kind == "spectrum" else 1
-        assert lists.unshared[doc] == alone
+    alone = Counter(min(docs) for docs in having.values() if len(docs) == 1)
+    assert lists.unshared.tolist() == [alone[doc] for doc in range(len(documents))]
     return lists
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @given(texts, ranges, st.sampled_from([1, 3, IN_CHUNK]))
 @examples(60)
-def test_lists_are_those_of_counters(kind, documents, ngram_range, in_chunk):
+def test_lists_are_those_of_sets(documents, ngram_range, in_chunk):
     """Also in chunks of a tree each."""
-    check_against_counters(documents, ngram_range, kind, in_chunk=in_chunk)
+    check_against_sets(documents, ngram_range, in_chunk=in_chunk)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_many_lists_are_those_of_counters(kind):
+def test_many_lists_are_those_of_sets():
     """Texts of the demo, in many chunks; some n-grams of one or two letters list all their documents, few or many."""
     documents = [text[:60] for text in DEMO]
-    lists = check_against_counters(documents, (1, 8), kind, in_chunk=900, shard_size=4000)
+    lists = check_against_sets(documents, (1, 8), in_chunk=900, shard_size=4000)
     assert len(lists.chunks) > N_GROUPS
     children = sum(int(np.count_nonzero(has_parents(chunk))) for chunk in lists.chunks)
-    assert (children > 1000) == (kind == "presence")
-    if kind == "presence":
-        whole = {size for chunk in lists.chunks for size in np.diff(chunk.starts).tolist()} & set(lists.sizes.tolist())
-        assert min(whole) * FEW < len(documents) < max(whole) * FEW
+    assert children > 1000
+    whole = {size for chunk in lists.chunks for size in np.diff(chunk.starts).tolist()} & set(lists.sizes.tolist())
+    assert min(whole) * FEW < len(documents) < max(whole) * FEW
 
 
 def has_parents(chunk):
@@ -152,32 +131,30 @@ def has_parents(chunk):
     return chunk.parents < np.repeat(sizes, sizes)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_plain_case(kind):
+def test_a_plain_case():
     """Eight documents in several shards, two of them empty, two of them copies."""
     documents = ["abab abab", "", "ab", "bab", "abab abab", "", "xyz", "\N{GRINNING FACE}ab\N{GRINNING FACE}ab"]
-    assert check_against_counters(documents, (1, 5), kind, shard_size=5).n_features > 5
+    assert check_against_sets(documents, (1, 5), shard_size=5).n_features > 5
 
 
 def test_three_short_texts():
-    lists = build(["abc", "abc", "bcc"], (1, 3), "spectrum")
+    lists = build(["abc", "abc", "bcc"], (1, 3))
     whole = "abcabcbcc"
     found = {
         whole[place : place + longest]: (times, found)
         for place, longest, times, found in zip(lists.places, lists.longest, lists.times, read_lists(lists), strict=True)
     }
     assert found == {
-        "abc": (3, {0: 1, 1: 1}),  # with a and ab, which stand nowhere else
-        "bc": (2, {0: 1, 1: 1, 2: 1}),  # with b
-        "c": (1, {0: 1, 1: 1, 2: 2}),
+        "abc": (3, {0, 1}),  # with a and ab, which stand nowhere else
+        "bc": (2, {0, 1, 2}),  # with b
+        "c": (1, {0, 1, 2}),
     }
     assert lists.unshared.tolist() == [0, 0, 2]  # cc and bcc
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("documents", [[], [""], ["", "", ""], ["abc"], ["ab", "cd", ""]])
-def test_without_features(kind, documents):
-    lists, n = build(documents, (1, 8), kind), len(documents)
+def test_without_features(documents):
+    lists, n = build(documents, (1, 8)), len(documents)
     weights, rows = np.zeros(0), np.arange(n)
     assert lists.n_features == 0
     assert lists.unshared.tolist() == [sum(naive.ngrams(text, (1, 8)).values()) for text in documents]
@@ -190,13 +167,12 @@ def test_without_features(kind, documents):
     assert (narrowed.n_docs, narrowed.n_features, left.size, own.tolist()) == (n, 0, 0, [0.0] * n)
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @given(texts, ranges)
 @examples(30)
-def test_with_times_as_weights_it_is_the_kernel(kind, documents, ngram_range):
-    lists = build(documents, ngram_range, kind)
+def test_with_times_as_weights_it_is_the_kernel(documents, ngram_range):
+    lists = build(documents, ngram_range)
     times = lists.times.astype(float)
-    expected = naive.gram(kind, documents, documents, ngram_range)
+    expected = naive.gram("presence", documents, documents, ngram_range)
     found = lists.rows(times, np.arange(len(documents)), np.arange(len(documents))) + np.diag(lists.unshared)
     assert found.tolist() == expected
     assert (lists.multiply(times, np.eye(len(documents))) + np.diag(lists.unshared)).tolist() == expected
@@ -205,7 +181,7 @@ def test_with_times_as_weights_it_is_the_kernel(kind, documents, ngram_range):
 def test_a_document_is_listed_by_the_longest_ngram_that_brings_it_along():
     """Three letters in all of eight texts: each adds what stands there, and takes away what several longer ones have."""
     documents = ["ab", "ab", "ac", "ac", "abac", "abac", "abac", "a"]
-    lists = build(documents, (1, 2), "presence")
+    lists = build(documents, (1, 2))
     (chunk,), whole = lists.chunks, "".join(documents)
     names = [whole[place : place + longest] for place, longest in zip(lists.places, lists.longest, strict=True)]
     entries = {names[owner]: [] for owner in chunk.owners}
@@ -220,23 +196,22 @@ def test_a_document_is_listed_by_the_longest_ngram_that_brings_it_along():
 def test_an_ngram_that_would_take_away_more_than_it_has_lists_all():
     """Every text has x before each of eight letters: taking away seven times would make it longer."""
     documents = [" ".join(f"x{letter}" for letter in "abcdefgh")] * 3
-    lists = build([*documents, "x"], (1, 2), "presence")
+    lists = build([*documents, "x"], (1, 2))
     (chunk,), whole = lists.chunks, "".join([*documents, "x"])
     (x,) = (f for f, (place, n) in enumerate(zip(lists.places, lists.longest, strict=True)) if whole[place : place + n] == "x")
     (k,) = np.flatnonzero(chunk.owners == x)
     assert chunk.docs[chunk.starts[k] : chunk.starts[k + 1]].tolist() == [0, 1, 2, 3]
     assert not (chunk.parents == x).any()
-    assert read_lists(lists)[x] == dict.fromkeys(range(4), 1)
+    assert read_lists(lists)[x] == set(range(4))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_lists_of_more_than_65535_documents(kind):
+def test_lists_of_more_than_65535_documents():
     short = {0: "aab", 3: "ab", 65534: "b", 65535: "aab", 65538: "bb", 131070: "ab", 139_999: "baa"}
-    lists = build([short.get(doc, "") for doc in range(140_000)], (1, 2), kind)
-    few = build([short[doc] for doc in sorted(short)], (1, 2), kind)
+    lists = build([short.get(doc, "") for doc in range(140_000)], (1, 2))
+    few = build([short[doc] for doc in sorted(short)], (1, 2))
     places, numbers = sorted(short), dict(enumerate(sorted(short)))
-    found = {frozenset(feature.items()) for feature in read_lists(lists)}
-    assert found == {frozenset((numbers[doc], count) for doc, count in feature.items()) for feature in read_lists(few)}
+    found = {frozenset(feature) for feature in read_lists(lists)}
+    assert found == {frozenset(numbers[doc] for doc in feature) for feature in read_lists(few)}
     assert lists.unshared[places].tolist() == few.unshared.tolist()
     check_products(lists, width=1)
 
@@ -280,20 +255,17 @@ def check_products(lists, width, seed=0, atol=1e-12):
 
 
 @pytest.mark.parametrize("width", [1, 2, 7])
-@pytest.mark.parametrize("counted", [False, True])
 @pytest.mark.parametrize(("n_docs", "n_features"), [(2, 1), (5, 3), (60, 40), (300, 200)])
-def test_products_are_those_of_matrices(n_docs, n_features, width, counted):
+def test_products_are_those_of_matrices(n_docs, n_features, width):
     """Fewer features than groups too, and documents without any."""
-    lists = make_lists(draw_features(n_docs, n_docs, n_features), n_docs + 2, counted=counted)
+    lists = make_lists(draw_features(n_docs, n_docs, n_features), n_docs + 2)
     check_products(lists, width, seed=width)
 
 
-@given(
-    st.lists(st.dictionaries(st.integers(0, 9), st.integers(1, 9), min_size=2), max_size=12), st.booleans(), st.integers(0, 9)
-)
+@given(st.lists(st.sets(st.integers(0, 9), min_size=2), max_size=12), st.integers(0, 9))
 @examples(40)
-def test_products_of_any_lists(features, counted, seed):
-    check_products(make_lists(features, 10, counted=counted), 1 + seed % 3, seed)
+def test_products_of_any_lists(features, seed):
+    check_products(make_lists(features, 10), 1 + seed % 3, seed)
 
 
 def test_results_of_many_documents_are_held_for_fewer_groups():
@@ -309,7 +281,7 @@ def test_results_of_many_documents_are_held_for_fewer_groups():
 @pytest.fixture(scope="module")
 def demo_lists():
     """N-grams of the demo in many chunks."""
-    lists = build(DEMO, (1, 8), "presence", in_chunk=1000)
+    lists = build(DEMO, (1, 8), in_chunk=1000)
     assert len(lists.chunks) > N_GROUPS
     assert any(has_parents(chunk).any() for chunk in lists.chunks)
     return lists
@@ -318,7 +290,7 @@ def demo_lists():
 def test_products_of_many_features(demo_lists):
     """In many chunks, and in one of several blocks."""
     check_products(demo_lists, width=2, atol=1e-10)  # beside products of thousands
-    together = build(DEMO, (1, 8), "presence")
+    together = build(DEMO, (1, 8))
     (chunk,) = together.chunks
     assert chunk.ends.size > 1
     assert chunk.n_features > IN_BLOCK
@@ -331,18 +303,14 @@ def test_chunks_are_of_whole_trees_and_lists_of_any_length():
     lists = make_lists(features, 700)
     assert lists.n_entries > 2 * IN_CHUNK
     assert len(lists.chunks) == -(-lists.n_entries // IN_CHUNK)
-    assert read_lists(lists) == [dict.fromkeys(sorted(feature), 1) for feature in features]
+    assert read_lists(lists) == features
     check_products(lists, width=1, atol=1e-10)  # beside products of thousands
 
 
-@pytest.mark.parametrize("sort", ["counted", "flat", "nested"])
+@pytest.mark.parametrize("sort", ["flat", "nested"])
 def test_bits_do_not_depend_on_threads(sort, demo_lists):
     """There are as many entries as threads are worth it for, and the pool is indeed asked."""
-    lists = (
-        demo_lists
-        if sort == "nested"
-        else make_lists(draw_features(3, 800, 500, 500), 800, counted=sort == "counted", in_chunk=2000)
-    )
+    lists = demo_lists if sort == "nested" else make_lists(draw_features(3, 800, 500, 500), 800, in_chunk=2000)
     assert lists.n_entries >= WORTH_THREADS
     assert len(lists.chunks) > N_GROUPS
     n, weights, chance = lists.n_docs, draw_weights(lists), np.random.default_rng(4)
@@ -357,7 +325,7 @@ def test_bits_do_not_depend_on_threads(sort, demo_lists):
             lists.gather(np.arange(2.0 * n).reshape(n, 2) ** 0.5, run=run),
             lists.weigh(lambda count: np.log1p(count(groups, 2)[0]), run=run),
             *(left, own),
-            *(array for chunk in narrowed.chunks for array in (chunk.starts, chunk.docs, chunk.counts, chunk.owners)),
+            *(array for chunk in narrowed.chunks for array in (chunk.starts, chunk.docs, chunk.owners)),
         ]
 
     results = []

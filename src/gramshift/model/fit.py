@@ -204,7 +204,7 @@ def _make_describer(
 
 def is_linear(settings: Settings, similarities: Similarities) -> bool:
     """Whether a fit is that of a linear model of n-grams, which needs no gram."""
-    return similarities.by_counts and not settings.adapt and settings.classifier == "ridge"
+    return similarities.by_presence and not settings.adapt and settings.classifier == "ridge"
 
 
 def _prepare_gram(

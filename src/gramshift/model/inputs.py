@@ -69,7 +69,7 @@ class ListedCorpus:
         if key not in self._found:
             encoded = self.encode(kernel)
             ngrams = sort_ngrams(encoded, clip_range(encoded, kernel.kind, kernel.ngram_range), keep=False)
-            self._found[key] = build_lists(ngrams, kind=kernel.kind, run=partial(runtime.run, stage="index"))
+            self._found[key] = build_lists(ngrams, run=partial(runtime.run, stage="index"))
             give_back()
         return self._found[key]
 
@@ -89,7 +89,7 @@ class ListedCorpus:
 
     @staticmethod
     def _key(kernel: KernelSpec) -> Any:
-        return kernel.steps, kernel.unit, kernel.ngram_range, kernel.kind
+        return kernel.steps, kernel.unit, kernel.ngram_range
 
 
 @dataclass(frozen=True)

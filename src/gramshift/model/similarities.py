@@ -63,6 +63,11 @@ class Similarities:
         return all(isinstance(kernel, KernelSpec) and kernel.counts for kernel in self.kernels)
 
     @property
+    def by_presence(self) -> bool:
+        """Whether all kernels are sums over the n-grams that both documents have, however often."""
+        return all(isinstance(kernel, KernelSpec) and kernel.kind == "presence" for kernel in self.kernels)
+
+    @property
     def by_classes(self) -> bool:
         """Whether some n-grams are weighted by what the classes of documents say of them."""
         return any(powers.classes > 0 for _, powers in self.weighted())

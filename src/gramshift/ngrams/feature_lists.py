@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.ngrams.index import KINDS
 from gramshift.ngrams.leaves import lists as leaves
 from gramshift.ngrams.leaves import nesting, runs
 from gramshift.ngrams.sorted_ngrams import HoldsArrays, Run, SortedNGrams, SortedShard, run_serially
@@ -35,7 +34,6 @@ class Chunk(HoldsArrays):
     list_ends: Array
     starts: Array
     docs: Array
-    counts: Array
     owners: Array
     parents: Array
 
@@ -50,12 +48,12 @@ class Chunk(HoldsArrays):
 
     @property
     def _arrays(self) -> tuple[Array, ...]:
-        return self.ends, self.list_ends, self.starts, self.docs, self.counts, self.owners, self.parents
+        return self.ends, self.list_ends, self.starts, self.docs, self.owners, self.parents
 
     def count(self, groups: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
         """How many documents of each group have each feature."""
         counts = np.zeros((n_groups, self.n_features), np.int64)
-        leaves.count_groups(self.ends, self.list_ends, self.starts, self.docs, self.owners, self.parents, groups, counts)
+        leaves.count_groups(*self._arrays, groups, counts)
         return counts
 
     def gather(self, vectors: Floats) -> Floats:
@@ -70,13 +68,9 @@ class Chunk(HoldsArrays):
 
     def add_product(self, weights: Floats, vectors: Floats, out: Floats) -> None:
         """Add X diag(weights) X' vectors to ``out``, or the same of one vector."""
-        if self.counts.size:
-            leaves.multiply_counted(self.ends, self.starts, self.docs, self.counts, self.owners, weights, vectors, out)
-            return
         multiply = leaves.multiply_vector if vectors.ndim == 1 else leaves.multiply_vectors
         sums = np.empty((self._largest + 1, *vectors.shape[1:]))
-        lists = (self.ends, self.list_ends, self.starts, self.docs, self.owners, self.parents)
-        multiply(*lists, weights, vectors, sums, out)
+        multiply(*self._arrays, weights, vectors, sums, out)
 
     def add_rows(self, weights: Floats, row_of: Array, column_of: Array, seen: Array, first: int, out: Floats) -> None:
         """Add some rows and columns of X diag(weights) X' to ``out``; ``seen`` has no numbers of features from ``first`` on."""
@@ -89,9 +83,9 @@ class Chunk(HoldsArrays):
         """
         starts, kept = np.empty(self.n_features + 1, np.int64), np.empty(self.n_features)
         added, up = np.empty(self.n_features, np.uint32), np.empty(self.n_features, np.uint32)
-        docs, counts = np.empty(self.docs.size, np.uint32), np.empty(self.counts.size, np.uint32)
-        n = nesting.narrow_lists(*self._arrays, weights, numbers, own, totals, starts, added, docs, counts, up, kept)
-        return arrange(starts[: n + 1], added[:n], docs, counts, up[:n]), kept[:n].copy()
+        docs = np.empty(self.docs.size, np.uint32)
+        n = nesting.narrow_lists(*self._arrays, weights, numbers, own, totals, starts, added, docs, up, kept)
+        return arrange(starts[: n + 1], added[:n], docs, up[:n]), kept[:n].copy()
 
 
 @dataclass(frozen=True)
@@ -153,7 +147,7 @@ class FeatureLists(HoldsArrays):
     def multiply(self, weights: Floats, vectors: Floats, *, run: Run = run_serially) -> Floats:
         """X diag(weights) X' vectors, where X has a row per document: the same bits for any number of threads."""
         width = vectors.shape[1]
-        if width == 1 and not any(chunk.counts.size for chunk in self.chunks):
+        if width == 1:
             return self._multiply(weights, np.ascontiguousarray(vectors[:, 0]), run)[:, None]
         padded = np.zeros((self.n_docs, -(-width // FOUR) * FOUR))
         padded[:, :width] = vectors
@@ -242,31 +236,25 @@ class FeatureLists(HoldsArrays):
         return [one for found in (run_serially if few else run)(work, groups) for one in found]
 
 
-def arrange(starts: Array, added: Array, docs: Array, counts: Array, up: Array) -> Chunk:
+def arrange(starts: Array, added: Array, docs: Array, up: Array) -> Chunk:
     """Cut features, which stand one after another, into blocks, and order the lists of each."""
     ends = np.empty(up.size, np.int64)
     ends = ends[: nesting.cut_blocks(up, ends)].copy()
     n_lists, n_entries = int(np.count_nonzero(added) + np.count_nonzero(np.diff(starts) > added)), int(starts[-1] - starts[0])
     list_ends, list_starts = np.empty((ends.size, 2), np.int64), np.empty(n_lists + 1, np.int64)
-    owners, parents = np.empty(n_lists, np.uint32), np.empty(up.size, np.uint32)
-    new_docs, new_counts = np.empty(n_entries, np.uint32), np.empty(n_entries if counts.size else 0, np.uint32)
-    nesting.order_lists(
-        starts, added, docs, counts, up, ends, list_ends, list_starts, owners, parents, new_docs, new_counts
-    )  # fmt: skip
-    return Chunk(ends, list_ends, list_starts, new_docs, new_counts, owners, parents)
+    owners, parents, new_docs = (np.empty(size, np.uint32) for size in (n_lists, up.size, n_entries))
+    nesting.order_lists(starts, added, docs, up, ends, list_ends, list_starts, owners, parents, new_docs)
+    return Chunk(ends, list_ends, list_starts, new_docs, owners, parents)
 
 
-def arrange_in_chunks(
-    starts: Array, added: Array, docs: Array, counts: Array, up: Array, in_chunk: int = IN_CHUNK
-) -> list[Chunk]:
+def arrange_in_chunks(starts: Array, added: Array, docs: Array, up: Array, in_chunk: int = IN_CHUNK) -> list[Chunk]:
     """The same in several chunks of whole trees, with about so many entries each."""
     reach = np.maximum.accumulate(np.arange(up.size) + up)  # how far on the parents of all features so far stand
     ends = np.concatenate([[0], np.flatnonzero(reach == np.arange(up.size)) + 1])
     places = np.searchsorted(starts[ends], np.arange(in_chunk, starts[-1], in_chunk))
     cuts = np.unique(np.concatenate([[0], ends[places], [up.size]]))
     return [
-        arrange(starts[first : last + 1], added[first:last], docs, counts, up[first:last])
-        for first, last in pairwise(cuts.tolist())
+        arrange(starts[first : last + 1], added[first:last], docs, up[first:last]) for first, last in pairwise(cuts.tolist())
     ]
 
 
@@ -276,15 +264,13 @@ def _sum(parts: Sequence[Floats], total: Floats) -> Floats:
     return total
 
 
-def build_lists(
-    ngrams: SortedNGrams, *, kind: str = "presence", in_chunk: int = IN_CHUNK, run: Run = run_serially
-) -> FeatureLists:
+def build_lists(ngrams: SortedNGrams, *, in_chunk: int = IN_CHUNK, run: Run = run_serially) -> FeatureLists:
     """Find all n-grams that two documents or more share, and list these documents; ``in_chunk`` decides speed and rounding."""
     n_docs = ngrams.texts.n_docs
     unshared, lock = np.zeros(n_docs, np.int64), Lock()
 
     def read(shard: SortedShard) -> dict[str, Any]:
-        made, alone = _nest_shard(shard, ngrams, in_chunk) if kind == "presence" else _list_shard(shard, ngrams, kind, in_chunk)
+        made, alone = _nest_shard(shard, ngrams, in_chunk)
         with lock:  # one array of them for each shard would take more than the lists
             np.add(unshared, alone, out=unshared)
         return made
@@ -292,11 +278,7 @@ def build_lists(
     parts = ngrams.map(read, run=run)
     chunks = [chunk for part in parts for chunk in part.pop("chunks")]
     joined = {name: np.concatenate([NONE, *(part.pop(name) for part in parts)]) for name in OF_FEATURES}
-    found = FeatureLists(n_docs, chunks, **joined, unshared=unshared)
-    if kind != "presence":  # so far these are the kernels of documents with themselves
-        shared = found.own_values(found.times.astype(np.float64), run=run)  # whole numbers, exact in double precision
-        np.subtract(unshared, shared.astype(np.int64), out=unshared)
-    return found
+    return FeatureLists(n_docs, chunks, **joined, unshared=unshared)
 
 
 OF_FEATURES = ("sizes", "times", "places", "longest")
@@ -328,31 +310,4 @@ def _nest_shard(shard: SortedShard, ngrams: SortedNGrams, in_chunk: int) -> tupl
         docs, shard.positions, found, parents, sizes, lengths, ends, entries, np.full(texts.n_docs, -1, np.int32),
         starts, added, up, *(made[name] for name in OF_FEATURES), listed,
     )  # fmt: skip
-    return made | {"chunks": arrange_in_chunks(starts, added, listed, NONE, up, in_chunk)}, unshared
-
-
-def _list_shard(shard: SortedShard, ngrams: SortedNGrams, kind: str, in_chunk: int) -> tuple[dict[str, Any], Array]:
-    """The lists of one shard, by the names of the arrays, of documents that have an n-gram so many times.
-
-    Also what its n-grams add to the kernel of each document with itself.
-    """
-    texts, (shortest, longest) = ngrams.texts, ngrams.limits
-    docs, self_values = shard.docs(), np.zeros(texts.n_docs, np.int64)
-    runs.count_unshared(docs, texts.bounds, shard.positions, shard.common, shortest, longest, self_values)
-    found = shard.runs(shortest)
-    lengths = found[:, 1] - found[:, 0]
-    if kind == "intersection":  # a run can become several features, but its positions are an upper bound for their members
-        n_features, n_entries = int(lengths.sum()) // 2, int(lengths.sum())
-    else:
-        n_features, n_entries = len(found), int(np.minimum(lengths, texts.n_docs).sum())
-    made = {name: np.empty(n_features, np.uint32) for name in OF_FEATURES}
-    listed, counts = (np.empty(size, np.uint32) for size in (n_entries, n_entries if kind == "spectrum" else 0))
-    starts, largest = np.empty(n_features + 1, np.int64), min(texts.n_docs, docs.size)
-    n_found = runs.list_runs(
-        docs, shard.positions, shard.common, found, KINDS[kind], np.full(texts.n_docs, -1, np.int32),
-        np.empty(2 * largest, np.uint32), np.empty(largest, np.uint32), self_values,
-        starts, *(made[name] for name in OF_FEATURES), listed, counts,
-    )  # fmt: skip
-    made = {name: array[:n_found].copy() for name, array in made.items()}
-    chunks = arrange_in_chunks(starts[: n_found + 1], made["sizes"], listed, counts, np.zeros(n_found, np.uint32), in_chunk)
-    return made | {"chunks": chunks}, self_values
+    return made | {"chunks": arrange_in_chunks(starts, added, listed, up, in_chunk)}, unshared

@@ -98,7 +98,7 @@ def fit_all(inputs: Inputs, given: Corrections, options: ClassifyOptions, progre
     runtime = Runtime(options.jobs, options.memory, progress=progress)
     gram: NDArray[Any] | None = None
     stage, is_best = METHODS[options.method].is_stage, METHODS[options.method].is_best
-    if not kernel.counts or (stage and options.method != PLAIN):  # what is no sum over n-grams
+    if kernel.kind != "presence" or (stage and options.method != PLAIN):  # a linear model needs none
         gram = compact(kernel.compute(texts, runtime=runtime, normalize=False))
 
     def fit(

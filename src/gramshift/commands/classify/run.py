@@ -24,7 +24,6 @@ from gramshift.data.readers import format_of
 from gramshift.data.tables import Table, TableError
 from gramshift.data.writing import open_writer, output_style
 from gramshift.errors import InputError
-from gramshift.kernels.registry import KERNELS
 from gramshift.methods import METHODS
 from gramshift.model.settings import PLAIN, WORD_RANGE
 from gramshift.report.contents import ReportContents, ShownAsItIs, SourceDocuments, TargetDocuments
@@ -209,7 +208,7 @@ def measure(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any
         n_fits=2 if corrections else 1,
         jobs=options.jobs,
     )
-    is_plain = options.method == PLAIN and KERNELS[options.kernel].counts
+    is_plain = options.method == PLAIN and options.kernel == "presence"
     linear = method.is_best or not method.is_own or is_plain
     return check_memory(work, memory_of(options.memory), linear=linear, way="--sample {}")
 

@@ -4,9 +4,7 @@ One list adds documents; another takes those away again that several children ha
 each after its children; a block is small enough for a cache, unless a tree is larger. ``ends`` is where blocks end;
 ``parents`` are numbers within the block, and that after the last is none. A block's lists stand by their lengths, so that a
 processor foresees where loops end, first those that add, then those that take away, up to ``list_ends``: list k is
-``docs[starts[k]:starts[k + 1]]`` and belongs to feature ``owners[k]`` of its block. ``counts`` says how often a document has
-the feature, entry by entry; it is empty where that does not matter, and where it does features have one list each, and no
-parents.
+``docs[starts[k]:starts[k + 1]]`` and belongs to feature ``owners[k]`` of its block.
 """
 
 import numpy as np
@@ -35,21 +33,18 @@ def count_groups(ends, list_ends, starts, docs, owners, parents, groups, counts)
         begin, first = np.uint64(ends[b]), last
 
 
-@leaf(
-    "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1],"
-    " float64[:, ::1], float64[:, ::1])"
-)
-def gather_lists(ends, list_ends, starts, docs, counts, owners, parents, vectors, sums):
-    """sums[f] = the sum of the vectors of the documents that have feature f, times their counts; 0 before."""
+@leaf("void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], float64[:, ::1], float64[:, ::1])")
+def gather_lists(ends, list_ends, starts, docs, owners, parents, vectors, sums):
+    """sums[f] = the sum of the vectors of the documents that have feature f; 0 before."""
     begin, first, width = ZERO, 0, np.uint64(vectors.shape[1])
     for b in range(ends.size):
         n, middle, last = np.uint64(ends[b]) - begin, list_ends[b, 0], list_ends[b, 1]
         for k in range(first, last):
             f, sign = begin + np.uint64(owners[k]), 1.0 if k < middle else -1.0
             for p in range(np.uint64(starts[k]), np.uint64(starts[k + 1])):
-                doc, count = np.uint64(docs[p]), np.float64(counts[p]) if counts.size else sign
+                doc = np.uint64(docs[p])
                 for c in range(width):
-                    sums[f, c] += count * vectors[doc, c]
+                    sums[f, c] += sign * vectors[doc, c]
         for f in range(n):
             if parents[begin + f] < n:
                 for c in range(width):
@@ -58,11 +53,11 @@ def gather_lists(ends, list_ends, starts, docs, counts, owners, parents, vectors
 
 
 @leaf(
-    "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1],"
+    "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1],"
     " float64[::1], float64[::1], float64[::1])"
 )
-def add_own(ends, list_ends, starts, docs, counts, owners, parents, weights, sums, out):
-    """out[d] += weights[f] for every feature of document d, times the square of its count; ``sums`` is scratch."""
+def add_own(ends, list_ends, starts, docs, owners, parents, weights, sums, out):
+    """out[d] += weights[f] for every feature of document d; ``sums`` is scratch."""
     begin, first = ZERO, 0
     for b in range(ends.size):
         n, middle, last = np.uint64(ends[b]) - begin, list_ends[b, 0], list_ends[b, 1]
@@ -73,8 +68,7 @@ def add_own(ends, list_ends, starts, docs, counts, owners, parents, weights, sum
         for k in range(first, last):
             value = sums[owners[k]] if k < middle else -sums[owners[k]]
             for p in range(np.uint64(starts[k]), np.uint64(starts[k + 1])):
-                count = np.float64(counts[p]) if counts.size else 1.0
-                out[docs[p]] += value * count * count
+                out[docs[p]] += value
         begin, first = np.uint64(ends[b]), last
 
 
@@ -159,29 +153,6 @@ def multiply_vectors(ends, list_ends, starts, docs, owners, parents, weights, ve
         begin, first = ends[b], last
 
 
-@leaf("void(int64[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1], float64[:, ::1], float64[:, ::1])")
-def multiply_counted(ends, starts, docs, counts, owners, weights, vectors, out):
-    """The same for documents that have features more than once; each feature stands by itself, and its list adds."""
-    width = np.uint64(vectors.shape[1])
-    totals = np.empty(vectors.shape[1])
-    b, begin = 0, 0
-    for k in range(starts.size - 1):
-        while k >= ends[b]:  # every feature has one list
-            begin = ends[b]
-            b += 1
-        for c in range(width):
-            totals[c] = 0.0
-        for p in range(np.uint64(starts[k]), np.uint64(starts[k + 1])):
-            doc = np.uint64(docs[p])
-            for c in range(width):
-                totals[c] += counts[p] * vectors[doc, c]
-        weight = weights[begin + owners[k]]
-        for p in range(np.uint64(starts[k]), np.uint64(starts[k + 1])):
-            doc = np.uint64(docs[p])
-            for c in range(width):
-                out[doc, c] += weight * (counts[p] * totals[c])
-
-
 @leaf("void(int64, int64, int64, uint32[::1], int32[::1], int32[::1])")
 def find_lists(first, middle, last, owners, adding, taking):
     """adding[f] = the list of a block that adds to feature f, taking[f] = that which takes away; -1 where there is none."""
@@ -194,11 +165,11 @@ def find_lists(first, middle, last, owners, adding, taking):
 
 
 @leaf(
-    "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1],"
+    "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1],"
     " int64[::1], int64[::1], int64[::1], int64, float64[:, ::1])"
 )
-def add_rows(ends, list_ends, starts, docs, counts, owners, parents, weights, row_of, column_of, seen, stamp, out):
-    """out[row_of[a], column_of[b]] += weights[f], times both counts, for every two documents of feature f that have these.
+def add_rows(ends, list_ends, starts, docs, owners, parents, weights, row_of, column_of, seen, stamp, out):
+    """out[row_of[a], column_of[b]] += weights[f] for every two documents of feature f that have these.
 
     A stack holds all documents of features whose parent is still to come. ``seen`` has no number from ``stamp`` on.
     """
@@ -207,7 +178,7 @@ def add_rows(ends, list_ends, starts, docs, counts, owners, parents, weights, ro
         n, middle, last = ends[b] - begin, list_ends[b, 0], list_ends[b, 1]
         adding, taking = np.empty(n, np.int32), np.empty(n, np.int32)
         find_lists(first, middle, last, owners, adding, taking)
-        members, frequencies, size = np.empty(starts[last] - starts[first], np.int64), np.ones(starts[last] - starts[first]), 0
+        members, size = np.empty(starts[last] - starts[first], np.int64), 0
         bottoms, waiting, n_waiting = np.empty(n, np.int64), np.empty(n, np.int32), 0
         for f in range(n):
             bottom, weight = size, weights[begin + f]
@@ -225,7 +196,6 @@ def add_rows(ends, list_ends, starts, docs, counts, owners, parents, weights, ro
             if adding[f] >= 0:
                 for p in range(starts[adding[f]], starts[adding[f] + 1]):
                     members[size] = docs[p]
-                    frequencies[size] = np.float64(counts[p]) if counts.size else 1.0
                     size += 1
             if weight != 0.0:
                 for i in range(bottom, size):
@@ -234,7 +204,7 @@ def add_rows(ends, list_ends, starts, docs, counts, owners, parents, weights, ro
                         for j in range(bottom, size):
                             column = column_of[members[j]]
                             if column >= 0:
-                                out[row, column] += weight * frequencies[i] * frequencies[j]
+                                out[row, column] += weight
             if parents[begin + f] < n:
                 bottoms[n_waiting], waiting[n_waiting] = bottom, parents[begin + f]
                 n_waiting += 1

@@ -211,12 +211,10 @@ def cut_blocks(up, ends):
 
 
 @leaf(
-    "void(int64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], int64[::1],"
-    " int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1])"
+    "void(int64[::1], uint32[::1], uint32[::1], uint32[::1], int64[::1],"
+    " int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1])"
 )
-def order_lists(
-    starts, added, docs, counts, up, ends, list_ends, list_starts, owners, parents, new_docs, new_counts
-):  # fmt: skip
+def order_lists(starts, added, docs, up, ends, list_ends, list_starts, owners, parents, new_docs):
     """Write the lists of each block by their lengths; list_ends = where those that add and those that take away end."""
     n_lists = at = begin = np.int64(0)
     buckets = np.empty(LONG + 1, np.int64)
@@ -244,8 +242,6 @@ def order_lists(
                 list_starts[k] = at
                 for i in range(size):
                     new_docs[at + i] = docs[old + i]
-                    if counts.size:
-                        new_counts[at + i] = counts[old + i]
                 at += size
             n_lists = total
             list_ends[b, sign] = n_lists
@@ -279,12 +275,12 @@ def settle_stack(stack, begin, end, totals, docs, at, added, f):
 
 
 @leaf(
-    "int64(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1], int32[::1],"
-    " float64[::1], int32[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1])"
+    "int64(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1], int32[::1],"
+    " float64[::1], int32[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1])"
 )
 def narrow_lists(
-    ends, list_ends, starts, docs, counts, owners, parents, weights, numbers,
-    own, totals, new_starts, added, new_docs, new_counts, up, new_weights,
+    ends, list_ends, starts, docs, owners, parents, weights, numbers,
+    own, totals, new_starts, added, new_docs, up, new_weights,
 ):  # fmt: skip
     """Write the features that weigh something and that two documents or more with a number have; return how many there are.
 
@@ -310,8 +306,6 @@ def narrow_lists(
                     stack[top] = 2 * number
                     if number >= 0:
                         total += number
-                        if counts.size:
-                            new_counts[at + top - handed_on] = counts[p]
                         top += 1
             n_added = top - handed_on
             if taking[f] >= 0:
@@ -338,8 +332,7 @@ def narrow_lists(
                 top = bottom
             else:
                 if size == 1:  # the sum of a single number is that number
-                    count = np.float64(new_counts[at]) if counts.size else 1.0
-                    own[total] += weights[begin + f] * count * count
+                    own[total] += weights[begin + f]
                 if parents[begin + f] < n:
                     bottoms[n_waiting], waiting[n_waiting] = bottom, parents[begin + f]
                     n_waiting += 1

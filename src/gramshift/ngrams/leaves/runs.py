@@ -157,48 +157,6 @@ def collect(
     sizes[0], sizes[1] = f, n_members
 
 
-@leaf(
-    "int64(uint32[::1], uint32[::1], int32[::1], int64[:, ::1], int64, int32[::1], uint32[::1], uint32[::1], int64[::1],"
-    " int64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1])"
-)
-def list_runs(
-    docs, positions, common, runs, kind, slot, members, tallied, self_values,
-    starts, sizes, times, places, longest, listed, counts,
-):  # fmt: skip
-    """Write every feature that two documents share, each with all its documents; return how many there are."""
-    f = at = np.int64(0)
-    for run in range(runs.shape[0]):
-        begin, end, weight = runs[run, 0], runs[run, 1], runs[run, 2]
-        size = tally(docs, begin, end, members, 0, tallied, slot)
-        add_to_self_values(kind, weight, members, 0, tallied, size, self_values)
-        if size < 2:
-            continue
-        depth = common[begin + 1]
-        for i in range(begin + 2, end):
-            depth = min(depth, common[i])
-        sort_pairs(members, 0, tallied, size)
-        level = 0
-        while size > 1:
-            starts[f], sizes[f], times[f], places[f], longest[f] = at, size, weight, positions[begin], depth
-            for k in range(size):
-                listed[at + k] = members[k]
-                if kind == SPECTRUM:
-                    counts[at + k] = tallied[k]
-            at += size
-            if kind == INTERSECTION:  # one set for each number of occurrences at which some drop out
-                step = np.int64(tallied[:size].min()) - level
-                times[f] *= step
-                level += step
-                size = keep_above(level, members, size, tallied, size)
-                for k in range(size):
-                    members[k] = members[sizes[f] + k]
-            else:
-                size = 0
-            f += 1
-    starts[f] = at
-    return f
-
-
 @leaf("void(uint32[::1], int32[::1], uint32[::1], int64[::1], int64, int64, int64, int64[::1], uint64[::1])")
 def number_shard(positions, common, doc_of, bounds, lo, hi, offset, key_bounds, keys):
     """Write a key for every n-gram that starts at one of the positions: its number, from ``offset`` on, and its place.
