@@ -10,8 +10,7 @@ from conftest import KINDS, PAIR_KINDS
 from gramshift.kernels import gram as grams
 from gramshift.kernels import registry as kinds
 from gramshift.kernels.gram import clip_range, compute_gram, tiles
-from gramshift.kernels.kernel import CountingKernel, Plan, plan_strips
-from gramshift.kernels.pairs import TILE_NANOSECONDS, plan_pairs
+from gramshift.kernels.kernel import ROW_BYTES, TILE_NANOSECONDS, Plan, plan_pairs, plan_strips
 from gramshift.runtime.resources import Runtime
 from gramshift.text.encode import Encoded
 
@@ -55,10 +54,10 @@ def test_a_normalised_diagonal_is_exactly_one_or_zero(kind):
 def test_plans_respect_the_budget():
     for budget in (0, 10_000, 10**6, 10**9):
         for n_rows, n_cols in [(0, 0), (1, 1), (3, 100_000), (100_000, 3), (8000, 8000)]:
-            plan = plan_strips(n_rows, n_cols, n_threads=2, budget=budget, row_bytes=CountingKernel.BYTES_PER_ROW)
+            plan = plan_strips(n_rows, n_cols, n_threads=2, budget=budget)
             assert plan.height >= 1
             assert plan.width >= 1
-            assert plan.nbytes <= max(budget, Plan(1, 1, 2, row_bytes=CountingKernel.BYTES_PER_ROW).nbytes)
+            assert plan.nbytes <= max(budget, Plan(1, 1, 2, row_bytes=ROW_BYTES).nbytes)
 
 
 def test_plans_for_pairs_keep_tiles_short_except_for_one_long_pair():

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 import naive
 from conftest import examples, ngram_ranges, texts
 from gramshift import StringKernel
-from gramshift.kernels.local_rank import LocalRank
-from gramshift.ngrams.occurrences import find_occurrences
+from gramshift.kernels.local_rank import LocalRank, find_occurrences
 from gramshift.ngrams.sorted_ngrams import sort_ngrams
 from gramshift.text.encode import encode
 
@@ -67,7 +66,7 @@ def test_many_shards_and_pieces_give_the_same():
     expected = compute(texts, ngram_range=(3, 12))
     found = find_occurrences(sort_ngrams(encode(texts), (3, 12), shard_size=100), chunk=50)
     sizes = np.diff(found.bounds)
-    kernel = LocalRank(sizes, len(texts), 0, (sizes > 0).astype(float), found, max_offset=1000, sigma=1.0)
+    kernel = LocalRank(len(texts), 0, (sizes > 0).astype(float), sizes, found, max_offset=1000, sigma=1.0)
     gram = np.empty(kernel.shape)
     kernel.fill(slice(0, len(texts)), slice(0, len(texts)), gram)
     assert gram.tobytes() == expected.tobytes()

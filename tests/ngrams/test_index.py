@@ -18,7 +18,7 @@ def gram_of(documents, others=None, *, kind, ngram_range, dense_at=None, height=
     columns = None if others is None else len(others)
     ngrams = sort_ngrams(encode([*(others or []), *documents]), ngram_range, **options)
     index = build_index(ngrams, kind=kind, n_cols=columns, dense_at=dense_at)
-    kernel = SharedNGrams(index)
+    kernel = SharedNGrams.of_index(index)
     gram = np.full(kernel.shape, -1, np.int64)
     for rows, cols in tiles(*kernel.shape, height, width, symmetric=kernel.symmetric):
         kernel.fill(rows, cols, gram)

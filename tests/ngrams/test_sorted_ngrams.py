@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import ngram_ranges, texts
-from gramshift.kernels.weighted import build_incidence
+from gramshift.kernels.counting import build_incidence
+from gramshift.kernels.local_rank import find_occurrences
 from gramshift.ngrams.index import build_index
-from gramshift.ngrams.occurrences import find_occurrences
 from gramshift.ngrams.sorted_ngrams import sort_ngrams
 from gramshift.text.encode import encode
 

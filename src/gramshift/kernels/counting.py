@@ -1,40 +1,38 @@
-"""The kernels that count shared n-grams: presence, intersection, spectrum."""
+"""Kernels that are sums over shared n-grams: presence, intersection and spectrum in whole numbers, presence with weights."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.kernels.kernel import CountingKernel, complete_square
+from gramshift.errors import InputError
+from gramshift.kernels.kernel import Floats, Job, Kernel
 from gramshift.kernels.leaves.bits import add_bits, add_transposed
-from gramshift.kernels.leaves.counting import add_lists, normalize_tile
-from gramshift.ngrams.index import NGramIndex
+from gramshift.kernels.leaves.counting import add_lists
+from gramshift.kernels.leaves.weighted import add_own, add_weighted, count_groups, turn_round
+from gramshift.kernels.weighting import Weighting, make_weights
+from gramshift.ngrams.index import MAX_CHARS, NGramIndex, find_shared
+from gramshift.ngrams.sorted_ngrams import HoldsArrays, Run, SortedNGrams, run_serially
 
+Array = NDArray[Any]
 PIECE = 512  # columns whose excess is worked out at once
 
 
 @dataclass(frozen=True)
-class SharedNGrams(CountingKernel):
+class SharedNGrams(Kernel):
     """Fills tiles of the gram that an index describes: exact counts as int64."""
 
     index: NGramIndex
 
     dtype = np.int64
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.index.n_rows, self.index.n_cols
+    @classmethod
+    def of_index(cls, index: NGramIndex) -> "SharedNGrams":
+        return cls(index.n_cols, index.first_row, index.self_values, index)
 
-    @property
-    def symmetric(self) -> bool:
-        return self.index.symmetric
-
-    @property
-    def nbytes(self) -> int:
-        return self.index.nbytes
-
-    def fill(self, rows: slice, cols: slice, gram: NDArray[np.int64]) -> None:
-        """gram[i, j] = k(i, j) in the tile; in a symmetric gram it holds its part of the diagonal or lies below it."""
+    def fill_below(self, rows: slice, cols: slice, gram: NDArray[np.int64]) -> None:
         index, area = self.index, (rows.start, rows.stop, cols.start, cols.stop)
         gram[area[0] : area[1], cols] = 0
         cut = cols.start > 0 or cols.stop < (rows.stop if self.symmetric else index.n_cols)
@@ -42,8 +40,6 @@ class SharedNGrams(CountingKernel):
         add_bits(index.bit_ptr, index.bit_ref, index.bits, *area, 0, 0, gram)
         if index.excess_ref.size:
             self._add_excess(rows, cols, gram)
-        if self.symmetric and cols.stop > rows.start:
-            complete_square(gram, rows, index.self_values)
 
     def _add_excess(self, rows: slice, cols: slice, gram: NDArray[np.int64]) -> None:
         """What columns count beyond the bits, found for the columns in the bits of the rows and turned round."""
@@ -54,7 +50,99 @@ class SharedNGrams(CountingKernel):
             add_bits(index.excess_ptr, index.excess_ref, index.bits, left, right, rows.start, rows.stop, left, rows.start, part)
             add_transposed(part, rows.start, left, gram)
 
-    def normalize(self, rows: slice, cols: slice, gram: NDArray[np.int64]) -> None:
-        """Replace counts by counts / sqrt(k(i, i) * k(j, j)) as float64 in the same place, 0 for documents without n-grams."""
-        values, area = self.index.self_values, (rows.start, rows.stop, cols.start, cols.stop)
-        normalize_tile(values[self.index.first_row :], values, *area, gram)
+
+@dataclass(frozen=True)
+class Incidence(HoldsArrays):
+    """Feature f stands for ``times[f]`` n-grams, all in the documents ``docs[starts[f]:starts[f + 1]]`` and no others.
+
+    These are two documents or more, ascending. Document d has the features ``features[bounds[d]:bounds[d + 1]]``, ascending,
+    and itself stands at ``places`` of the same range in docs, after ``n_before`` others. ``unshared[d]`` n-grams are in no
+    other document.
+    """
+
+    starts: Array
+    docs: Array
+    times: Array
+    bounds: Array
+    features: Array
+    places: Array
+    n_before: Array
+    unshared: Array
+
+    @property
+    def n_docs(self) -> int:
+        return self.unshared.size
+
+    def count(self, groups: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
+        """How many documents of each group have a feature, shape (n_groups, features); group -1 is not counted."""
+        if n_groups == 1 and not groups.any():  # all documents
+            everywhere: NDArray[np.int64] = np.diff(self.starts)[None]
+            return everywhere
+        counts = np.zeros((n_groups, self.times.size), np.int64)
+        count_groups(self.starts, self.docs, groups, counts)
+        return counts
+
+
+def build_incidence(
+    ngrams: SortedNGrams,
+    *,
+    run: Run = run_serially,
+    check_size: Callable[[int], None] = lambda n_bytes: None,
+) -> Incidence:
+    """Find all n-grams that two documents or more share; ``check_size`` is told the bytes before they are allocated."""
+    parts, n_docs = find_shared(ngrams, kind="presence", run=run), ngrams.texts.n_docs
+    n_members = sum(part.members.size for part in parts)
+    if n_members > MAX_CHARS:
+        raise InputError(f"the documents share {n_members} n-grams; one index can hold {MAX_CHARS}: compare fewer at a time")
+    check_size(16 * n_members + 16 * sum(part.times.size for part in parts))
+    empty = np.zeros(0, np.int64)
+    ends = np.cumsum([0, *(part.members.size for part in parts)])
+    starts = np.concatenate([*(part.starts[:-1] + end for part, end in zip(parts, ends, strict=False)), [n_members]])
+    docs = np.concatenate([np.zeros(0, np.uint32), *(part.members for part in parts)])
+    times = np.concatenate([empty, *(part.times for part in parts)])
+    n_ngrams = sum((part.self_values for part in parts), start=np.zeros(n_docs, np.int64))
+    del parts
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(docs, minlength=n_docs))])
+    features, places, n_before = (np.empty(n_members, np.uint32) for _ in range(3))
+    turn_round(starts, docs, times, bounds[:-1].copy(), features, places, n_before, n_ngrams)
+    return Incidence(starts, docs, times, bounds, features, places, n_before, n_ngrams)
+
+
+@dataclass(frozen=True)
+class WeightedNGrams(Kernel):
+    """Fills tiles of the presence kernel: feature f adds sums[f] to the kernel of two documents that have it."""
+
+    incidence: Incidence
+    sums: Floats
+
+    def fill_below(self, rows: slice, cols: slice, gram: Floats) -> None:
+        found, area = self.incidence, (rows.start, rows.stop, cols.start, cols.stop)
+        gram[area[0] : area[1], cols] = 0.0
+        cut = cols.start > 0 or not self.symmetric or cols.stop < rows.stop
+        add_weighted(
+            found.bounds, found.features, found.places, found.n_before, found.docs, self.sums,
+            self.first_row, *area, cut, gram,
+        )  # fmt: skip
+
+
+def prepare_weighted(job: Job) -> WeightedNGrams:
+    """Find all shared n-grams and weigh them."""
+    assert job.weighting is not None
+    incidence = build_incidence(job.ngrams, run=job.run, check_size=job.check_size)
+    return weigh_ngrams(incidence, job.weighting, n_cols=job.n_cols)
+
+
+def weigh_ngrams(incidence: Incidence, weighting: Weighting, *, n_cols: int | None = None) -> WeightedNGrams:
+    """The kernel of all documents, or, with ``n_cols``, of those after the first n_cols with these, which give the weights."""
+    n_fit = incidence.n_docs if n_cols is None else n_cols
+    beyond = np.full(incidence.n_docs - n_fit, -1, np.int64)
+
+    def count(groups: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
+        return incidence.count(np.concatenate([groups, beyond]), n_groups)
+
+    weights = make_weights(weighting, n_fit, count)
+    alone = make_weights(weighting, n_fit, lambda groups, n_groups: np.zeros((n_groups, 1), np.int64))
+    sums = np.ascontiguousarray(weights * incidence.times)
+    self_values = np.empty(incidence.n_docs)
+    add_own(incidence.bounds, incidence.features, sums, incidence.unshared, float(alone[0]), self_values)
+    return WeightedNGrams(n_fit, n_cols or 0, self_values, incidence, sums)

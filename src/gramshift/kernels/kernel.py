@@ -1,18 +1,24 @@
-"""What the engine asks of a kernel: to fill tiles, to say which tiles suit it, and what that takes."""
+"""The bases of all kernels: they fill tiles of a kernel matrix, and know which tiles suit them and what that takes."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.kernels.leaves.counting import normalize_tile
 from gramshift.kernels.weighting import Weighting
 from gramshift.ngrams.sorted_ngrams import Run, SortedNGrams, sort_ngrams
 from gramshift.text.encode import Encoded
 
+Floats = NDArray[np.float64]
 TILE_CELLS = 1 << 23  # enough work to be worth a start, little enough to show progress
 STRIPS_PER_THREAD = 3  # so that threads finish together
+ROW_BYTES = 16384  # in addition to the gram, for each row of a tile
+TILE_NANOSECONDS = 2e8  # of work in a tile of pairs: short enough to be interrupted, and for a bar to move
+STRIPS = 512  # tiles along one side of the gram, at most: each of them takes memory too
 
 
 @dataclass(frozen=True)
@@ -63,71 +69,136 @@ class Plan:
         return self.n_threads * (self.tile_bytes + self.height * self.row_bytes)
 
 
-class Kernel(Protocol):
-    """What fills the tiles of a gram of certain documents, rows and columns."""
+@dataclass(frozen=True)
+class Kernel(ABC):
+    """A kernel that fills tiles: columns are documents ``0 .. n_cols``, rows are documents from ``first_row`` on."""
+
+    n_cols: int
+    first_row: int
+    self_values: NDArray[Any]
+    """The kernel of each document with itself."""
+
+    dtype: ClassVar[Any] = np.float64
+    """The type of values that are not normalised; eight bytes wide."""
 
     @property
-    def dtype(self) -> Any:
-        """The type of values that are not normalised; eight bytes wide."""
-
-    @property
-    def shape(self) -> tuple[int, int]: ...
+    def shape(self) -> tuple[int, int]:
+        return self.self_values.size - self.first_row, self.n_cols
 
     @property
     def symmetric(self) -> bool:
         """Whether rows and columns are the same documents; then only tiles below the diagonal and on it are filled."""
+        return self.first_row == 0 and self.n_cols == self.self_values.size
 
     @property
     def nbytes(self) -> int:
-        """How many bytes it holds."""
+        """How many bytes its arrays take."""
+        return sum(getattr(value, "nbytes", 0) for value in vars(self).values())
 
     @property
     def seconds(self) -> float:
-        """About how long all tiles take on one core; 0 if that is never worth a word beforehand."""
+        """About how long all tiles take on one core; 0 if that is too fast to announce."""
+        return 0.0
 
     def plan(self, budget: int, n_threads: int) -> Plan:
-        """The tiles that suit the kernel, with ``budget`` bytes for what so many threads need beside the gram."""
+        """Return the tiles that suit the kernel, with ``budget`` bytes for what all threads need in addition to the gram."""
+        return plan_strips(*self.shape, n_threads=n_threads, budget=budget)
 
-    def begin(self, run: Run) -> None:
-        """Do what takes long and is needed for all tiles."""
+    def begin(self, run: Run) -> None:  # noqa: B027  most have nothing to do
+        """Precompute what all tiles need."""
 
     def fill(self, rows: slice, cols: slice, gram: NDArray[Any]) -> None:
         """gram[i, j] = k(i, j) in the tile; in a symmetric gram it holds its part of the diagonal or lies below it."""
+        self.fill_below(rows, cols, gram)
+        if self.symmetric and cols.stop > rows.start:
+            square = gram[rows, rows]
+            np.copyto(square, square.T, where=np.triu(np.ones(square.shape, bool), 1))
+            np.fill_diagonal(square, self.self_values[rows])
+
+    @abstractmethod
+    def fill_below(self, rows: slice, cols: slice, gram: NDArray[Any]) -> None:
+        """Fill the tile; in a symmetric gram only what lies below the diagonal."""
 
     def normalize(self, rows: slice, cols: slice, gram: NDArray[Any]) -> None:
         """Replace k by k / sqrt(k(i, i) * k(j, j)) as float64 in the same place, 0 for documents without n-grams."""
+        values = self.self_values
+        normalize_tile(values[self.first_row :], values, rows.start, rows.stop, cols.start, cols.stop, gram)
 
 
-def complete_square(gram: NDArray[Any], rows: slice, self_values: NDArray[Any]) -> None:
-    """Mirror the part of the square on the diagonal that lies below it, and set the diagonal."""
-    square = gram[rows, rows]
-    np.copyto(square, square.T, where=np.triu(np.ones(square.shape, bool), 1))
-    np.fill_diagonal(square, self_values[rows])
-
-
-class CountingKernel:
-    """What kernels share that go through a row's n-grams, all of them at once: their cost is that of the n-grams."""
-
-    BYTES_PER_ROW = 16384  # beside the gram, for each row of a tile
-    seconds = 0.0
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        raise NotImplementedError
-
-    def plan(self, budget: int, n_threads: int) -> Plan:
-        """Strips of whole rows, as tall as the budget allows for all threads together."""
-        return plan_strips(*self.shape, n_threads=n_threads, budget=budget, row_bytes=self.BYTES_PER_ROW)
-
-    def begin(self, run: Run) -> None:
-        """Nothing is left to do."""
-
-
-def plan_strips(n_rows: int, n_cols: int, *, n_threads: int, budget: int, row_bytes: int) -> Plan:
+def plan_strips(n_rows: int, n_cols: int, *, n_threads: int, budget: int) -> Plan:
     """Strips of whole rows, as tall as the budget allows for all threads together; wide grams are cut into columns too."""
     width = max(1, min(n_cols, TILE_CELLS // 64))
-    affordable = budget // (n_threads * row_bytes)
+    affordable = budget // (n_threads * ROW_BYTES)
     fair = max(32, n_rows // (STRIPS_PER_THREAD * n_threads))
     height = max(1, min(n_rows, fair, TILE_CELLS // width, affordable))
     height = 1 << (height.bit_length() - 1)  # a power of two, so that tiles do not straddle blocks
-    return Plan(height, width, n_threads, row_bytes=row_bytes)
+    return Plan(height, width, n_threads, row_bytes=ROW_BYTES)
+
+
+@dataclass(frozen=True)
+class PairKernel(Kernel):
+    """A kernel that compares every pair of documents on its own."""
+
+    lengths: NDArray[np.int64]
+    """Characters, or whatever else the work grows with, of each document."""
+
+    @property
+    @abstractmethod
+    def tile_bytes(self) -> int:
+        """How many bytes filling a tile takes in addition to the gram."""
+
+    @abstractmethod
+    def compare(self, doc: int, col0: int, col1: int, out: Floats) -> None:
+        """out[:] = k(doc, j) for the columns j from col0 to col1."""
+
+    @abstractmethod
+    def nanoseconds(self, n_rows: int, row_length: float, n_cols: int, col_length: float) -> float:
+        """About how long rows and columns with these lengths in all take on one core; as measured."""
+
+    @property
+    def seconds(self) -> float:
+        """About how long all tiles take on one core."""
+        rows, cols = self.lengths[self.first_row :], self.lengths[: self.n_cols]
+        nanoseconds = self.nanoseconds(len(rows), float(rows.sum()), len(cols), float(cols.sum()))
+        return nanoseconds / 1e9 / (2 if self.symmetric else 1)
+
+    def plan(self, budget: int, n_threads: int) -> Plan:
+        """Squares that take a thread a fraction of a second."""
+        rows, cols = self.lengths[self.first_row :], self.lengths[: self.n_cols]
+        return plan_pairs(rows, cols, n_threads=n_threads, tile_bytes=self.tile_bytes, nanoseconds=self.nanoseconds)
+
+    def fill_below(self, rows: slice, cols: slice, gram: Floats) -> None:
+        for row in range(rows.start, rows.stop):
+            stop = min(cols.stop, row) if self.symmetric else cols.stop
+            if stop > cols.start:
+                self.compare(self.first_row + row, cols.start, stop, gram[row, cols.start : stop])
+
+    def normalize(self, rows: slice, cols: slice, gram: Floats) -> None:
+        super().normalize(rows, cols, gram)
+        np.minimum(gram[rows, cols], 1.0, out=gram[rows, cols])  # rounding may lead beyond 1
+
+
+def plan_pairs(
+    row_lengths: NDArray[np.int64],
+    col_lengths: NDArray[np.int64],
+    *,
+    n_threads: int,
+    tile_bytes: int,
+    nanoseconds: Callable[[int, float, int, float], float],
+) -> Plan:
+    """Squares that take a thread a fraction of a second, for kernels whose cost depends on the lengths of both documents.
+
+    ``nanoseconds`` tells the cost of so many rows and columns with these lengths in all. No tile is made smaller on account
+    of one pair of documents that takes longer by itself.
+    """
+    longest = float(row_lengths.max()), float(col_lengths.max())
+    most = max(TILE_NANOSECONDS, 2 * nanoseconds(1, longest[0], 1, longest[1]))
+    least = -(-max(row_lengths.size, col_lengths.size) // STRIPS)
+    side = max(1024, least)
+    while side > least and nanoseconds(side, _longest_strip(row_lengths, side), side, _longest_strip(col_lengths, side)) > most:
+        side = max(side // 2, least)
+    return Plan(min(side, row_lengths.size), min(side, col_lengths.size), n_threads, tile_bytes)
+
+
+def _longest_strip(lengths: NDArray[np.int64], side: int) -> float:
+    return float(np.add.reduceat(lengths, np.arange(0, lengths.size, side)).max())

@@ -1,13 +1,75 @@
 """Local Rank Distance as a kernel: do the same n-grams stand at about the same places?"""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gramshift.kernels.kernel import Job
+from gramshift.errors import InputError
+from gramshift.kernels.kernel import Floats, Job, PairKernel
 from gramshift.kernels.leaves.local_rank import compare_document
-from gramshift.kernels.pairs import Floats, PairKernel
-from gramshift.ngrams.occurrences import Occurrences, find_occurrences
+from gramshift.ngrams.leaves.runs import number_shard
+from gramshift.ngrams.sorted_ngrams import HoldsArrays, Run, SortedNGrams, SortedShard, run_serially
+from gramshift.text.encode import Encoded
+
+MAX_OCCURRENCES = 2**32 - 1
+CHUNK = 1 << 18  # occurrences that are sorted at a time
+
+
+@dataclass(frozen=True)
+class Occurrences(HoldsArrays):
+    """Document i has keys[bounds[i]:bounds[i + 1]], ascending; a key is the number of an n-gram * 2**32 + its place.
+
+    Two keys have the same number exactly if the n-grams are the same; numbers go over all lengths.
+    """
+
+    keys: NDArray[np.uint64]
+    bounds: NDArray[np.int64]
+
+
+def count_occurrences(texts: Encoded, ngram_range: tuple[int, int]) -> NDArray[np.int64]:
+    """How many n-grams of all lengths each document has, repeated ones counted again."""
+    lo, hi = ngram_range
+    longest = np.minimum(hi, texts.lengths)
+    n_lengths = np.maximum(longest - lo + 1, 0)
+    counts: NDArray[np.int64] = n_lengths * (2 * texts.lengths - lo - longest + 2) // 2
+    return counts
+
+
+def estimate_occurrences(texts: Encoded, ngram_range: tuple[int, int]) -> int:
+    """How many bytes :func:`find_occurrences` needs at its peak: the keys, and what sorting positions takes."""
+    return 8 * int(count_occurrences(texts, ngram_range).sum()) + 40 * texts.codes.size
+
+
+def find_occurrences(
+    ngrams: SortedNGrams, *, run: Run = run_serially, chunk: int = CHUNK, most: int = MAX_OCCURRENCES
+) -> Occurrences:
+    """Number the n-grams of all documents, exactly; ``most`` numbers fit into a key. ``chunk`` decides speed alone."""
+    texts, (lo, hi) = ngrams.texts, ngrams.limits
+    bounds = np.append(0, np.cumsum(count_occurrences(texts, ngrams.ngram_range)))
+    n_numbers = int(np.maximum(texts.lengths - lo + 1, 0).sum()) * (hi - lo + 1)
+    if n_numbers > most:
+        raise InputError(
+            f"ngram_range={ngrams.ngram_range}: the documents have {n_numbers} places for n-grams; one kernel matrix can hold "
+            f"{most}: use fewer lengths, or compare fewer documents at a time"
+        )
+    keys = np.empty(int(bounds[-1]), np.uint64)
+
+    doc_of = texts.doc_of
+
+    def number(shard: SortedShard) -> None:
+        offset = shard.n_before * (hi - lo + 1)
+        number_shard(shard.positions, shard.common, doc_of, texts.bounds, lo, hi, offset, bounds, keys)
+
+    def sort(docs: range) -> None:
+        for doc in docs:
+            keys[bounds[doc] : bounds[doc + 1]].sort()
+
+    ngrams.map(number, run=run)
+    cuts = np.searchsorted(bounds, np.arange(0, keys.size + chunk, chunk)).clip(max=texts.n_docs).tolist()
+    run(sort, [range(first, last) for first, last in pairwise(cuts) if first < last])
+    return Occurrences(keys, bounds)
 
 
 @dataclass(frozen=True)
@@ -17,10 +79,6 @@ class LocalRank(PairKernel):
     occurrences: Occurrences
     max_offset: int
     sigma: float
-
-    @property
-    def nbytes(self) -> int:
-        return self.occurrences.keys.nbytes + self.occurrences.bounds.nbytes + self.self_values.nbytes
 
     @property
     def tile_bytes(self) -> int:
@@ -39,4 +97,4 @@ def prepare_local_rank(job: Job) -> LocalRank:
     found = find_occurrences(job.ngrams, run=job.run)
     sizes = np.diff(found.bounds)
     max_offset, sigma = int(job.parameters["max_offset"]), float(job.parameters["sigma"])
-    return LocalRank(sizes, job.columns, job.first_row, (sizes > 0).astype(float), found, max_offset, sigma)
+    return LocalRank(job.columns, job.first_row, (sizes > 0).astype(float), sizes, found, max_offset, sigma)

@@ -7,7 +7,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from gramshift.errors import InputError, InputTypeError
-from gramshift.kernels.counting import SharedNGrams
+from gramshift.kernels.counting import SharedNGrams, prepare_weighted
 from gramshift.kernels.kernel import Job, Kernel
 from gramshift.kernels.weighting import Powers, as_powers
 from gramshift.ngrams.index import KINDS, build_index, estimate_index
@@ -101,7 +101,7 @@ def check_weighting(kind: str, value: Any) -> Powers | None:
 def _count(kind: str, weigh: Callable[[Job], Kernel] | None = None) -> Kind:
     def prepare(job: Job) -> Kernel:
         index = build_index(job.ngrams, kind=kind, n_cols=job.n_cols, run=job.run, check_size=job.check_size)
-        return SharedNGrams(index)
+        return SharedNGrams.of_index(index)
 
     return Kind(lambda texts, ngram_range: estimate_index(texts, kind, ngram_range), prepare, weigh, counts=True)
 
@@ -127,7 +127,7 @@ PARAMETERS = {
     "sigma": Parameter(1.0, lambda value: isfinite(value) and value > 0, "give a number above 0"),
 }
 KERNELS = {kind: _count(kind) for kind in KINDS} | {
-    "presence": _count("presence", _load("kernels.weighted", "prepare_weighted")),
+    "presence": _count("presence", prepare_weighted),
     "subsequence": Kind(
         _load("kernels.subsequence", "estimate_subsequence"),
         _load("kernels.subsequence", "prepare_subsequence"),
@@ -135,7 +135,7 @@ KERNELS = {kind: _count(kind) for kind in KINDS} | {
         stage="diagonal",
     ),
     "local_rank": Kind(
-        _load("ngrams.occurrences", "estimate_occurrences"),
+        _load("kernels.local_rank", "estimate_occurrences"),
         _load("kernels.local_rank", "prepare_local_rank"),
         own=("max_offset", "sigma"),
     ),

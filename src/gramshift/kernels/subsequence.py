@@ -8,9 +8,8 @@ from math import inf, lgamma, log
 import numpy as np
 
 from gramshift.errors import InputError
-from gramshift.kernels.kernel import Job
+from gramshift.kernels.kernel import Floats, Job, PairKernel
 from gramshift.kernels.leaves import subsequence as sequences
-from gramshift.kernels.pairs import Floats, PairKernel
 from gramshift.ngrams.sorted_ngrams import Run
 from gramshift.text.encode import Encoded
 
@@ -30,10 +29,6 @@ class Subsequence(PairKernel):
     factor: float
     """What values are multiplied with: decay ** (2 lo), or 1 where they will be normalised and might become too small."""
     normalized: bool
-
-    @property
-    def nbytes(self) -> int:
-        return self.texts.codes.nbytes + self.texts.bounds.nbytes + self.self_values.nbytes
 
     @property
     def tile_bytes(self) -> int:
@@ -106,4 +101,4 @@ def prepare_subsequence(job: Job) -> Subsequence:
             "use normalize=True, a shorter range or a larger decay"
         )
     selves = np.zeros(texts.n_docs)
-    return Subsequence(texts.lengths, job.columns, job.first_row, selves, texts, job.ngram_range, decay, factor, job.normalize)
+    return Subsequence(job.columns, job.first_row, selves, texts.lengths, texts, job.ngram_range, decay, factor, job.normalize)

@@ -19,6 +19,10 @@ class Encoded:
     """The code point of every id, from that of 1 on."""
 
     @property
+    def nbytes(self) -> int:
+        return self.codes.nbytes + self.bounds.nbytes + self.alphabet.nbytes
+
+    @property
     def n_chars(self) -> int:
         return self.alphabet.size
 

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 
 from conftest import examples, ngram_ranges, texts
-from gramshift.ngrams.occurrences import count_occurrences, find_occurrences
+from gramshift.kernels.local_rank import count_occurrences, find_occurrences
 from gramshift.ngrams.sorted_ngrams import sort_ngrams
 from gramshift.text.encode import encode
 
