@@ -9,7 +9,7 @@ import naive
 from conftest import examples, ngram_ranges, texts
 from gramshift import StringKernel
 from gramshift.kernels.local_rank import LocalRank, find_occurrences
-from gramshift.ngrams.sorted_ngrams import sort_ngrams
+from gramshift.ngrams.sorted_ngrams import SortedNGrams
 from gramshift.text.encode import encode
 
 
@@ -53,7 +53,7 @@ def test_the_gram_is_the_naive_one(texts, others, ngram_range, max_offset):
 
 
 def test_too_many_places_are_refused():
-    ngrams = sort_ngrams(encode(["a" * 40]), (1, 3))
+    ngrams = SortedNGrams(encode(["a" * 40]), (1, 3))
     with pytest.raises(
         ValueError, match=r"ngram_range=\(1, 3\): the documents have 120 places for n-grams; one kernel matrix can hold 100"
     ):
@@ -64,7 +64,7 @@ def test_many_shards_and_pieces_give_the_same():
     rng = np.random.default_rng(0)
     texts = ["".join(rng.choice(list("abc"), size)) for size in rng.integers(0, 200, 30)]
     expected = compute(texts, ngram_range=(3, 12))
-    found = find_occurrences(sort_ngrams(encode(texts), (3, 12), shard_size=100), chunk=50)
+    found = find_occurrences(SortedNGrams(encode(texts), (3, 12), shard_size=100), chunk=50)
     sizes = np.diff(found.bounds)
     kernel = LocalRank(len(texts), 0, (sizes > 0).astype(float), sizes, found, max_offset=1000, sigma=1.0)
     gram = np.empty(kernel.shape)

@@ -3,7 +3,7 @@ from hypothesis import given
 
 from conftest import examples, ngram_ranges, texts
 from gramshift.kernels.local_rank import count_occurrences, find_occurrences
-from gramshift.ngrams.sorted_ngrams import sort_ngrams
+from gramshift.ngrams.sorted_ngrams import SortedNGrams
 from gramshift.text.encode import encode
 
 
@@ -12,7 +12,7 @@ from gramshift.text.encode import encode
 def test_equal_numbers_are_equal_ngrams(texts, ngram_range):
     lo, hi = ngram_range
     encoded = encode(texts)
-    found = find_occurrences(sort_ngrams(encoded, ngram_range))
+    found = find_occurrences(SortedNGrams(encoded, ngram_range))
     assert np.diff(found.bounds).tolist() == count_occurrences(encoded, ngram_range).tolist()
     names = {}
     for doc, text in enumerate(texts):

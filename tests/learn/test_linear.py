@@ -14,7 +14,7 @@ from gramshift.learn.linear import BLOCK, CELLS, TOGETHER, LinearFeatures, Linea
 from gramshift.learn.ridge import Fitted, SingularKernelError
 from gramshift.learn.selection import one_versus_all
 from gramshift.ngrams.feature_lists import build_lists
-from gramshift.ngrams.sorted_ngrams import run_serially, sort_ngrams
+from gramshift.ngrams.sorted_ngrams import SortedNGrams, run_serially
 from gramshift.text.encode import encode
 from small_demo import load_demo
 
@@ -29,7 +29,7 @@ def describe(documents, ranges=RANGES, run=run_serially):
     """Documents by lists, and their kernel as an array."""
     parts = []
     for ngram_range in ranges:
-        lists = build_lists(sort_ngrams(encode(documents), ngram_range, keep=False))
+        lists = build_lists(SortedNGrams(encode(documents), ngram_range))
         weights, own = lists.times.astype(float), lists.unshared.astype(float)
         values = own + lists.own_values(weights)
         scale = np.array([1 / np.sqrt(value) if value else 0.0 for value in values])
@@ -72,7 +72,6 @@ def test_the_documents_are_what_their_kernel_says(demo):
     assert len(documents) == N
     np.testing.assert_allclose(documents.multiply(vectors), kernel @ vectors, atol=1e-12)
     np.testing.assert_allclose(documents.multiply(vectors, rows), kernel[rows] @ vectors, atol=1e-12)
-    np.testing.assert_allclose(documents.gather(vectors[:20], rows), kernel[:, rows] @ vectors[:20], atol=1e-12)
     np.testing.assert_allclose(np.vstack(list(documents.rows(rows))), kernel[rows], atol=1e-12)
     others = chance.permutation(N)[:30]
     np.testing.assert_allclose(np.vstack(list(documents.rows(rows, others))), kernel[np.ix_(rows, others)], atol=1e-12)
@@ -85,7 +84,7 @@ def test_the_documents_are_what_their_kernel_says(demo):
 def test_rows_come_in_the_order_that_was_asked_for_however_many_there_are():
     """In blocks, of which some are made at a time, on threads."""
     size, n = BLOCK[1], BLOCK[1] * TOGETHER + 5
-    lists = build_lists(sort_ngrams(encode([f"{i % 40} {i % 7}" for i in range(n)]), (1, 2), keep=False))
+    lists = build_lists(SortedNGrams(encode([f"{i % 40} {i % 7}" for i in range(n)]), (1, 2)))
     part = LinearPart(lists, lists.times.astype(float), lists.unshared.astype(float), np.ones(n))
     chance, vectors = np.random.default_rng(0), np.random.default_rng(1).normal(size=(n, 2))
     rows, others = chance.permutation(n), chance.permutation(n)[:30]

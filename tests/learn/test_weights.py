@@ -7,7 +7,7 @@ import naive
 from gramshift.learn.linear import LinearFeatures, LinearPart, LinearRidge
 from gramshift.learn.selection import one_versus_all
 from gramshift.ngrams.feature_lists import build_lists
-from gramshift.ngrams.sorted_ngrams import run_serially, sort_ngrams
+from gramshift.ngrams.sorted_ngrams import SortedNGrams, run_serially
 from gramshift.text.encode import encode
 from small_demo import load_demo
 
@@ -17,7 +17,7 @@ KERNEL = np.array(naive.normalized_gram("presence", TEXTS, TEXTS, (2, 4)))
 
 @pytest.fixture(scope="module")
 def documents():
-    lists = build_lists(sort_ngrams(encode(TEXTS), (2, 4), keep=False))
+    lists = build_lists(SortedNGrams(encode(TEXTS), (2, 4)))
     weights, own = lists.times.astype(float), lists.unshared.astype(float)
     return LinearFeatures([LinearPart(lists, weights, own, 1 / np.sqrt(own + lists.own_values(weights)))], run_serially)
 

@@ -21,7 +21,7 @@ from gramshift.ngrams.feature_lists import (
     build_lists,
 )
 from gramshift.ngrams.leaves.nesting import FEW, IN_BLOCK, LONG
-from gramshift.ngrams.sorted_ngrams import sort_ngrams
+from gramshift.ngrams.sorted_ngrams import SortedNGrams
 from gramshift.text.encode import encode
 from small_demo import load_demo
 
@@ -31,7 +31,7 @@ MANY = 60_000  # documents: a matrix of these is not written down
 
 
 def build(documents, ngram_range, *, in_chunk=IN_CHUNK, **options):
-    return build_lists(sort_ngrams(encode(documents), ngram_range, keep=False, **options), in_chunk=in_chunk)
+    return build_lists(SortedNGrams(encode(documents), ngram_range, **options), in_chunk=in_chunk)
 
 
 def make_lists(features, n_docs, *, in_chunk=IN_CHUNK):
@@ -348,7 +348,7 @@ def test_lists_do_not_depend_on_threads():
     """Found in several shards at once."""
     chance = np.random.default_rng(6)
     documents = ["".join(chance.choice(list("abcd e"), 60)) for _ in range(60)]
-    ngrams = sort_ngrams(encode(documents), (2, 5), keep=False, shard_size=300)
+    ngrams = SortedNGrams(encode(documents), (2, 5), shard_size=300)
     alone = build_lists(ngrams)
     with ThreadPoolExecutor(7) as pool:
         together = build_lists(ngrams, run=lambda function, items: list(pool.map(function, items)))

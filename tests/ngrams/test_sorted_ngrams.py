@@ -3,7 +3,6 @@
 from itertools import pairwise
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,7 +10,7 @@ from conftest import ngram_ranges, texts
 from gramshift.kernels.counting import build_incidence
 from gramshift.kernels.local_rank import find_occurrences
 from gramshift.ngrams.index import build_index
-from gramshift.ngrams.sorted_ngrams import sort_ngrams
+from gramshift.ngrams.sorted_ngrams import SortedNGrams
 from gramshift.text.encode import encode
 
 
@@ -47,12 +46,12 @@ def naive_runs(ngrams, shortest):
     return found
 
 
-@given(texts=texts, ngram_range=ngram_ranges, shard_size=st.sampled_from([1, 5, 1 << 18]), keep=st.booleans())
+@given(texts=texts, ngram_range=ngram_ranges, shard_size=st.sampled_from([1, 5, 1 << 18]))
 @settings(max_examples=200)
-def test_shards_are_the_naive_order(texts, ngram_range, shard_size, keep):
+def test_shards_are_the_naive_order(texts, ngram_range, shard_size):
     expected = naive_sort(texts, ngram_range)
     at = {position: (ngram, doc) for ngram, position, doc in expected}
-    ngrams = sort_ngrams(encode(texts), ngram_range, keep=keep, shard_size=shard_size)
+    ngrams = SortedNGrams(encode(texts), ngram_range, shard_size=shard_size)
     n_before, shards_of = 0, {}
     for number, shard in enumerate(ngrams.map(lambda shard: shard)):
         positions = shard.positions.tolist()
@@ -71,10 +70,9 @@ def test_shards_are_the_naive_order(texts, ngram_range, shard_size, keep):
     assert all(len(numbers) == 1 for numbers in shards_of.values())
 
 
-@pytest.mark.parametrize("keep", [True, False])
-def test_several_readings_find_the_same(keep):
+def test_several_readings_find_the_same():
     documents = ["some words and some more", "more words than some", "", "and none"]
-    ngrams = sort_ngrams(encode(documents), (2, 5), keep=keep, shard_size=8)
+    ngrams = SortedNGrams(encode(documents), (2, 5), shard_size=8)
     for read in (
         lambda: build_index(ngrams, kind="spectrum"),
         lambda: build_incidence(ngrams),
@@ -86,6 +84,6 @@ def test_several_readings_find_the_same(keep):
 
 def test_no_ngram_at_all():
     for documents in ([], [""], ["ab", "c"]):
-        ngrams = sort_ngrams(encode(documents), (3, 10**9))
+        ngrams = SortedNGrams(encode(documents), (3, 10**9))
         assert ngrams.map(lambda shard: shard) == []
         assert build_index(ngrams, kind="presence").self_values.tolist() == [0] * len(documents)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gramshift.kernels.leaves.counting import normalize_tile
 from gramshift.kernels.weighting import Weighting
-from gramshift.ngrams.sorted_ngrams import Run, SortedNGrams, sort_ngrams
+from gramshift.ngrams.sorted_ngrams import Run, SortedNGrams
 from gramshift.text.encode import Encoded
 
 Floats = NDArray[np.float64]
@@ -41,7 +41,7 @@ class Job:
     @property
     def ngrams(self) -> SortedNGrams:
         """The n-grams of the texts, to be read once."""
-        return sort_ngrams(self.texts, self.ngram_range, keep=False)
+        return SortedNGrams(self.texts, self.ngram_range)
 
     @property
     def columns(self) -> int:

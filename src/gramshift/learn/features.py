@@ -37,24 +37,22 @@ def adapted_kernel(rows: Floats) -> Floats:
     return rows @ rows.T
 
 
+def one_over_root(own: NDArray[Any]) -> Floats:
+    """Return 1 / sqrt(own), 0 for a document without n-grams that count."""
+    result: Floats = np.divide(1.0, np.sqrt(own.astype(float)), out=np.zeros(own.shape), where=own > 0)
+    return result
+
+
 BLOCK = 128  # rows that a thread works on at a time
 ALMOST_ONE = 1 - 1e-9
 EQUAL = 1e-14  # beside values of 1
 
 
 class Features(Protocol):
-    """Documents as a classifier sees them: each by its similarities, K-tilde (``adapt``) or K-hat, to certain documents."""
-
-    @property
-    def adapt(self) -> bool: ...
-
-    def __len__(self) -> int: ...
+    """Documents as a classifier sees them: each by its similarities, K-tilde or K-hat, to certain documents."""
 
     def multiply(self, vectors: Floats, rows: Rows | None = None) -> Floats:
         """The descriptions of ``rows``, by default of all documents, times vectors."""
-
-    def gather(self, weights: Floats, rows: Rows) -> Floats:
-        """The weighted sums of the descriptions of ``rows``."""
 
 
 def compact(gram: NDArray[Any]) -> NDArray[Any]:
@@ -81,8 +79,7 @@ class GramFeatures:
     @classmethod
     def from_gram(cls, gram: NDArray[Any], *, adapt: bool, n_threads: int = 1) -> "GramFeatures":
         """All documents, from their square gram: a document with self-kernel 0 has K-hat 0 to all."""
-        own = np.diagonal(gram).astype(float)
-        scale = np.divide(1.0, np.sqrt(own), out=np.zeros(len(own)), where=own > 0)
+        scale = one_over_root(np.diagonal(gram))
         return cls(gram, scale, scale, adapt, n_threads)
 
     def __len__(self) -> int:

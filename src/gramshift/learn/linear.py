@@ -5,7 +5,7 @@ Ridge regression on them is by conjugate gradients, in double precision.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from gramshift.learn.conjugate import Sketch, combine, conjugate_gradients, inner, orthonormalize
 from gramshift.learn.features import GramFeatures
 from gramshift.learn.labelling import Rows
-from gramshift.learn.ridge import Fitted, RidgeSolver, SingularKernelError, is_mirrored
+from gramshift.learn.ridge import Fitted, RidgeSolver, SingularKernelError, is_mirrored, split_intercepts
 from gramshift.learn.selection import N_FOLDS, assign_folds
+from gramshift.ngrams.feature_lists import FeatureLists
 from gramshift.runtime.memory import give_back
 from gramshift.runtime.threads import Progress
 
@@ -30,27 +31,11 @@ SKETCHED = 1000  # documents whose similarities tell enough of all for a precond
 FEW = 2000  # documents whose gram is made without a thought
 
 
-class Lists(Protocol):
-    """Which documents have which feature; X has a row per document and a column per feature."""
-
-    def multiply(self, weights: Floats, vectors: Floats, *, run: Any) -> Floats:
-        """X diag(weights) X' vectors."""
-
-    def gather(self, vectors: Floats, *, run: Any) -> Floats:
-        """X' vectors."""
-
-    def rows(self, weights: Floats, documents: Rows, others: Rows) -> Floats:
-        """The cells of X diag(weights) X' for some documents and others."""
-
-    def narrow(self, weights: Floats, documents: Rows, *, run: Any) -> "tuple[Lists, Floats, Floats]":
-        """The same for some documents, which ascend; the weights that are left, and what a single document's features add."""
-
-
 @dataclass(frozen=True)
 class LinearPart:
     """One kernel: features with weights, what documents' own features add to their self-values, and 1 / sqrt(self-values)."""
 
-    lists: Lists
+    lists: FeatureLists
     weights: Floats
     own: Floats
     scale: Floats
@@ -85,8 +70,6 @@ class LinearFeatures:
     run: Any
     """Applies a function to every item, on threads."""
 
-    adapt = False
-
     def __len__(self) -> int:
         return len(self.parts[0].scale)
 
@@ -97,12 +80,6 @@ class LinearFeatures:
             total += part.multiply(vectors, self.run)
         total /= len(self.parts)
         return total if rows is None else total[rows]
-
-    def gather(self, weights: Floats, rows: Rows) -> Floats:
-        """The weighted sums of the similarities of ``rows`` to all documents."""
-        everywhere = np.zeros((len(self), weights.shape[1]))
-        np.add.at(everywhere, rows, weights)
-        return self.multiply(everywhere)
 
     def rows(self, documents: Rows, others: Rows | None = None) -> Iterator[Floats]:
         """The similarities of some documents to all, or to some others, block after block."""
@@ -179,9 +156,7 @@ class LinearRidge:
         give_back()  # what the narrowed lists took
         coefficients = np.zeros((len(self.documents), right.shape[1]))
         coefficients[rows] = weights
-        if mirrored:
-            coefficients, intercepts = (np.concatenate([-part, part], axis=-1) for part in (coefficients, intercepts))
-        return Fitted(coefficients, intercepts)
+        return Fitted.of_columns(coefficients, intercepts, mirrored=mirrored)
 
     def held_out(self, training: Rows, targets: Floats) -> Floats:
         """What each document scores by a fit without it; of more than ``few`` documents, without a fifth of them at a time.
@@ -239,11 +214,7 @@ class LinearRidge:
             weights = self._descend_sketched(documents, bordered, near, allowed)
             if weights is None or not self._holds(documents, bordered, weights):
                 raise SingularKernelError(self._tell_small(len(rows), lasting=weights is None))
-        if not self.bias:
-            return weights, np.zeros(right.shape[1])
-        ones = weights[:, -1:]
-        intercepts: Floats = weights[:, :-1].sum(axis=0) / ones.sum()
-        return weights[:, :-1] - ones * intercepts, intercepts
+        return split_intercepts(weights) if self.bias else (weights, np.zeros(right.shape[1]))
 
     def _tell_small(self, n: int, *, lasting: bool) -> str:
         reason = "double precision is not enough for coefficients as large as these"

@@ -34,6 +34,13 @@ class Fitted:
     coefficients: Floats
     intercepts: Floats
 
+    @classmethod
+    def of_columns(cls, coefficients: Floats, intercepts: Floats, *, mirrored: bool) -> "Fitted":
+        """Return what was learnt for all classes; ``mirrored`` if the only column is that of the second of two."""
+        if mirrored:
+            coefficients, intercepts = (np.concatenate([-part, part], axis=-1) for part in (coefficients, intercepts))
+        return cls(coefficients, intercepts)
+
     def score(self, documents: Features, rows: Rows) -> Floats:
         """Scores of some of the documents."""
         if not len(rows):
@@ -95,9 +102,7 @@ class RidgeSolver:
         mirrored = is_mirrored(targets)
         weights, intercepts = self._solve(merged, merged.mean(targets)[:, mirrored:], bias=self.bias)
         coefficients = spread_weights(self.documents, merged.rows, weights)
-        if mirrored:
-            coefficients, intercepts = (np.concatenate([-part, part], axis=-1) for part in (coefficients, intercepts))
-        return Fitted(coefficients, intercepts)
+        return Fitted.of_columns(coefficients, intercepts, mirrored=mirrored)
 
     def held_out(self, training: Rows, targets: Floats) -> Floats:
         """What each training document would score by a fit without it, in closed form: y - w / diag((K + alpha I)^-1)."""
@@ -159,14 +164,17 @@ class RidgeSolver:
             weights = conjugate_gradients(multiply, self._inverse, right, apart=apart, tolerance=tolerance, limit=self._steps)
         if weights is None:
             weights = solve_in_double(self.documents.kernel(merged.rows), right, penalty[:, 0], multiply)
-        if not bias:
-            return weights, np.zeros(mean.shape[1])
-        ones = weights[:, -1:]
-        intercepts: Floats = weights[:, :-1].sum(axis=0) / ones.sum()
-        return weights[:, :-1] - ones * intercepts, intercepts
+        return split_intercepts(weights) if bias else (weights, np.zeros(mean.shape[1]))
 
     def _kernel_times(self, rows: Rows, vectors: Floats) -> Floats:
         return self.documents.multiply(spread_weights(self.documents, rows, vectors), rows)
+
+
+def split_intercepts(weights: Floats) -> tuple[Floats, Floats]:
+    """Return weights and intercepts of targets, from the solutions for these and, in the last column, for ones."""
+    ones = weights[:, -1:]
+    intercepts: Floats = weights[:, :-1].sum(axis=0) / ones.sum()
+    return weights[:, :-1] - ones * intercepts, intercepts
 
 
 def spread_weights(documents: GramFeatures, rows: Rows, weights: Floats) -> Floats:

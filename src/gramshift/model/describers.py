@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.kernels.weighting import Count, Weighting, frequency_ratios, make_weights
-from gramshift.learn.features import Features, GramFeatures
+from gramshift.learn.features import Features, GramFeatures, one_over_root
 from gramshift.learn.labelling import Labelling, Rows
 from gramshift.learn.linear import SKETCHED, LinearFeatures, LinearPart, LinearRidge
 from gramshift.learn.shares import measure_drift
@@ -154,9 +154,3 @@ def weigh_lists(lists: FeatureLists, weighting: Weighting | None, n: int, run: R
         return np.ones(lists.n_features), 1.0
     alone = make_weights(weighting, n, lambda groups, n_groups: np.zeros((n_groups, 1), np.int64))
     return lists.weigh(partial(make_weights, weighting, n), run=run), float(alone[0])
-
-
-def one_over_root(own: NDArray[Any]) -> Floats:
-    """1 / sqrt(own), 0 for a document without n-grams that count."""
-    result: Floats = np.divide(1.0, np.sqrt(own.astype(float)), out=np.zeros(own.shape), where=own > 0)
-    return result

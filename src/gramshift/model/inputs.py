@@ -20,7 +20,7 @@ from gramshift.model.labels import as_labels, encode_labels, find_alike, is_miss
 from gramshift.model.settings import Settings, given_proportions
 from gramshift.model.string_kernel import KernelSpec
 from gramshift.ngrams.feature_lists import FeatureLists, build_lists
-from gramshift.ngrams.sorted_ngrams import sort_ngrams
+from gramshift.ngrams.sorted_ngrams import SortedNGrams
 from gramshift.runtime.memory import give_back
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import run_threads
@@ -68,7 +68,7 @@ class ListedCorpus:
         key = self._key(kernel)
         if key not in self._found:
             encoded = self.encode(kernel)
-            ngrams = sort_ngrams(encoded, clip_range(encoded, kernel.kind, kernel.ngram_range), keep=False)
+            ngrams = SortedNGrams(encoded, clip_range(encoded, kernel.kind, kernel.ngram_range))
             self._found[key] = build_lists(ngrams, run=partial(runtime.run, stage="index"))
             give_back()
         return self._found[key]

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.learn.features import one_over_root
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.ridge import Fitted, is_mirrored
-from gramshift.model.describers import one_over_root, weigh_by, weigh_lists
+from gramshift.model.describers import weigh_by, weigh_lists
 from gramshift.model.inputs import ListedCorpus
 from gramshift.model.string_kernel import KernelSpec
 from gramshift.ngrams.table import NGramTable, build_table

@@ -85,16 +85,15 @@ class SortedShard:
 
 @dataclass(frozen=True)
 class SortedNGrams:
-    """All n-grams of documents, in shards.
+    """All n-grams of documents, of all lengths in the range, in shards.
 
-    Shards that are ``held`` can be read as often as one likes. Without them every reading sorts anew and forgets each shard
-    once it is read: for one reading, that takes the least memory.
+    Every reading sorts them, and forgets each shard once it is read: that takes the least memory. Shards have about
+    ``shard_size`` positions, which affects speed alone.
     """
 
     texts: Encoded
     ngram_range: tuple[int, int]
-    shard_size: int
-    held: tuple[SortedShard, ...] | None = None
+    shard_size: int = SHARD_SIZE
 
     @property
     def limits(self) -> tuple[int, int]:
@@ -104,8 +103,6 @@ class SortedNGrams:
 
     def map(self, read: Callable[[SortedShard], T], *, run: Run = run_serially) -> list[T]:
         """What ``read`` makes of each shard, in their order."""
-        if self.held is not None:
-            return run(read, self.held)
         places, longest = DocumentPlaces.of_texts(self.texts), self.limits[1]
 
         def sort_and_read(shard: tuple[int, Array, Array]) -> T:
@@ -118,22 +115,6 @@ class SortedNGrams:
             results += run(sort_and_read, shards)
             del shards[:]  # the next ones need the room
         return results
-
-
-def sort_ngrams(
-    texts: Encoded,
-    ngram_range: tuple[int, int],
-    *,
-    keep: bool = True,
-    run: Run = run_serially,
-    shard_size: int = SHARD_SIZE,
-) -> SortedNGrams:
-    """Sort the n-grams of all lengths in the range; without ``keep``, only when they are read.
-
-    What is kept takes 12 bytes a character. Shards have about ``shard_size`` positions, which decides speed alone.
-    """
-    unsorted = SortedNGrams(texts, ngram_range, shard_size)
-    return SortedNGrams(texts, ngram_range, shard_size, tuple(unsorted.map(lambda shard: shard, run=run))) if keep else unsorted
 
 
 def block_width(texts: Encoded) -> int:
