@@ -189,7 +189,7 @@ def test_shares_of_characters_add_up_to_sums():
 def test_runs_of_sorted_ngrams_are_features():
     documents = draw_documents("ab ", 20, 60, 8)
     encoded, parts = encode(documents), []
-    for shard in SortedNGrams(encoded, (3, 6), shard_size=100).held:
+    for shard in SortedNGrams(encoded, (3, 6), shard_size=100).map(lambda shard: shard):
         for begin, end, times in shard.runs(3).tolist():
             parts.append((shard.positions[begin], shard.common[begin + 1 : end].min(), times))
     places, longest, times = (np.array(column) for column in zip(*parts, strict=True))

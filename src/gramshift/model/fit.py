@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gramshift.errors import InputError
 from gramshift.learn.features import Floats, GramFeatures
 from gramshift.learn.labelling import Labelling
-from gramshift.learn.rounds import RoundsOutcome, fit_rounds
+from gramshift.learn.rounds import RoundsOutcome, Schedule, fit_rounds
 from gramshift.learn.selection import choose_classes
 from gramshift.learn.solvers import make_solver
 from gramshift.learn.training import Trainer
@@ -69,19 +69,22 @@ def _fit_rest(
 ) -> Fit:
     """Fit documents all of which have evidence."""
     classes, labelling = given.read_labels(settings)
-    linear = similarities is not None and given.texts is not None and is_linear(settings, similarities) and gram is None
+    documents, texts = given.documents, given.texts
+    linear = similarities is not None and texts is not None and is_linear(settings, similarities) and gram is None
     if not linear and (given.weights is not None or given.domains is not None):
         raise InputError("sample_weight, class_weight and domains are for linear models: use preset='best', or leave them out")
     if gram is None:
-        gram = _prepare_gram(given, similarities, settings, runtime)
-    documents, texts = given.documents, given.texts
-    if texts is not None:
-        documents = texts.corpus  # texts are prepared once for all kernels
-    if texts is not None and gram is None and similarities is not None and is_linear(settings, similarities):
-        return _fit_linear(settings, parameters, similarities, given, (classes, labelling), runtime, calibrate=calibrate)
-    describer = _make_describer(settings, similarities, documents, gram, runtime)
+        check_memory(describe_work(given, similarities, runtime), runtime.memory + BASE, linear=linear, way=SAMPLE)
+        gram = documents if similarities is None else None
     names = classes.tolist()
     schedule = settings.make_schedule(len(labelling.target), names, given.random_labels(names))
+    if linear:
+        assert similarities is not None
+        labels = classes, labelling
+        return _fit_linear(settings, parameters, similarities, given, labels, schedule, runtime, calibrate=calibrate)
+    if texts is not None:
+        documents = texts.corpus  # texts are prepared once for all kernels
+    describer = _make_describer(settings, similarities, documents, gram, runtime)
     outcome = fit_rounds(describer, labelling, schedule, runtime, calibrate=calibrate)
     normalized = True
     if similarities is None:
@@ -100,6 +103,7 @@ def _fit_linear(
     similarities: Similarities,
     given: FitInput,
     labels: tuple[NDArray[Any], Labelling],
+    schedule: Schedule,
     runtime: Runtime,
     *,
     calibrate: bool,
@@ -109,7 +113,6 @@ def _fit_linear(
     classes, labelling = labels
     documents, weights = given.texts, given.weights
     assert documents is not None, "a linear model is one of texts"
-    schedule = settings.make_schedule(len(labelling.target), classes.tolist(), given.random_labels(classes.tolist()))
     with stay_ready(runtime.n_threads) as run:
         describer = LinearDescriber(
             similarities,
@@ -205,17 +208,6 @@ def _make_describer(
 def is_linear(settings: Settings, similarities: Similarities) -> bool:
     """Whether a fit is that of a linear model of n-grams, which needs no gram."""
     return similarities.by_presence and not settings.adapt and settings.classifier == "ridge"
-
-
-def _prepare_gram(
-    given: FitInput, similarities: Similarities | None, settings: Settings, runtime: Runtime
-) -> NDArray[Any] | None:
-    """Refuse a fit that does not fit into memory; the gram if it is given."""
-    linear = similarities is not None and is_linear(settings, similarities)
-    work = describe_work(given, similarities, runtime)
-    check_memory(work, runtime.memory + BASE, linear=linear, way=SAMPLE)
-    gram: NDArray[Any] | None = given.documents if similarities is None else None
-    return gram
 
 
 def describe_work(given: FitInput, similarities: Similarities | None, runtime: Runtime) -> Work:

@@ -184,7 +184,15 @@ def gather(X: Any, y: Any, target: Any, *, read: Callable[..., Any], unlabelled:
     def join(documents: Any, more: Any) -> Any:
         return documents + more if isinstance(documents, list) else np.vstack([documents, more])
 
-    given = _gather(X, y, target, read, join)
+    target = target.documents if isinstance(target, Target) else target
+    documents = read(X, name="X")
+    labels = as_labels(y, n_documents=len(documents))
+    if target is not None:
+        more = read(target, name="target")
+        if not len(more):
+            raise InputError("target is an empty list; leave it out for an ordinary classifier")
+        documents, labels = join(documents, more), labels + [None] * len(more)
+    given = FitInput(documents, labels)
     if unlabelled is None:
         return given
     more = read(unlabelled, name="unlabelled")
@@ -194,7 +202,7 @@ def gather(X: Any, y: Any, target: Any, *, read: Callable[..., Any], unlabelled:
         raise InputError(f"unlabelled has {len(more)} texts, and all of them are empty; leave it out")
     if given.is_source.all():
         raise InputError("unlabelled goes with a target: give the documents to be labelled as target")
-    return FitInput(join(given.documents, more), given.labels + [None] * len(more), len(more))
+    return FitInput(join(documents, more), labels + [None] * len(more), len(more))
 
 
 def check_domains(domains: Any, labels: list[Any], is_source: NDArray[np.bool_]) -> list[str] | None:
@@ -235,18 +243,6 @@ def check_random(labels: Any, given: FitInput) -> dict[int, Any]:
         advice = "label more of them, or give these as labelled documents of X"
         raise InputError(f"random_labels has {len(found)} labels, fewer than {MIN_RANDOM_LABELS}: {advice}")
     return found
-
-
-def _gather(X: Any, y: Any, target: Any, read: Callable[..., Any], join: Callable[[Any, Any], Any]) -> FitInput:
-    target = target.documents if isinstance(target, Target) else target
-    documents = read(X, name="X")
-    labels = as_labels(y, n_documents=len(documents))
-    if target is None:
-        return FitInput(documents, labels)
-    more = read(target, name="target")
-    if not len(more):
-        raise InputError("target is an empty list; leave it out for an ordinary classifier")
-    return FitInput(join(documents, more), labels + [None] * len(more))
 
 
 def check_gram(gram: Any, *, name: str = "X", n_threads: int = 1) -> NDArray[Any]:

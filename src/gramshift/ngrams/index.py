@@ -101,10 +101,31 @@ def find_shared(
     """
     n_cols = ngrams.texts.n_docs if n_cols is None else n_cols
     dense_at = n_cols + 1 if dense_at is None else dense_at
-    limits = ngrams.limits
+    texts, limits = ngrams.texts, ngrams.limits
 
     def find_in_shard(shard: SortedShard) -> SharedSets:
-        return _find_in_shard(shard, ngrams.texts, kind, limits, n_cols, first_row, dense_at)
+        docs, self_values = shard.docs(), np.zeros(texts.n_docs, np.int64)
+        runs.count_unshared(docs, texts.bounds, shard.positions, shard.common, *limits, self_values)
+        found = shard.runs(limits[0])
+        lengths = found[:, 1] - found[:, 0]
+        if kind == "intersection":  # a run can become several features, but its positions are an upper bound for their members
+            n_features, n_members = int(lengths.sum()) // 2, int(lengths.sum())
+        else:
+            n_features, n_members = len(found), int(np.minimum(lengths, texts.n_docs).sum())
+        largest = min(texts.n_docs, docs.size)
+        starts, n_columns, times = (np.empty(n_features + 1, np.int64) for _ in range(3))
+        members = np.empty(n_members + largest, np.uint32)
+        counts = np.empty(n_members if kind == "spectrum" else 0, np.uint32)
+        sizes = np.zeros(2, np.int64)
+        runs.collect(
+            docs, found, KINDS[kind], n_cols, first_row, dense_at,
+            np.full(texts.n_docs, -1, np.int32), np.empty(largest, np.uint32), self_values,
+            starts, n_columns, times, members, counts, sizes,
+        )  # fmt: skip
+        f, m = sizes.tolist()
+        return SharedSets(
+            starts[: f + 1].copy(), n_columns[:f].copy(), times[:f].copy(), members[:m].copy(), counts[:m].copy(), self_values
+        )
 
     return ngrams.map(find_in_shard, run=run)
 
@@ -121,39 +142,6 @@ def estimate_index(texts: Encoded, kind: str, ngram_range: tuple[int, int]) -> i
 def n_blocks(n_cols: int) -> int:
     """How many blocks of bits hold a bit for every column."""
     return max(1, -(-n_cols // placing.BLOCK))
-
-
-def _find_in_shard(
-    shard: SortedShard,
-    texts: Encoded,
-    kind: str,
-    limits: tuple[int, int],
-    n_cols: int,
-    first_row: int,
-    dense_at: int,
-) -> SharedSets:
-    docs, self_values = shard.docs(), np.zeros(texts.n_docs, np.int64)
-    runs.count_unshared(docs, texts.bounds, shard.positions, shard.common, *limits, self_values)
-    found = shard.runs(limits[0])
-    lengths = found[:, 1] - found[:, 0]
-    if kind == "intersection":  # a run can become several features, but its positions are an upper bound for their members
-        n_features, n_members = int(lengths.sum()) // 2, int(lengths.sum())
-    else:
-        n_features, n_members = len(found), int(np.minimum(lengths, texts.n_docs).sum())
-    largest = min(texts.n_docs, docs.size)
-    starts, n_columns, times = (np.empty(n_features + 1, np.int64) for _ in range(3))
-    members = np.empty(n_members + largest, np.uint32)
-    counts = np.empty(n_members if kind == "spectrum" else 0, np.uint32)
-    sizes = np.zeros(2, np.int64)
-    runs.collect(
-        docs, found, KINDS[kind], n_cols, first_row, dense_at,
-        np.full(texts.n_docs, -1, np.int32), np.empty(largest, np.uint32), self_values,
-        starts, n_columns, times, members, counts, sizes,
-    )  # fmt: skip
-    f, m = sizes.tolist()
-    return SharedSets(
-        starts[: f + 1].copy(), n_columns[:f].copy(), times[:f].copy(), members[:m].copy(), counts[:m].copy(), self_values
-    )
 
 
 def _lay_out(
