@@ -46,11 +46,12 @@ def test_layers_are_learnt_from_one_another():
     first = msda.denoise(rows, 0.4)
     hidden = msda.restore(rows, first)
     second = msda.denoise(hidden, 0.4)
-    np.testing.assert_allclose(clf._state["layer_0"], first, atol=1e-9)
-    np.testing.assert_allclose(clf._state["layer_1"], second, atol=1e-6)
+    np.testing.assert_allclose(clf._state["layers"][0], first, atol=1e-9)
+    np.testing.assert_allclose(clf._state["layers"][1], second, atol=1e-6)
     together = np.hstack([rows, hidden, msda.restore(hidden, second)])
     together /= np.linalg.norm(together, axis=1, keepdims=True)
-    expected = together[8:] @ clf._state["coefficients"] + clf._state["intercepts"]
+    coefficients, intercepts = clf._state["linear"]
+    expected = together[8:] @ coefficients + intercepts
     np.testing.assert_allclose(clf.transduction_score_, expected, atol=1e-6)
     assert clf.transduction_.tolist() == [1, 0, 1]
 

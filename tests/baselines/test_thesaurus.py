@@ -144,11 +144,11 @@ def test_words_of_the_target_are_understood_by_their_company():
 def test_features_are_words_of_the_source_and_entries_and_nothing_that_only_labels_bring():
     clf = gs.baselines.SST().fit(SOURCE, LABELS, target=BRIDGE + NEW)
     words, entries = clf._state["words"], clf._state["entries"]
-    assert clf._state["coefficients"].shape == (len(words) + len(entries), 2)
+    assert clf._state["linear"][0].shape == (len(words) + len(entries), 2)
     assert set(words) == set().union(*(document_elements(tag_text(text)) for text in SOURCE))
     spoken = {e for text in SOURCE + BRIDGE + NEW for sentence in tag_text(text) for e in sentence_elements(sentence)}
     assert set(entries) <= spoken
-    assert clf._state["n_columns"] > len(entries)  # with those of each class
+    assert clf._state["shares"].shape[1] > len(entries)  # with those of each class
 
 
 def test_the_thesaurus_knows_the_classes_of_the_source_alone():

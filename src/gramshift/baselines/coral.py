@@ -47,12 +47,11 @@ class CORAL(Baseline):
         features = weigh(counts[:, chosen], inverse).toarray()
         if self.adapt:
             features = recolour(features, weigh(count_words(target, words), inverse).toarray(), self.regularization)
-        coefficients, intercepts = fit_machine(features, codes, C=self.C)
-        return {"words": words, "inverse": inverse, "coefficients": coefficients, "intercepts": intercepts}
+        return {"words": words, "inverse": inverse, "linear": fit_machine(features, codes, C=self.C)}
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         features = weigh(count_words(texts, state["words"]), state["inverse"])
-        return score(features, (state["coefficients"], state["intercepts"]))
+        return score(features, state["linear"])
 
 
 def recolour(source: Floats, target: Floats, regularization: float) -> Floats:

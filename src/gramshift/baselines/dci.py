@@ -61,7 +61,7 @@ class DCI(Baseline):
         features: Any = weigh(ours, inverse)
         if not self.adapt:
             known = document_frequency(ours) > 0
-            return _keep(words, inverse, known) | self._fit(features[:, known], codes)
+            return _keep(words, inverse, known) | {"linear": fit_chosen(features[:, known], codes, PENALTIES[False])}
         pivots = choose_pivots(binary(ours), binary(theirs), codes, self.n_pivots, self.least_in_both)
         inverse = inverse_frequency(theirs)
         seen = weigh(theirs, inverse)
@@ -74,17 +74,13 @@ class DCI(Baseline):
             "means": seen.mean(axis=0),
             "deviations": seen.std(axis=0),
         }
-        return state | self._fit(standardize(features), codes)
+        return state | {"linear": fit_chosen(standardize(features), codes, PENALTIES[True])}
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         features: Any = weigh(count_words(texts, state["words"]), state["inverse"])
         if "profiles" in state:
             features = standardize(normalize(features @ state["profiles"]), state["means"], state["deviations"])
-        return score(features, (state["coefficients"], state["intercepts"]))
-
-    def _fit(self, features: Any, codes: Codes) -> State:
-        coefficients, intercepts = _fit_chosen(features, codes, PENALTIES[bool(self.adapt)])
-        return {"coefficients": coefficients, "intercepts": intercepts}
+        return score(features, state["linear"])
 
 
 def _keep(words: list[str], inverse: Floats, known: NDArray[np.bool_]) -> State:
@@ -135,7 +131,7 @@ def standardize(rows: Floats, means: Floats | None = None, deviations: Floats | 
     return np.divide(centred, deviations, out=np.zeros_like(centred), where=deviations > 1e-12)
 
 
-def _fit_chosen(features: Any, codes: NDArray[np.intp], penalties: list[float]) -> Linear:
+def fit_chosen(features: Any, codes: NDArray[np.intp], penalties: list[float]) -> Linear:
     """Fit a machine with the penalty that is best on held-out folds; of equally good ones the strongest."""
     n_folds = min(N_FOLDS, int(np.bincount(codes).min()))
     if n_folds < 2:

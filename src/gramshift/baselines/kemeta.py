@@ -61,7 +61,6 @@ def score_stack(views: list[Any], linears: list[Linear], upper: Linear) -> Float
 
 LENGTHS = {"words": 1, "phrases": 3}
 NEEDS = ("HanTa", "pattern")
-N_VIEWS = 5
 Bag = dict[str, float]
 
 
@@ -108,14 +107,10 @@ class KEMeta(Baseline):
         polarity = _polarity(source)
         deviation = polarity.std(axis=0)
         state["polarity_mean"], state["polarity_scale"] = polarity.mean(axis=0), np.where(deviation > 0, deviation, 1.0)
-        linears, upper = fit_stack(_views(state, source), codes, n_classes, C=self.C)
-        for place, (coefficients, intercepts) in enumerate([*linears, upper]):
-            state |= {f"coefficients_{place}": coefficients, f"intercepts_{place}": intercepts}
-        return state
+        return state | {"stack": fit_stack(_views(state, source), codes, n_classes, C=self.C)}
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
-        *linears, upper = [(state[f"coefficients_{i}"], state[f"intercepts_{i}"]) for i in range(N_VIEWS + 1)]
-        return score_stack(_views(state, texts), linears, upper)
+        return score_stack(_views(state, texts), *state["stack"])
 
 
 def _views(state: State, texts: list[str]) -> list[Any]:

@@ -49,21 +49,19 @@ class MSDA(Baseline):
         words, counts = find_words(source + target, longest=1, least=min(LEAST, len(source)))
         chosen = largest(document_frequency(counts).astype(float), self.n_words)
         present = binary(counts[:, chosen])
-        state: State = {"words": [words[i] for i in chosen]}
-        n_layers = self.n_layers if self.adapt else 0
-        hidden, parts = present, [present[: len(source)]]
-        for layer in range(n_layers):
-            state[f"layer_{layer}"] = denoise(hidden, self.noise)
-            hidden = restore(hidden, state[f"layer_{layer}"])
+        hidden, parts, layers = present, [present[: len(source)]], []
+        for _ in range(self.n_layers if self.adapt else 0):
+            layers.append(denoise(hidden, self.noise))
+            hidden = restore(hidden, layers[-1])
             parts.append(hidden[: len(source)])
-        coefficients, intercepts = fit_machine(side_by_side(parts), codes, C=self.C)
-        return state | {"n_layers": n_layers, "coefficients": coefficients, "intercepts": intercepts}
+        linear = fit_machine(side_by_side(parts), codes, C=self.C)
+        return {"words": [words[i] for i in chosen], "layers": layers, "linear": linear}
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         parts: list[Any] = [binary(count_words(texts, state["words"]))]
-        for layer in range(state["n_layers"]):
-            parts.append(restore(parts[-1], state[f"layer_{layer}"]))
-        return score(side_by_side(parts), (state["coefficients"], state["intercepts"]))
+        for weights in state["layers"]:
+            parts.append(restore(parts[-1], weights))
+        return score(side_by_side(parts), state["linear"])
 
 
 def denoise(rows: Any, noise: float) -> Floats:

@@ -40,12 +40,12 @@ class Projected(Baseline):
         projection = np.zeros((len(words), 0))
         if self.adapt:
             projection = rescale(present, self._project(present, codes), self.gamma)
-        coefficients, intercepts = fit_logistic(join(present[: len(source)], projection), codes, C=self.C)
-        return {"words": words, "projection": projection, "coefficients": coefficients, "intercepts": intercepts}
+        linear = fit_logistic(join(present[: len(source)], projection), codes, C=self.C)
+        return {"words": words, "projection": projection, "linear": linear}
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         features = join(binary(count_words(texts, state["words"])), state["projection"])
-        return score(features, (state["coefficients"], state["intercepts"]))
+        return score(features, state["linear"])
 
 
 def leading(matrix: Any, n: int) -> Floats:

@@ -190,17 +190,10 @@ class SST(Baseline):
             raise InputError(f"the {len(source)} documents have no word at all; this method compares words")
         state: State = {"words": words, "entries": []}
         if self.adapt:
-            state |= self._relate(source, codes, target, n_classes)
-        coefficients, intercepts = fit_logistic(self._describe(state, source), codes, C=self.C)
-        return state | {"coefficients": coefficients, "intercepts": intercepts}
-
-    def _relate(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
-        """Make the thesaurus."""
-        sentences, of_sentences = gather_sentences(source, codes, target)
-        entries, counts = count_together(sentences, of_sentences, n_classes, n_entries=self.n_entries)
-        shares = shares_of_rows(weigh_counts(counts))
-        arrays = {"shares": shares.data, "share_columns": shares.indices, "share_ends": shares.indptr}
-        return {"entries": entries, "n_columns": shares.shape[1], **arrays}
+            sentences, of_sentences = gather_sentences(source, codes, target)
+            state["entries"], counts = count_together(sentences, of_sentences, n_classes, n_entries=self.n_entries)
+            state["shares"] = shares_of_rows(weigh_counts(counts))
+        return state | {"linear": fit_logistic(self._describe(state, source), codes, C=self.C)}
 
     def _describe(self, state: State, texts: list[str]) -> Any:
         """Mark which words each text has, and with what it is expanded."""
@@ -209,11 +202,8 @@ class SST(Baseline):
         entries = {entry: place for place, entry in enumerate(state["entries"])}
         if not entries:
             return features
-        cells = (state["shares"], state["share_columns"], state["share_ends"])
-        shares = sparse.csr_matrix(cells, shape=(len(entries), state["n_columns"]))
-        shares.check_format()  # of a file that was altered, say
-        sums = sum_relatedness(mark(documents, entries), shares)
+        sums = sum_relatedness(mark(documents, entries), state["shares"])
         return sparse.hstack([features, expand(sums, len(entries), self.n_expand)]).tocsr()
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
-        return score(self._describe(state, texts), (state["coefficients"], state["intercepts"]))
+        return score(self._describe(state, texts), state["linear"])

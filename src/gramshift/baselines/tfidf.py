@@ -55,12 +55,11 @@ class TfidfLogistic(Baseline):
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
         words, counts = find_words(source)
         inverse = inverse_frequency(counts)
-        coefficients, intercepts = fit_logistic(weigh(counts, inverse), codes, C=self.C)
-        return {"words": words, "inverse": inverse, "coefficients": coefficients, "intercepts": intercepts}
+        return {"words": words, "inverse": inverse, "linear": fit_logistic(weigh(counts, inverse), codes, C=self.C)}
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         features = weigh(count_words(texts, state["words"]), state["inverse"])
-        return score(features, (state["coefficients"], state["intercepts"]))
+        return score(features, state["linear"])
 
 
 class TfidfCharacters(Baseline):
@@ -90,12 +89,11 @@ class TfidfCharacters(Baseline):
         if shared.any():  # what one document alone has is most of all n-grams, and tells nothing of others
             ngrams, counts = [ngrams[i] for i in np.flatnonzero(shared)], counts[:, shared]
         inverse = inverse_frequency(counts)
-        coefficients, intercepts = fit_machine(weigh(counts, inverse), codes, C=self.C)
-        return {"ngrams": ngrams, "inverse": inverse, "coefficients": coefficients, "intercepts": intercepts}
+        return {"ngrams": ngrams, "inverse": inverse, "linear": fit_machine(weigh(counts, inverse), codes, C=self.C)}
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         features = weigh(count_characters(texts, state["ngrams"], self.ngram_range), state["inverse"])
-        return score(features, (state["coefficients"], state["intercepts"]))
+        return score(features, state["linear"])
 
 
 class SelfTraining(TfidfLogistic):
@@ -126,8 +124,7 @@ class SelfTraining(TfidfLogistic):
         inverse = inverse_frequency(counts)
         features = weigh(counts, inverse)
         learn = self._train_itself if self.adapt else self._train_once
-        coefficients, intercepts = learn(features, codes)
-        return {"words": words, "inverse": inverse, "coefficients": coefficients, "intercepts": intercepts}
+        return {"words": words, "inverse": inverse, "linear": learn(features, codes)}
 
     def _train_once(self, features: Any, codes: Codes) -> Linear:
         return fit_logistic(features[: len(codes)], codes, C=self.C)
@@ -202,14 +199,14 @@ class NBSVM(Baseline):
         present = binary(counts)
         if n_classes == 2:
             own, threshold = self._fit_one(present, codes == 1)
-            coefficients, intercepts = np.column_stack([-own, own]), np.array([-threshold, threshold])
+            linear = np.column_stack([-own, own]), np.array([-threshold, threshold])
         else:
             each = [self._fit_one(present, codes == code) for code in range(n_classes)]
-            coefficients, intercepts = np.column_stack([own for own, _ in each]), np.array([at for _, at in each])
-        return {"words": words, "coefficients": coefficients, "intercepts": intercepts}
+            linear = np.column_stack([own for own, _ in each]), np.array([at for _, at in each])
+        return {"words": words, "linear": linear}
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
-        return score(binary(count_words(texts, state["words"])), (state["coefficients"], state["intercepts"]))
+        return score(binary(count_words(texts, state["words"])), state["linear"])
 
     def _fit_one(self, present: Any, is_class: NDArray[np.bool_]) -> tuple[Floats, float]:
         """The weight of each word and the intercept, for one class against all others."""
