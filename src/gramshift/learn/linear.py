@@ -199,8 +199,9 @@ class LinearRidge:
         tolerance, documents = self._tolerance, self._narrow(rows)
         bordered, near = right, start
         if self.bias:
-            bordered, near = (np.hstack([part, filled(part)]) for part, filled in ((right, _ones), (start, _zeros)))
-            tolerance /= 2 + 4 * np.sqrt(1 + self.alpha / len(right))
+            n = len(right)
+            bordered, near = np.hstack([right, np.ones((n, 1))]), np.hstack([start, np.zeros((n, 1))])
+            tolerance /= 2 + 4 * np.sqrt(1 + self.alpha / n)
         largest = float(np.abs(bordered).max(initial=0.0))
         if largest == 0:  # targets that do not differ
             return np.zeros(right.shape), np.zeros(right.shape[1])
@@ -293,11 +294,3 @@ def _percent(first: float, left: float, last: float) -> int:
     if not last < first < np.inf or not left > 0:
         return 100
     return max(0, int(100 * np.log(first / left) / np.log(first / last)))
-
-
-def _ones(like: Floats) -> Floats:
-    return np.ones((len(like), 1))
-
-
-def _zeros(like: Floats) -> Floats:
-    return np.zeros((len(like), 1))
