@@ -3,12 +3,11 @@
 import os
 from typing import Any
 
-from gramshift.model.advice import counts_in_words
 from gramshift.model.classifier import load_with_head
 from gramshift.model.model_schema import OF_THE_MACHINE
 from gramshift.model.settings import ROWS
 from gramshift.runtime.memory import human
-from gramshift.text.terminal import Line, visible
+from gramshift.text.terminal import Line, counts_in_words, visible
 
 SAFE = "all checksums match; loading runs no code"
 

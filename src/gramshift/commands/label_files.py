@@ -1,5 +1,7 @@
 """Labelling tables with a model, part by part: one, or many files into a folder, here or by Dask workers.
 
+Only what labels imports the model and its libraries, which takes two seconds: a run with Dask workers does not wait for them.
+
 Beside each file in the folder there is a record of what it was made from. It is written just before the file appears, so that
 a file is never taken for finished that is not, nor for that of another model.
 """
@@ -11,27 +13,24 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO, Any
 
-import joblib
-
 from gramshift import __version__
-from gramshift.commands.classify.labelled import label_columns, renamed_in_words
 from gramshift.commands.outputs import RECORDS, FileJob, as_option
-from gramshift.data.columns import Columns, Progress, find_columns, texts_in
+from gramshift.data.columns import Columns, Progress, find_columns, suggest, texts_in
 from gramshift.data.readers import open_table
 from gramshift.data.tables import Part, Table, check_reread
 from gramshift.data.writing import open_writer, output_style
 from gramshift.errors import InputError
-from gramshift.model.classifier import load
-from gramshift.runtime.door import parse_json, read_regular
+from gramshift.methods import ENGINES
+from gramshift.runtime.door import open_regular, parse_json, read_regular
 from gramshift.runtime.replacing import Replacing, replaced_file
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.storage import identify, is_still, is_url, locate, reaching
-from gramshift.runtime.workers import open_workers, run_tasks
+from gramshift.runtime.workers import open_workers, require_dask, run_tasks
 
 CELLS = 1 << 25  # similarities that are in memory at a time
 MOST_ROWS = 4096  # rows that are labelled at a time
@@ -54,6 +53,16 @@ class LabelOptions:
             raise InputError(f"--abstain-below {self.abstain_below:g}: give a confidence between 0 and 1, such as 0.7")
 
 
+def check_engine(engine: str, scheduler: str | None) -> None:
+    """Raise an error if there is no such engine, or Dask is not there, or has no use for the address of a scheduler."""
+    if engine not in ENGINES:
+        raise InputError(f"--engine {engine}: there are {', '.join(ENGINES)}{suggest(engine, ENGINES)}")
+    if scheduler is not None and engine != "dask":
+        raise InputError(f"--scheduler {scheduler} is for Dask; add --engine dask")
+    if engine == "dask":
+        require_dask(scheduler)
+
+
 def count_rows(classifier: Any, most_rows: int = MOST_ROWS) -> int:
     """Return how many rows are labelled at a time: fewer where each is compared with many documents."""
     fit = classifier._fit
@@ -74,6 +83,8 @@ def label_table(
     progress: Progress | None = None,
 ) -> Found:
     """Write the table again with labels, part by part."""
+    from gramshift.commands.classify.labelled import label_columns
+
     counts: Counter[str] = Counter()
     confidence, classes = 0.0, classifier.classes_
     ours = label_columns(table, classes.tolist())
@@ -115,6 +126,8 @@ def label_file(
     classifier: Any, model: str, options: LabelOptions, most_rows: int, told: Progress | None, job: FileJob
 ) -> Found:
     """Label one file and leave a record; what is wrong with the file itself is returned as {"error": words}."""
+    from gramshift.commands.classify.labelled import label_columns, renamed_in_words
+
     try:
         with ExitStack() as stack:
             with _blaming(job.shown):
@@ -224,11 +237,12 @@ def label_files(
     most_rows: int = MOST_ROWS,
     say: Callable[[str], None],
 ) -> dict[str, Any]:
-    """Label files into a folder with the model of that name, which is the ``classifier``.
+    """Label files into a folder with the model of that name, which is the ``classifier``; Dask workers load their own.
 
     Those that are finished stay as they are. A file that is bad is named, and the others are labelled.
     """
-    digest = sha256(Path(model).read_bytes()).hexdigest()
+    with open_regular(model, follow=True) as file:
+        digest = file_digest(file, "sha256").hexdigest()
     found: dict[FileJob, Found] = {}
     _prepare_folder(folder)
     left = []
@@ -304,7 +318,7 @@ def _label_on_workers(
         shared = os.path.abspath(model)
         if scheduler is not None:
             shared = client.scatter(Path(model).read_bytes(), broadcast=True, hash=False)
-        arguments = shared, digest, options, most_rows
+        arguments = shared, model, digest, options, most_rows
         run_tasks(client, _label_on_worker, arguments, far, take, name=lambda job: f"label-{os.path.basename(job.output)}")
 
 
@@ -312,19 +326,32 @@ def _absolute(name: str) -> str:
     return name if is_url(name) else os.path.abspath(name)
 
 
-def _label_on_worker(shared: Any, digest: str, options: LabelOptions, most_rows: int, job: FileJob) -> Found:
+def _label_on_worker(shared: Any, name: str, digest: str, options: LabelOptions, most_rows: int, job: FileJob) -> Found:
+    import joblib
+
     folder = os.path.dirname(job.output)
     if not is_url(folder) and not os.path.isdir(folder):
         raise InputError(f"a Dask worker does not see the folder {folder}: all of them must, at the same place")
     with joblib.parallel_config(backend="sequential"):  # each worker has a core, and all have work
-        return label_file(_model_of(shared, digest), digest, options, most_rows, None, job)
+        return label_file(_model_of(shared, digest, name), digest, options, most_rows, None, job)
+
+
+def load_model(path: str, jobs: int = -1) -> Any:
+    """Load a model of texts, which works on this number of threads."""
+    from gramshift.model.classifier import load
+    from gramshift.model.settings import ROWS
+
+    classifier = load(path)
+    if classifier.kernel == ROWS:
+        raise InputError(f"{path} was fitted on rows of numbers, not on texts; use gramshift.load(...).predict in Python")
+    return classifier.set_params(n_jobs=jobs)
 
 
 _models: dict[str, Any] = {}
 _loading = threading.Lock()
 
 
-def _model_of(shared: str | bytes, digest: str) -> Any:
+def _model_of(shared: str | bytes, digest: str, name: str) -> Any:
     """The model of a worker, by its path or its bytes; it is loaded once, and only the last one is kept."""
     with _loading:
         if digest not in _models:
@@ -335,7 +362,10 @@ def _model_of(shared: str | bytes, digest: str) -> Any:
             with NamedTemporaryFile(suffix=".gramshift") as file:
                 file.write(data)
                 file.flush()
-                _models[digest] = load(file.name)
+                try:
+                    _models[digest] = load_model(file.name)
+                except InputError as error:
+                    raise InputError(str(error).replace(file.name, name)) from None
         return _models[digest]
 
 

@@ -1,13 +1,10 @@
 """``gramshift predict``: label files of any size, and of any number, with a saved model."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
-from gramshift.commands.classify.findings import list_classes
-from gramshift.commands.classify.labelled import label_columns, renamed_in_words
-from gramshift.commands.classify.options import check_engine
-from gramshift.commands.classify.reading import Say
-from gramshift.commands.label_files import MOST_ROWS, LabelOptions, label_files, label_table
+from gramshift.commands.label_files import MOST_ROWS, LabelOptions, check_engine, label_files, label_table, load_model
 from gramshift.commands.outputs import (
     STANDARD,
     as_option,
@@ -21,11 +18,8 @@ from gramshift.data.columns import Progress, find_columns
 from gramshift.data.readers import format_of, open_table
 from gramshift.data.writing import output_style
 from gramshift.errors import InputError
-from gramshift.model.advice import labelled_in_words
-from gramshift.model.classifier import TransductiveClassifier, load
-from gramshift.model.settings import ROWS
 from gramshift.runtime.resources import Runtime
-from gramshift.text.terminal import Line
+from gramshift.text.terminal import Line, labelled_in_words, list_classes
 from gramshift.text.terminal import say as to_stderr
 
 
@@ -43,7 +37,7 @@ def predict(
     scheduler: str | None = None,
     jobs: int = -1,
     progress: Progress | None = None,
-    say: Say = to_stderr,
+    say: Callable[[str], None] = to_stderr,
     most_rows: int = MOST_ROWS,
 ) -> dict[str, Any]:
     """Write the input again with labels, ``most_rows`` at a time; several files go into a folder, and one if that is named."""
@@ -54,7 +48,7 @@ def predict(
     if goes_into_folder(files, output):
         planned = plan_files(files, output, format=format, kept=[model])
         runtime = Runtime(jobs, progress=progress)
-        classifier = _load(model, jobs)
+        classifier = None if engine == "dask" else load_model(model, jobs)
         result = label_files(
             model, classifier, planned, output, options, runtime,
             engine=engine, scheduler=scheduler, force=force, most_rows=most_rows, say=say,
@@ -67,15 +61,6 @@ def predict(
     return result | {"model": model, "output": output, "seconds": round(time.perf_counter() - begun, 2)}
 
 
-def _load(model: str, jobs: int) -> TransductiveClassifier:
-    """Load a model of texts, which works on so many threads."""
-    classifier = load(model)
-    if classifier.kernel == ROWS:
-        raise InputError(f"{model} was fitted on rows of numbers, not on texts; use gramshift.load(...).predict in Python")
-    classifier.set_params(n_jobs=jobs)
-    return classifier
-
-
 def _predict_one(
     model: str,
     input: str,
@@ -84,16 +69,18 @@ def _predict_one(
     jobs: int,
     force: bool,
     progress: Progress | None,
-    say: Say,
+    say: Callable[[str], None],
     most_rows: int,
 ) -> dict[str, Any]:
+    from gramshift.commands.classify.labelled import label_columns, renamed_in_words
+
     check_outputs({"--output": output}, [model, input], force=force)
     if output != STANDARD:
         format_of(output, "another --output")
     with open_table(input, format=options.format, encoding=options.encoding, naming=as_option) as table:
         columns = find_columns(table, text=options.text)
         output_style(output, table)
-        classifier = _load(model, jobs)
+        classifier = load_model(model, jobs)
         words = renamed_in_words(table, label_columns(table, classifier.classes_.tolist()))
         if words is not None:
             say(words)

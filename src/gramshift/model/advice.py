@@ -1,6 +1,5 @@
 """Whether adapting was wise, told without knowing the truth."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,7 @@ from gramshift.learn.features import GramFeatures
 from gramshift.learn.ridge import RidgeSolver
 from gramshift.learn.shares import proportions_matter
 from gramshift.model.settings import PLAIN
+from gramshift.text.terminal import counts_in_words, labelled_in_words
 
 LOOKED_AT = 500  # documents of either domain, enough to know the separability to a hundredth or two
 PENALTY = 1.0  # beside a kernel of 1 on the diagonal
@@ -452,19 +452,6 @@ def label_sentence(found: dict[str, Any], n_random: int = 0) -> str:
         if "reference" in scores:
             words += f" ({scores['reference']} {scores['reference_accuracy']:.1%}, p = {scores['mcnemar_p']:.2g})"
     return words
-
-
-def labelled_in_words(found: dict[str, Any]) -> str:
-    """Tell how many documents have got a label, and how many were left without one."""
-    n, left = sum(found["labels"].values()), found.get("abstained", 0)
-    return f"{n} of {n + left} documents labelled ({left} left without a label)" if left else f"{n} documents labelled"
-
-
-def counts_in_words(labels: dict[str, int], most: int = 6) -> str:
-    """Tell how many documents have which label, in the order of the classes; of many classes the most common ones."""
-    shown = {name for name, _ in Counter(labels).most_common(most)}
-    words = ", ".join(f"{name}: {count}" for name, count in labels.items() if name in shown)
-    return words + (f" and {len(labels) - most} more classes" if len(labels) > most else "")
 
 
 def how_sure(found: dict[str, Any], n_random: int = 0) -> str:

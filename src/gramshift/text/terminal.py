@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from rich.cells import cell_len, set_cell_size
 
 from gramshift.errors import InputError
 
+MOST_CLASSES, LONGEST_CLASS = 12, 30  # of the table of classes; characters
 _HIDDEN = re.compile(r"[\x00-\x1f\x7f-\U0010ffff]")  # these and a few others are looked at one by one
 
 
@@ -145,3 +147,29 @@ def fill_standard_files() -> None:
             os.fstat(number)
         except OSError:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+
+
+def labelled_in_words(found: dict[str, Any]) -> str:
+    """Tell how many documents have got a label, and how many were left without one."""
+    n, left = sum(found["labels"].values()), found.get("abstained", 0)
+    return f"{n} of {n + left} documents labelled ({left} left without a label)" if left else f"{n} documents labelled"
+
+
+def counts_in_words(labels: dict[str, int], most: int = 6) -> str:
+    """Tell how many documents have which label, in the order of the classes; of many classes the most common ones."""
+    shown = {name for name, _ in Counter(labels).most_common(most)}
+    words = ", ".join(f"{name}: {count}" for name, count in labels.items() if name in shown)
+    return words + (f" and {len(labels) - most} more classes" if len(labels) > most else "")
+
+
+def list_classes(labels: dict[str, int], source: dict[str, int] | None = None) -> list[str]:
+    """A table of the classes in their order: how many documents have got each, and how common it is in target and source."""
+    if len(labels) > MOST_CLASSES:
+        return [counts_in_words(labels, MOST_CLASSES)]
+    n_target, n_source = sum(labels.values()), sum((source or {}).values())
+    rows: list[tuple[str, ...]] = [("class", "labels", "target", "source") if source else ("class", "labels", "share")]
+    for name, count in labels.items():
+        more = [f"{source[name] / max(1, n_source):.0%}"] if source else []
+        rows.append((shorten(name, LONGEST_CLASS), str(count), f"{count / max(1, n_target):.0%}", *more))
+    width = max(cell_len(row[0]) for row in rows)
+    return [row[0] + " " * (width - cell_len(row[0])) + "".join(one.rjust(8) for one in row[1:]) for row in rows]

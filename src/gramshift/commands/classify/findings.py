@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.cells import cell_len
 
 from gramshift.commands.classify.fitting import Fits
 from gramshift.commands.classify.labelled import describe_changes
@@ -17,21 +16,18 @@ from gramshift.model.advice import (
     MIN_TO_LABEL,
     UNKNOWN_PROPORTIONS,
     count_to_label,
-    counts_in_words,
     how_sure,
     judge_labels,
     label_sentence,
-    labelled_in_words,
     tone_of,
 )
 from gramshift.model.data_problems import Issues
-from gramshift.text.terminal import Line, join_words, shorten
+from gramshift.text.terminal import Line, join_words, labelled_in_words, list_classes
 
 COLOURS = {"good": "green", "careful": "yellow", "doubtful": "bold red"}
 MEASURED = 50  # documents with a known label, from which on the verdict goes by these
 TO_LABEL, MORE_TO_LABEL = "to-label.csv", "more-to-label.csv"  # drawn to be labelled by hand
 BY_SOURCE = "source"  # the name of the labels that the source's class proportions would give
-MOST_CLASSES, LONGEST_CLASS = 12, 30  # of the table that a terminal shows; characters
 MOST_LISTED = 1000  # problems in the data that JSON has
 
 
@@ -218,19 +214,6 @@ def _details(result: dict[str, Any]) -> list[str]:
         lines.append(f"{n} document{'' if n == 1 else 's'} without any known n-gram: labelled from the class proportions alone")
     left_out = ("verdict", "drift of the class proportions")
     return lines + [one["sentence"] for name, one in result["diagnostics"].items() if name not in left_out]
-
-
-def list_classes(labels: dict[str, int], source: dict[str, int] | None = None) -> list[str]:
-    """A table of the classes in their order: how many documents have got each, and how common it is in target and source."""
-    if len(labels) > MOST_CLASSES:
-        return [counts_in_words(labels, MOST_CLASSES)]
-    n_target, n_source = sum(labels.values()), sum((source or {}).values())
-    rows: list[tuple[str, ...]] = [("class", "labels", "target", "source") if source else ("class", "labels", "share")]
-    for name, count in labels.items():
-        more = [f"{source[name] / max(1, n_source):.0%}"] if source else []
-        rows.append((shorten(name, LONGEST_CLASS), str(count), f"{count / max(1, n_target):.0%}", *more))
-    width = max(cell_len(row[0]) for row in rows)
-    return [row[0] + " " * (width - cell_len(row[0])) + "".join(one.rjust(8) for one in row[1:]) for row in rows]
 
 
 def _show_scores(scores: dict[str, Any], classes: list[str]) -> list[str]:

@@ -5,15 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from gramshift.commands.label_files import check_engine
 from gramshift.commands.outputs import STANDARD
 from gramshift.data.columns import suggest
 from gramshift.errors import InputError
 from gramshift.learn.rounds import SOURCE
-from gramshift.methods import BEST, ENGINES, KERNELS, METHODS, OWN, check_preset
+from gramshift.methods import BEST, KERNELS, METHODS, OWN, check_preset
 from gramshift.model.classifier import TransductiveClassifier
 from gramshift.model.settings import PLAIN, PRESETS, UNADAPTED, Settings
 from gramshift.runtime.memory import parse_bytes
-from gramshift.runtime.workers import require_dask
 from gramshift.text.terminal import join_words
 
 PRESET = "preset"  # another way to name a method
@@ -208,16 +208,6 @@ class ClassifyOptions:
                 is_dashed = one.startswith("-") and one != STANDARD  # it would be taken for an option
                 words += [f"{option}={one}"] if is_dashed else [option, one]
         return join_words(words)
-
-
-def check_engine(engine: str, scheduler: str | None) -> None:
-    """Raise an error if there is no such engine, or Dask is not there, or has no use for the address of a scheduler."""
-    if engine not in ENGINES:
-        raise InputError(f"--engine {engine}: there are {', '.join(ENGINES)}{suggest(engine, ENGINES)}")
-    if scheduler is not None and engine != "dask":
-        raise InputError(f"--scheduler {scheduler} is for Dask; add --engine dask")
-    if engine == "dask":
-        require_dask(scheduler)
 
 
 def parse_ngrams(value: str) -> tuple[int, int]:
