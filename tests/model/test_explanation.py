@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 import gramshift as gs
 import naive
 from conftest import ALPHABET, KINDS, PAIR_KINDS, examples
-from gramshift.model.explain import cut_parts, spread_scores
-from gramshift.model.explanation import COLOURS, NO_WORDS, Explanation, Span
+from gramshift.model.explanation import COLOURS, NO_WORDS, Explanation, Span, cut_parts, spread_scores
 from gramshift.model.ngram_model import at_origins
 from gramshift.report.page import class_colours
 from gramshift.text.steps import TextSteps, align

@@ -9,8 +9,7 @@ from sklearn.decomposition import KernelPCA
 from sklearn.svm import SVC
 
 import gramshift as gs
-from gramshift.model.explain import spread_scores
-from gramshift.model.explanation import NO_WORDS
+from gramshift.model.explanation import NO_WORDS, spread_scores
 from gramshift.report.contents import ShownAsItIs, SourceDocuments, TargetDocuments
 from gramshift.report.gather import find_nearest, gather_contents, list_issues, strongest_spans
 from gramshift.report.page import render_page

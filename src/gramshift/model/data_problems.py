@@ -1,5 +1,6 @@
 """Problems in the data of a fit: labels to doubt, copies, empty texts, documents unlike the source."""
 
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -9,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
-from gramshift.learn.doubts import doubt_labels
-from gramshift.learn.labelling import Labelling
+from gramshift.learn.calibrate import Logits, fit_offsets
+from gramshift.learn.labelling import Codes, Labelling
 from gramshift.ngrams.copies import find_copies
-from gramshift.text.novelty import LEAST_KNOWN, find_unlike
+from gramshift.text.words import split_words
 
 Floats = NDArray[np.float64]
 DOUBTFUL, CONFLICT, SPELLING = "doubtful label", "copies with different labels", "label spelling"
@@ -26,6 +27,14 @@ KINDS = {  # in the order in which they are told, with what each means
     EMPTY: "documents without any text",
     UNLIKE: "target documents that stand out by words that the source has not, or seldom: perhaps of a class that it lacks",
 }
+SURE = 0.8  # a class as likely as this is likely enough, however clear its documents are on average
+LEAST_KNOWN = 0.2  # of a document's words, that source documents have too
+LEAST_WORDS = 6  # different ones, of a document of which anything can be told
+MIN_DOCUMENTS = 100  # documents of each domain, for frequencies that tell something
+FAR = 3.5  # standard deviations from the usual target document
+RARER = 1.5  # times as rare as the words of the usual target document
+STEADY = 0.25  # of the usual document: words that are added to each, so that short ones do not stand out by chance
+TO_DEVIATION = 1.4826  # the median distance from the median, of a normal distribution, as its standard deviation
 
 
 @dataclass(frozen=True)
@@ -177,3 +186,105 @@ def _find_unlike(given: Examined) -> Iterator[Issue]:
         if one.known < LEAST_KNOWN:
             words = f"{1 - one.known:.0%} of its words are in no source document"
         yield _tell(given, int(given.labelling.target[one.number]), UNLIKE, f"unlike the source: {words}")
+
+
+@dataclass(frozen=True)
+class LabelDoubts:
+    """For each labelled document how likely its label is, the likeliest class, and whether the label is to be doubted."""
+
+    quality: Floats
+    """The probability of the label by classifiers that did not learn from it; the lower, the more doubtful."""
+    likeliest: Codes
+    is_doubtful: NDArray[np.bool_]
+
+
+def doubt_labels(held_out: Floats, codes: Codes) -> LabelDoubts:
+    """Rank labels by held-out scores, a row per document.
+
+    A label is doubted where another class is likelier, and at least as likely as it is on average for documents that have it,
+    or 80 %: the rule of confident learning (Northcutt, Jiang and Chuang, 2021). It asks less of classes that are hard to tell.
+    """
+    rows = np.arange(len(codes))
+    probabilities = Logits(*fit_offsets(held_out, codes)).probabilities(held_out)
+    quality, likeliest = probabilities[rows, codes], probabilities.argmax(axis=1)
+    counts = np.bincount(codes, minlength=held_out.shape[1])
+    usual = np.bincount(codes, weights=quality, minlength=held_out.shape[1]) / np.maximum(counts, 1)
+    is_doubtful = (likeliest != codes) & (probabilities[rows, likeliest] >= np.minimum(usual, SURE)[likeliest])
+    return LabelDoubts(quality, likeliest, is_doubtful)
+
+
+@dataclass(frozen=True)
+class Unlike:
+    """A target document unlike the source: its number, the share of its words that the source has, and how far off it is."""
+
+    number: int
+    known: float
+    rarer: float
+    """How many times as frequent its words are in the target as in the source, beside those of the usual target document."""
+
+
+@dataclass(frozen=True)
+class WordsOfTexts:
+    """The words of texts by number, and the number of the text that each stands in; a word stands once in a text."""
+
+    words: NDArray[np.int32]
+    texts: NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """In how many documents of each domain each word stands, and how many documents there are."""
+
+    in_source: NDArray[np.intp]
+    in_target: NDArray[np.intp]
+    n_source: int
+    n_target: int
+
+
+def find_unlike(source: Sequence[str], target: Sequence[str]) -> list[Unlike]:
+    """Find target documents that stand out from the others by words that the source has not, or has less often.
+
+    Words that one document alone has say nothing of frequencies, but they are unknown to the source. All domains differ in
+    their words, so that a document is compared with what is usual in the target. One pass over all words.
+    """
+    numbers: dict[str, int] = {}
+    of_source, of_target = (_number_words(texts, numbers) for texts in (source, target))
+    in_source, in_target = (np.bincount(one.words, minlength=len(numbers)) for one in (of_source, of_target))
+    counts = Counts(in_source, in_target, len(source), len(target))
+    n_words = np.bincount(of_target.texts, minlength=len(target))
+    n_known = np.bincount(of_target.texts, in_source[of_target.words] > 0, minlength=len(target))
+    tells = n_words >= LEAST_WORDS
+    known = np.divide(n_known, n_words, out=np.ones(len(target)), where=tells)
+    off = np.zeros(len(target))
+    is_off = np.zeros(len(target), bool)
+    if min(len(source), len(target)) >= MIN_DOCUMENTS:
+        off, is_off = _stand_out(of_target, counts)
+    chosen = np.flatnonzero((known < LEAST_KNOWN) | (is_off & tells))
+    return [Unlike(i, float(known[i]), float(np.exp(-off[i]))) for i in chosen.tolist()]
+
+
+def _number_words(texts: Sequence[str], numbers: dict[str, int]) -> WordsOfTexts:
+    """Number words as they come, and list those of each text, each once."""
+    words, sizes = array("i"), []
+    for text in texts:
+        found = dict.fromkeys(split_words(text.lower()))  # in the same order on every run, as sets are not
+        words.extend(numbers.setdefault(word, len(numbers)) for word in found)
+        sizes.append(len(found))
+    return WordsOfTexts(np.array(words, np.int32), np.repeat(np.arange(len(sizes)), sizes))
+
+
+def _stand_out(of_target: WordsOfTexts, counts: Counts) -> tuple[Floats, NDArray[np.bool_]]:
+    """The log of how much more frequent in the source the words of each are than those of the usual one; and who is far off."""
+    n_source, n_target, in_source, in_target = counts.n_source, counts.n_target, counts.in_source, counts.in_target
+    both = in_source + in_target
+    ratio = np.log((in_source + 0.5) / (in_target + 0.5) * n_target / n_source)
+    weights = np.where(both > 1, np.log((n_source + n_target + 1) / (both + 0.5)), 0)
+    total, ratios = (
+        np.bincount(of_target.texts, values[of_target.words], minlength=n_target) for values in (weights, weights * ratio)
+    )
+    means = np.divide(ratios, total, out=np.zeros(n_target), where=total > 0)
+    usual = float(np.median(means))
+    off = (ratios - usual * total) / np.maximum(total + STEADY * float(np.median(total)), np.finfo(float).tiny)
+    middle = float(np.median(off))
+    spread = TO_DEVIATION * float(np.median(np.abs(off - middle)))
+    return off, (off < middle - FAR * spread) & (off < -np.log(RARER))

@@ -13,8 +13,7 @@ from gramshift.learn.rounds import Calibration
 from gramshift.learn.selection import choose_classes
 from gramshift.model.archive import Writable
 from gramshift.model.data_problems import Issues
-from gramshift.model.explain import explain_text
-from gramshift.model.explanation import Explanation
+from gramshift.model.explanation import Explanation, explain_text
 from gramshift.model.fitted import Fit
 from gramshift.model.saving import save_fit
 

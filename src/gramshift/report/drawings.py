@@ -8,9 +8,9 @@ from typing import Any
 
 from markupsafe import Markup
 
+from gramshift.model.explanation import COLOURS
 from gramshift.report.contents import DocumentEntry, Map
 
-COLOURS = ("#c05518", "#2c6db3", "#287d4e", "#8450c4", "#8f6c08", "#bb3583", "#0b7a84", "#66707c")  # as in review.css
 N_COLOURS = len(COLOURS)
 WIDTH, HEIGHT = 360, 230  # about what a phone shows without scaling, so that letters keep their size
 

@@ -13,8 +13,7 @@ from gramshift.learn.linear import LinearFeatures
 from gramshift.model.classifier import TransductiveClassifier
 from gramshift.model.data_problems import Issue
 from gramshift.model.describers import LinearDescriber
-from gramshift.model.explain import spread_scores
-from gramshift.model.explanation import NO_WORDS
+from gramshift.model.explanation import NO_WORDS, spread_scores
 from gramshift.model.fitted import Fit, Model
 from gramshift.model.inputs import ListedCorpus
 from gramshift.model.saving import library_versions

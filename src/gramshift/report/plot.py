@@ -10,9 +10,10 @@ import numpy as np
 from gramshift.errors import InputError, InputTypeError, MissingPackageError
 from gramshift.model.classifier import TransductiveClassifier
 from gramshift.model.diagnosis import answers_of, reference_of
+from gramshift.model.explanation import COLOURS
 from gramshift.model.fitted import Fit
 from gramshift.model.inputs import ListedCorpus
-from gramshift.report.drawings import COLOURS, STEP, count_by_confidence, shortened
+from gramshift.report.drawings import STEP, count_by_confidence, shortened
 from gramshift.report.gather import describe_linear
 from gramshift.report.maps import PER_KIND, draw_maps
 from gramshift.runtime.resources import Runtime

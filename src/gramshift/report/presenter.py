@@ -12,11 +12,12 @@ from gramshift.errors import InputError
 from gramshift.model.advice import label_sentence
 from gramshift.model.classifier import TransductiveClassifier
 from gramshift.model.diagnosis import judge_quickly, reference_of
+from gramshift.model.explanation import COLOURS
 from gramshift.model.fitted import Fit
 from gramshift.model.inputs import ListedCorpus
 from gramshift.model.presenting import check_ids, target_texts
 from gramshift.report.contents import ShownAsItIs, SourceDocuments, TargetDocuments
-from gramshift.report.drawings import COLOURS, percent
+from gramshift.report.drawings import percent
 from gramshift.report.gather import gather_contents
 from gramshift.report.page import MOST_SHOWN, write_page
 from gramshift.runtime.resources import Runtime

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gramshift.learn.doubts import doubt_labels
+from gramshift.model.data_problems import doubt_labels
 
 
 def test_the_label_that_scores_speak_against_is_the_most_doubtful():

@@ -1,7 +1,7 @@
 """Target documents that are unlike the source."""
 
 from gramshift.data.demo import load_demo
-from gramshift.text.novelty import find_unlike
+from gramshift.model.data_problems import find_unlike
 
 KITCHEN, FILMS = load_demo("kitchen").texts, load_demo("films").texts
 FOREIGN = "Der Wasserkocher ist leider nach einer Woche kaputt gegangen und wurde nicht ersetzt."
