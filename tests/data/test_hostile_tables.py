@@ -14,8 +14,7 @@ import pytest
 
 from gramshift.data.columns import LONGEST_LABEL, find_columns, read_documents
 from gramshift.data.readers import LOOKED_AT, open_table, read_lines
-from gramshift.data.tables import LONGEST, TableError, check_reread
-from gramshift.data.values import WrittenNumber
+from gramshift.data.tables import LONGEST, TableError, WrittenNumber, check_reread
 from gramshift.data.writing import open_writer
 from gramshift.errors import InputError
 

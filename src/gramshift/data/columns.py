@@ -6,8 +6,7 @@ from difflib import get_close_matches
 from math import isnan
 from typing import Any
 
-from gramshift.data.tables import Part, Place, Row, Table, TableError, short
-from gramshift.data.values import WrittenNumber
+from gramshift.data.tables import Part, Place, Row, Table, TableError, WrittenNumber, short
 
 USUAL = {
     "text": ("text", "review", "review_text", "body", "content", "document", "comment", "message", "sentence", "tweet"),

@@ -128,6 +128,16 @@ def decoded_lines(opened: Opened, encoding: str, *, longest: int = LONGEST) -> I
             text.detach()
 
 
+@dataclass(frozen=True, slots=True)
+class WrittenNumber:
+    """A number by its text, because Python would write it otherwise: 1.10, -0, 1e400."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
 LARGE = 1 << 24  # characters after which a part ends, however few rows it has
 Place = int | str
 Row = dict[str, Any]

@@ -4,15 +4,17 @@ import codecs
 import gzip
 import json
 import re
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from decimal import Decimal
+from json.encoder import encode_basestring
+from math import isfinite
 from typing import IO, Any, Protocol, cast
 
-from gramshift.data.parquet import import_pyarrow
-from gramshift.data.readers import DELIMITERS, LOOKED_AT, format_of
-from gramshift.data.tables import Part, Row, Style, Table, TableError, short
-from gramshift.data.values import cell_text, is_exact, json_text, read_exactly
+from gramshift.data.readers import DELIMITERS, LOOKED_AT, format_of, import_pyarrow
+from gramshift.data.tables import Part, Row, Style, Table, TableError, WrittenNumber, short
 
 Added = dict[str, list[Any]]
 """Column to values, one for each row of a part; a column that the table has is replaced."""
@@ -220,3 +222,53 @@ WRITERS: dict[str, Callable[[IO[bytes], Style, Table, dict[str, type]], Writer]]
     "jsonl": JsonWriter,
     "parquet": ParquetWriter,
 }
+
+
+def read_exactly(line: str) -> dict[str, Any]:
+    """Read an object of a jsonl again, every number by its text."""
+    row: dict[str, Any] = json.loads(line, parse_float=WrittenNumber, parse_int=WrittenNumber, parse_constant=WrittenNumber)
+    return row
+
+
+def is_exact(value: Any) -> bool:
+    """Return True if Python is sure to write a JSON value as it was; 0 may have been -0."""
+    return value is None or isinstance(value, (str, bool)) or (isinstance(value, int) and value != 0)
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
+def json_text(value: Any) -> str:
+    """Write JSON. Numbers that are given by their text keep it; NaN and infinity of Python, which JSON lacks, become null."""
+    try:
+        return _encode(value)
+    except (TypeError, ValueError):  # there is something in it that the json of Python does not know
+        return _json_of_parts(value)
+
+
+def _json_of_parts(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{encode_basestring(str(key))}: {_json_of_parts(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_json_of_parts, value)) + "]"
+    if isinstance(value, float) and not isfinite(value):
+        return "null"
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return _encode(value)
+    text = cell_text(value)
+    return text if isinstance(value, (WrittenNumber, Decimal)) else encode_basestring(text)
+
+
+def cell_text(value: Any) -> str:
+    """Write a cell of a csv: strings as they are, bytes as base64, nothing for None, all else as JSON would have it."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, bytes):
+        return b64encode(value).decode()
+    if isinstance(value, float) and not isfinite(value):
+        return json.dumps(value)
+    if isinstance(value, (bool, int, float, dict, list, tuple)):
+        return json_text(value)
+    return format(value, "f") if isinstance(value, Decimal) else str(value)
