@@ -14,19 +14,17 @@ from hashlib import file_digest, sha256
 from http.client import HTTPException
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NoReturn
 from urllib.error import HTTPError
 
 from gramshift.errors import InputError
 from gramshift.runtime.replacing import UNDER_WAY
 
-_REVIEW = re.compile(rb"^<review>[ \t\r]*\n", re.MULTILINE)  # no pattern spans lines: none is tried to the end of the file
-_REVIEW_END = re.compile(rb"^</review>[ \t\r]*$", re.MULTILINE)
-_FIELD = re.compile(rb"^<([A-Za-z_]+)>[ \t\r]*\n", re.MULTILINE)
-_FIELD_END = re.compile(rb"^</([A-Za-z_]+)>[ \t\r]*$", re.MULTILINE)
-_NOT_BLANK = re.compile(rb"\S")
-_OPENING = re.compile(rb"^<review>[ \t\r]*$", re.MULTILINE)
-_WRAPPER = re.compile(rb"^(<\?xml[^>\n]*\?>|</?reviews>)[ \t\r]*$", re.MULTILINE)
+_TAG = re.compile(rb"^<(/?)([A-Za-z_]+)>[ \t\r]*$", re.MULTILINE)  # alone on its line
+_XML = re.compile(rb"^<\?xml[^>\n]*\?>[ \t\r]*$", re.MULTILINE)
+
+
+CUT_OFF = "a field that is cut off, or text outside of a field"
 
 
 class ReviewFileError(InputError):
@@ -38,8 +36,6 @@ class Review:
     """All fields of one review, each tag with its values in order; a tag may stand twice, a value may be empty."""
 
     fields: dict[str, list[str]]
-    encoding: str
-    line: int
 
     def value(self, tag: str) -> str:
         """Return the first value that is not empty, else ''."""
@@ -58,83 +54,82 @@ class Review:
 class ReviewFile:
     """The reviews of one file, and what was odd about it, in words."""
 
-    path: Path
     reviews: list[Review]
     notes: list[str]
 
 
 def read_review_file(path: Path) -> ReviewFile:
-    """Read every field of every review; nothing is dropped: what cannot be read is an error with the place."""
+    """Read every field of every review; nothing is dropped: what cannot be read is an error with the place.
+
+    A field ends at the next line that has its name.
+    """
     content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
-    reviews, end, line = [], 0, 1
-    while (opening := _REVIEW.search(content, end)) and (closing := _REVIEW_END.search(content, opening.end())):
-        _check_between(path, content, end, opening.start())
-        line += content.count(b"\n", end, opening.start())
-        reviews.append(_read_review(path, content[opening.end() : closing.start()], line))
-        line += content.count(b"\n", opening.start(), closing.end())
-        end = closing.end()
-    _check_between(path, content, end, len(content))
-    n_repaired = sum(review.encoding != "utf-8" for review in reviews)
+    reviews: list[Review] = []
+    review: re.Match[bytes] | None = None
+    field: re.Match[bytes] | None = None
+    values: dict[str, list[bytes]] = {}
+    end = n_repaired = 0
+
+    def fail(place: int, words: str) -> NoReturn:
+        line = content.count(b"\n", 0, place) + 1
+        raise ReviewFileError(f"{path}, line {line}: {words}")
+
+    def check_blank(stop: int) -> None:
+        """Raise an error for text between fields or reviews, where a header of XML may be."""
+        between = content[end:stop]
+        rest = (between if review else _XML.sub(b"", between)).strip()
+        if rest:
+            outside = f"text outside of a review: {rest[:40]!r}"
+            fail(content.index(rest[:40], end), CUT_OFF if review else outside)
+
+    for tag in _TAG.finditer(content):
+        is_end, name = bool(tag[1]), tag[2].decode()
+        if field is not None:
+            if name == "review":
+                early = f"a review begins before <{field[2].decode()}> of the last one has ended"
+                fail(field.start() if is_end else tag.start(), CUT_OFF if is_end else early)
+            if not is_end or tag[2] != field[2]:
+                continue
+            values.setdefault(name, []).append(content[field.end() : tag.start()].strip(b" \t\r\n"))
+            field = None
+        elif review is None:
+            check_blank(tag.start() if name in ("review", "reviews") else tag.end())
+            if name == "review":
+                review, values = tag, {}
+        else:
+            check_blank(tag.start())
+            if name == "review" and is_end:
+                if "review_text" not in values:
+                    fail(review.start(), "a review without <review_text>")
+                fields, is_repaired = _decode(values)
+                reviews.append(Review(fields))
+                n_repaired += is_repaired
+                review = None
+            elif name == "review" or is_end:
+                fail(tag.start(), CUT_OFF)
+            else:
+                field = tag
+        end = tag.end()
+    if review is not None:
+        fail(review.start(), "a review that does not end with </review>")
+    check_blank(len(content))
     notes = [f"{path}: {n_repaired} reviews are not UTF-8 and were read as Windows-1252"] if n_repaired else []
-    return ReviewFile(path, reviews, notes)
-
-
-def _check_between(path: Path, content: bytes, start: int, stop: int) -> None:
-    """Raise an error for text outside of reviews: there may be blank lines and an XML wrapper, nothing else."""
-    rest = _WRAPPER.sub(lambda match: b" " * len(match[0]), content[start:stop])  # places stay as they are
-    if rest.strip():
-        line = _line(content, start + len(rest) - len(rest.lstrip()))
-        what = (
-            "a review that does not end with </review>"
-            if b"<review>" in rest
-            else f"text outside of a review: {rest.strip()[:40]!r}"
-        )
-        raise ReviewFileError(f"{path}, line {line}: {what}")
-
-
-def _read_review(path: Path, body: bytes, line: int) -> Review:
-    """Read one review; ``line`` is that of its <review>."""
-    encoding = "utf-8"
-    try:
-        body.decode("utf-8")
-    except UnicodeDecodeError:
-        encoding = "windows-1252"
-    fields: dict[str, list[str]] = {}
-    end = 0
-    while begin := _NOT_BLANK.search(body, end):
-        place = begin.start()
-        opening = _FIELD.match(body, place)
-        closing = None if opening is None else _find_end(body, opening)
-        if opening is None or closing is None:
-            where = line + body.count(b"\n", 0, place) + 1
-            raise ReviewFileError(f"{path}, line {where}: a field that is cut off, or text outside of a field")
-        tag, value = opening[1].decode(), body[opening.end() : closing.start()]
-        inside = _OPENING.search(value)
-        if inside:
-            where = line + body.count(b"\n", 0, opening.end() + inside.start()) + 1
-            raise ReviewFileError(f"{path}, line {where}: a review begins before <{tag}> of the last one has ended")
-        fields.setdefault(tag, []).append(_decode(value, encoding).strip(" \t\r\n"))
-        end = closing.end()
-    if "review_text" not in fields:
-        raise ReviewFileError(f"{path}, line {line}: a review without <review_text>")
-    return Review(fields, encoding, line)
-
-
-def _find_end(body: bytes, opening: re.Match[bytes]) -> re.Match[bytes] | None:
-    """Find the line that ends a field: the next that has its name."""
-    return next((one for one in _FIELD_END.finditer(body, opening.end()) if one[1] == opening[1]), None)
+    return ReviewFile(reviews, notes)
 
 
 _WINDOWS = "".join(bytes([byte]).decode("windows-1252", "ignore") or chr(byte) for byte in range(256))
 
 
-def _decode(data: bytes, encoding: str) -> str:
-    """Decode a field. Windows-1252 leaves five bytes undefined: they become the control characters of the same number."""
-    return data.decode("utf-8") if encoding == "utf-8" else codecs.charmap_decode(data, "strict", _WINDOWS)[0]
+def _decode(values: dict[str, list[bytes]]) -> tuple[dict[str, list[str]], bool]:
+    """Decode the fields of a review; return True if they are not UTF-8 but Windows-1252.
 
-
-def _line(content: bytes, place: int) -> int:
-    return content.count(b"\n", 0, place) + 1
+    Windows-1252 leaves five bytes undefined: they become the control characters of the same number.
+    """
+    try:
+        return {tag: [one.decode() for one in several] for tag, several in values.items()}, False
+    except UnicodeDecodeError:
+        decode = codecs.charmap_decode
+        return {tag: [decode(one, "strict", _WINDOWS)[0] for one in several] for tag, several in values.items()}, True
 
 
 DOMAINS = {"B": "books", "D": "dvd", "E": "electronics", "K": "kitchen_&_housewares"}
@@ -204,12 +199,12 @@ def load_sentiment(data: Path, *, letters: str = "BDEK", n_reviews: int = N_REVI
     for letter in letters:
         reviews: list[Review] = []
         for name in FILES:
-            read = read_review_file(folder / DOMAINS[letter] / name)
+            path = folder / DOMAINS[letter] / name
+            read = read_review_file(path)
             if len(read.reviews) != n_reviews:
-                raise ReviewFileError(f"{read.path} has {len(read.reviews)} reviews; it should have {n_reviews}")
-            key = f"{DOMAINS[letter]}/{name}"
-            if digest(read.reviews) != DIGESTS.get(key):
-                notes.append(f"{read.path} differs from the file that the documented figures come from")
+                raise ReviewFileError(f"{path} has {len(read.reviews)} reviews; it should have {n_reviews}")
+            if digest(read.reviews) != DIGESTS[f"{DOMAINS[letter]}/{name}"]:
+                notes.append(f"{path} differs from the file that the documented figures come from")
             notes += read.notes
             reviews += read.reviews
         domains[letter] = Domain(reviews, [1] * n_reviews + [0] * n_reviews)
