@@ -60,16 +60,14 @@ def read_delimited(opened: Opened, *, format: str, encoding: str) -> Table:
         raise TableError(f"{name} is empty; it should begin with a line that names the columns, such as id,text,label")
     header, outside = _take_header(line, lines)
     delimiter = next((one for one in DELIMITERS[format] if one in outside), DELIMITERS[format][0])
-    rows = _rows(name, chain(io.StringIO(header, newline="\n"), lines), delimiter, number)
-    columns = next(rows)[1]
-    check_columns(name, columns)
-    named = _named(name, columns, rows)
-    one = next(named, None)
+    columns: list[str] = []
+    rows = _rows(name, chain(io.StringIO(header, newline="\n"), lines), delimiter, number, columns)
+    one = next(rows, None)
     if one is None:
         raise TableError(f"{name} has a header ({', '.join(map(short, columns[:20]))}), but no rows")
     line_end = "\r\n" if header.endswith("\r\n") else "\n"
     style = Style(format, "utf-8-sig" if is_marked else encoding, delimiter, line_end)
-    rest = chain([one], named)
+    rest = chain([one], rows)
     return Table(name, columns, style, lambda size: in_parts(rest, size), opened.position, naming=opened.naming)
 
 
@@ -90,14 +88,21 @@ def _take_header(header: str, lines: Iterator[str]) -> tuple[str, str]:
     return header, outside
 
 
-def _rows(name: str, lines: Iterator[str], delimiter: str, first: int) -> Iterator[tuple[int, list[str]]]:
-    """Yield the fields of each row that is not blank, and the line where it begins; ``first`` is that of the header."""
+def _rows(name: str, lines: Iterator[str], delimiter: str, first: int, columns: list[str]) -> Iterator[Record]:
+    """Yield the rows that are not blank, each with its line; ``columns`` gets the names in the header, on line ``first``."""
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     line = first
     try:
+        columns += next(reader)
+        check_columns(name, columns)
+        n_columns = len(columns)
+        line = reader.line_num + first
         for fields in reader:
-            if fields:
-                yield line, fields
+            if len(fields) == n_columns:
+                yield line, dict(zip(columns, fields, strict=True)), None
+            elif fields:
+                advice = "put quotes around texts that hold commas, quotes or line ends"
+                raise TableError(f"{name}, line {line} has {len(fields)} fields, but the header has {n_columns}; {advice}")
             line = reader.line_num + first
     except csv.Error as error:
         words = {
@@ -107,14 +112,6 @@ def _rows(name: str, lines: Iterator[str], delimiter: str, first: int) -> Iterat
         }
         meant = next((value for key, value in words.items() if str(error).startswith(key)), f"not a row of a table: {error}")
         raise TableError(f"{name}, line {line}: {meant}") from None
-
-
-def _named(name: str, columns: list[str], rows: Iterator[tuple[int, list[str]]]) -> Iterator[Record]:
-    for line, fields in rows:
-        if len(fields) != len(columns):
-            advice = "put quotes around texts that hold commas, quotes or line ends"
-            raise TableError(f"{name}, line {line} has {len(fields)} fields, but the header has {len(columns)}; {advice}")
-        yield line, dict(zip(columns, fields, strict=True)), None
 
 
 LOOKED_AT = 1000  # rows whose keys are taken for the columns before the others are read
