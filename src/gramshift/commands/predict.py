@@ -10,7 +10,6 @@ from gramshift.commands.classify.reading import Say
 from gramshift.commands.label_files import MOST_ROWS, LabelOptions, label_files, label_table
 from gramshift.commands.outputs import (
     STANDARD,
-    as_option,
     check_outputs,
     expand_inputs,
     goes_into_folder,
@@ -90,7 +89,7 @@ def _predict_one(
     check_outputs({"--output": output}, [model, input], force=force)
     if output != STANDARD:
         format_of(output, "another --output")
-    with open_table(input, format=options.format, encoding=options.encoding, naming=as_option) as table:
+    with open_table(input, format=options.format, encoding=options.encoding) as table:
         columns = find_columns(table, text=options.text)
         output_style(output, table)
         classifier = _load(model, jobs)

@@ -15,7 +15,6 @@ from typing import Any
 from gramshift.data.tables import (
     LARGE,
     LONGEST,
-    Naming,
     Opened,
     Part,
     Record,
@@ -24,7 +23,6 @@ from gramshift.data.tables import (
     Table,
     TableError,
     WrittenNumber,
-    as_parameter,
     check_columns,
     check_encoding,
     decoded_lines,
@@ -35,13 +33,13 @@ from gramshift.data.tables import (
 from gramshift.runtime.storage import is_url, locate, reaching
 
 
-def read_lines(path: str, *, encoding: str = "utf-8", naming: Naming = as_parameter) -> list[str]:
+def read_lines(path: str, *, encoding: str = "utf-8") -> list[str]:
     """Read the lines of a file, or of standard input for "-"; a byte-order mark is no part of the first one.
 
     Only "\\n" and "\\r\\n" end a line. An empty line is an empty document. A byte that is not in the encoding is an error that
     names its line.
     """
-    with open_input(path, naming=naming) as opened:
+    with open_input(path) as opened:
         return [line.removesuffix("\n").removesuffix("\r") for line in decoded_lines(opened, encoding)]
 
 
@@ -68,7 +66,7 @@ def read_delimited(opened: Opened, *, format: str, encoding: str) -> Table:
     line_end = "\r\n" if header.endswith("\r\n") else "\n"
     style = Style(format, "utf-8-sig" if is_marked else encoding, delimiter, line_end)
     rest = chain([one], rows)
-    return Table(name, columns, style, lambda size: in_parts(rest, size), opened.position, naming=opened.naming)
+    return Table(name, columns, style, lambda size: in_parts(rest, size), opened.position)
 
 
 MAX_HEADER_LINES = 100
@@ -132,7 +130,6 @@ def read_jsonl(opened: Opened, *, format: str, encoding: str) -> Table:
         Style(format, encoding, line_end="\r\n" if str(first[0][2]).endswith("\r\n") else "\n"),
         lambda size: in_parts(chain(first, rows), size),
         opened.position,
-        naming=opened.naming,
     )
 
 
@@ -206,7 +203,7 @@ def read_parquet(opened: Opened, *, format: str, encoding: str) -> Table:
         except faults as error:
             raise TableError(f"{opened.name} cannot be read on after row {done} ({_first_line(error)})") from None
 
-    return Table(opened.name, schema.names, Style(format, schema=schema), parts, lambda: (done, n_rows), "row", opened.naming)
+    return Table(opened.name, schema.names, Style(format, schema=schema), parts, lambda: (done, n_rows), "row")
 
 
 def import_pyarrow() -> Any:
@@ -242,7 +239,7 @@ def _with_times_as_text(kind: Any, pyarrow: Any) -> Any:
 TEXT_ENDS = (".txt", ".txt.gz")
 
 
-def read_folder(name: str, *, encoding: str, naming: Naming = as_parameter) -> Table:
+def read_folder(name: str, *, encoding: str) -> Table:
     """Read a folder of texts: a file's name is its id, the folder that it stands in its label, if there is one per class."""
     folder = Path(name)
     here, below = _texts(folder), {one: _texts(one) for one in sorted(folder.iterdir()) if _is_class(one)}
@@ -259,18 +256,18 @@ def read_folder(name: str, *, encoding: str, naming: Naming = as_parameter) -> T
         nonlocal done
         for path in files:
             place = _name_in_words(path.relative_to(folder).as_posix())
-            row = {"id": place, "text": _read_text(path, encoding, naming)}
+            row = {"id": place, "text": _read_text(path, encoding)}
             yield place, row | {"label": _name_in_words(path.parent.name)} if below else row, None
             done += 1
 
     columns = ["id", "text", "label"] if below else ["id", "text"]
     style = Style("csv", kept=[column for column in columns if column != "text"])
-    return Table(name, columns, style, lambda size: in_parts(rows(), size), lambda: (done, len(files)), "file", naming)
+    return Table(name, columns, style, lambda size: in_parts(rows(), size), lambda: (done, len(files)), "file")
 
 
-def _read_text(path: Path, encoding: str, naming: Naming) -> str:
+def _read_text(path: Path, encoding: str) -> str:
     found, n_characters = [], 0
-    with open_input(os.fspath(path), naming=naming) as opened:
+    with open_input(os.fspath(path)) as opened:
         for line in decoded_lines(opened, encoding):
             found.append(line)
             n_characters += len(line)
@@ -305,20 +302,15 @@ KNOWN = "csv, tsv, jsonl and parquet, each also as .gz, and folders of .txt file
 
 
 @contextmanager
-def open_table(
-    name: str, *, format: str | None = None, encoding: str = "utf-8", naming: Naming = as_parameter
-) -> Iterator[Table]:
-    """Open a file, a folder, or "-" for standard input; it has a row at least.
-
-    ``naming`` says how errors call the parameters: as options of the command, for those who typed these.
-    """
+def open_table(name: str, *, format: str | None = None, encoding: str = "utf-8") -> Iterator[Table]:
+    """Open a file, a folder, or "-" for standard input; it has a row at least."""
     if format is not None and format not in READERS:
-        raise TableError(f"{naming('format', format)}: there are {', '.join(READERS)}")
+        raise TableError(f"--format {format}: there are {', '.join(READERS)}")
     if name != "-" and Path(name).is_dir():
-        yield read_folder(name, encoding=encoding, naming=naming)
+        yield read_folder(name, encoding=encoding)
         return
-    found = format or (None if name == "-" else format_of(name, naming("format")))
-    with open_input(name, naming=naming) as opened:
+    found = format or (None if name == "-" else format_of(name, "--format"))
+    with open_input(name) as opened:
         kind = found or _guess(opened)
         yield READERS[kind](opened, format=kind, encoding=encoding)
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gramshift.commands.outputs import as_option
 from gramshift.data.columns import check_column, label_in, suggest
 from gramshift.data.readers import open_table
 from gramshift.data.tables import Table, TableError, short
@@ -118,7 +117,7 @@ def _read_by_id(
 ) -> Iterator[tuple[str, Any, dict[str, Any], str]]:
     """Every row of a file of labels: the id of its document, its label or None, the row itself and where it stands."""
     known, same = _by_text(ids), SameTexts(name, ids, texts)
-    with open_table(name, naming=as_option) as table:
+    with open_table(name) as table:
         id_column, label_column = (check_column(table, one, f"{option}: the column {one}") for one in ("id", "label"))
         for part in table.parts(4096):
             for row, place in zip(part.rows, part.places, strict=True):
