@@ -8,7 +8,6 @@ import re
 import tarfile
 import urllib.request
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import file_digest, sha256
 from http.client import HTTPException
@@ -19,6 +18,7 @@ from urllib.error import HTTPError
 
 from gramshift.errors import InputError
 from gramshift.runtime.replacing import UNDER_WAY
+from gramshift.runtime.threads import Progress
 
 _TAG = re.compile(rb"^<(/?)([A-Za-z_]+)>[ \t\r]*$", re.MULTILINE)  # alone on its line
 _XML = re.compile(rb"^<\?xml[^>\n]*\?>[ \t\r]*$", re.MULTILINE)
@@ -226,7 +226,6 @@ TIMEOUT_SECONDS = 20
 PIECE_BYTES = 1 << 16
 ADVICE = f"without a network, get the archive elsewhere from {HOME}, unpack it and give its folder to gramshift reproduce"
 WANTED = sorted(str(PurePosixPath(domain, name)) for domain in DOMAINS.values() for name in FILES)
-Progress = Callable[[str, int, int], None]
 
 
 class FetchError(OSError):

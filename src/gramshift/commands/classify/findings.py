@@ -1,14 +1,14 @@
 """What a run found, as plain values and in words."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.cells import cell_len
 
-from gramshift.commands.classify.fitting import Fits
 from gramshift.commands.classify.labelled import describe_changes
-from gramshift.commands.classify.options import ClassifyOptions, parse_class_prior
+from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Inputs
 from gramshift.data.columns import USUAL, Columns, suggest
 from gramshift.evaluate.scoring import find_better, score_labels
@@ -25,6 +25,7 @@ from gramshift.model.advice import (
     tone_of,
 )
 from gramshift.model.data_problems import Issues
+from gramshift.model.inputs import ListedCorpus
 from gramshift.text.terminal import Line, join_words, shorten
 
 COLOURS = {"good": "green", "careful": "yellow", "doubtful": "bold red"}
@@ -33,6 +34,46 @@ TO_LABEL, MORE_TO_LABEL = "to-label.csv", "more-to-label.csv"  # drawn to be lab
 BY_SOURCE = "source"  # the name of the labels that the source's class proportions would give
 MOST_CLASSES, LONGEST_CLASS = 12, 30  # of the table that a terminal shows; characters
 MOST_LISTED = 1000  # problems in the data that JSON has
+
+
+@dataclass(frozen=True)
+class Fits:
+    """What was learnt; labels and probabilities are those of all target documents, corrected ones included."""
+
+    classifier: Any
+    reference: Any
+    """The same without adapting, or plain; None if it was not run."""
+    labels: list[Any]
+    reference_labels: list[Any] | None
+    uncorrected: list[Any] | None
+    """The labels of a fit without the corrections."""
+    probabilities: NDArray[np.float64]
+    diagnostics: dict[str, Any]
+    warnings: list[str]
+    documents: ListedCorpus
+    """Source and target, with the n-grams that were found in them."""
+    issues: Issues
+    """Problems in the data; rows are those of source, then target."""
+    source_labels: list[Any] | None
+    """The labels under the source's class proportions, where these are compared with true ones."""
+    n_random: int
+    """How many labels of random documents determine the class proportions and measure the accuracy."""
+
+    @property
+    def n_blank(self) -> int:
+        """How many target documents have no n-gram that tells of their class; 0 where that is not known."""
+        fit = getattr(self.classifier, "_fit", None)
+        return getattr(fit, "n_blank", 0)
+
+    @property
+    def classes(self) -> list[Any]:
+        classes: list[Any] = self.classifier.classes_.tolist()
+        return classes
+
+    @property
+    def confidence(self) -> NDArray[np.float64]:
+        confidence: NDArray[np.float64] = self.probabilities.max(axis=1)
+        return confidence
 
 
 def describe_findings(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any], fits: Fits) -> dict[str, Any]:
@@ -291,8 +332,7 @@ def _draw_and_label(result: dict[str, Any], options: ClassifyOptions) -> list[tu
     is_decisive = UNKNOWN_PROPORTIONS in result["diagnostics"]
     if n < MIN_TO_LABEL or not (is_decisive or (is_doubtful and result["scores"] is None)):
         return []
-    is_given = options.class_prior is not None and parse_class_prior(options.class_prior) is not None
-    if (n_random or is_given) and verdict is not None and verdict.startswith("No, not"):
+    if (n_random or options.gives_class_prior) and verdict is not None and verdict.startswith("No, not"):
         how, words = "--doubtful", f"To get better labels, correct {n} doubtful documents by hand:"
     elif n_random:
         return []

@@ -10,11 +10,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from gramshift.commands.classify.findings import describe_findings
-from gramshift.commands.classify.fitting import fit_all
 from gramshift.commands.classify.labelled import Corrections, label_columns
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Say, check_names, read_inputs
-from gramshift.commands.classify.run import check_columns_fit, describe, measure
+from gramshift.commands.classify.run import check_columns_fit, describe, fit_all, measure
 from gramshift.commands.label_files import MOST_ROWS, Found, LabelOptions, label_files, label_table
 from gramshift.commands.outputs import (
     STANDARD,
