@@ -135,11 +135,12 @@ def read_documents(table: Table, columns: Columns, *, size: int = 4096, progress
         texts += texts_in(table, columns, part)
         if progress is not None:
             progress("reading", *table.position())
-    labels: list[Any] = []
-    ids: list[str] = []
-    for part in parts:
-        labels += labels_in(table, columns, part)
-        ids += ids_in(table, columns, part, first=len(ids) + 1)
+    rows = [pair for part in parts for pair in _pairs(part)]
+    labels = [label_in(table, columns.label, *pair) if columns.label else None for pair in rows]
+    if columns.id is None:
+        ids = [str(number) for number in range(1, 1 + len(rows))]
+    else:
+        ids = [_id_in(table, columns.id, *pair) for pair in rows]
     return Documents(table, columns, parts, texts, labels, ids)
 
 
@@ -162,18 +163,6 @@ def texts_in(table: Table, columns: Columns, part: Part) -> list[str]:
         return [_text_in(table, columns.texts[0], row, place) for row, place in _pairs(part)]
     several = ([_text_in(table, name, row, place) for name in columns.texts] for row, place in _pairs(part))
     return ["\n".join(filter(None, cells)) for cells in several]
-
-
-def labels_in(table: Table, columns: Columns, part: Part) -> list[Any]:
-    """Return the label of each row, None for a gap or if there is no such column."""
-    return [label_in(table, columns.label, row, place) if columns.label else None for row, place in _pairs(part)]
-
-
-def ids_in(table: Table, columns: Columns, part: Part, *, first: int) -> list[str]:
-    """Return the id of each row; numbers from ``first`` on if there is no column for them."""
-    if columns.id is None:
-        return [str(first + n) for n in range(len(part.rows))]
-    return [_id_in(table, columns.id, row, place) for row, place in _pairs(part)]
 
 
 def label_in(table: Table, column: str, row: Row, place: Place) -> Any:
