@@ -53,10 +53,7 @@ def _option(
 def classify_command(
     source: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="SOURCE",
-            help="Labelled documents: one or several files, each a source domain.",
-        ),
+        typer.Argument(metavar="SOURCE", help="Labelled documents: one or several files, each a source domain."),
     ] = None,
     target: Annotated[
         list[str] | None, _file("--target", help="Documents to label. Omit it to label the unlabelled rows of the source.")

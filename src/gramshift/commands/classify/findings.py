@@ -201,14 +201,17 @@ def in_words(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
     lines = [Line(one, indent=2) for one in _details(result)]
     if lines:
         lines = [Line(""), Line("Details", "bold"), *lines]
-    lines += [Line(""), Line(f"Result: {_learnt(result)}", "bold")]
+    is_expected = result.get("expected_accuracy") is not None
+    is_measured = result["scores"] is not None and result["scores"]["n"] >= MEASURED
+    sample = f", learnt from {result['n_sample']} of them" if "n_sample" in result else ""
+    lines += [Line(""), Line(f"Result: {labelled_in_words(result)}{sample}", "bold")]
     lines += [Line(one, indent=2) for one in list_classes(result["labels"], result.get("source_labels", {}))]
-    lines.append(Line(_how_sure(result), indent=2))
+    sure = how_sure(result, result.get("n_random", 0)).capitalize()  # a mean confidence is often taken for an accuracy
+    lines.append(Line(sure if is_expected else f"{sure}: how sure the method is, not how often it is right", indent=2))
     if (verdict := result["diagnostics"].get("verdict")) is not None:
-        question = "Did adapting help?" if _is_about_adapting(result, options) else "Can I use these labels?"
-        tone = tone_of(verdict)
-        is_known = result.get("expected_accuracy") is not None or _is_measured(result)
-        tone = "careful" if tone == "good" and not is_known else tone
+        is_known = is_expected or is_measured
+        question = "Did adapting help?" if METHODS[options.method].adapts and not is_known else "Can I use these labels?"
+        tone = "careful" if tone_of(verdict) == "good" and not is_known else tone_of(verdict)
         lines.append(Line(f"{question} {verdict}", COLOURS[tone], 2))
     lines += [Line(f"Warning: {one}", COLOURS["doubtful"], 2) for one in result["warnings"]]
     if result["scores"] is not None:
@@ -223,28 +226,6 @@ def in_words(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
     written = [f"{what} in {name}" for what, name in files.items() if name not in (None, "-")]
     lines.append(Line(f"{', '.join(written) or 'done'}; {result['seconds']:.1f} s", indent=2))
     return [*lines, *_tell_next(result, options)]
-
-
-def _how_sure(result: dict[str, Any]) -> str:
-    """The expected accuracy; a mean confidence, which is often taken for one, with what it is."""
-    words = how_sure(result, result.get("n_random", 0)).capitalize()
-    return (
-        words if result.get("expected_accuracy") is not None else f"{words}: how sure the method is, not how often it is right"
-    )
-
-
-def _is_measured(result: dict[str, Any]) -> bool:
-    return result["scores"] is not None and result["scores"]["n"] >= MEASURED
-
-
-def _is_about_adapting(result: dict[str, Any], options: ClassifyOptions) -> bool:
-    return result.get("expected_accuracy") is None and METHODS[options.method].adapts and not _is_measured(result)
-
-
-def _learnt(result: dict[str, Any]) -> str:
-    """How many documents have a label, and where that comes from."""
-    sample = f", learnt from {result['n_sample']} of them" if "n_sample" in result else ""
-    return labelled_in_words(result) + sample
 
 
 def _details(result: dict[str, Any]) -> list[str]:
