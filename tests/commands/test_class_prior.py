@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import gramshift as gs
-from gramshift.commands.classify.fitting import lower_wrong_classes
 from gramshift.commands.classify.options import match_class_prior, parse_class_prior
+from gramshift.commands.classify.run import lower_wrong_classes
 from gramshift.errors import InputError
 from small_demo import load_demo
 from small_tables import read_csv, write_csv

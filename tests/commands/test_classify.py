@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import gramshift as gs
-from gramshift.commands.classify import fitting
+from gramshift.commands.classify import run as classify_run
 from gramshift.learn.ridge import SingularKernelError
 from gramshift.model.classifier import fit_on_gram
 from gramshift.model.settings import PRESETS
@@ -470,7 +470,7 @@ def test_labels_do_not_need_plain_beside_them(gramshift, folder, monkeypatch):
             raise SingularKernelError("alpha=1e-05 is too small for these documents")
         return fit_on_gram(classifier, *given, **more)
 
-    monkeypatch.setattr(fitting, "fit_on_gram", refuse_plain)
+    monkeypatch.setattr(classify_run, "fit_on_gram", refuse_plain)
     run = [*RUN, "--output", "labels.csv", "--report", "page.html"]
     answer = gramshift(*run)
     assert answer.code == 0, answer.err

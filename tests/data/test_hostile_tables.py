@@ -14,8 +14,7 @@ import pytest
 
 from gramshift.data.columns import LONGEST_LABEL, find_columns, read_documents
 from gramshift.data.readers import LOOKED_AT, open_table, read_lines
-from gramshift.data.tables import LONGEST, TableError, check_reread
-from gramshift.data.values import WrittenNumber
+from gramshift.data.tables import LONGEST, TableError, WrittenNumber, check_reread
 from gramshift.data.writing import open_writer
 from gramshift.errors import InputError
 
@@ -79,7 +78,7 @@ def test_json_that_is_nested_too_deep(tmp_path):
 
 def test_a_label_that_is_a_text(tmp_path):
     path = write(tmp_path, "l.csv", "text,label\na," + "x" * LONGEST_LABEL + "\nb," + "y" * (LONGEST_LABEL + 1) + "\n")
-    message = r"l.csv, line 3: 'label' has 1,001 characters; a label has 1,000 at most: name the column of labels with label="
+    message = r"l.csv, line 3: 'label' has 1,001 characters; a label has 1,000 at most: name the column of labels with --label"
     with open_table(str(path)) as table, pytest.raises(TableError, match=message):
         read_documents(table, find_columns(table))
     path = write(tmp_path, "l.jsonl", '{"text": "a", "label": ' + "9" * 5000 + "}\n")
@@ -160,7 +159,7 @@ def test_a_header_that_never_closes_its_quote(tmp_path):
         (
             "utf-16",
             "id,text\n1,a\n".encode("utf-16-le"),
-            r"e.csv is not utf-16 \(.*BOM\); name the right encoding with encoding=",
+            r"e.csv is not utf-16 \(.*BOM\); name the right encoding with --encoding",
         ),
         ("base64", b"id,text\n1,a\n", "encoding 'base64' is not known"),
         ("idna", b"id,text\n1,a\n", "encoding 'idna' is not known"),

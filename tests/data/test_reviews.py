@@ -42,7 +42,6 @@ def test_every_field_is_read_as_it_stands(tmp_path):
     assert first.title == ""
     assert first.text == "good & <cheap>\n\n< 5 $ > 3 $"
     assert list(second.fields) == ["review_text"]
-    assert (first.line, second.line) == (1, 1 + body.count(b"\n"))
     assert read.notes == []
 
 
@@ -51,7 +50,6 @@ def test_encodings_are_repaired_review_by_review(tmp_path):
     utf = review(field(b"title", "café €".encode()), TEXT)
     read = read_review_file(write(tmp_path, latin + utf))
     assert [one.title for one in read.reviews] == ["café € \x81", "café €"]
-    assert [one.encoding for one in read.reviews] == ["windows-1252", "utf-8"]
     assert "1 reviews are not UTF-8" in read.notes[0]
 
 
@@ -59,11 +57,10 @@ def test_a_wrapper_line_does_not_matter(tmp_path):
     plain = read_review_file(write(tmp_path, review(TEXT)))
     wrapped = read_review_file(write(tmp_path, b'<?xml version="1.0"?>\n<reviews>\n' + review(TEXT) + b"</reviews>\n"))
     assert digest(wrapped.reviews) == digest(plain.reviews)
-    assert wrapped.reviews[0].line == 3
 
 
 def test_a_byte_order_mark_is_no_text(tmp_path):
-    assert read_review_file(write(tmp_path, b"\xef\xbb\xbf" + review(TEXT))).reviews[0].line == 1
+    assert len(read_review_file(write(tmp_path, b"\xef\xbb\xbf" + review(TEXT))).reviews) == 1
 
 
 def test_control_characters_stay(tmp_path):

@@ -132,13 +132,13 @@ def test_columns_are_found(tmp_path, header, options, found):
         (
             "a,b,c",
             {},
-            r"t.csv has the columns a, b, c, none of them a usual name for texts \(text, .*name it with text=$",
+            r"t.csv has the columns a, b, c, none of them a usual name for texts \(text, .*name it with --text$",
         ),
-        ("text,b,c", {"need_label": True}, r"none of them a usual name for labels \(label, class, .*name it with label=$"),
-        ("text,stars,c", {"label": "start"}, r"label='start': t.csv has no such column; it has .* did you mean stars\?"),
-        ("text,stars,c", {"text": "txet"}, r"text='txet': .*did you mean text\?"),
-        ("text,stars,c", {"text": "text,nope"}, r"text='nope': .* it has the columns text, stars, c$"),
-        ("text,stars,c", {"id": "key"}, r"id='key': "),
+        ("text,b,c", {"need_label": True}, r"none of them a usual name for labels \(label, class, .*name it with --label$"),
+        ("text,stars,c", {"label": "start"}, r"--label start: t.csv has no such column; it has .* did you mean stars\?"),
+        ("text,stars,c", {"text": "txet"}, r"--text txet: .*did you mean text\?"),
+        ("text,stars,c", {"text": "text,nope"}, r"--text nope: .* it has the columns text, stars, c$"),
+        ("text,stars,c", {"id": "key"}, r"--id key: "),
         ("label,stars,c", {"text": "label"}, r"'label' cannot be both text and label"),
         ("text,a,a", {}, r"columns 2 and 3 are both called 'a'"),
     ],
@@ -166,9 +166,9 @@ def test_columns_that_are_not_there(tmp_path, header, options, message, monkeypa
         (
             "e.csv",
             b"id,text\n1,caf\xe9\n",
-            r"e.csv, line 2: the byte 0xe9 is not utf-8; .* with encoding=$",
+            r"e.csv, line 2: the byte 0xe9 is not utf-8; .* with --encoding$",
         ),
-        ("e.csv", "id,text\n1,a\n".encode("utf-16"), "it looks like encoding='utf-16'$"),
+        ("e.csv", "id,text\n1,a\n".encode("utf-16"), "it looks like --encoding utf-16$"),
         ("e.csv.gz", gzip.compress(b"id,text\n1,a\n" * 9, mtime=0)[:-12], "e.csv.gz is not a whole gzip file"),
         ("e.jsonl", '{"text": "a"}\n{"text": 5}\n', r"e.jsonl, line 2: 'text' is 5 \(int\); a text is a string"),
         ("e.jsonl", '{"text": "a"}\n{"text": null}\n', "e.jsonl, line 2: 'text' is null"),
@@ -180,7 +180,7 @@ def test_columns_that_are_not_there(tmp_path, header, options, message, monkeypa
         ("e.jsonl", '{"text": "a", "id": null}\n', "e.jsonl, line 1 has no id in 'id'"),
         ("e.xlsx", "PK", r"e.xlsx: the format .xlsx is not known; save the sheet as csv. Known are csv, tsv"),
         ("e.json", "[]", "write one object per line and call it .jsonl"),
-        ("e", "id", "of a name without an end is not known; say which it is with format=\\."),
+        ("e", "id", "of a name without an end is not known; say which it is with --format\\."),
     ],
 )
 def test_files_that_cannot_be_read_say_where(tmp_path, monkeypatch, name, content, message):
@@ -191,13 +191,13 @@ def test_files_that_cannot_be_read_say_where(tmp_path, monkeypatch, name, conten
 
 
 def test_an_unknown_format_is_named():
-    with pytest.raises(TableError, match="format='xml': there are csv, tsv, jsonl, parquet"):
+    with pytest.raises(TableError, match="--format xml: there are csv, tsv, jsonl, parquet"):
         read("x.csv", format="xml")
 
 
 def test_ids_that_repeat(tmp_path):
     path = write(tmp_path, "t.csv", "id,text\n7,a\n8,b\n7,c\n")
-    with pytest.raises(TableError, match=r"the id '7' stands in line 2 and line 4; .*with id=, or .*with id='none'$"):
+    with pytest.raises(TableError, match=r"the id '7' stands in line 2 and line 4; .*with --id, or .*with --id none$"):
         check_ids(read(path))
     assert read(path, id="none").ids == ["1", "2", "3"]
 

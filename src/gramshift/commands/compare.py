@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table as Shown
 from rich.text import Text
 
-from gramshift.commands.outputs import as_option, check_length, same_file
+from gramshift.commands.outputs import check_length, same_file
 from gramshift.data.columns import Documents, check_column, find_columns, read_documents
 from gramshift.data.readers import open_table
 from gramshift.data.tables import TableError
@@ -63,7 +63,7 @@ def compare_files(
     check_folder(output)
 
     def read(name: str, column: str | None = label) -> Documents:
-        with open_table(name, format=format, encoding=encoding, naming=as_option) as table:
+        with open_table(name, format=format, encoding=encoding) as table:
             found = read_documents(table, find_columns(table, text=text, label=column, need_label=True), progress=progress)
         _check_gaps(found)
         return found
@@ -113,7 +113,7 @@ def _check_files(source: list[str] | None, target: str | None, data: str | None,
 
 
 def _domains_of(documents: Documents, column: str) -> list[str]:
-    cells = documents.column(check_column(documents.table, column, as_option("domain", column)))
+    cells = documents.column(check_column(documents.table, column, f"--domain {column}"))
     gaps = cells.count(None)
     if gaps:
         raise TableError(f"{documents.table.name}: {gaps} rows have no domain in {column!r}; fill them in, or leave them out")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gramshift.commands.help_lines import CONTINUE_HELP, FORMAT_HELP, JOBS_HELP, METHODS_HELP, SOURCE_ONLY_HELP, TEXT_HELP
+from gramshift.commands.parser import CONTINUE_HELP, FORMAT_HELP, JOBS_HELP, METHODS_HELP, SOURCE_ONLY_HELP, TEXT_HELP
 from gramshift.errors import InputError
 from gramshift.runtime.progress_bar import progress_bar
 from gramshift.text.terminal import print_json, say, tell

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from html import escape
 from typing import Any
 
-from gramshift.commands.outputs import as_option, check_outputs, open_output
+from gramshift.commands.outputs import check_outputs, open_output
 from gramshift.data.columns import Progress, find_columns, read_documents
 from gramshift.data.readers import open_table
 from gramshift.errors import InputError
@@ -52,7 +52,7 @@ def explain(
     check_outputs({"--html": html}, [model, *([input] if input else [])], force=force)
     texts = [text] if text is not None else []
     if input is not None:
-        with open_table(input, format=format, encoding=encoding, naming=as_option) as table:
+        with open_table(input, format=format, encoding=encoding) as table:
             texts = read_documents(table, find_columns(table, text=column), progress=progress).texts
     classifier = load(model)
     explanations = []

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from gramshift.commands.outputs import as_option, check_outputs
+from gramshift.commands.outputs import check_outputs
 from gramshift.data.columns import suggest
 from gramshift.data.readers import read_lines
 from gramshift.errors import InputError
@@ -47,7 +47,7 @@ def write_kernel(
     options = {"normalize": normalize, "memory_limit": memory, "n_jobs": n_jobs, **parameters}
     kernel = StringKernel(kind, ngram_range=ngram_range, **options)
     kernel.parse()
-    documents = read_lines(source, encoding=encoding, naming=as_option)
+    documents = read_lines(source, encoding=encoding)
     n = len(documents)
     say(f"{n} documents, {sum(map(len, documents))} characters; {output} will take {human(8 * n * n)}")
     begun = time.perf_counter()

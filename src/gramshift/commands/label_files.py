@@ -19,7 +19,7 @@ from tempfile import NamedTemporaryFile
 from typing import IO, Any
 
 from gramshift import __version__
-from gramshift.commands.outputs import RECORDS, FileJob, as_option
+from gramshift.commands.outputs import RECORDS, FileJob
 from gramshift.data.columns import Columns, Progress, find_columns, suggest, texts_in
 from gramshift.data.readers import open_table
 from gramshift.data.tables import Part, Table, check_reread
@@ -133,9 +133,7 @@ def label_file(
             with _blaming(job.shown):
                 check_reread(job.input)
                 known = identify(job.input, whole=True)
-                table = stack.enter_context(
-                    open_table(job.input, format=options.format, encoding=options.encoding, naming=as_option)
-                )
+                table = stack.enter_context(open_table(job.input, format=options.format, encoding=options.encoding))
                 columns = find_columns(table, text=options.text)
                 output_style(job.output, table)
             with Replacing() as files:
@@ -199,8 +197,8 @@ def _take_up(job: FileJob, key: dict[str, Any]) -> tuple[Found | None, str]:
         return None, "it is not as this command wrote it"
     if record["run"] != key:
         names = [name for name in key if record["run"].get(name) != key[name]] or ["options"]
-        words = {"model": "model", "gramshift": "version of Gramshift"} | {"abstain_below": as_option("abstain-below")}
-        return None, f"it was made with another {words.get(names[0], as_option(names[0]))}"
+        words = {"model": "model", "gramshift": "version of Gramshift"} | {"abstain_below": "--abstain-below"}
+        return None, f"it was made with another {words.get(names[0], '--' + names[0])}"
     with suppress(OSError):  # an input that is not there is told of when it is its turn
         if not is_still(job.input, record["input"]):
             return None, f"{job.input} has changed since it was made"

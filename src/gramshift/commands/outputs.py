@@ -1,4 +1,4 @@
-"""Files to be written: checked before any work, whole or not there at all; and what options are called in errors."""
+"""Files to be written: checked before any work, whole or not there at all."""
 
 import errno
 import os
@@ -17,11 +17,6 @@ from gramshift.text.terminal import require_stdout
 
 STANDARD = "-"
 RECORDS = ".gramshift"  # the folder of records, within one of labels
-
-
-def as_option(name: str, value: object = None) -> str:
-    """Name an option of the command in an error: ``--label``, or ``--label stars``."""
-    return f"--{name}" if value is None else f"--{name} {value}"
 
 
 def check_outputs(outputs: dict[str, str | None], inputs: list[str], *, force: bool) -> None:

@@ -4,29 +4,56 @@ What computes takes a second to import. It is imported within the commands, so t
 """
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from gramshift.commands import help_lines
-from gramshift.commands.help_lines import COLUMNS, METHOD, RUN
-from gramshift.commands.help_lines import make_file_option as _file
-from gramshift.commands.help_lines import make_option as _option
 from gramshift.errors import InputError
-from gramshift.methods import ENGINES, FORMATS, KERNELS, METHODS, PRESETS
+from gramshift.methods import ENGINES, FORMATS, KERNELS, METHODS, OWN, PRESETS, RIVALS, STAGES
 from gramshift.runtime.progress_bar import progress_bar
 from gramshift.text.terminal import print_json, say, show, show_lines, tell
 
 DATA_SETS = ("sentiment",)
+FILES, COLUMNS, METHOD, RUN = "Files", "Columns", "Method", "Run"  # panels of the help
+METHOD_HELP = f"Our own methods ({', '.join(OWN)}), or a baseline: {', '.join(RIVALS)}."
+TEXT_HELP = "Column of the texts; title,body joins two columns."
+FORMAT_HELP = "Format of the inputs (csv, tsv, jsonl, parquet), if the file extension does not show it."
+KERNEL_HELP = "String kernel that compares documents"
+NGRAMS_HELP = "Lengths of the character n-grams, for example 3-6 or 4"
+ABSTAIN_HELP = "Give no label to documents below this confidence, for example 0.7."
+MEMORY_HELP = "Memory limit, for example '4 GiB'; what needs more is refused before any work starts."
+ENGINE_HELP = "Where files are labelled: threads, or dask, whose workers label many files in parallel."
+SCHEDULER_HELP = "Address of a running Dask scheduler, for example tcp://host:8786, for --engine dask."
+JOBS_HELP = "Number of threads"
+FORCE_HELP = "Replace output files that exist."
+MODEL_HELP = "Model file that gramshift classify --save has written."
+METHODS_HELP = f"Methods to run: own ({', '.join(STAGES)}), baselines, all, or names from {', '.join(METHODS)}."
+SOURCE_ONLY_HELP = "Run each method's own classifier without adaptation, trained on the source alone."
+CONTINUE_HELP = "Continue an interrupted run with the finished results in the output folder."
+
+
+def _file(*names: str, help: str) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel=FILES, metavar="FILE")
+
+
+def _option(
+    *names: str, help: str, panel: str, default: str | None = None, values: tuple[str, ...] = (), metavar: str | None = None
+) -> Any:
+    """Declare an option that shows this default and lets the shell complete these values."""
+    return typer.Option(
+        *names,
+        help=help,
+        rich_help_panel=panel,
+        show_default=default if default is not None else False,
+        autocompletion=(lambda incomplete: [one for one in values if one.startswith(incomplete)]) if values else None,
+        metavar=metavar,
+    )
 
 
 def classify_command(
     source: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="SOURCE",
-            help="Labelled documents: one or several files, each a source domain.",
-        ),
+        typer.Argument(metavar="SOURCE", help="Labelled documents: one or several files, each a source domain."),
     ] = None,
     target: Annotated[
         list[str] | None, _file("--target", help="Documents to label. Omit it to label the unlabelled rows of the source.")
@@ -40,7 +67,7 @@ def classify_command(
     corrections: Annotated[
         str | None, _file("--corrections", help="Corrected labels, as the report saves them: columns id and label.")
     ] = None,
-    text: Annotated[str | None, _option("--text", help=help_lines.TEXT_HELP, panel=COLUMNS)] = None,
+    text: Annotated[str | None, _option("--text", help=TEXT_HELP, panel=COLUMNS)] = None,
     label: Annotated[str | None, _option("--label", help="Column of the source's labels.", panel=COLUMNS)] = None,
     id: Annotated[str | None, _option("--id", help="Column of document ids; 'none' numbers the rows.", panel=COLUMNS)] = None,
     truth: Annotated[
@@ -51,12 +78,12 @@ def classify_command(
             panel=COLUMNS,
         ),
     ] = None,
-    format: Annotated[str | None, _option("--format", help=help_lines.FORMAT_HELP, panel=COLUMNS, values=FORMATS)] = None,
+    format: Annotated[str | None, _option("--format", help=FORMAT_HELP, panel=COLUMNS, values=FORMATS)] = None,
     encoding: Annotated[
         str | None, _option("--encoding", help="Character encoding of the inputs.", panel=COLUMNS, default="utf-8")
     ] = None,
     method: Annotated[
-        str | None, _option("--method", help=help_lines.METHOD_HELP, panel=METHOD, default="best", values=tuple(METHODS))
+        str | None, _option("--method", help=METHOD_HELP, panel=METHOD, default="best", values=tuple(METHODS))
     ] = None,
     preset: Annotated[
         str | None,
@@ -68,7 +95,7 @@ def classify_command(
         str | None,
         _option(
             "--kernel",
-            help=f"{help_lines.KERNEL_HELP}, with the paper's methods: presence, intersection or spectrum.",
+            help=f"{KERNEL_HELP}, with the paper's methods: presence, intersection or spectrum.",
             panel=METHOD,
             default="presence",
             values=KERNELS,
@@ -76,9 +103,7 @@ def classify_command(
     ] = None,
     ngrams: Annotated[
         str | None,
-        _option(
-            "--ngrams", help=f"{help_lines.NGRAMS_HELP}.", panel=METHOD, default="3-8 for best, 5-8 for the paper's methods"
-        ),
+        _option("--ngrams", help=f"{NGRAMS_HELP}.", panel=METHOD, default="3-8 for best, 5-8 for the paper's methods"),
     ] = None,
     added: Annotated[
         str | None,
@@ -103,7 +128,7 @@ def classify_command(
         str | None,
         _file("--unlabelled", help="More unlabelled texts of the target domain: learnt from, but not in the output."),
     ] = None,
-    abstain_below: Annotated[float | None, _option("--abstain-below", help=help_lines.ABSTAIN_HELP, panel=METHOD)] = None,
+    abstain_below: Annotated[float | None, _option("--abstain-below", help=ABSTAIN_HELP, panel=METHOD)] = None,
     sample: Annotated[
         str | None,
         _option(
@@ -115,21 +140,19 @@ def classify_command(
     ] = None,
     engine: Annotated[
         str | None,
-        _option("--engine", help=help_lines.ENGINE_HELP, panel=RUN, default="threads", values=ENGINES),
+        _option("--engine", help=ENGINE_HELP, panel=RUN, default="threads", values=ENGINES),
     ] = None,
     scheduler: Annotated[
         str | None,
-        _option("--scheduler", help=help_lines.SCHEDULER_HELP, panel=RUN, default="workers on this machine", metavar="ADDRESS"),
+        _option("--scheduler", help=SCHEDULER_HELP, panel=RUN, default="workers on this machine", metavar="ADDRESS"),
     ] = None,
     dry_run: Annotated[
         bool | None,
         typer.Option("--dry-run", help="Check the inputs, print memory and time needed, and stop.", rich_help_panel=RUN),
     ] = None,
-    force: Annotated[bool | None, typer.Option("--force", help=help_lines.FORCE_HELP, rich_help_panel=RUN)] = None,
-    memory: Annotated[
-        str | None, _option("--memory", help=help_lines.MEMORY_HELP, panel=RUN, default="all free memory")
-    ] = None,
-    jobs: Annotated[int | None, _option("--jobs", help=f"{help_lines.JOBS_HELP}.", panel=RUN, default="all cores")] = None,
+    force: Annotated[bool | None, typer.Option("--force", help=FORCE_HELP, rich_help_panel=RUN)] = None,
+    memory: Annotated[str | None, _option("--memory", help=MEMORY_HELP, panel=RUN, default="all free memory")] = None,
+    jobs: Annotated[int | None, _option("--jobs", help=f"{JOBS_HELP}.", panel=RUN, default="all cores")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.", rich_help_panel=RUN)] = False,
 ) -> None:
     """Label one file from labelled examples in others; an HTML report shows confidence and reasons.
@@ -177,17 +200,17 @@ def demo_command(
 
 def explain_command(
     text: Annotated[str | None, typer.Argument(help="The text to explain, in quotes.", metavar="TEXT")] = None,
-    model: Annotated[str, typer.Option("--model", "-m", help=help_lines.MODEL_HELP, metavar="FILE")] = ...,  # type: ignore[assignment]
+    model: Annotated[str, typer.Option("--model", "-m", help=MODEL_HELP, metavar="FILE")] = ...,  # type: ignore[assignment]
     input: Annotated[
         str | None,
         typer.Option("--input", "-i", help="File of documents to explain, instead of a text; - for stdin.", metavar="FILE"),
     ] = None,
     html: Annotated[str | None, typer.Option(help="Also write an HTML file with the words marked.", metavar="FILE")] = None,
     top: Annotated[int, typer.Option(help="How many words for and against the label, and training documents, to show.")] = 5,
-    column: Annotated[str | None, typer.Option("--text", help=help_lines.TEXT_HELP)] = None,
-    format: Annotated[str | None, typer.Option(help=help_lines.FORMAT_HELP)] = None,
+    column: Annotated[str | None, typer.Option("--text", help=TEXT_HELP)] = None,
+    format: Annotated[str | None, typer.Option(help=FORMAT_HELP)] = None,
     encoding: Annotated[str, typer.Option(help="Character encoding of the input.")] = "utf-8",
-    force: Annotated[bool, typer.Option("--force", help=help_lines.FORCE_HELP)] = False,
+    force: Annotated[bool, typer.Option("--force", help=FORCE_HELP)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the explanations as JSON.")] = False,
 ) -> None:
     """Show the words of a text that count for its label and against it, and the most influential training documents.
@@ -217,7 +240,7 @@ def fetch_command(
 
     Example: `gramshift fetch sentiment --output data`
     """
-    from gramshift.data.fetch import URL, fetch_sentiment
+    from gramshift.data.reviews import URL, fetch_sentiment
 
     if name not in DATA_SETS:
         raise InputError(f"data set {name!r} is not known; there is {', '.join(DATA_SETS)}")
@@ -233,7 +256,7 @@ def fetch_command(
 
 
 def info_command(
-    model: Annotated[str, typer.Argument(help=help_lines.MODEL_HELP, metavar="MODEL")],
+    model: Annotated[str, typer.Argument(help=MODEL_HELP, metavar="MODEL")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the description as JSON.")] = False,
 ) -> None:
     """Check a model file and describe it: parameters, classes, sizes, date, versions, and whether it contains texts.
@@ -254,11 +277,9 @@ def kernel_command(
     output: Annotated[Path, typer.Option("--output", "-o", help="The .npy file to write.")],
     kind: Annotated[
         str,
-        typer.Option(
-            "--kernel", help=f"{help_lines.KERNEL_HELP}: presence, intersection, spectrum, subsequence or local_rank."
-        ),
+        typer.Option("--kernel", help=f"{KERNEL_HELP}: presence, intersection, spectrum, subsequence or local_rank."),
     ] = "presence",
-    ngrams: Annotated[str, typer.Option(help=f"{help_lines.NGRAMS_HELP}.")] = "5-8",
+    ngrams: Annotated[str, typer.Option(help=f"{NGRAMS_HELP}.")] = "5-8",
     decay: Annotated[float | None, typer.Option(help="For subsequence: the weight of each character. Default: 0.5.")] = None,
     max_offset: Annotated[
         int | None, typer.Option(help="For local_rank: the largest distance, in characters. Default: 1000.")
@@ -266,9 +287,9 @@ def kernel_command(
     sigma: Annotated[float | None, typer.Option(help="For local_rank: the width of the kernel. Default: 1.")] = None,
     normalize: Annotated[bool, typer.Option("--normalize", help="Write similarities from 0 to 1 instead of counts.")] = False,
     encoding: Annotated[str, typer.Option(help="Character encoding of the input.")] = "utf-8",
-    memory: Annotated[str | None, typer.Option(help=help_lines.MEMORY_HELP, show_default="all free memory")] = None,
-    jobs: Annotated[int, typer.Option(help=f"{help_lines.JOBS_HELP}; -1 for all cores.")] = -1,
-    force: Annotated[bool, typer.Option("--force", help=help_lines.FORCE_HELP)] = False,
+    memory: Annotated[str | None, typer.Option(help=MEMORY_HELP, show_default="all free memory")] = None,
+    jobs: Annotated[int, typer.Option(help=f"{JOBS_HELP}; -1 for all cores.")] = -1,
+    force: Annotated[bool, typer.Option("--force", help=FORCE_HELP)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
 ) -> None:
     """Compare all documents of a text file and write their kernel matrix as a NumPy array.
@@ -300,7 +321,7 @@ def kernel_command(
 
 
 def predict_command(
-    model: Annotated[str, typer.Option("--model", "-m", help=help_lines.MODEL_HELP, metavar="FILE")],
+    model: Annotated[str, typer.Option("--model", "-m", help=MODEL_HELP, metavar="FILE")],
     more: Annotated[list[str] | None, typer.Argument(metavar="FILE", help="Further documents to label.")] = None,
     input: Annotated[
         list[str] | None,
@@ -315,18 +336,16 @@ def predict_command(
         str,
         typer.Option("--output", "-o", help="Output file; a folder for several inputs.", metavar="FILE", show_default="stdout"),
     ] = "-",
-    text: Annotated[str | None, typer.Option(help=help_lines.TEXT_HELP)] = None,
-    format: Annotated[str | None, typer.Option(help=help_lines.FORMAT_HELP)] = None,
+    text: Annotated[str | None, typer.Option(help=TEXT_HELP)] = None,
+    format: Annotated[str | None, typer.Option(help=FORMAT_HELP)] = None,
     encoding: Annotated[str, typer.Option(help="Character encoding of the input.")] = "utf-8",
-    abstain_below: Annotated[float | None, typer.Option(help=help_lines.ABSTAIN_HELP)] = None,
-    engine: Annotated[str, typer.Option(help=help_lines.ENGINE_HELP)] = "threads",
+    abstain_below: Annotated[float | None, typer.Option(help=ABSTAIN_HELP)] = None,
+    engine: Annotated[str, typer.Option(help=ENGINE_HELP)] = "threads",
     scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help=help_lines.SCHEDULER_HELP, show_default="workers on this machine")
+        str | None, typer.Option(metavar="ADDRESS", help=SCHEDULER_HELP, show_default="workers on this machine")
     ] = None,
-    jobs: Annotated[
-        int, typer.Option(help=f"{help_lines.JOBS_HELP}, or of Dask workers on this machine; -1 for all cores.")
-    ] = -1,
-    force: Annotated[bool, typer.Option("--force", help=help_lines.FORCE_HELP)] = False,
+    jobs: Annotated[int, typer.Option(help=f"{JOBS_HELP}, or of Dask workers on this machine; -1 for all cores.")] = -1,
+    force: Annotated[bool, typer.Option("--force", help=FORCE_HELP)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
 ) -> None:
     """Label new files with a saved model; memory does not grow with their size or number.

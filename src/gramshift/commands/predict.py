@@ -7,7 +7,6 @@ from typing import Any
 from gramshift.commands.label_files import MOST_ROWS, LabelOptions, check_engine, label_files, label_table, load_model
 from gramshift.commands.outputs import (
     STANDARD,
-    as_option,
     check_outputs,
     expand_inputs,
     goes_into_folder,
@@ -77,7 +76,7 @@ def _predict_one(
     check_outputs({"--output": output}, [model, input], force=force)
     if output != STANDARD:
         format_of(output, "another --output")
-    with open_table(input, format=options.format, encoding=options.encoding, naming=as_option) as table:
+    with open_table(input, format=options.format, encoding=options.encoding) as table:
         columns = find_columns(table, text=options.text)
         output_style(output, table)
         classifier = load_model(model, jobs)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gramshift.commands.classify.labelled import DRAWN, OURS, read_reviewed
-from gramshift.commands.outputs import STANDARD, as_option, check_outputs, open_output
+from gramshift.commands.outputs import STANDARD, check_outputs, open_output
 from gramshift.data.columns import Documents, Progress, check_ids, find_columns, read_documents
 from gramshift.data.readers import open_table
 from gramshift.data.tables import TableError
@@ -45,7 +45,7 @@ def draw_sample(
     check_outputs({"--output": output}, [input, *filter(None, [corrections])], force=force)
     if output != STANDARD and Path(output).suffix != ".csv":
         raise InputError(f"--output {output}: the sample is a table to fill in, give a name that ends in .csv")
-    with open_table(input, format=format, encoding=encoding, naming=as_option) as table:
+    with open_table(input, format=format, encoding=encoding) as table:
         documents = read_documents(table, find_columns(table, text=text, id=id), progress=progress)
     check_ids(documents)
     how = DOUBTFUL if random is None else RANDOM

@@ -6,8 +6,7 @@ from difflib import get_close_matches
 from math import isnan
 from typing import Any
 
-from gramshift.data.tables import Part, Place, Row, Table, TableError, short
-from gramshift.data.values import WrittenNumber
+from gramshift.data.tables import Part, Place, Row, Table, TableError, WrittenNumber, short
 
 USUAL = {
     "text": ("text", "review", "review_text", "body", "content", "document", "comment", "message", "sentence", "tweet"),
@@ -30,14 +29,13 @@ def find_columns(
     table: Table, *, text: str | None = None, label: str | None = None, id: str | None = None, need_label: bool = False
 ) -> Columns:
     """Find the columns that the user has named, else those with usual names."""
-    naming = table.naming
-    label_column = check_column(table, label, naming("label", label)) if label else _usual(table, "label")
+    label_column = check_column(table, label, f"--label {label}") if label else _usual(table, "label")
     if label_column is None and need_label:
         raise TableError(_unusual(table, "label", "labels"))
     if id == NO_ID and NO_ID not in table.columns:
         id_column = None
     else:
-        id_column = check_column(table, id, naming("id", id)) if id else _usual(table, "id")
+        id_column = check_column(table, id, f"--id {id}") if id else _usual(table, "id")
     if text:
         texts = _named_texts(table, text)
     else:
@@ -47,8 +45,8 @@ def find_columns(
             raise TableError(_unusual(table, "text", "texts"))
         texts = [usual or others[0]]
     if label_column in texts:
-        both = f"name them with {naming('text')} and {naming('label')}"
-        raise TableError(f"{table.name}: the column {label_column!r} cannot be both text and label; {both}")
+        words = "cannot be both text and label; name them with --text and --label"
+        raise TableError(f"{table.name}: the column {label_column!r} {words}")
     return Columns(texts, label_column, id_column)
 
 
@@ -78,9 +76,9 @@ def _named_texts(table: Table, text: str) -> list[str]:
     choices = [[name.strip() for name in choice.split(",") if name.strip()] for choice in text.split("|")]
     lower = {column.strip().lower() for column in table.columns}
     fitting = [choice for choice in choices if choice and all(name.lower() in lower for name in choice)]
-    names = list(dict.fromkeys(check_column(table, name, table.naming("text", name)) for name in (fitting or choices)[0]))
+    names = list(dict.fromkeys(check_column(table, name, f"--text {name}") for name in (fitting or choices)[0]))
     if not names:
-        raise TableError(f"{table.naming('text', text)} names no column; {table.name} has {_listed(table.columns)}")
+        raise TableError(f"--text {text} names no column; {table.name} has {_listed(table.columns)}")
     return names
 
 
@@ -90,8 +88,8 @@ def _usual(table: Table, kind: str) -> str | None:
 
 
 def _unusual(table: Table, kind: str, what: str) -> str:
-    usual, option = ", ".join(USUAL[kind]), table.naming(kind)
-    return f"{table.name} has {_listed(table.columns)}, none of them a usual name for {what} ({usual}); name it with {option}"
+    usual = ", ".join(USUAL[kind])
+    return f"{table.name} has {_listed(table.columns)}, none of them a usual name for {what} ({usual}); name it with --{kind}"
 
 
 def _listed(columns: list[str]) -> str:
@@ -137,11 +135,12 @@ def read_documents(table: Table, columns: Columns, *, size: int = 4096, progress
         texts += texts_in(table, columns, part)
         if progress is not None:
             progress("reading", *table.position())
-    labels: list[Any] = []
-    ids: list[str] = []
-    for part in parts:
-        labels += labels_in(table, columns, part)
-        ids += ids_in(table, columns, part, first=len(ids) + 1)
+    rows = [pair for part in parts for pair in _pairs(part)]
+    labels = [label_in(table, columns.label, *pair) if columns.label else None for pair in rows]
+    if columns.id is None:
+        ids = [str(number) for number in range(1, 1 + len(rows))]
+    else:
+        ids = [_id_in(table, columns.id, *pair) for pair in rows]
     return Documents(table, columns, parts, texts, labels, ids)
 
 
@@ -153,8 +152,7 @@ def check_ids(documents: Documents) -> None:
             places = [place for part in documents.raw for place in part.places]
             table, first = documents.table, places[seen[one]]
             again = f"{table.unit} {first} and {table.unit} {places[number]}"
-            option, none = table.naming("id"), table.naming("id", NO_ID)
-            advice = f"name a column without copies with {option}, or number the rows with {none}"
+            advice = f"name a column without copies with --id, or number the rows with --id {NO_ID}"
             raise TableError(f"{table.name}: the id {one!r} stands in {again}; {advice}")
         seen[one] = number
 
@@ -167,18 +165,6 @@ def texts_in(table: Table, columns: Columns, part: Part) -> list[str]:
     return ["\n".join(filter(None, cells)) for cells in several]
 
 
-def labels_in(table: Table, columns: Columns, part: Part) -> list[Any]:
-    """Return the label of each row, None for a gap or if there is no such column."""
-    return [label_in(table, columns.label, row, place) if columns.label else None for row, place in _pairs(part)]
-
-
-def ids_in(table: Table, columns: Columns, part: Part, *, first: int) -> list[str]:
-    """Return the id of each row; numbers from ``first`` on if there is no column for them."""
-    if columns.id is None:
-        return [str(first + n) for n in range(len(part.rows))]
-    return [_id_in(table, columns.id, row, place) for row, place in _pairs(part)]
-
-
 def label_in(table: Table, column: str, row: Row, place: Place) -> Any:
     """Return the label as it stands; None for a gap: an empty cell, null, NaN, no such key."""
     value = row.get(column)
@@ -186,7 +172,7 @@ def label_in(table: Table, column: str, row: Row, place: Place) -> Any:
         return None
     if isinstance(value, (str, WrittenNumber)) and len(str(value)) > LONGEST_LABEL:
         words = f"{short(column)!r} has {len(str(value)):,} characters; a label has {LONGEST_LABEL:,} at most"
-        raise TableError(f"{table.at(place)}: {words}: name the column of labels with {table.naming('label')}")
+        raise TableError(f"{table.at(place)}: {words}: name the column of labels with --label")
     if not isinstance(value, SCALARS):
         raise TableError(f"{table.at(place)}: {column!r} is {_shown(value)}; a label is a string, a number, true or false")
     return value
@@ -208,7 +194,7 @@ def _text_in(table: Table, column: str, row: Row, place: Place) -> str:
 def _id_in(table: Table, column: str, row: Row, place: Place) -> str:
     value = row.get(column)
     if value is None or isinstance(value, (dict, list)) or not str(value).strip():
-        raise TableError(f"{table.at(place)} has no id in {column!r}; number the rows with {table.naming('id', NO_ID)}")
+        raise TableError(f"{table.at(place)} has no id in {column!r}; number the rows with --id {NO_ID}")
     return str(value)
 
 

@@ -10,18 +10,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
-from gramshift.data.parquet import read_parquet
 from gramshift.data.tables import (
+    LARGE,
     LONGEST,
-    Naming,
     Opened,
+    Part,
     Record,
     Row,
     Style,
     Table,
     TableError,
-    as_parameter,
+    WrittenNumber,
     check_columns,
     check_encoding,
     decoded_lines,
@@ -29,17 +30,16 @@ from gramshift.data.tables import (
     open_input,
     short,
 )
-from gramshift.data.values import WrittenNumber
 from gramshift.runtime.storage import is_url, locate, reaching
 
 
-def read_lines(path: str, *, encoding: str = "utf-8", naming: Naming = as_parameter) -> list[str]:
+def read_lines(path: str, *, encoding: str = "utf-8") -> list[str]:
     """Read the lines of a file, or of standard input for "-"; a byte-order mark is no part of the first one.
 
     Only "\\n" and "\\r\\n" end a line. An empty line is an empty document. A byte that is not in the encoding is an error that
     names its line.
     """
-    with open_input(path, naming=naming) as opened:
+    with open_input(path) as opened:
         return [line.removesuffix("\n").removesuffix("\r") for line in decoded_lines(opened, encoding)]
 
 
@@ -58,17 +58,15 @@ def read_delimited(opened: Opened, *, format: str, encoding: str) -> Table:
         raise TableError(f"{name} is empty; it should begin with a line that names the columns, such as id,text,label")
     header, outside = _take_header(line, lines)
     delimiter = next((one for one in DELIMITERS[format] if one in outside), DELIMITERS[format][0])
-    rows = _rows(name, chain(io.StringIO(header, newline="\n"), lines), delimiter, number)
-    columns = next(rows)[1]
-    check_columns(name, columns)
-    named = _named(name, columns, rows)
-    one = next(named, None)
+    columns: list[str] = []
+    rows = _rows(name, chain(io.StringIO(header, newline="\n"), lines), delimiter, number, columns)
+    one = next(rows, None)
     if one is None:
         raise TableError(f"{name} has a header ({', '.join(map(short, columns[:20]))}), but no rows")
     line_end = "\r\n" if header.endswith("\r\n") else "\n"
     style = Style(format, "utf-8-sig" if is_marked else encoding, delimiter, line_end)
-    rest = chain([one], named)
-    return Table(name, columns, style, lambda size: in_parts(rest, size), opened.position, naming=opened.naming)
+    rest = chain([one], rows)
+    return Table(name, columns, style, lambda size: in_parts(rest, size), opened.position)
 
 
 MAX_HEADER_LINES = 100
@@ -88,14 +86,21 @@ def _take_header(header: str, lines: Iterator[str]) -> tuple[str, str]:
     return header, outside
 
 
-def _rows(name: str, lines: Iterator[str], delimiter: str, first: int) -> Iterator[tuple[int, list[str]]]:
-    """Yield the fields of each row that is not blank, and the line where it begins; ``first`` is that of the header."""
+def _rows(name: str, lines: Iterator[str], delimiter: str, first: int, columns: list[str]) -> Iterator[Record]:
+    """Yield the rows that are not blank, each with its line; ``columns`` gets the names in the header, on line ``first``."""
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     line = first
     try:
+        columns += next(reader)
+        check_columns(name, columns)
+        n_columns = len(columns)
+        line = reader.line_num + first
         for fields in reader:
-            if fields:
-                yield line, fields
+            if len(fields) == n_columns:
+                yield line, dict(zip(columns, fields, strict=True)), None
+            elif fields:
+                advice = "put quotes around texts that hold commas, quotes or line ends"
+                raise TableError(f"{name}, line {line} has {len(fields)} fields, but the header has {n_columns}; {advice}")
             line = reader.line_num + first
     except csv.Error as error:
         words = {
@@ -105,14 +110,6 @@ def _rows(name: str, lines: Iterator[str], delimiter: str, first: int) -> Iterat
         }
         meant = next((value for key, value in words.items() if str(error).startswith(key)), f"not a row of a table: {error}")
         raise TableError(f"{name}, line {line}: {meant}") from None
-
-
-def _named(name: str, columns: list[str], rows: Iterator[tuple[int, list[str]]]) -> Iterator[Record]:
-    for line, fields in rows:
-        if len(fields) != len(columns):
-            advice = "put quotes around texts that hold commas, quotes or line ends"
-            raise TableError(f"{name}, line {line} has {len(fields)} fields, but the header has {len(columns)}; {advice}")
-        yield line, dict(zip(columns, fields, strict=True)), None
 
 
 LOOKED_AT = 1000  # rows whose keys are taken for the columns before the others are read
@@ -133,7 +130,6 @@ def read_jsonl(opened: Opened, *, format: str, encoding: str) -> Table:
         Style(format, encoding, line_end="\r\n" if str(first[0][2]).endswith("\r\n") else "\n"),
         lambda size: in_parts(chain(first, rows), size),
         opened.position,
-        naming=opened.naming,
     )
 
 
@@ -176,10 +172,74 @@ def _without_copies(pairs: list[tuple[str, object]]) -> Row:
     return row
 
 
+def read_parquet(opened: Opened, *, format: str, encoding: str) -> Table:
+    """Read a parquet file; its parts keep the types of the file."""
+    pyarrow = import_pyarrow()
+    faults = (pyarrow.ArrowException, OSError, ValueError, OverflowError)
+    is_seekable = opened.file is opened.raw and opened.size > 0
+    try:
+        file = pyarrow.parquet.ParquetFile(opened.file if is_seekable else io.BytesIO(opened.file.read()))
+    except faults as error:
+        raise TableError(f"{opened.name} is not a parquet file ({_first_line(error)})") from None
+    schema, n_rows = file.schema_arrow, file.metadata.num_rows
+    check_columns(opened.name, schema.names)
+    if n_rows == 0:
+        raise TableError(f"{opened.name} has columns, but no rows")
+    groups = [file.metadata.row_group(place) for place in range(file.metadata.num_row_groups)]
+    bytes_of_row = max(group.total_byte_size // max(1, group.num_rows) for group in groups)
+    types = [_with_times_as_text(one, pyarrow) for one in schema.types]
+    done = 0
+
+    def parts(size: int) -> Iterator[Part]:
+        nonlocal done
+        try:
+            for batch in file.iter_batches(batch_size=max(1, min(size, LARGE // max(1, bytes_of_row)))):
+                columns = [column.cast(kind).to_pylist() for column, kind in zip(batch.columns, types, strict=True)]
+                rows = [dict(zip(schema.names, values, strict=True)) for values in zip(*columns, strict=True)]
+                yield Part(rows, list(range(done + 1, done + 1 + len(rows))), batch)
+                done += len(rows)
+        except TableError:
+            raise
+        except faults as error:
+            raise TableError(f"{opened.name} cannot be read on after row {done} ({_first_line(error)})") from None
+
+    return Table(opened.name, schema.names, Style(format, schema=schema), parts, lambda: (done, n_rows), "row")
+
+
+def import_pyarrow() -> Any:
+    """Return pyarrow with its module parquet, or raise an error that says how to get this extra."""
+    try:
+        import pyarrow.parquet
+    except ModuleNotFoundError:
+        raise TableError("parquet files need pyarrow: pip install 'gramshift[parquet]'") from None
+    return pyarrow
+
+
+def _first_line(error: BaseException) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+def _with_times_as_text(kind: Any, pyarrow: Any) -> Any:
+    """Return a type with strings in place of dates and times, also inside of others: those of Python have a smaller range."""
+    types = pyarrow.types
+    if types.is_temporal(kind):
+        return pyarrow.string()
+    if types.is_dictionary(kind):
+        return _with_times_as_text(kind.value_type, pyarrow)
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        return pyarrow.list_(_with_times_as_text(kind.value_type, pyarrow))
+    if types.is_map(kind):
+        return pyarrow.map_(*(_with_times_as_text(one, pyarrow) for one in (kind.key_type, kind.item_type)))
+    if types.is_struct(kind):
+        fields = [kind.field(place) for place in range(kind.num_fields)]
+        return pyarrow.struct([one.with_type(_with_times_as_text(one.type, pyarrow)) for one in fields])
+    return kind
+
+
 TEXT_ENDS = (".txt", ".txt.gz")
 
 
-def read_folder(name: str, *, encoding: str, naming: Naming = as_parameter) -> Table:
+def read_folder(name: str, *, encoding: str) -> Table:
     """Read a folder of texts: a file's name is its id, the folder that it stands in its label, if there is one per class."""
     folder = Path(name)
     here, below = _texts(folder), {one: _texts(one) for one in sorted(folder.iterdir()) if _is_class(one)}
@@ -196,18 +256,18 @@ def read_folder(name: str, *, encoding: str, naming: Naming = as_parameter) -> T
         nonlocal done
         for path in files:
             place = _name_in_words(path.relative_to(folder).as_posix())
-            row = {"id": place, "text": _read_text(path, encoding, naming)}
+            row = {"id": place, "text": _read_text(path, encoding)}
             yield place, row | {"label": _name_in_words(path.parent.name)} if below else row, None
             done += 1
 
     columns = ["id", "text", "label"] if below else ["id", "text"]
     style = Style("csv", kept=[column for column in columns if column != "text"])
-    return Table(name, columns, style, lambda size: in_parts(rows(), size), lambda: (done, len(files)), "file", naming)
+    return Table(name, columns, style, lambda size: in_parts(rows(), size), lambda: (done, len(files)), "file")
 
 
-def _read_text(path: Path, encoding: str, naming: Naming) -> str:
+def _read_text(path: Path, encoding: str) -> str:
     found, n_characters = [], 0
-    with open_input(os.fspath(path), naming=naming) as opened:
+    with open_input(os.fspath(path)) as opened:
         for line in decoded_lines(opened, encoding):
             found.append(line)
             n_characters += len(line)
@@ -242,20 +302,15 @@ KNOWN = "csv, tsv, jsonl and parquet, each also as .gz, and folders of .txt file
 
 
 @contextmanager
-def open_table(
-    name: str, *, format: str | None = None, encoding: str = "utf-8", naming: Naming = as_parameter
-) -> Iterator[Table]:
-    """Open a file, a folder, or "-" for standard input; it has a row at least.
-
-    ``naming`` says how errors call the parameters: as options of the command, for those who typed these.
-    """
+def open_table(name: str, *, format: str | None = None, encoding: str = "utf-8") -> Iterator[Table]:
+    """Open a file, a folder, or "-" for standard input; it has a row at least."""
     if format is not None and format not in READERS:
-        raise TableError(f"{naming('format', format)}: there are {', '.join(READERS)}")
+        raise TableError(f"--format {format}: there are {', '.join(READERS)}")
     if name != "-" and Path(name).is_dir():
-        yield read_folder(name, encoding=encoding, naming=naming)
+        yield read_folder(name, encoding=encoding)
         return
-    found = format or (None if name == "-" else format_of(name, naming("format")))
-    with open_input(name, naming=naming) as opened:
+    found = format or (None if name == "-" else format_of(name, "--format"))
+    with open_input(name) as opened:
         kind = found or _guess(opened)
         yield READERS[kind](opened, format=kind, encoding=encoding)
 

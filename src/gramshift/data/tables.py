@@ -17,13 +17,6 @@ from gramshift.runtime.storage import is_url, locate, reaching
 
 LONGEST = 1 << 26  # characters of a line, of a cell or of a text file: longer ones are no documents
 SHOWN = 60  # characters of a name in an error
-Naming = Callable[..., str]
-"""naming(name), naming(name, value): how errors call a parameter, so that whoever reads them knows what to type."""
-
-
-def as_parameter(name: str, value: object = None) -> str:
-    """Name a parameter as Python has it: ``label=``, or ``label='stars'``."""
-    return f"{name}=" if value is None else f"{name}={value!r}"
 
 
 class TableError(InputError):
@@ -39,7 +32,6 @@ class Opened:
     raw: IO[bytes]
     size: int
     """Bytes of the file on disk, 0 if not known."""
-    naming: Naming = as_parameter
 
     def peek(self, n: int) -> bytes:
         """Return its first bytes, which are read again later; at most n."""
@@ -51,24 +43,24 @@ class Opened:
 
 
 @contextmanager
-def open_input(name: str, *, naming: Naming = as_parameter) -> Iterator[Opened]:
+def open_input(name: str) -> Iterator[Opened]:
     """Open the file of that name, "-" for standard input; what begins like gzip is decompressed."""
     if name == "-":
         if sys.stdin is None:
             raise InputError("standard input is closed; give the name of a file, or documents from a pipe")
         raw: IO[bytes] = sys.stdin.buffer
         with _decompressed(raw, "standard input") as file:
-            yield Opened("standard input", file, raw, 0, naming)
+            yield Opened("standard input", file, raw, 0)
         return
     if is_url(name):
         system, path = locate(name)
         with reaching(name):
             size, found = int(system.size(path) or 0), system.open(path, "rb")
         with io.BufferedReader(found) as raw, _decompressed(raw, name) as file:
-            yield Opened(name, file, raw, size, naming)
+            yield Opened(name, file, raw, size)
         return
     with Path(name).open("rb") as raw, _decompressed(raw, name) as file:
-        yield Opened(name, file, raw, os.fstat(raw.fileno()).st_size, naming)
+        yield Opened(name, file, raw, os.fstat(raw.fileno()).st_size)
 
 
 @contextmanager
@@ -105,7 +97,7 @@ def decoded_lines(opened: Opened, encoding: str, *, longest: int = LONGEST) -> I
     """Yield lines with their ends; only "\\n" ends a line. A byte that is not in the encoding is an error with its line."""
     known = check_encoding(encoding)
     text = io.TextIOWrapper(cast(Any, opened.file), known, newline="\n")
-    name, naming, number = opened.name, opened.naming, 1
+    name, number = opened.name, 1
     try:
         while line := text.readline(longest + 1):
             if len(line) > longest:
@@ -116,16 +108,25 @@ def decoded_lines(opened: Opened, encoding: str, *, longest: int = LONGEST) -> I
     except UnicodeDecodeError as error:
         before, byte = error.object[: error.start], error.object[error.start]
         is_marked = not before and number == 1 and error.object.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-        marked = f"it looks like {naming('encoding', 'utf-16')}"
-        advice = marked if is_marked else f"name the right encoding with {naming('encoding')}"
+        advice = "it looks like --encoding utf-16" if is_marked else "name the right encoding with --encoding"
         place = number + before.decode(known, "replace").count("\n")
         raise InputError(f"{name}, line {place}: the byte 0x{byte:02x} is not {encoding}; {advice}") from None
     except UnicodeError as error:
-        advice = f"name the right encoding with {naming('encoding')}, such as utf-16-le"
+        advice = "name the right encoding with --encoding, such as utf-16-le"
         raise InputError(f"{name} is not {encoding} ({error}); {advice}") from None
     finally:
         with suppress(ValueError):  # whoever opened the file has closed it
             text.detach()
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenNumber:
+    """A number by its text, because Python would write it otherwise: 1.10, -0, 1e400."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
 
 
 LARGE = 1 << 24  # characters after which a part ends, however few rows it has
@@ -169,8 +170,6 @@ class Table:
     position: Callable[[], tuple[int, int]] = field(repr=False)
     """Bytes read so far, bytes in all; 0 if not known."""
     unit: str = "line"
-    naming: Naming = field(default=as_parameter, repr=False)
-    """How errors about the table call the parameters of whoever opened it."""
 
     def at(self, place: Place) -> str:
         """Return the place in words, to begin an error with."""

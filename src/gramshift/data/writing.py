@@ -4,24 +4,20 @@ import codecs
 import gzip
 import json
 import re
+from base64 import b64encode
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from typing import IO, Any, Protocol, cast
+from decimal import Decimal
+from json.encoder import encode_basestring
+from math import isfinite
+from typing import IO, Any, cast
 
-from gramshift.data.parquet import import_pyarrow
-from gramshift.data.readers import DELIMITERS, LOOKED_AT, format_of
-from gramshift.data.tables import Part, Row, Style, Table, TableError, short
-from gramshift.data.values import cell_text, is_exact, json_text, read_exactly
+from gramshift.data.readers import DELIMITERS, LOOKED_AT, format_of, import_pyarrow
+from gramshift.data.tables import Part, Row, Style, Table, TableError, WrittenNumber, short
 
 Added = dict[str, list[Any]]
 """Column to values, one for each row of a part; a column that the table has is replaced."""
-
-
-class Writer(Protocol):
-    def write(self, part: Part, added: Added) -> None: ...
-
-    def close(self) -> None: ...
 
 
 def output_style(name: str, table: Table) -> Style:
@@ -42,36 +38,35 @@ def output_style(name: str, table: Table) -> Style:
 
 
 @contextmanager
-def open_writer(file: IO[bytes], name: str, table: Table, added: dict[str, type]) -> Iterator[Writer]:
+def open_writer(file: IO[bytes], name: str, table: Table, added: dict[str, type]) -> Iterator["Writer"]:
     """Open a writer into ``file``, compressed if the name ends in .gz; ``added`` has the types of the new columns."""
     style = output_style(name, table)
-    if name.lower().endswith(".gz"):
-        packed = gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0)
-        with packed, _writer(cast(IO[bytes], packed), style, table, added) as one:
-            yield one
-    else:
-        with _writer(file, style, table, added) as one:
-            yield one
+    with ExitStack() as stack:
+        if name.lower().endswith(".gz"):
+            file = cast(IO[bytes], stack.enter_context(gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0)))
+        writer = WRITERS[style.format](file, style, table, added)
+        try:
+            yield writer
+        except BaseException:
+            with suppress(Exception):  # the error before says what went wrong
+                writer.close()
+            raise
+        writer.close()
 
 
-@contextmanager
-def _writer(file: IO[bytes], style: Style, table: Table, added: dict[str, type]) -> Iterator[Writer]:
-    writer = WRITERS[style.format](file, style, table, added)
-    try:
-        yield writer
-    except BaseException:
-        with suppress(Exception):  # what went wrong is told by the error before
-            writer.close()
-        raise
-    writer.close()
+class Writer:
+    """A table under way; ``names`` are the columns that the input had when the names of the new ones were found."""
 
-
-class _Own:
-    """The columns that a table had when the names of the new ones were found."""
-
-    def __init__(self, table: Table, style: Style, added: dict[str, type]) -> None:
-        self._table, self.names = table, list(style.kept or table.columns)
+    def __init__(self, file: IO[bytes], style: Style, table: Table, added: dict[str, type]) -> None:
+        self._file, self._style, self._table = file, style, table
+        self.names = list(style.kept or table.columns)
         self._new = [name for name in added if name not in self.names]
+
+    def write(self, part: Part, added: Added) -> None:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Write what is left."""
 
     def check(self, row: Row, number: int, part: Part) -> None:
         """Raise an error if a row has a value of its own in a column that is new: one of the two would be lost."""
@@ -97,24 +92,24 @@ def quote_cell(cell: str, delimiter: str = ",") -> str:
     return cell
 
 
-class DelimitedWriter:
+class DelimitedWriter(Writer):
     """Writes csv and tsv, with the delimiter, the line ends and the encoding of the input."""
 
     def __init__(self, file: IO[bytes], style: Style, table: Table, added: dict[str, type]) -> None:
-        self._file, self._own = file, _Own(table, style, added)
-        self._columns = list(dict.fromkeys([*self._own.names, *added]))
+        super().__init__(file, style, table, added)
+        self._columns = list(dict.fromkeys([*self.names, *added]))
         self._known = None if style.kept else set(self._columns)
         self._encoder = codecs.getincrementalencoder(style.encoding)("backslashreplace")
-        self._delimiter, self._line_end = style.delimiter, style.line_end
+        self._delimiter = style.delimiter
         self._write([self._delimiter.join(map(self._quote_name, self._columns))])
 
     def write(self, part: Part, added: Added) -> None:
         lines, delimiter, is_jsonl = [], self._delimiter, isinstance(part.native, list)
         for number, row in enumerate(part.rows):
             if self._known is not None:
-                self._own.check(row, number, part)
+                self.check(row, number, part)
                 if not row.keys() <= self._known:
-                    self._own.complain(min(row.keys() - self._known), number, part)
+                    self.complain(min(row.keys() - self._known), number, part)
             own = row if not is_jsonl or all(map(is_exact, row.values())) else read_exactly(part.native[number])
             cells = own | {name: values[number] for name, values in added.items()}
             lines.append(delimiter.join([quote_cell(cell_text(cells.get(name)), delimiter) for name in self._columns]))
@@ -127,39 +122,36 @@ class DelimitedWriter:
         return f'"{name}"' if is_odd and quoted == name else quoted
 
     def _write(self, lines: list[str]) -> None:
-        ends = self._line_end
+        ends = self._style.line_end
         text = "".join([(line or '""') + ends for line in lines])  # an empty line would be no row
         self._file.write(self._encoder.encode(text))
-
-    def close(self) -> None:
-        pass
 
 
 BEYOND_ASCII = re.compile(r"[^\0-\x7f]+")
 
 
-class JsonWriter:
+class JsonWriter(Writer):
     """Writes one object per line; what a jsonl had in it stays as it was, to the character."""
 
     def __init__(self, file: IO[bytes], style: Style, table: Table, added: dict[str, type]) -> None:
-        self._file, self._own, self._kept = file, _Own(table, style, added), style.kept
-        self._encoder, self._line_end = codecs.getincrementalencoder(style.encoding)(), style.line_end
+        super().__init__(file, style, table, added)
+        self._encoder = codecs.getincrementalencoder(style.encoding)()
 
     def write(self, part: Part, added: Added) -> None:
         is_jsonl, names = isinstance(part.native, list), added.keys()
         for number, row in enumerate(part.rows):
             new = {name: values[number] for name, values in added.items()}
-            if self._kept is not None:
-                line = json_text({name: row[name] for name in self._kept} | new)
+            if self._style.kept is not None:
+                line = json_text({name: row[name] for name in self._style.kept} | new)
             else:
-                self._own.check(row, number, part)
+                self.check(row, number, part)
                 if not is_jsonl:
                     line = json_text(row | new)
                 elif names.isdisjoint(row):
                     line = _extend(part.native[number], row, new)
                 else:
                     line = json_text(read_exactly(part.native[number]) | new)
-            self._file.write(self._encode(line + self._line_end))
+            self._file.write(self._encode(line + self._style.line_end))
 
     def _encode(self, line: str) -> bytes:
         try:
@@ -167,20 +159,18 @@ class JsonWriter:
         except UnicodeEncodeError:  # half a surrogate pair, or a character that the encoding lacks
             return self._encoder.encode(BEYOND_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], line))
 
-    def close(self) -> None:
-        pass
-
 
 def _extend(line: str, row: Row, new: Row) -> str:
     """Return the text of an object with more keys at its end."""
     return f"{line.rstrip()[:-1].rstrip()}{', ' if row and new else ''}{json_text(new)[1:]}"
 
 
-class ParquetWriter:
+class ParquetWriter(Writer):
     """Writes parquet with the types of the input; the columns of a csv are strings."""
 
     def __init__(self, file: IO[bytes], style: Style, table: Table, added: dict[str, type]) -> None:
-        self._pyarrow, own = import_pyarrow(), style.kept or table.columns
+        super().__init__(file, style, table, added)
+        self._pyarrow, own = import_pyarrow(), self.names
         pa = self._pyarrow
         types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
         try:
@@ -220,3 +210,53 @@ WRITERS: dict[str, Callable[[IO[bytes], Style, Table, dict[str, type]], Writer]]
     "jsonl": JsonWriter,
     "parquet": ParquetWriter,
 }
+
+
+def read_exactly(line: str) -> dict[str, Any]:
+    """Read an object of a jsonl again, every number by its text."""
+    row: dict[str, Any] = json.loads(line, parse_float=WrittenNumber, parse_int=WrittenNumber, parse_constant=WrittenNumber)
+    return row
+
+
+def is_exact(value: Any) -> bool:
+    """Return True if Python is sure to write a JSON value as it was; 0 may have been -0."""
+    return value is None or isinstance(value, (str, bool)) or (isinstance(value, int) and value != 0)
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
+def json_text(value: Any) -> str:
+    """Write JSON. Numbers that are given by their text keep it; NaN and infinity of Python, which JSON lacks, become null."""
+    try:
+        return _encode(value)
+    except (TypeError, ValueError):  # there is something in it that the json of Python does not know
+        return _json_of_parts(value)
+
+
+def _json_of_parts(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{encode_basestring(str(key))}: {_json_of_parts(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_json_of_parts, value)) + "]"
+    if isinstance(value, float) and not isfinite(value):
+        return "null"
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return _encode(value)
+    text = cell_text(value)
+    return text if isinstance(value, (WrittenNumber, Decimal)) else encode_basestring(text)
+
+
+def cell_text(value: Any) -> str:
+    """Write a cell of a csv: strings as they are, bytes as base64, nothing for None, all else as JSON would have it."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, bytes):
+        return b64encode(value).decode()
+    if isinstance(value, float) and not isfinite(value):
+        return json.dumps(value)
+    if isinstance(value, (bool, int, float, dict, list, tuple)):
+        return json_text(value)
+    return format(value, "f") if isinstance(value, Decimal) else str(value)

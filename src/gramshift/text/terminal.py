@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shlex
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -32,27 +31,19 @@ def visible(text: str) -> str:
 
 
 def join_words(words: Sequence[str]) -> str:
-    """Write a command as one line for the shell of this system."""
+    """Write a command as one line for a shell."""
     return " ".join(map(quote_word, words))
 
 
 def quote_word(word: str) -> str:
-    """Write a word so that the shell of this system takes it as it is; where blanks are all, so that any shell does."""
-    if os.name == "nt":
-        return subprocess.list2cmdline([word])
-    if not word.isprintable():  # shown as it is it would be another name
-        return "$'" + "".join(map(_escaped, word)) + "'"
-    if re.fullmatch(r"[\w@+=:,./-]+", word):
-        return word
-    return f'"{word}"' if re.fullmatch(r"[\w@+=:,./ ()-]+", word) else shlex.quote(word)
-
-
-def _escaped(char: str) -> str:
-    """A character as $'...' of a shell has it; bytes of a name that are no text stand in Python as half a surrogate pair."""
-    if char.isprintable():
-        return f"\\{char}" if char in "\\'" else char
-    code = ord(char)
-    return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+    """Quote a word for a shell; characters that a terminal would show otherwise are written as their bytes, $'\\xc2'."""
+    if word.isprintable():
+        return shlex.quote(word)
+    shown = (
+        char if char.isprintable() and char not in "\\'" else "".join(f"\\x{byte:02x}" for byte in os.fsencode(char))
+        for char in word
+    )
+    return f"$'{''.join(shown)}'"
 
 
 @dataclass(frozen=True)

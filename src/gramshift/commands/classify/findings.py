@@ -1,13 +1,13 @@
 """What a run found, as plain values and in words."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.commands.classify.fitting import Fits
 from gramshift.commands.classify.labelled import describe_changes
-from gramshift.commands.classify.options import ClassifyOptions, parse_class_prior
+from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Inputs
 from gramshift.data.columns import USUAL, Columns, suggest
 from gramshift.evaluate.scoring import find_better, score_labels
@@ -22,6 +22,7 @@ from gramshift.model.advice import (
     tone_of,
 )
 from gramshift.model.data_problems import Issues
+from gramshift.model.inputs import ListedCorpus
 from gramshift.text.terminal import Line, join_words, labelled_in_words, list_classes
 
 COLOURS = {"good": "green", "careful": "yellow", "doubtful": "bold red"}
@@ -29,6 +30,46 @@ MEASURED = 50  # documents with a known label, from which on the verdict goes by
 TO_LABEL, MORE_TO_LABEL = "to-label.csv", "more-to-label.csv"  # drawn to be labelled by hand
 BY_SOURCE = "source"  # the name of the labels that the source's class proportions would give
 MOST_LISTED = 1000  # problems in the data that JSON has
+
+
+@dataclass(frozen=True)
+class Fits:
+    """What was learnt; labels and probabilities are those of all target documents, corrected ones included."""
+
+    classifier: Any
+    reference: Any
+    """The same without adapting, or plain; None if it was not run."""
+    labels: list[Any]
+    reference_labels: list[Any] | None
+    uncorrected: list[Any] | None
+    """The labels of a fit without the corrections."""
+    probabilities: NDArray[np.float64]
+    diagnostics: dict[str, Any]
+    warnings: list[str]
+    documents: ListedCorpus
+    """Source and target, with the n-grams that were found in them."""
+    issues: Issues
+    """Problems in the data; rows are those of source, then target."""
+    source_labels: list[Any] | None
+    """The labels under the source's class proportions, where these are compared with true ones."""
+    n_random: int
+    """How many labels of random documents determine the class proportions and measure the accuracy."""
+
+    @property
+    def n_blank(self) -> int:
+        """How many target documents have no n-gram that tells of their class; 0 where that is not known."""
+        fit = getattr(self.classifier, "_fit", None)
+        return getattr(fit, "n_blank", 0)
+
+    @property
+    def classes(self) -> list[Any]:
+        classes: list[Any] = self.classifier.classes_.tolist()
+        return classes
+
+    @property
+    def confidence(self) -> NDArray[np.float64]:
+        confidence: NDArray[np.float64] = self.probabilities.max(axis=1)
+        return confidence
 
 
 def describe_findings(options: ClassifyOptions, inputs: Inputs, corrections: dict[str, Any], fits: Fits) -> dict[str, Any]:
@@ -156,14 +197,17 @@ def in_words(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
     lines = [Line(one, indent=2) for one in _details(result)]
     if lines:
         lines = [Line(""), Line("Details", "bold"), *lines]
-    lines += [Line(""), Line(f"Result: {_learnt(result)}", "bold")]
+    is_expected = result.get("expected_accuracy") is not None
+    is_measured = result["scores"] is not None and result["scores"]["n"] >= MEASURED
+    sample = f", learnt from {result['n_sample']} of them" if "n_sample" in result else ""
+    lines += [Line(""), Line(f"Result: {labelled_in_words(result)}{sample}", "bold")]
     lines += [Line(one, indent=2) for one in list_classes(result["labels"], result.get("source_labels", {}))]
-    lines.append(Line(_how_sure(result), indent=2))
+    sure = how_sure(result, result.get("n_random", 0)).capitalize()  # a mean confidence is often taken for an accuracy
+    lines.append(Line(sure if is_expected else f"{sure}: how sure the method is, not how often it is right", indent=2))
     if (verdict := result["diagnostics"].get("verdict")) is not None:
-        question = "Did adapting help?" if _is_about_adapting(result, options) else "Can I use these labels?"
-        tone = tone_of(verdict)
-        is_known = result.get("expected_accuracy") is not None or _is_measured(result)
-        tone = "careful" if tone == "good" and not is_known else tone
+        is_known = is_expected or is_measured
+        question = "Did adapting help?" if METHODS[options.method].adapts and not is_known else "Can I use these labels?"
+        tone = "careful" if tone_of(verdict) == "good" and not is_known else tone_of(verdict)
         lines.append(Line(f"{question} {verdict}", COLOURS[tone], 2))
     lines += [Line(f"Warning: {one}", COLOURS["doubtful"], 2) for one in result["warnings"]]
     if result["scores"] is not None:
@@ -178,28 +222,6 @@ def in_words(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
     written = [f"{what} in {name}" for what, name in files.items() if name not in (None, "-")]
     lines.append(Line(f"{', '.join(written) or 'done'}; {result['seconds']:.1f} s", indent=2))
     return [*lines, *_tell_next(result, options)]
-
-
-def _how_sure(result: dict[str, Any]) -> str:
-    """The expected accuracy; a mean confidence, which is often taken for one, with what it is."""
-    words = how_sure(result, result.get("n_random", 0)).capitalize()
-    return (
-        words if result.get("expected_accuracy") is not None else f"{words}: how sure the method is, not how often it is right"
-    )
-
-
-def _is_measured(result: dict[str, Any]) -> bool:
-    return result["scores"] is not None and result["scores"]["n"] >= MEASURED
-
-
-def _is_about_adapting(result: dict[str, Any], options: ClassifyOptions) -> bool:
-    return result.get("expected_accuracy") is None and METHODS[options.method].adapts and not _is_measured(result)
-
-
-def _learnt(result: dict[str, Any]) -> str:
-    """How many documents have a label, and where that comes from."""
-    sample = f", learnt from {result['n_sample']} of them" if "n_sample" in result else ""
-    return labelled_in_words(result) + sample
 
 
 def _details(result: dict[str, Any]) -> list[str]:
@@ -274,8 +296,7 @@ def _draw_and_label(result: dict[str, Any], options: ClassifyOptions) -> list[tu
     is_decisive = UNKNOWN_PROPORTIONS in result["diagnostics"]
     if n < MIN_TO_LABEL or not (is_decisive or (is_doubtful and result["scores"] is None)):
         return []
-    is_given = options.class_prior is not None and parse_class_prior(options.class_prior) is not None
-    if (n_random or is_given) and verdict is not None and verdict.startswith("No, not"):
+    if (n_random or options.gives_class_prior) and verdict is not None and verdict.startswith("No, not"):
         how, words = "--doubtful", f"To get better labels, correct {n} doubtful documents by hand:"
     elif n_random:
         return []

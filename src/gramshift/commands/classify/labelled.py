@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gramshift.commands.outputs import as_option
 from gramshift.data.columns import check_column, label_in, suggest
 from gramshift.data.readers import open_table
 from gramshift.data.tables import Table, TableError, short
@@ -116,9 +115,13 @@ def _read_drawn(row: dict[str, Any], where: str) -> str:
 def _read_by_id(
     name: str, option: str, ids: list[str], texts: Sequence[str] | None
 ) -> Iterator[tuple[str, Any, dict[str, Any], str]]:
-    """Every row of a file of labels: the id of its document, its label or None, the row itself and where it stands."""
-    known, same = _by_text(ids), SameTexts(name, ids, texts)
-    with open_table(name, naming=as_option) as table:
+    """Yield the rows of a file of labels: the id of the document, its label or None, the row itself and its place in words.
+
+    Raise an error if most texts are not those of their ids: other ids would put labels on other documents.
+    """
+    known, text_of = _by_text(ids), {} if texts is None else dict(zip(ids, texts, strict=True))
+    n_same, others = 0, []
+    with open_table(name) as table:
         id_column, label_column = (check_column(table, one, f"{option}: the column {one}") for one in ("id", "label"))
         for part in table.parts(4096):
             for row, place in zip(part.rows, part.places, strict=True):
@@ -126,9 +129,14 @@ def _read_by_id(
                 if given not in known:
                     advice = "ids are those of the target, or row numbers if it has none; draw samples with the same --id"
                     raise TableError(f"{table.at(place)}: no target document has the id {given!r}; {advice}")
-                same.look(known[given], row)
-                yield known[given], label, row, table.at(place)
-    same.check()
+                one = known[given]
+                if one in text_of and (is_same := _is_same_text(row.get("text"), text_of[one])) is not None:
+                    n_same += is_same
+                    others += [] if is_same else [one]
+                yield one, label, row, table.at(place)
+    if len(others) > n_same:
+        words = f"{len(others)} of its texts are not those of the target, such as that of the id {others[0]!r}"
+        raise TableError(f"{name}: {words}; its ids seem to be others: give the same --id and --text in both commands")
 
 
 def _as_others(label: Any, classes: list[Any], where: str) -> Any:
@@ -157,32 +165,16 @@ def read_reviewed(name: str, *, ids: list[str], texts: Sequence[str] | None = No
     return {one for one, label, row, _ in rows if label is not None or str(row.get("mark") or "").strip()}
 
 
-class SameTexts:
-    """Whether the ids of a file with a column text are those of the target: other ids would put labels on other documents."""
+def _is_same_text(given: Any, known: str) -> bool | None:
+    """Compare a text of a file of labels with that of its id; None if it has none. Blanks do not count.
 
-    def __init__(self, name: str, ids: list[str], texts: Sequence[str] | None) -> None:
-        self.name, self.n_same, self.n_other, self.example = name, 0, 0, ""
-        self.texts = {} if texts is None else dict(zip(ids, texts, strict=True))
-
-    def look(self, id: str, row: dict[str, Any]) -> None:
-        """Compare one row; blanks do not count. One of several columns of texts will do."""
-        given = " ".join(str(row.get("text") or "").split())
-        if not given or id not in self.texts:
-            return
-        known = " ".join(self.texts[id].encode("utf-8", "backslashreplace").decode().split())
-        if given in known or known in given:
-            self.n_same += 1
-        else:
-            self.n_other += 1
-            self.example = self.example or id
-
-    def check(self) -> None:
-        """Raise an error if most texts are not those of their ids; a text may have been shortened here and there."""
-        if self.n_other > self.n_same:
-            words = (
-                f"{self.name}: {self.n_other} of its texts are not those of the target, such as that of the id {self.example!r}"
-            )
-            raise TableError(f"{words}; its ids seem to be others: give the same --id and --text in both commands")
+    One of several columns of texts will do.
+    """
+    found = " ".join(str(given or "").split())
+    if not found:
+        return None
+    whole = " ".join(known.encode("utf-8", "backslashreplace").decode().split())
+    return found in whole or whole in found
 
 
 def _by_text(values: list[Any]) -> dict[str, Any]:

@@ -120,6 +120,11 @@ class ClassifyOptions:
         """Return True if true labels can show what the class proportions of the source would have given."""
         return METHODS[self.method].is_best and self.truth is not None and self.class_prior is None
 
+    @property
+    def gives_class_prior(self) -> bool:
+        """Return True if the user gives the class proportions of the target."""
+        return self.class_prior is not None and parse_class_prior(self.class_prior) is not None
+
     def _check_sample(self) -> None:
         if not re.fullmatch(r"\d{1,18}", str(self.sample)) or int(str(self.sample)) == 0:
             raise InputError(f"--sample {str(self.sample)[:60]}: give a number of target documents such as 100000")

@@ -9,7 +9,7 @@ from typing import Any
 
 from gramshift.commands.classify.labelled import read_truth
 from gramshift.commands.classify.options import ClassifyOptions
-from gramshift.commands.outputs import as_option, same_file
+from gramshift.commands.outputs import same_file
 from gramshift.data.columns import Documents, Progress, check_column, check_ids, find_columns, read_documents
 from gramshift.data.readers import open_table
 from gramshift.data.tables import TableError
@@ -101,7 +101,7 @@ def read_inputs(
             if Path(options.truth).suffix and options.truth not in target.table.columns:
                 words = f"there is no such file, and {target.table.name} has no such column"
                 raise TableError(f"--truth {options.truth}: {words}; it has the columns {', '.join(target.table.columns[:20])}")
-            truth = target.column(check_column(target.table, options.truth, as_option("truth", options.truth)))
+            truth = target.column(check_column(target.table, options.truth, f"--truth {options.truth}"))
     texts, labels, ids, files = [], [], [], []
     for one in found:
         kept = [row for row, label in enumerate(one.labels) if label is not None]
@@ -135,15 +135,10 @@ def _read_unlabelled(options: ClassifyOptions, progress: Progress | None) -> lis
 
 def _read(name: str, options: ClassifyOptions, *, need_label: bool, progress: Progress | None) -> Documents:
     """Read all documents of a file."""
-    named: dict[str, Any] = {
-        "text": options.text,
-        "label": options.label if need_label else None,
-        "id": options.id,
-        "need_label": need_label,
-    }
-    opened: dict[str, Any] = {"format": options.format, "encoding": options.encoding, "naming": as_option}
-    with open_table(name, **opened) as table:
-        return read_documents(table, find_columns(table, **named), progress=progress)
+    label = options.label if need_label else None
+    with open_table(name, format=options.format, encoding=options.encoding) as table:
+        columns = find_columns(table, text=options.text, label=label, id=options.id, need_label=need_label)
+        return read_documents(table, columns, progress=progress)
 
 
 def _say_gaps(source: Documents, say: Say) -> None:

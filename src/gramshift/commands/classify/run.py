@@ -2,12 +2,15 @@
 
 import os
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gramshift.commands.classify.findings import describe_findings
-from gramshift.commands.classify.fitting import Fits, fit_all
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift.commands.classify.findings import Fits, describe_findings
 from gramshift.commands.classify.labelled import (
     Corrections,
     LabelColumns,
@@ -24,16 +27,35 @@ from gramshift.data.readers import format_of
 from gramshift.data.tables import Table, TableError
 from gramshift.data.writing import open_writer, output_style
 from gramshift.errors import InputError
-from gramshift.methods import METHODS
+from gramshift.learn.features import compact
+from gramshift.learn.labelling import Labelling
+from gramshift.learn.ridge import SingularKernelError
+from gramshift.learn.rounds import SOURCE
+from gramshift.methods import BEST, METHODS
+from gramshift.model.advice import Advice, Answers, choose_verdict, diagnose_answers, proportions_by_round, separability
+from gramshift.model.classifier import TransductiveClassifier, fit_on_gram
+from gramshift.model.data_problems import DOUBTFUL, Examined, Issues, find_issues
+from gramshift.model.describers import compare_plainly
+from gramshift.model.diagnosis import FEWEST, fell_back, find_void_rounds, first_round
+from gramshift.model.inputs import ListedCorpus
+from gramshift.model.labels import encode_labels
 from gramshift.model.settings import PLAIN, WORD_RANGE
+from gramshift.model.string_kernel import StringKernel
 from gramshift.report.contents import ReportContents, ShownAsItIs, SourceDocuments, TargetDocuments
 from gramshift.report.gather import MAX_EXPLAINED, gather_contents, list_issues
 from gramshift.report.page import LONGEST_VALUE, MOST_COLUMNS, MOST_SHOWN, render_page
 from gramshift.runtime.budget import Needs, Work, check_memory
 from gramshift.runtime.memory import memory_of
 from gramshift.runtime.replacing import Replacing
+from gramshift.runtime.resources import Runtime
 from gramshift.runtime.storage import is_url
 
+ADVICE = Advice(
+    without_class_prior="compare with --method plain, or add fewer pseudo-labels (--added)",
+    with_class_prior="compare with unadapted_label, or give the class proportions if you know them (--class-prior)",
+)
+MAX_CHANCE = 2.33  # standard deviations that one in a hundred exceeds
+OF_BASELINES = Advice(without_class_prior=f"compare with --method {BEST}")
 N_WORD_LENGTHS = 1 + WORD_RANGE[1] - WORD_RANGE[0]
 
 
@@ -149,7 +171,7 @@ def _corrections(options: ClassifyOptions, inputs: Inputs, say: Say) -> Correcti
     )
     if len(found.labels) == len(inputs.rows):
         raise TableError(f"{options.corrections} has a label for every target document; there is nothing left to find")
-    if found.new and options.class_prior not in (None, "source"):
+    if found.new and options.gives_class_prior:
         named = ", ".join(map(repr, map(str, found.new)))
         raise TableError(
             f"--class-prior is for the classes of the source, and {options.corrections} adds {named}; leave --class-prior out"
@@ -234,6 +256,172 @@ def describe(
         "needs": {"bytes": needs.n_bytes, "seconds": round(needs.seconds, 1)},
         "sentence": f"{n_source} source and {n_target}{of_all} target documents: {needs}",
     }
+
+
+def fit_all(inputs: Inputs, given: Corrections, options: ClassifyOptions, progress: Progress | None) -> Fits:
+    """Fit the method, and on the same n-grams what it is compared with and the method without corrections.
+
+    True labels of the target are not looked at here. Labels of documents drawn at random are a measurement for our own
+    methods; others learn from them as from corrections.
+    """
+    method, n_more = METHODS[options.method], len(inputs.more_texts)
+    drawn = given.random if method.is_own else set()
+    known = [None if one in drawn else given.labels.get(one) for one in inputs.target_ids]
+    first = len(inputs.labels)
+    random = {row: given.labels[one] for row, one in enumerate(inputs.target_ids, start=first) if one in drawn}
+    documents = ListedCorpus(inputs.texts + inputs.target_texts + inputs.more_texts)
+    texts = documents.corpus.texts
+    limits: dict[str, Any] = {"memory_limit": options.memory, "n_jobs": options.jobs}
+    kernel = StringKernel(options.kernel, ngram_range=options.ngram_range, **limits).parse()
+    runtime = Runtime(options.jobs, options.memory, progress=progress)
+    gram: NDArray[Any] | None = None
+    if kernel.kind != "presence" or (method.is_stage and options.method != PLAIN):  # a linear model needs none
+        gram = compact(kernel.compute(texts, runtime=runtime, normalize=False))
+
+    def fit(classifier: Any, known: list[Any], step: str | None = None, **more: Any) -> Any:
+        """Fit on the source and these labels of the target; ``step`` is the part of the run that progress shows."""
+        labels, running = inputs.labels + known + [None] * n_more, runtime if step is None else runtime.under(step)
+        if not isinstance(classifier, TransductiveClassifier):
+            running.report("training", 0, 1)
+            return classifier.fit(texts, labels)
+        is_best = classifier.preset == BEST
+        more |= {"n_unlabelled": n_more, "domains": inputs.domains(known) if is_best else None}
+        fit_on_gram(classifier, documents, labels, None if is_best else gram, running, **more)
+        return classifier
+
+    def make(**more: Any) -> Any:
+        return method.make(**options.given_parameters(inputs.labels) | limits | more) if method.is_own else method.make()
+
+    without: Any = None
+    lowered: list[str] = []
+    prior: dict[str, Any] = {}
+    if given.labels:
+        without = fit(make(), [None] * len(known), "before")
+        if method.is_best and not random and options.class_prior is None:
+            proportions, lowered = lower_wrong_classes(without, known)
+            prior = {"class_prior": proportions} if lowered else {}
+    classifier = fit(make(**prior), known, random=random)
+    n_checked = sum(label is not None for label in known)
+    before = [] if without is None else without.transduction_.tolist()
+    n_wrong = sum(label is not None and label != found for label, found in zip(known, before, strict=False))
+    if method.is_own:
+        expected = classifier._fit.expected
+        if 2 * n_wrong > n_checked and without._fit.expected is not None:
+            expected = min(expected, without._fit.expected, key=lambda one: one.value)  # checks that failed promise no more
+        n_corrected = len(given.labels) - len(random)
+        classifier._keep(replace(classifier._fit, origins=inputs.origins(), n_corrected=n_corrected, expected=expected))
+    reference: Any = None
+    unknown: list[str] = []
+    if method.is_best:
+        reference = TransductiveClassifier()
+        reference._keep(first_round(classifier._fit))
+    elif options.method != PLAIN:
+        try:
+            plain = METHODS[PLAIN].make(**options.given_to_plain() | limits)
+            reference = fit(plain, known, "reference", calibrate=False)
+        except SingularKernelError as error:  # labels do not need it
+            unknown = [f"The labels could not be compared with the {options.reference} ones: {error}."]
+    of_source = None
+    if options.tries_source_prior:
+        of_source = fit(make(class_prior=SOURCE), known, "reference", calibrate=False)
+    runtime.report("problems", 0, 1)
+    is_source = np.arange(len(texts)) < len(inputs.texts)
+    kernel = classifier._fit.model.similarities.kernels[0] if method.is_best else kernel  # with n-grams that are known
+    compared = gram if gram is not None else partial(compare_plainly, kernel, documents, runtime)
+    apart = separability(compared, is_source) if min(is_source.sum(), (~is_source).sum()) >= FEWEST else None
+    diagnostics, warnings = _diagnose(classifier, reference, inputs, options, apart, n_random=len(random))
+    if n_wrong and "verdict" in diagnostics:
+        verdict = _diagnose(without, None, inputs, options, None)[0].get("verdict")
+        diagnostics["verdict"] = choose_verdict(verdict, diagnostics["verdict"], n_checked, n_wrong)
+    return Fits(
+        classifier,
+        reference,
+        labels=_fill(known, classifier.transduction_),
+        reference_labels=None if reference is None else _fill(known, reference.transduction_),
+        uncorrected=None if without is None else before,
+        probabilities=_probabilities(classifier, known),
+        diagnostics=diagnostics,
+        warnings=lowered + warnings + unknown,
+        documents=documents,
+        issues=look_for_issues(classifier, inputs, known),
+        source_labels=None if of_source is None else _fill(known, of_source.transduction_),
+        n_random=len(random),
+    )
+
+
+def lower_wrong_classes(classifier: Any, known: list[Any]) -> tuple[dict[Any, float], list[str]]:
+    """Return the class proportions of a fit, lower for classes of which a person found too many labels wrong.
+
+    Of the labels that were checked, their mean confidence should be right. Where most of a class are wrong, and fewer right
+    than confidence and chance explain, its proportion is multiplied by the right ones over the expected ones.
+    """
+    prior = {label: one["used"] for label, one in (classifier.class_prior_ or {}).items()}
+    found, confidence = classifier.transduction_, classifier.transduction_proba_.max(axis=1)
+    checked = np.array([label is not None for label in known], bool)
+    lines = []
+    for label in prior:
+        rows = np.flatnonzero(checked & (found == label))
+        right, expected = sum(known[row] == label for row in rows), float(confidence[rows].sum())
+        spread = np.sqrt(np.sum(confidence[rows] * (1 - confidence[rows])))
+        if len(rows) and 2 * right < len(rows) and expected - right > MAX_CHANCE * spread:
+            lines.append(
+                f"{len(rows) - right} of {len(rows)} checked labels {label!r} were wrong, so that its proportion was lowered"
+            )
+            prior[label] *= (right + 1) / (expected + 1)
+    total = sum(prior.values())
+    return {label: share / total for label, share in prior.items()}, lines
+
+
+def look_for_issues(classifier: Any, inputs: Inputs, known: list[Any]) -> Issues:
+    """Problems in the data; labels that a person has just corrected are not doubted."""
+    if isinstance(classifier, TransductiveClassifier):
+        found = classifier.issues_
+    else:
+        texts, origins = inputs.texts + inputs.target_texts, inputs.origins()
+        classes, codes = encode_labels([*inputs.labels, *(label for label in known if label is not None)])
+        is_source = np.array([True] * len(inputs.labels) + [label is not None for label in known])
+        labelling = Labelling.of_source(is_source, codes, len(classes))
+        names = [" ".join(one) for one in origins]
+        found = find_issues(Examined(texts, labelling, classes.tolist(), range(len(texts)), names.__getitem__))
+    kept = [one for one in found if one.issue != DOUBTFUL or one.row < len(inputs.labels)]
+    return Issues(kept, found.label_quality)
+
+
+def _diagnose(
+    classifier: Any, reference: Any, inputs: Inputs, options: ClassifyOptions, apart: float | None, *, n_random: int = 0
+) -> tuple[dict[str, Any], list[str]]:
+    method = METHODS[options.method]
+    answers = Answers(
+        classes=list(map(str, classifier.classes_.tolist())),
+        labels=list(map(str, classifier.transduction_.tolist())),
+        source=list(map(str, inputs.labels)),
+        rounds=proportions_by_round(classifier.history_, len(classifier.transduction_)),
+        reference=None if reference is None else list(map(str, reference.transduction_.tolist())),
+        reference_name=options.reference,
+        expected=getattr(classifier, "expected_accuracy_", None),
+        class_prior=getattr(classifier, "class_prior_", None),
+        adapts=method.adapts,
+        sources=getattr(classifier, "sources_", None),
+        fell_back=method.is_own and fell_back(classifier._fit),
+        prior_is_known=method.is_best and (n_random > 0 or options.gives_class_prior),
+        n_random=n_random,
+        probabilities=getattr(classifier, "transduction_proba_", None),
+    )
+    found, warnings = diagnose_answers(answers, apart, ADVICE if method.is_own else OF_BASELINES)
+    return found, warnings + (find_void_rounds(classifier.history_, "--added") if method.is_own else [])
+
+
+def _fill(known: list[Any], found: NDArray[Any]) -> list[Any]:
+    rest = iter(found.tolist())
+    return [next(rest) if label is None else label for label in known]
+
+
+def _probabilities(classifier: Any, known: list[Any]) -> NDArray[np.float64]:
+    """The probabilities of all target documents; those that a person has labelled have 1 for what they are."""
+    gaps = np.array([label is None for label in known], bool)
+    result: NDArray[np.float64] = np.array([classifier.classes_ == label for label in known], float).reshape(len(known), -1)
+    result[gaps] = classifier.transduction_proba_
+    return result
 
 
 def _make_contents(

@@ -10,16 +10,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from gramshift.commands.classify.findings import describe_findings
-from gramshift.commands.classify.fitting import fit_all
 from gramshift.commands.classify.labelled import Corrections, label_columns
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Say, check_names, read_inputs
-from gramshift.commands.classify.run import check_columns_fit, describe, measure
+from gramshift.commands.classify.run import check_columns_fit, describe, fit_all, measure
 from gramshift.commands.label_files import MOST_ROWS, Found, LabelOptions, label_files, label_table
 from gramshift.commands.outputs import (
     STANDARD,
     FileJob,
-    as_option,
     check_outputs,
     expand_inputs,
     goes_into_folder,
@@ -127,7 +125,7 @@ def _draw(task: _Task, progress: Progress | None) -> tuple[Documents, int]:
     options = task.options
     reservoir = Reservoir(int(str(options.sample)), SEED)
     for name in task.files:
-        with open_table(name, format=options.format, encoding=options.encoding, naming=as_option) as table:
+        with open_table(name, format=options.format, encoding=options.encoding) as table:
             columns = find_columns(table, text=options.text)
             for part in table.parts(task.most_rows):
                 reservoir.add(texts_in(table, columns, part))
@@ -160,7 +158,7 @@ def _label_one(task: _Task, classifier: Any, progress: Progress | None) -> Found
         if options.save is not None:
             with written.open(options.save) as model:
                 classifier.save(model)
-        with open_table(task.files[0], format=options.format, encoding=options.encoding, naming=as_option) as table:
+        with open_table(task.files[0], format=options.format, encoding=options.encoding) as table:
             columns = find_columns(table, text=options.text)
             with open_output(output, written) as file:
                 return label_table(
