@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from gramshift.evaluate.experiment import Outcome
 from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.protocol import MULTI, PUBLISHED, PUBLISHED_RIVALS, SINGLE, Setting
-from gramshift.evaluate.resampling import Clustered, correct_by_holm, differs, interval_of
-from gramshift.evaluate.scoring import LEVEL, interval, mcnemar
+from gramshift.evaluate.scoring import LEVEL, Clustered, correct_by_holm, differs, interval, interval_of, mcnemar
 from gramshift.methods import BEST, METHODS
 from gramshift.runtime.schema import Array, Listed, Number, Record, Text
 
