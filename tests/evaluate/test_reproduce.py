@@ -21,7 +21,6 @@ from gramshift.evaluate.reproduce import reproduce
 from gramshift.evaluate.results import Parts, make_means, make_rows, make_tables, means, to_csv, to_markdown
 from gramshift.methods import METHODS, parse_methods
 from gramshift.model.settings import PRESETS
-from gramshift.report.plots import write_plots
 from naive_algorithm import transductive_kernel_algorithm
 from small_demo import load_demo
 
@@ -102,7 +101,7 @@ def test_true_labels_of_the_target_are_never_used(folder, tmp_path):
 
 
 @pytest.mark.slow
-def test_files_tables_and_plots(folder, tmp_path):
+def test_files_and_tables(folder, tmp_path):
     result = run(folder, tmp_path)
     assert len(result["rows"]) == 96
     rows = list(csv.DictReader(io.StringIO((tmp_path / "results.csv").read_text())))
@@ -121,15 +120,6 @@ def test_files_tables_and_plots(folder, tmp_path):
     assert "| DEK-B | BEK-D | BDK-E | BDE-K |" in table
     assert "84.9 /" in table
     assert "| SST | 76.3 /" in table
-    paths = write_plots(result, tmp_path, kernel="presence")
-    assert [path.name for path in paths] == ["accuracy.png", "stages.png", "confidence.png", "kernel.png"]
-    assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
-
-
-@pytest.mark.slow
-def test_plots_that_a_part_of_the_results_does_not_allow_are_left_out(folder, tmp_path):
-    result = run(folder, tmp_path, methods=["plain"], settings=parse_settings("D-B"), kernels=["spectrum"])
-    assert [path.name for path in write_plots(result, tmp_path, kernel="spectrum")] == ["accuracy.png", "kernel.png"]
 
 
 @pytest.mark.slow

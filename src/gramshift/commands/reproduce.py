@@ -67,8 +67,7 @@ def reproduce_tables(
         progress=progress,
         say=say,
     )
-    drawn = _draw(result, output, kinds[0], say) if plots and n_stages and not source_only else []
-    return result | {"files": [*FILES, *(path.name for path in drawn)]}
+    return result | {"files": list(FILES)}
 
 
 BENCHMARKS = ("paper", "amazon5")
@@ -137,18 +136,6 @@ def show_tables(rows: list[dict[str, Any]], means: list[dict[str, Any]], fields:
         console.print(shown)
     for note in (NOTE, *differences(rows)):
         console.print(note, highlight=False)
-
-
-def _draw(result: dict[str, Any], output: Path, kernel: str, say: Say) -> list[Path]:
-    try:
-        from gramshift.report.plots import write_plots  # matplotlib is an extra
-
-        return write_plots(result, output, kernel=kernel)
-    except ModuleNotFoundError as error:
-        if error.name != "matplotlib":
-            raise
-        say("no plots: they need matplotlib, pip install 'gramshift[plot]'")
-        return []
 
 
 def _needs(settings: list[Setting], methods: list[str]) -> str:

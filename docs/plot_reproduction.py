@@ -1,5 +1,10 @@
-"""Plots of a reproduction: each takes what ``reproduce`` returns and gives a figure. They need matplotlib, an extra."""
+"""Draw the pictures of docs/reproducing.md: each function takes what ``reproduce`` returns and gives a figure.
 
+python -m docs.plot_reproduction DATA
+"""
+
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -8,31 +13,18 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from gramshift.evaluate.experiment import PAPER
-from gramshift.evaluate.protocol import MULTI, SINGLE
+from gramshift.evaluate.protocol import GROUPS, MULTI, SINGLE
+from gramshift.evaluate.reproduce import reproduce
 from gramshift.learn.features import GramFeatures
 from gramshift.methods import STAGES
 from gramshift.model.string_kernel import StringKernel
-from gramshift.runtime.replacing import replaced_file
 
+IMAGES = Path(__file__).parent / "images"
+KERNEL = "presence"
 COLOURS = {"plain": "#8a8a8a", "adapted": "#4393c3", "tkc": "#b2182b"}
 PER_GROUP = 240  # documents of each domain and class in the heat map
 POOLED = 8  # documents that make one cell of it
 Result = dict[str, Any]
-
-
-def write_plots(result: Result, output: Path, *, kernel: str) -> list[Path]:
-    """Write all plots that the results allow, as PNG."""
-    makers = {"accuracy": plot_accuracy, "stages": plot_stages, "confidence": plot_confidence, "kernel": plot_kernel}
-    paths = []
-    for name, make in makers.items():
-        figure, path = make(result, kernel), output / f"{name}.png"
-        if figure is None:
-            path.unlink(missing_ok=True)  # of an earlier run, whose results are gone
-            continue
-        with replaced_file(path, follow=False) as file:
-            figure.savefig(file, format="png", dpi=150, metadata={"Software": None})
-        paths.append(path)
-    return paths
 
 
 def plot_accuracy(result: Result, kernel: str) -> Any:
@@ -185,3 +177,16 @@ def plot_kernel(result: Result, kernel: str) -> Any:
     axis.set_title(f"Adapted {kernel} kernel, centred\n{PER_GROUP} documents of each domain and class")
     figure.colorbar(image, label=f"correlation (%), mean of {POOLED} x {POOLED} documents")
     return figure
+
+
+def main(data: str) -> None:
+    """Run the paper's experiments with one kernel, and draw all pictures."""
+    with tempfile.TemporaryDirectory() as folder:
+        result = reproduce(Path(data), Path(folder), settings=GROUPS["all"], methods=STAGES, kernels=[KERNEL])
+    makers = {"accuracy": plot_accuracy, "stages": plot_stages, "confidence": plot_confidence, "kernel": plot_kernel}
+    for name, make in makers.items():
+        make(result, KERNEL).savefig(IMAGES / f"reproduction-{name}.png", dpi=150, metadata={"Software": None})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
