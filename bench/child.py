@@ -120,8 +120,9 @@ def settings(texts: list[str]) -> dict[str, float]:
     import numpy as np
 
     import gramshift
-    from gramshift.evaluate.experiment import Documents, run_settings
     from gramshift.evaluate.protocol import GROUPS
+    from gramshift.evaluate.reproduce import run_settings
+    from gramshift.evaluate.results import Documents
 
     codes, watch = (np.arange(len(texts)) * 8 // len(texts) + 1) % 2, Watch()
     with watch:

@@ -76,8 +76,9 @@ def rows(n: int, letters: str) -> Any:
 def compare(texts: Texts, codes: Any, name: str, theirs: dict[str, Floats]) -> dict[str, Any]:
     """Raise an error if our scores of that setting are not the rival's."""
     import gramshift as gs
-    from gramshift.evaluate.experiment import Documents, run_settings
     from gramshift.evaluate.protocol import parse_settings
+    from gramshift.evaluate.reproduce import run_settings
+    from gramshift.evaluate.results import Documents
 
     gram = gs.StringKernel(ngram_range=NGRAM_RANGE).gram(texts)
     (outcomes,) = run_settings(gram, Documents("BDEK", codes), parse_settings(name), list(theirs))

@@ -3,6 +3,7 @@
 Other names that users type stand beside them, as --help needs them without waiting; a test compares them with what they name.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -187,15 +188,20 @@ RIVALS = [name for name in METHODS if name not in OWN]
 
 def parse_methods(value: str) -> list[str]:
     """Read methods: "own", "baselines", "all", or names such as "tkc,sfa"; each once, in the order of the table."""
-    groups = {"own": STAGES, "baselines": RIVALS, "all": list(METHODS)}
-    chosen: set[str] = set()
-    for name in filter(None, (part.strip().lower() for part in value.split(","))):
-        if name not in groups and name not in METHODS:
-            raise InputError(f"method {name!r} is not known; there are {', '.join([*groups, *METHODS])}")
-        chosen |= set(groups.get(name, [name]))
-    if not chosen:
-        raise InputError(f"no method is named; there are {', '.join([*groups, *METHODS])}")
-    return [name for name in METHODS if name in chosen]
+    return parse_names("method", value, METHODS, {"own": STAGES, "baselines": RIVALS, "all": list(METHODS)})
+
+
+def parse_names(what: str, value: str, known: Iterable[str], groups: Mapping[str, Sequence[str]] | None = None) -> list[str]:
+    """Read names and names of groups, between commas and in any case; return each once, in the order of the known names."""
+    names, groups = list(known), groups or {}
+    meant = {name.lower(): [name] for name in names} | dict(groups)
+    given = [part.strip() for part in value.split(",") if part.strip()]
+    unknown = [name for name in given if name.lower() not in meant]
+    if unknown or not given:
+        fault = f"{what} {unknown[0]!r} is not known" if unknown else f"no {what} is named"
+        raise InputError(f"{fault}; there are {', '.join([*groups, *names])}")
+    chosen = {name for part in given for name in meant[part.lower()]}
+    return [name for name in names if name in chosen]
 
 
 def check_preset(name: str) -> None:

@@ -3,14 +3,13 @@
 import json
 import os
 
-import numpy as np
 import pytest
 
 from gramshift.commands.info import describe_model
 from gramshift.errors import InputError
 from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.protocol import SINGLE
-from gramshift.evaluate.results import Parts
+from gramshift.evaluate.reproduce import Parts
 
 
 def test_models_are_regular_files(tmp_path):
@@ -41,27 +40,15 @@ def test_kept_results_behind_a_pipe_or_a_link_are_found_again(tmp_path):
 
 @pytest.mark.parametrize(
     "change",
-    [
-        {"scores": [0.5]},
-        {"scores": [0.5, float("nan"), 1]},
-        {"added": [3]},
-        {"added": [-1]},
-        {"added": [10**30]},
-        {"seconds": None},
-        {"method": 1},
-        {"more": 1},
-    ],
+    [{"scores": [0.5]}, {"scores": [0.5, float("nan"), 1]}, {"scores": [0.5, 10**400, 1]}, {"seconds": None}, {"more": 1}],
 )
 def test_outcomes_that_cannot_be_are_found_again(tmp_path, change):
-    setting = SINGLE[0]
-    parts = Parts(tmp_path, {"fields": "text"}, dict.fromkeys(setting.letters, "x"), dict.fromkeys(setting.letters, 3))
-    right = {"method": "plain", "scores": [0.5, -1.0, 2.0], "added": [1], "seconds": 1.0}
-    kept, name = Kept(tmp_path), f"text-presence-{setting.name}"
-    key = {"fields": "text", "data": dict.fromkeys(setting.letters, "x")}
-    kept.save(name, key, [right])
-    (found,) = parts.load("presence", setting, ["plain"])
-    assert (found.scores.tolist(), found.added.tolist()) == (right["scores"], [1])
-    assert found.added.dtype == np.intp
-    kept.save(name, key, [right | change])
+    cell = SINGLE[0], "presence", "plain"
+    key, data = {"fields": "text", "source_only": False}, dict.fromkeys(SINGLE[0].letters, "x")
+    parts, right = Parts(tmp_path, key, data, 3), {"scores": [0.5, -1.0, 2.0], "seconds": 1.0}
+    kept, name = Kept(tmp_path), f"text-presence-{SINGLE[0].name}-plain"
+    kept.save(name, key | {"data": data}, right)
+    assert parts.load(cell).scores.tolist() == right["scores"]
+    kept.save(name, key | {"data": data}, right | change)
     assert json.loads((tmp_path / f"{name}.json").read_text())["body"]["result"] is not None
-    assert parts.load("presence", setting, ["plain"]) is None
+    assert parts.load(cell) is None

@@ -14,10 +14,18 @@ import gramshift as gs
 from conftest import examples
 from gramshift.evaluate.cases import Answers, Case, Corpus, Domain, answer, draw_half, every_pair, make_cases
 from gramshift.evaluate.comparison import Comparison, Plan
-from gramshift.evaluate.comparison_files import answers_to_csv, settings_of, to_csv, to_json, to_markdown, write_comparison
+from gramshift.evaluate.comparison_files import (
+    answers_to_csv,
+    plot_lines,
+    settings_of,
+    to_csv,
+    to_json,
+    to_markdown,
+    write_comparison,
+    write_plot,
+)
 from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.scoring import brier, by_class, calibration_error
-from gramshift.report.comparison_plot import write_plot
 from small_demo import load_demo
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
@@ -162,7 +170,7 @@ def test_kept_results_that_do_not_fit_are_found_again(tmp_path, result):
 
 
 def test_files(domains, tmp_path):
-    names = [*write_comparison(domains, tmp_path / "new"), write_plot(domains, tmp_path / "new")]
+    names = [*write_comparison(domains, tmp_path / "new"), write_plot(plot_lines(domains), tmp_path / "new")]
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == sorted(names)
     told = json.loads((tmp_path / "new" / "comparison.json").read_text())
     assert told == json.loads(json.dumps(to_json(domains)))

@@ -15,13 +15,11 @@ import pytest
 import gramshift as gs
 from gramshift.commands.reproduce import show_tables
 from gramshift.data import reviews as sentiment
-from gramshift.evaluate.experiment import PAPER, Documents, Outcome, run_on_texts, run_settings
 from gramshift.evaluate.protocol import SINGLE, Setting, parse_settings
-from gramshift.evaluate.reproduce import reproduce
-from gramshift.evaluate.results import Parts, make_means, make_rows, make_tables, means, to_csv, to_markdown
+from gramshift.evaluate.reproduce import PAPER, Parts, reproduce, run_on_texts, run_settings
+from gramshift.evaluate.results import Documents, Outcome, make_means, make_rows, make_tables, to_markdown
 from gramshift.methods import METHODS, parse_methods
 from gramshift.model.settings import PRESETS
-from gramshift.report.plots import write_plots
 from naive_algorithm import transductive_kernel_algorithm
 from small_demo import load_demo
 
@@ -56,16 +54,16 @@ def run(folder, output, **options):
 
 def test_scores_are_those_of_the_algorithm_line_by_line(folder, tmp_path):
     result = run(folder, tmp_path, settings=parse_settings("D-B,DEK-B"), kernels=["presence"])
-    documents, codes, texts = result["documents"], result["codes"], result["texts"]
-    for name, by_kernel in result["outcomes"].items():
-        source, target = (documents.rows(part) for part in name.split("-"))
+    documents, codes, texts = result["documents"], result["documents"].codes, result["texts"]
+    for setting in parse_settings("D-B,DEK-B"):
+        source, target = documents.rows(setting.source), documents.rows(setting.target)
         order = np.concatenate([source, target])
         gram = gs.StringKernel().gram([texts[i] for i in order])
         for method, n_rounds in (("adapted", 1), ("tkc", 2)):
-            found = next(one for one in by_kernel["presence"] if one.method == method)
+            found = result["outcomes"][setting, "presence", method]
             _, scores = transductive_kernel_algorithm(gram.tolist(), codes[source].tolist(), 2, 10, 1e-5, n_rounds)
             np.testing.assert_allclose(found.scores, np.array(scores)[:, 1], rtol=0, atol=1e-6)
-        plain = next(one for one in by_kernel["presence"] if one.method == "plain")
+        plain = result["outcomes"][setting, "presence", "plain"]
         clf = gs.TransductiveClassifier(preset="paper", adapt=False, n_rounds=1)
         clf.fit([texts[i] for i in source], codes[source], target=[texts[i] for i in target])
         np.testing.assert_allclose(plain.scores, clf.transduction_score_[:, 1], rtol=0, atol=1e-7)
@@ -75,17 +73,17 @@ def test_one_setting_has_the_bits_of_the_classifier_that_users_call(folder, tmp_
     """By itself; with all settings, which share products in single precision, to what the solver leaves of a residual."""
     result = run(folder, tmp_path, settings=parse_settings("B-K"), kernels=["presence"])
     whole = run(folder, tmp_path / "whole", settings=parse_settings("all"), kernels=["presence"])
-    documents, codes, texts = result["documents"], result["codes"], result["texts"]
+    documents, codes, texts = result["documents"], result["documents"].codes, result["texts"]
     source, target = ([texts[i] for i in documents.rows(letter)] for letter in "BK")
     for name, options in (("tkc", {}), ("adapted", {"n_rounds": 1}), ("plain", {"n_rounds": 1, "adapt": False})):
         clf = gs.TransductiveClassifier(preset="paper", n_added=10, **options)
         clf.fit(source, codes[documents.rows("B")], target=target)
-        (found,) = (one.scores for one in result["outcomes"]["B-K"]["presence"] if one.method == name)
+        found = result["outcomes"][Setting("B", "K"), "presence", name].scores
         if name == "plain":  # users get it without a gram, step by step
             np.testing.assert_allclose(found, clf.transduction_score_[:, 1], rtol=0, atol=1e-6)
         else:
             assert found.tobytes() == clf.transduction_score_[:, 1].tobytes()
-        (shared,) = (one.scores for one in whole["outcomes"]["B-K"]["presence"] if one.method == name)
+        shared = whole["outcomes"][Setting("B", "K"), "presence", name].scores
         np.testing.assert_allclose(shared, found, rtol=0, atol=1e-8)
 
 
@@ -102,7 +100,7 @@ def test_true_labels_of_the_target_are_never_used(folder, tmp_path):
 
 
 @pytest.mark.slow
-def test_files_tables_and_plots(folder, tmp_path):
+def test_files_and_tables(folder, tmp_path):
     result = run(folder, tmp_path)
     assert len(result["rows"]) == 96
     rows = list(csv.DictReader(io.StringIO((tmp_path / "results.csv").read_text())))
@@ -121,15 +119,6 @@ def test_files_tables_and_plots(folder, tmp_path):
     assert "| DEK-B | BEK-D | BDK-E | BDE-K |" in table
     assert "84.9 /" in table
     assert "| SST | 76.3 /" in table
-    paths = write_plots(result, tmp_path, kernel="presence")
-    assert [path.name for path in paths] == ["accuracy.png", "stages.png", "confidence.png", "kernel.png"]
-    assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
-
-
-@pytest.mark.slow
-def test_plots_that_a_part_of_the_results_does_not_allow_are_left_out(folder, tmp_path):
-    result = run(folder, tmp_path, methods=["plain"], settings=parse_settings("D-B"), kernels=["spectrum"])
-    assert [path.name for path in write_plots(result, tmp_path, kernel="spectrum")] == ["accuracy.png", "kernel.png"]
 
 
 @pytest.mark.slow
@@ -145,29 +134,22 @@ def test_the_same_command_gives_the_same_bytes_and_resuming_too(folder, tmp_path
     done = []
     run(folder, tmp_path / "b", resume=True, progress=lambda *step: done.append(step))
     assert (tmp_path / "a" / "results.csv").read_bytes() == (tmp_path / "b" / "results.csv").read_bytes()
-    assert len([step for step in done if step[0] == "settings"]) == 17  # half of 32, and the damaged one
+    assert [step for step in done if step[0] == "methods"][-1][1:] == (96, 96)
 
 
 def test_parts_of_other_data_or_another_version_are_not_taken(tmp_path):
-    setting = Setting("D", "B")
-    outcome = Outcome(setting, "plain", np.array([0.5, -0.25]), np.array([], np.intp), 1.0)
-    key, data = {"fields": "text", "version": "1"}, {"B": "b", "D": "d", "E": "e"}
-    Parts(tmp_path, key, data).save("presence", setting, [outcome])
-    found = Parts(tmp_path, key, data | {"E": "other"}).load("presence", setting, ["plain"])
-    assert found is not None
-    assert found[0].scores.tolist() == [0.5, -0.25]
-    assert Parts(tmp_path, key, data | {"B": "other"}).load("presence", setting, ["plain"]) is None
-    assert Parts(tmp_path, key | {"version": "2"}, data).load("presence", setting, ["plain"]) is None
-    assert Parts(tmp_path, key, data).load("presence", setting, ["plain", "tkc"]) is None
+    cell = Setting("D", "B"), "presence", "plain"
+    key, data = {"fields": "text", "version": "1", "source_only": False}, {"B": "b", "D": "d", "E": "e"}
+    Parts(tmp_path, key, data, 2).save(cell, Outcome(cell[0], cell[2], np.array([0.5, -0.25]), 1.0))
+    assert Parts(tmp_path, key, data | {"E": "other"}, 2).load(cell).scores.tolist() == [0.5, -0.25]
+    assert Parts(tmp_path, key, data | {"B": "other"}, 2).load(cell) is None
+    assert Parts(tmp_path, key | {"version": "2"}, data, 2).load(cell) is None
+    assert Parts(tmp_path, key | {"source_only": True}, data, 2).load(cell) is None
+    assert Parts(tmp_path, key, data, 2).load((*cell[:2], "tkc")) is None
+    assert Parts(tmp_path, key, data, 3).load(cell) is None
     (path,) = tmp_path.iterdir()
-    whole = path.read_text()
-    path.write_text(whole.replace("-0.25", "0.25"))
-    assert Parts(tmp_path, key, data).load("presence", setting, ["plain"]) is None
-    path.write_text(whole)
-    Parts(tmp_path, key, data).save("presence", setting, [replace(outcome, method="tkc")])
-    found = Parts(tmp_path, key, data).load("presence", setting, ["tkc", "plain"])
-    assert found is not None
-    assert [one.method for one in found] == ["tkc", "plain"]
+    path.write_text(path.read_text().replace("-0.25", "0.25"))
+    assert Parts(tmp_path, key, data, 2).load(cell) is None
 
 
 def test_the_order_in_which_methods_are_named_does_not_matter(folder, tmp_path):
@@ -189,9 +171,9 @@ def test_rivals_run_resume_and_stand_in_the_tables(folder, tmp_path):
     ]  # fmt: skip
     documents, texts = result["documents"], result["texts"]
     source, target = documents.rows("E"), documents.rows("B")
-    for one in result["outcomes"]["E-B"][None]:
-        clf = METHODS[one.method].make()
-        clf.fit([texts[i] for i in source], result["codes"][source], target=[texts[i] for i in target])
+    for name in names[1:]:
+        one, clf = result["outcomes"][Setting("E", "B"), None, name], METHODS[name].make()
+        clf.fit([texts[i] for i in source], documents.codes[source], target=[texts[i] for i in target])
         np.testing.assert_allclose(one.scores, clf.transduction_score_[:, 1], atol=1e-6)
     row = next(row for row in result["rows"] if row["setting"] == "D-B" and row["method"] == "sfa")
     assert row["published"] == 79.8
@@ -210,7 +192,7 @@ def test_rivals_run_resume_and_stand_in_the_tables(folder, tmp_path):
         resume=True,
         progress=lambda *step: done.append(step),
     )
-    assert [step[1:] for step in done if step[0] == "others"] == [(7, 8), (8, 8)]  # kda alone was missing
+    assert [step[1:] for step in done if step[0] == "methods"] == [(9, 10), (10, 10)]  # kda alone was missing
     kept = [row for row in again["rows"] if row["method"] != "kda"]
     assert [row["correct"] for row in kept] == [row["correct"] for row in result["rows"]]
 
@@ -228,9 +210,9 @@ def test_each_method_without_adaptation(folder, tmp_path):
         "kda": gs.baselines.KernelDiscriminant(),
         "sfa": gs.baselines.SFA(adapt=False),
     }
-    for one in [*result["outcomes"]["D-B"]["presence"], *result["outcomes"]["D-B"][None]]:
+    for one in result["outcomes"].values():
         clf = expected[one.method]
-        clf.fit([texts[i] for i in source], result["codes"][source], target=[texts[i] for i in target])
+        clf.fit([texts[i] for i in source], documents.codes[source], target=[texts[i] for i in target])
         np.testing.assert_allclose(one.scores, clf.transduction_score_[:, 1], atol=1e-6)
     table = (tmp_path / "tables.md").read_text()
     assert "| SFA, source only | - /" in table
@@ -272,8 +254,10 @@ def test_best_stands_beside_the_papers_methods(folder, tmp_path):
     documents, texts = result["documents"], result["texts"]
     source, target = documents.rows("D"), documents.rows("B")
     clf = gs.TransductiveClassifier(preset="best")
-    clf.fit([texts[i] for i in source], result["codes"][source], target=gs.Target([texts[i] for i in target]))
-    np.testing.assert_allclose(result["outcomes"]["D-B"][None][0].scores, clf.transduction_score_[:, 1], atol=1e-9)
+    clf.fit([texts[i] for i in source], documents.codes[source], target=gs.Target([texts[i] for i in target]))
+    np.testing.assert_allclose(
+        result["outcomes"][Setting("D", "B"), None, "best"].scores, clf.transduction_score_[:, 1], atol=1e-9
+    )
     lines = [line.split("|")[1].strip() for line in (tmp_path / "tables.md").read_text().splitlines() if line.startswith("| ")]
     assert lines[4:10] == ["plain 0/1", "plain ∩", "tkc 0/1", "tkc ∩", "best", "tf-idf + logistic regression"]
     done = []
@@ -301,17 +285,19 @@ def test_a_method_that_lacks_a_package_says_what_to_install(folder, tmp_path, mo
         run(folder, tmp_path, methods=["tkc", "sst"])
 
 
-def make_outcome(method, n_right, n=100):
-    scores = np.where(np.arange(n) < n_right, 1.0, -1.0)  # all are positive in truth
-    return Outcome(Setting("D", "B"), method, scores, np.array([], np.intp), 0.5)
-
-
-def test_rows_stars_and_means():
+def make_outcomes(n_right, n=100):
+    """Return outcomes that have so many documents right, all of which are positive, and their documents."""
+    setting = Setting("D", "B")
     outcomes = {
-        "presence": [make_outcome("plain", 60), make_outcome("tkc", 80)],
-        "intersection": [make_outcome("plain", 62), make_outcome("tkc", 40)],
+        (setting, kernel, method): Outcome(setting, method, np.where(np.arange(n) < count, 1.0, -1.0), 0.5)
+        for (kernel, method), count in n_right.items()
     }
-    rows = make_rows(outcomes, np.ones(100, np.intp), fields="text")
+    return outcomes, Documents("BD", np.ones(2 * n, np.intp))
+
+
+def test_rows_stars_and_tables(capsys):
+    n_right = {("presence", "plain"): 60, ("presence", "tkc"): 80, ("intersection", "plain"): 62, ("intersection", "tkc"): 40}
+    rows = make_rows(*make_outcomes(n_right), fields="text")
     by = {(row["method"], row["kernel"]): row for row in rows}
     assert by["plain", "intersection"]["p_value"] is None  # the better plain kernel, which the others are tested against
     assert by["plain", "presence"]["p_value"] == 0.5
@@ -320,16 +306,10 @@ def test_rows_stars_and_means():
     assert not by["tkc", "intersection"]["significant"]  # significantly worse
     assert by["tkc", "intersection"]["p_value"] < 0.01
     assert by["tkc", "presence"]["published"] == 84.9
-    assert means(rows, ["D-B"])["tkc", "presence"] == (80.0, 84.9)
-    assert means(rows, ["D-B", "E-B"]) == {}
-    assert "seconds" not in to_csv(rows).splitlines()[0]
-    page = to_markdown(make_tables(rows, fields="text"))
+    page = to_markdown(make_tables(rows, [], "text"))
     assert "84.9 / **80.0**\\* (-4.9)" in page
-
-
-def test_tables_in_a_terminal(capsys):
-    rows = make_rows({"presence": [make_outcome("plain", 60), make_outcome("tkc", 80)]}, np.ones(100, np.intp), fields="text")
-    show_tables(rows, [], "text")
+    assert "Means" not in page
+    show_tables({"rows": rows, "means": []}, "text")
     shown = capsys.readouterr().out
     assert "84.9 / 80.0* (-4.9)" in shown
     assert "TR-TrAdaBoost" in shown
@@ -370,7 +350,7 @@ written = []
 def interrupt(event, arguments):
     if event == "os.rename" and os.path.basename(os.path.dirname(str(arguments[1]))) == "parts":
         written.append(arguments[1])
-        if len(written) == 2:  # the first is in its place, the second is not yet
+        if len(written) == 4:  # the results of the first setting are in their places, the next is not yet
             os.kill(os.getpid(), signal.SIGINT)
 sys.addaudithook(interrupt)
 from gramshift.commands.main import main
@@ -387,12 +367,12 @@ def test_ctrl_c_keeps_what_is_finished(data_folder, tmp_path, monkeypatch):
     assert "interrupted; finished settings are kept, continue with --continue" in stopped.stderr
     assert "Traceback" not in stopped.stderr
     assert not (tmp_path / "results.csv").exists()
-    (kept,) = tmp_path.glob("parts/*.json")
-    before = kept.read_bytes(), kept.stat().st_mtime_ns
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("parts/*.json")}
+    assert len(before) == 3
     assert command(*arguments, "--continue", "--no-plots").returncode == 0
     assert (tmp_path / "results.csv").exists()
-    assert (kept.read_bytes(), kept.stat().st_mtime_ns) == before, "it was computed again"
-    assert len(list(tmp_path.glob("parts/*.json"))) == 2
+    assert {path: path.stat().st_mtime_ns for path in before} == before, "they were computed again"
+    assert len(list(tmp_path.glob("parts/*.json"))) == 6
 
 
 def test_one_setting_of_the_real_data(data_folder, tmp_path, monkeypatch):
@@ -413,14 +393,13 @@ def test_one_setting_of_the_real_data(data_folder, tmp_path, monkeypatch):
 def test_means_have_intervals_that_know_of_shared_targets():
     """Three settings with the same answers to one target are one piece of evidence; tests are corrected for their number."""
     generator = np.random.default_rng(0)
-    codes = {letter: generator.integers(0, 2, 100).astype(np.intp) for letter in "BDEK"}
-    outcomes = {}
+    documents, outcomes = Documents("BDEK", generator.integers(0, 2, 400).astype(np.intp)), {}
     for setting in SINGLE:
-        truth = 2.0 * codes[setting.target] - 1
-        scores = {"tkc": truth * np.where(np.arange(100) < 80, 1, -1), "plain": truth * np.where(np.arange(100) < 60, 1, -1)}
-        several = [Outcome(setting, name, one, np.array([], np.intp), 0.5) for name, one in scores.items()]
-        outcomes[setting.name] = {"presence": several}
-    tkc, plain = make_means(outcomes, codes)
+        truth = 2.0 * documents.truth(setting.target) - 1
+        for name, n_right in (("tkc", 80), ("plain", 60)):
+            scores = truth * np.where(np.arange(100) < n_right, 1, -1)
+            outcomes[setting, "presence", name] = Outcome(setting, name, scores, 0.5)
+    tkc, plain = make_means(outcomes, documents)
     assert (tkc["accuracy"], plain["accuracy"]) == pytest.approx((80, 60))
     assert plain["against"] == "tkc presence"
     assert plain["difference"][0] == pytest.approx(-20, abs=0.5)
@@ -428,4 +407,4 @@ def test_means_have_intervals_that_know_of_shared_targets():
     assert tkc["p_value"] is None
     wide = (tkc["high"] - tkc["low"]) / 2
     assert wide == pytest.approx(1.96 * 100 * np.sqrt(0.8 * 0.2 / 400), rel=0.1)  # of 400 documents, not of 1200
-    assert make_means({"D-B": outcomes["D-B"]}, codes) == []
+    assert make_means({cell: one for cell, one in outcomes.items() if cell[0].name == "D-B"}, documents) == []

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import examples
-from gramshift.evaluate.resampling import Clustered, correct_by_holm, differs, interval_of
+from gramshift.evaluate.scoring import Clustered, correct_by_holm, differs, interval_of
 
 
 def naive_holm(p_values):

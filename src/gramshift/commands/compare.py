@@ -16,7 +16,7 @@ from gramshift.data.readers import open_table
 from gramshift.data.tables import TableError
 from gramshift.errors import InputError
 from gramshift.evaluate.comparison import Comparison, plan_comparison
-from gramshift.evaluate.comparison_files import notes_of, table_of, to_json, write_comparison
+from gramshift.evaluate.comparison_files import PlotLine, notes_of, plot_lines, table_of, to_json, write_comparison, write_plot
 from gramshift.evaluate.kept import LARGEST, Kept
 from gramshift.methods import parse_methods
 from gramshift.runtime.door import read_json
@@ -88,7 +88,7 @@ def compare_files(
     if not resume:
         kept.clear()
     comparison = plan.run(kept=kept, n_jobs=jobs, progress=progress)
-    files = write_all(comparison, output, say, plot=plot)
+    files = write_comparison(comparison, output) + (draw(plot_lines(comparison), output, say) if plot else [])
     return comparison, to_json(comparison) | {"files": files}
 
 
@@ -154,32 +154,38 @@ def _check_results(output: Path, compared: dict[str, Any], kept: Kept, *, resume
         raise FileExistsError(f"{output} has results of a comparison that was stopped; --continue resumes it, {advice}")
 
 
-def write_all(comparison: Comparison, output: Path, say: Say, *, plot: bool) -> list[str]:
-    """Write the files of a comparison, and its picture if matplotlib is there."""
-    files = write_comparison(comparison, output)
-    if not plot:
-        return files
+def draw(lines: list[PlotLine], output: Path, say: Say) -> list[str]:
+    """Draw the picture if matplotlib is there, and return the names of files."""
     try:
-        from gramshift.report.comparison_plot import write_plot  # matplotlib is an extra
-
-        return [*files, write_plot(comparison, output)]
+        return [write_plot(lines, output)]
     except ModuleNotFoundError as error:
         if error.name != "matplotlib":
             raise
         say("no plot: it needs matplotlib, pip install 'gramshift[plot]'")
-        return files
+        return []
 
 
 def show_comparison(found: Comparison) -> None:
     """Print the table and what its columns mean."""
-    console = Console(width=None if is_terminal(sys.stdout) else 160)
     heading, lines = table_of(found)
-    shown = Shown()
+    show_table(heading, [[visible(cell) for cell in line] for line in lines], bold=found.methods.index(found.reference))
+    for note in notes_of(found):
+        make_console().print(visible(note), highlight=False, markup=False)
+
+
+def make_console() -> Console:
+    """Return a console as wide as the terminal, or wide enough for tables."""
+    return Console(width=None if is_terminal(sys.stdout) else 160)
+
+
+def show_table(
+    heading: list[str], lines: list[list[str]], *, title: str | None = None, bold: int | None = None, markup: bool = False
+) -> None:
+    """Print a table on the terminal; the line ``bold`` stands out, and cells may have ``markup``."""
+    shown = Shown(title=title, title_justify="left")
     for place, name in enumerate(heading):
         shown.add_column(Text(visible(name)), justify="right" if place else "left", no_wrap=place > 0)
-    for method, line in zip(found.methods, lines, strict=True):
-        bold = "bold" if method == found.reference else ""
-        shown.add_row(*(Text(visible(cell)) for cell in line), style=bold)
-    console.print(shown)
-    for note in notes_of(found):
-        console.print(visible(note), highlight=False, markup=False)
+    for place, line in enumerate(lines):
+        cells = (Text.from_markup(cell) if markup else Text(cell) for cell in line)
+        shown.add_row(*cells, style="bold" if place == bold else "")
+    make_console().print(shown)

@@ -79,7 +79,7 @@ def reproduce_command(
     benchmark: Annotated[
         str, typer.Option(help="Benchmark to run: paper, or amazon5 (20 pairs of five domains, Li and others, AAAI 2018).")
     ] = "paper",
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for results, tables and plots.")] = Path("results"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for results, tables and plot.")] = Path("results"),
     settings: Annotated[str, typer.Option(help="Settings to run: all, single, multi, or names such as D-B,DEK-B.")] = "all",
     methods: Annotated[str, typer.Option(help=METHODS_HELP)] = "own",
     kernels: Annotated[
@@ -91,7 +91,7 @@ def reproduce_command(
     ] = "paper",
     source_only: Annotated[bool, typer.Option("--source-only", help=SOURCE_ONLY_HELP)] = False,
     resume: Annotated[bool, typer.Option("--continue", help=CONTINUE_HELP)] = False,
-    plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw the plots (needs matplotlib).")] = True,
+    plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw the plot (needs matplotlib).")] = True,
     jobs: Annotated[int, typer.Option(help=f"{JOBS_HELP}; -1 for all cores.")] = -1,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON instead of tables.")] = False,
 ) -> None:
@@ -100,7 +100,8 @@ def reproduce_command(
     Example: `gramshift reproduce --data sorted_data_acl --output results`
     """
     given = {name: value for name, value in locals().items() if name not in ("as_json", "benchmark", *OF_PAPER)}
-    from gramshift.commands.reproduce import check_benchmark, reproduce_amazon5, reproduce_tables, show_lines, show_tables
+    from gramshift.commands.compare import show_table
+    from gramshift.commands.reproduce import check_benchmark, reproduce_amazon5, reproduce_tables, show_tables
 
     check_benchmark(benchmark, kernels=kernels, fields=fields)
     with progress_bar() as progress:
@@ -112,9 +113,9 @@ def reproduce_command(
     if as_json:
         print_json(result["rows"])
     elif benchmark == AMAZON5:
-        show_lines(*table)
+        show_table(*table)
     else:
-        show_tables(result["rows"], result["means"], fields)
+        show_tables(result, fields)
     took = "" if benchmark == AMAZON5 else f" in {result['seconds']:.1f} s"
     say(f"{len(result['rows'])} results{took}; {output} has {', '.join(result['files'])}")
 

@@ -1,26 +1,20 @@
 """``gramshift reproduce``: the paper's tables, with our figures beside the published ones."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
-from gramshift.commands.compare import PARTS, check_folder, write_all
-from gramshift.data.reviews import find_folder
+from gramshift.commands.compare import PARTS, check_folder, draw, make_console, show_table
+from gramshift.data.reviews import FIELDS, find_folder
 from gramshift.errors import InputError
 from gramshift.evaluate.amazon5 import beside_published, parse_pairs, run_amazon5
-from gramshift.evaluate.comparison_files import markdown_lines, to_json
+from gramshift.evaluate.comparison_files import markdown_lines, plot_lines, to_json, write_comparison, write_files
 from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.protocol import Setting, parse_settings
-from gramshift.evaluate.reproduce import check_names, reproduce
-from gramshift.evaluate.results import NOTE, differences, make_tables
-from gramshift.methods import BEST, METHODS, check_preset, parse_methods
-from gramshift.runtime.replacing import replaced_file
+from gramshift.evaluate.reproduce import reproduce
+from gramshift.evaluate.results import NOTE, differences, make_tables, plot_outcomes
+from gramshift.methods import BEST, KERNELS, METHODS, check_preset, parse_methods, parse_names
 from gramshift.runtime.threads import Progress
-from gramshift.text.terminal import is_terminal
 from gramshift.text.terminal import say as to_stderr
 
 FILES = ("results.json", "results.csv", "tables.md", "predictions.csv.gz")
@@ -47,8 +41,8 @@ def reproduce_tables(
     chosen = parse_settings(settings)
     check_preset(preset)
     names = parse_methods(f"{methods},{BEST}" if preset == BEST else methods)
-    kinds = _split(kernels)
-    check_names(names, kinds, fields)
+    kinds = parse_names("kernel", kernels, KERNELS)
+    (fields,) = parse_names("fields", fields, FIELDS)
     find_folder(data)
     check_folder(output)
     n_stages = sum(METHODS[name].is_stage for name in names)
@@ -67,8 +61,8 @@ def reproduce_tables(
         progress=progress,
         say=say,
     )
-    drawn = _draw(result, output, kinds[0], say) if plots and n_stages and not source_only else []
-    return result | {"files": [*FILES, *(path.name for path in drawn)]}
+    drawn = draw(plot_outcomes(result["outcomes"], result["documents"]), output, say) if plots else []
+    return result | {"files": [*FILES, *drawn]}
 
 
 BENCHMARKS = ("paper", "amazon5")
@@ -108,54 +102,20 @@ def reproduce_amazon5(
         kept.clear()
     found = run_amazon5(data, pairs, names, kept=kept, source_only=source_only, n_jobs=jobs, progress=progress, say=say)
     table = beside_published(found)
-    files = write_all(found, output, say, plot=plots)
-    with replaced_file(output / "published.md", follow=False) as file:
-        file.write("\n".join([*markdown_lines(*table), ""]).encode())
-    return table, to_json(found) | {"files": [*files, "published.md"]}
+    files = write_comparison(found, output) + (draw(plot_lines(found), output, say) if plots else [])
+    files += write_files(output, {"published.md": "\n".join([*markdown_lines(*table), ""])})
+    return table, to_json(found) | {"files": files}
 
 
-def show_lines(heading: list[str], lines: list[list[str]]) -> None:
-    """Print a table on the terminal."""
-    shown = Table()
-    for place, name in enumerate(heading):
-        shown.add_column(name, justify="right" if place else "left", no_wrap=True)
-    for line in lines:
-        shown.add_row(*line)
-    Console(width=None if is_terminal(sys.stdout) else 160).print(shown)
-
-
-def show_tables(rows: list[dict[str, Any]], means: list[dict[str, Any]], fields: str) -> None:
+def show_tables(result: dict[str, Any], fields: str) -> None:
     """Print the tables and their notes on the terminal."""
-    console = Console(width=None if is_terminal(sys.stdout) else 160)
-    for table in make_tables(rows, fields=fields, mean_rows=means):
-        shown = Table(title=table.title, title_justify="left")
-        shown.add_column("")
-        for column in table.columns:
-            shown.add_column(column, justify="right", no_wrap=True)
-        for name, cells in table.rows:
-            shown.add_row(name, *(cell.text(bold=("[bold]", "[/bold]")) for cell in cells))
-        console.print(shown)
-    for note in (NOTE, *differences(rows)):
-        console.print(note, highlight=False)
-
-
-def _draw(result: dict[str, Any], output: Path, kernel: str, say: Say) -> list[Path]:
-    try:
-        from gramshift.report.plots import write_plots  # matplotlib is an extra
-
-        return write_plots(result, output, kernel=kernel)
-    except ModuleNotFoundError as error:
-        if error.name != "matplotlib":
-            raise
-        say("no plots: they need matplotlib, pip install 'gramshift[plot]'")
-        return []
+    for title, columns, lines in make_tables(result["rows"], result["means"], fields):
+        show_table(["", *columns], lines, title=title, markup=True)
+    for note in (NOTE, *differences(result["rows"])):
+        make_console().print(note, highlight=False)
 
 
 def _needs(settings: list[Setting], methods: list[str]) -> str:
     n = 2000 * len({letter for setting in settings for letter in setting.letters})
     kept = 110_000 * n if any(METHODS[name].is_best for name in methods) else 0  # it keeps the index of all n-grams
     return f"about {(28 * n * n + kept) / 1e9 + 0.3:.1f} GB of memory"
-
-
-def _split(value: str) -> list[str]:
-    return list(dict.fromkeys(part.strip() for part in value.split(",") if part.strip()))

@@ -10,7 +10,7 @@ from gramshift.errors import InputError
 from gramshift.evaluate.cases import Corpus, Domain, check_cases, make_cases
 from gramshift.evaluate.comparison import Comparison, Plan, Progress
 from gramshift.evaluate.kept import Kept
-from gramshift.methods import BEST, METHODS
+from gramshift.methods import BEST, METHODS, parse_names
 
 DOMAINS = {"B": "books", "D": "dvd", "E": "electronics", "K": "kitchen", "V": "video"}
 CLASSES = ("negative", "positive")
@@ -27,12 +27,8 @@ PUBLISHED = {f"{source}-{target}": float(one) for (source, target), one in zip(P
 
 def parse_pairs(value: str) -> list[tuple[str, str]]:
     """Read pairs: "all", or names such as "B-D,K-V"; each once, in the order of the table."""
-    names = {part.strip().upper() for part in value.split(",") if part.strip()}
-    unknown = sorted(names - {"ALL", *PUBLISHED})
-    if unknown or not names:
-        given = f"setting {unknown[0]!r} is not known" if unknown else "no setting is named"
-        raise InputError(f"{given}; there are all, {', '.join(PUBLISHED)}")
-    return [(source, target) for source, target in PAIRS if "ALL" in names or f"{source}-{target}" in names]
+    named = {f"{source}-{target}": (source, target) for source, target in PAIRS}
+    return [named[name] for name in parse_names("setting", value, named, {"all": list(named)})]
 
 
 def load_amazon5(data: Path, letters: str, say: Callable[[str], None]) -> Corpus:

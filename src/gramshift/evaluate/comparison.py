@@ -26,8 +26,16 @@ from gramshift.evaluate.cases import (
     warm_up,
 )
 from gramshift.evaluate.kept import Kept, digest_source
-from gramshift.evaluate.resampling import DRAWS, Clustered, compare_means, correct_by_holm
-from gramshift.evaluate.scoring import brier, by_class, calibration_error, mcnemar
+from gramshift.evaluate.scoring import (
+    DRAWS,
+    Clustered,
+    brier,
+    by_class,
+    calibration_error,
+    compare_means,
+    correct_by_holm,
+    mcnemar,
+)
 from gramshift.methods import BEST, METHODS, parse_methods
 from gramshift.model.labels import as_labels, encode_labels, find_alike, is_missing
 from gramshift.model.saving import library_versions

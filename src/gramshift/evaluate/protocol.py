@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gramshift.errors import InputError
+from gramshift.methods import parse_names
 
 LETTERS = "BDEK"
 
@@ -32,17 +32,8 @@ GROUPS = {"all": MULTI + SINGLE, "single": SINGLE, "multi": MULTI}
 def parse_settings(value: str) -> list[Setting]:
     """Read settings: "all", "single", "multi", or names such as "D-B,DEK-B"; each once, in the order of the paper's tables."""
     known = {setting.name: setting for setting in GROUPS["all"]}
-    chosen: set[Setting] = set()
-    for name in filter(None, (part.strip() for part in value.split(","))):
-        if name.lower() in GROUPS:
-            chosen |= set(GROUPS[name.lower()])
-        elif name.upper() in known:
-            chosen.add(known[name.upper()])
-        else:
-            raise InputError(f"setting {name!r} is not known; there are {', '.join([*GROUPS, *known])}")
-    if not chosen:
-        raise InputError(f"no setting is named; there are {', '.join([*GROUPS, *known])}")
-    return [setting for setting in GROUPS["all"] if setting in chosen]
+    groups = {name: [setting.name for setting in settings] for name, settings in GROUPS.items()}
+    return [known[name] for name in parse_names("setting", value, known, groups)]
 
 
 _MULTI = {  # to B, D, E, K

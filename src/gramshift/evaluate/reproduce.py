@@ -1,33 +1,39 @@
-"""The paper's experiments, from a folder of data to a folder of results."""
+"""The paper's experiments, from a folder of data to a folder of results; what settings have in common is computed once."""
 
-import csv
-import gzip
-import io
-import json
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
 
-from gramshift.data.reviews import FIELDS, N_REVIEWS, Sentiment, digest, load_sentiment
-from gramshift.errors import InputError
-from gramshift.evaluate.experiment import PAPER, Documents, Outcome, run_on_texts, run_settings
+from gramshift.data.reviews import N_REVIEWS, digest, load_sentiment
+from gramshift.evaluate.cases import fit_method
+from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.protocol import LETTERS, Setting
-from gramshift.evaluate.results import Parts, differences, make_means, make_rows, make_tables, to_csv, to_markdown
-from gramshift.learn.features import compact
+from gramshift.evaluate.results import Cell, Documents, Outcome, make_means, make_rows, write_results
+from gramshift.learn.features import GramFeatures, compact
+from gramshift.learn.labelling import Labelling
+from gramshift.learn.products import Products, SharedProducts
+from gramshift.learn.ridge import RidgeSolver
+from gramshift.learn.rounds import Round, fit_rounds
 from gramshift.methods import BEST, METHODS
+from gramshift.model.classifier import TransductiveClassifier
+from gramshift.model.describers import GramDescriber
 from gramshift.model.saving import library_versions
 from gramshift.model.settings import PLAIN, PRESETS, Settings
 from gramshift.model.string_kernel import StringKernel
-from gramshift.ngrams.index import KINDS
-from gramshift.runtime.replacing import Replacing
+from gramshift.runtime.resources import Runtime
+from gramshift.runtime.schema import Array, Listed, Number, Record
+from gramshift.runtime.threads import Progress, count_threads
 
-NGRAM_RANGE = PAPER.ngram_range
-Report = Callable[[str, int, int], None]
-Outcomes = dict[str, dict[str | None, list[Outcome]]]
-"""Outcomes by setting, then by kernel; the kernel is None for methods that have their own, or none."""
+PAPER = Settings.from_parameters(TransductiveClassifier(preset="paper").get_params())
+WORTH_SHARING = 4  # groups of settings over the same domains
+KEPT = Record({"scores": Listed(Number(), "documents", 10**8), "seconds": Number(0)})
 
 
 def reproduce(
@@ -41,18 +47,16 @@ def reproduce(
     source_only: bool = False,
     resume: bool = False,
     n_jobs: int | None = -1,
-    progress: Report | None = None,
+    progress: Progress | None = None,
     say: Callable[[str], None] = lambda words: None,
     paper: Settings = PAPER,
     n_reviews: int = N_REVIEWS,
 ) -> dict[str, Any]:
     """Run, write results.json, results.csv, tables.md and predictions.csv.gz into ``output``, and return the results."""
-    check_names(methods, kernels, fields)
     for name in methods:
         METHODS[name].check()
-    stages, others = (
-        [name for name in METHODS if name in methods and METHODS[name].is_stage is kind] for kind in (True, False)
-    )
+    stages = [name for name in METHODS if name in methods and METHODS[name].is_stage]
+    others = [name for name in METHODS if name in methods and name not in stages]
     if source_only and stages:
         stages = [PLAIN]  # that is what the stages of the paper are without adaptation
     begun = time.perf_counter()
@@ -64,129 +68,183 @@ def reproduce(
     odd = sum("differs" not in note for note in sentiment.notes)
     if odd:
         say(f"{odd} notes on encodings of the reviews will be in {output / 'results.json'}")
-    output.mkdir(parents=True, exist_ok=True)
     digests = {letter: digest(domain.reviews) for letter, domain in sentiment.domains.items()}
-    versions = library_versions()
-    parameters = {"ngram_range": list(NGRAM_RANGE), "alpha": paper.alpha, "n_added": paper.n_added, "seed": None}
-    key: dict[str, Any] = {"fields": fields, "parameters": parameters | {BEST: PRESETS[BEST]}, "versions": versions}
-    key |= {"source_only": True} if source_only else {}
-    parts = Parts(output / "parts", key, digests, {letter: len(domain.codes) for letter, domain in sentiment.domains.items()})
+    parameters = {"ngram_range": list(paper.ngram_range), "alpha": paper.alpha, "n_added": paper.n_added, "seed": None}
     documents = Documents(letters, np.concatenate([sentiment.domains[letter].codes for letter in letters]).astype(np.intp))
     texts = [text for letter in letters for text in sentiment.domains[letter].texts(fields)]
-    outcomes: Outcomes = {setting.name: {} for setting in settings}
-    done, total = 0, len(settings) * len(kernels)
+    key = {"fields": fields, "parameters": parameters | {BEST: PRESETS[BEST]}, "versions": library_versions()}
+    parts = Parts(output / "parts", key | {"source_only": source_only}, digests, documents.size)
+    columns = [(kernel, name) for kernel in kernels for name in stages] + [(None, name) for name in others]
+    cells: list[Cell] = [(setting, kernel, name) for setting in settings for kernel, name in columns]
+    found = {cell: kept for cell in cells if (kept := parts.load(cell))} if resume else {}
+
+    def keep(kernel: str | None, outcome: Outcome) -> None:
+        cell = outcome.setting, kernel, outcome.method
+        if cell not in found:  # a stage may be computed again with others of its setting
+            found[cell] = outcome
+            parts.save(cell, outcome)
+        if progress is not None:
+            progress("methods", len(found), len(cells))
+
     for kernel in kernels if stages else []:
-        missing = []
-        for setting in settings:
-            found = parts.load(kernel, setting, stages) if resume else None
-            if found is None:
-                missing.append(setting)
-            else:
-                outcomes[setting.name][kernel] = found
-        done += len(settings) - len(missing)
+        missing = [setting for setting in settings if any((setting, kernel, name) not in found for name in stages)]
         if missing:
-            gram = compact(StringKernel(kernel, ngram_range=NGRAM_RANGE, n_jobs=n_jobs).gram(texts, progress=progress))
+            gram = compact(StringKernel(kernel, ngram_range=paper.ngram_range, n_jobs=n_jobs).gram(texts, progress=progress))
             for several in run_settings(gram, documents, missing, stages, n_jobs=n_jobs, paper=paper):
-                outcomes[several[0].setting.name][kernel] = several
-                parts.save(kernel, several[0].setting, several)
-                done += 1
-                if progress is not None:
-                    progress("settings", done, total)
+                for outcome in several:
+                    keep(kernel, outcome)
             del gram
-    if others:
-        found_all = _run_others(
-            texts, documents, settings, others, parts, source_only=source_only, resume=resume, n_jobs=n_jobs, progress=progress
-        )
-        for setting in settings:
-            outcomes[setting.name][None] = [found_all[name, setting] for name in others]
-    rows = []
-    for setting in settings:
-        codes = documents.codes[documents.rows(setting.target)]
-        rows += make_rows(outcomes[setting.name], codes, fields=fields, source_only=source_only)
-    truth = {letter: np.array(sentiment.domains[letter].codes, np.intp) for letter in letters}
+    left = [(name, setting) for name in others for setting in settings if (setting, None, name) not in found]
+    for outcome in run_on_texts(texts, documents, left, source_only=source_only, n_jobs=n_jobs):
+        keep(None, outcome)
+    outcomes = {cell: found[cell] for cell in cells}
     result = {
-        "rows": rows,
-        "means": make_means(outcomes, truth),
+        "rows": make_rows(outcomes, documents, fields=fields, source_only=source_only),
+        "means": make_means(outcomes, documents),
         "data": digests,
         "parameters": parameters | ({BEST: PRESETS[BEST]} if any(METHODS[name].is_best for name in others) else {}),
-        "versions": versions,
+        "versions": library_versions(),
         "notes": sentiment.notes,
         "seconds": round(time.perf_counter() - begun, 2),
     }
-    write_results(output, result, outcomes, sentiment, fields)
-    return result | {"outcomes": outcomes, "codes": documents.codes, "documents": documents, "texts": texts}
+    write_results(output, result, outcomes, documents, fields)
+    return result | {"outcomes": outcomes, "documents": documents, "texts": texts}
 
 
-def _run_others(
-    texts: list[str],
+class Parts:
+    """Results of a run that may be stopped, in a file each; they depend on ``key`` and on the data of their domains."""
+
+    def __init__(self, folder: Path, key: dict[str, Any], data: dict[str, str], size: int) -> None:
+        """Take results of ``size`` documents only."""
+        self._kept, self._key, self._data, self._size = Kept(folder), key, data, size
+
+    def load(self, cell: Cell) -> Outcome | None:
+        """Return the outcome that an earlier run has found, if it is whole and depends on the same."""
+        kept = self._kept.load(*self._place(cell))
+        try:
+            KEPT.check("results", kept, {"documents": self._size})
+            scores = np.array(kept["scores"], np.float64)
+            Array("<f8", ("documents",)).check("scores", scores, {"documents": self._size})
+        except (ValueError, TypeError, OverflowError):
+            return None
+        return Outcome(cell[0], cell[2], scores, float(kept["seconds"]))
+
+    def save(self, cell: Cell, outcome: Outcome) -> None:
+        """Keep an outcome."""
+        self._kept.save(*self._place(cell), {"scores": outcome.scores.tolist(), "seconds": outcome.seconds})
+
+    def _place(self, cell: Cell) -> tuple[str, dict[str, Any]]:
+        """Return the name of the file, and all that its result depends on."""
+        setting, kernel, method = cell
+        words = [self._key["fields"].replace("+", "-"), kernel or "rivals", setting.name, method]
+        name = "-".join([*words, "source-only"] if self._key["source_only"] else words)
+        return name, self._key | {"data": {letter: self._data[letter] for letter in setting.letters}}
+
+
+def run_settings(
+    gram: NDArray[Any],
     documents: Documents,
     settings: list[Setting],
     methods: list[str],
-    parts: Parts,
     *,
-    source_only: bool,
-    resume: bool,
-    n_jobs: int | None,
-    progress: Report | None,
-) -> dict[tuple[str, Setting], Outcome]:
-    """All of them on all settings; what an earlier run found is taken from its parts."""
-    found: dict[tuple[str, Setting], Outcome] = {}
-    tasks = [(name, setting) for name in methods for setting in settings]
-    for name, setting in tasks if resume else []:
-        kept = parts.load(None, setting, [name])
-        if kept is not None:
-            found[name, setting] = kept[0]
-    left = [task for task in tasks if task not in found]
-    for outcome in run_on_texts(texts, documents, left, source_only=source_only, n_jobs=n_jobs):
-        found[outcome.method, outcome.setting] = outcome
-        parts.save(None, outcome.setting, [outcome])
-        if progress is not None:
-            progress("others", len(found), len(tasks))
-    return found
+    n_jobs: int | None = -1,
+    paper: Settings = PAPER,
+) -> Iterator[list[Outcome]]:
+    """Yield the outcomes of all methods, setting by setting; true labels of the target are never looked at."""
+    runtime = Runtime(n_jobs)
+    n_threads = runtime.n_threads
+    groups = list(dict.fromkeys(setting.letters for setting in settings))
+    adapting, shared = bool(set(methods) - {"plain"}), None
+    if adapting and len(groups) >= WORTH_SHARING:
+        everything = GramFeatures.from_gram(gram, adapt=True, n_threads=n_threads)
+        shared = SharedProducts(everything, [documents.place(letter) for letter in documents.letters])
+    for letters in groups:
+        together = [setting for setting in settings if setting.letters == letters]
+        part = gram if letters == documents.letters else documents.cut(gram, letters)
+        group, rows = Documents(letters, documents.codes[documents.rows(letters)]), documents.rows(letters)
+        plain = GramFeatures.from_gram(part, adapt=False, n_threads=n_threads)
+        adapted = GramFeatures.from_gram(part, adapt=True, n_threads=n_threads)
+        products: Products | None = None
+        if shared is not None:
+            products = shared.choose(rows, [documents.letters.index(letter) for letter in letters])
+        elif adapting and len(together) > 1:
+            products = SharedProducts(adapted, [slice(0, len(rows))]).choose(np.arange(len(rows)), [0])
+        for setting in together:
+            yield _run_setting(plain, adapted, group, setting, methods, products, paper, runtime)
 
 
-def check_names(methods: list[str], kernels: list[str], fields: str) -> None:
-    """Raise an error if a method, a kernel or the fields of reviews are not known."""
-    check_choice("method", methods, tuple(METHODS))
-    check_choice("kernel", kernels, tuple(KINDS))
-    check_choice("fields", [fields], FIELDS)
+def _run_setting(
+    plain: GramFeatures,
+    adapted: GramFeatures,
+    documents: Documents,
+    setting: Setting,
+    methods: list[str],
+    shared: Products | None,
+    paper: Settings,
+    runtime: Runtime,
+) -> list[Outcome]:
+    source = documents.rows(setting.source)
+    is_source = np.isin(np.arange(len(documents.codes)), source)
+    labelling = Labelling.of_source(is_source, documents.codes[is_source], 2)  # all that is known of labels from here on
+
+    def rounds(described: GramFeatures, n_rounds: int, products: Products | None) -> tuple[list[Round], list[float]]:
+        schedule = replace(paper.make_schedule(len(labelling.target), [0, 1]), n_rounds=n_rounds)
+        describer = GramDescriber(
+            lambda *_: (described, {}), lambda features, source: RidgeSolver(features, source, paper.alpha, products=products)
+        )
+        done = fit_rounds(describer, labelling, schedule, runtime, calibrate=False).rounds
+        return done, list(np.cumsum([one.seconds for one in done]))
+
+    outcomes = []
+    if "plain" in methods:
+        done, seconds = rounds(plain, 1, None)
+        outcomes.append(Outcome(setting, "plain", done[0].scores[:, 1], seconds[0]))
+    wanted = [name for name in ("adapted", "tkc") if name in methods]
+    if wanted:  # the first round of tkc is what "adapted" means
+        done, seconds = rounds(adapted, 1 + ("tkc" in methods), shared)
+        for name in wanted:
+            one, took = (done[0], seconds[0]) if name == "adapted" else (done[-1], seconds[-1])
+            outcomes.append(Outcome(setting, name, one.scores[:, 1], took))
+    return outcomes
 
 
-def check_choice(what: str, given: list[str], allowed: tuple[str, ...]) -> None:
-    unknown = [name for name in given if name not in allowed]
-    if unknown or not given:
-        shown = f"{what} {unknown[0]!r} is not known" if unknown else f"no {what} is named"
-        raise InputError(f"{shown}; there are {', '.join(allowed)}")
+def run_on_texts(
+    texts: list[str],
+    documents: Documents,
+    tasks: list[tuple[str, Setting]],
+    *,
+    source_only: bool = False,
+    n_jobs: int | None = -1,
+) -> Iterator[Outcome]:
+    """Yield the outcomes of these methods on these settings, as they come.
+
+    Ours use all threads by themselves, one after the other. Rivals run side by side, each in a process of its own.
+    """
+
+    def arguments(name: str, setting: Setting) -> tuple[Any, ...]:
+        source, target = documents.rows(setting.source), documents.rows(setting.target)
+        return name, setting, [texts[i] for i in source], documents.codes[source], [texts[i] for i in target]
+
+    own = [task for task in tasks if METHODS[task[0]].is_own]
+    for name, setting in own:
+        yield run_method(*arguments(name, setting), source_only=source_only, n_jobs=n_jobs)
+    rivals = [task for task in tasks if task not in own]
+    n_workers = max(min(count_threads(n_jobs), len(rivals)), 1)
+    parallel = Parallel(n_jobs=n_workers, return_as="generator_unordered", pre_dispatch="all" if n_workers == 1 else "n_jobs")
+    with warnings.catch_warnings():  # a worker that remembers many tagged texts is replaced by a new one
+        warnings.filterwarnings("ignore", message="A worker stopped", category=UserWarning)
+        yield from parallel(delayed(run_method)(*arguments(name, setting), source_only=source_only) for name, setting in rivals)
 
 
-def write_results(output: Path, result: dict[str, Any], outcomes: Outcomes, sentiment: Sentiment, fields: str) -> None:
-    """All files together or not at all."""
-    files = {
-        "results.json": json.dumps(result, indent=1, ensure_ascii=False),
-        "results.csv": to_csv(result["rows"]),
-        "tables.md": to_markdown(
-            make_tables(result["rows"], fields=fields, mean_rows=result["means"]), differences(result["rows"])
-        ),
-    }
-    contents = {name: text.encode() for name, text in files.items()}
-    contents["predictions.csv.gz"] = gzip.compress(predictions(outcomes, sentiment, fields).encode(), compresslevel=1, mtime=0)
-    with Replacing() as written:
-        for name, data in contents.items():
-            with written.open(output / name, follow=False) as file:
-                file.write(data)
-
-
-def predictions(outcomes: Outcomes, sentiment: Sentiment, fields: str) -> str:
-    """A line per target document, method and kernel, so that anyone can count again."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["setting", "kernel", "method", "fields", "review", "true", "predicted", "score"])
-    names = ("negative", "positive")
-    for by_kernel in outcomes.values():
-        for kernel, several in by_kernel.items():
-            for one in several:
-                codes = sentiment.domains[one.setting.target].codes
-                for review, (code, score) in enumerate(zip(codes, one.scores.tolist(), strict=True)):
-                    found = names[score > 0]
-                    writer.writerow([one.setting.name, kernel, one.method, fields, review, names[code], found, f"{score:.6f}"])
-    return out.getvalue()
+def run_method(
+    name: str,
+    setting: Setting,
+    source: list[str],
+    codes: NDArray[np.intp],
+    target: list[str],
+    **options: Any,
+) -> Outcome:
+    """Run one method on one setting."""
+    begun = time.perf_counter()
+    clf = fit_method(name, source, codes, target, calibrate=False, **options)
+    return Outcome(setting, name, clf.transduction_score_[:, 1], time.perf_counter() - begun)

@@ -24,8 +24,6 @@ STAGES = {
     "compare": "explaining documents",
     "report": "explaining documents",
     "labelling": "labelling",
-    "settings": "running settings",
-    "others": "running baselines",
     "methods": "running methods",
     "download": "downloading",
 }

@@ -1,5 +1,10 @@
-"""Plots of a reproduction: each takes what ``reproduce`` returns and gives a figure. They need matplotlib, an extra."""
+"""Draw the pictures of docs/reproducing.md: each function takes what ``reproduce`` returns and gives a figure.
 
+python -m docs.plot_reproduction DATA
+"""
+
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -7,32 +12,18 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from gramshift.evaluate.experiment import PAPER
-from gramshift.evaluate.protocol import MULTI, SINGLE
+from gramshift.evaluate.protocol import GROUPS, MULTI, SINGLE
+from gramshift.evaluate.reproduce import PAPER, reproduce
 from gramshift.learn.features import GramFeatures
 from gramshift.methods import STAGES
 from gramshift.model.string_kernel import StringKernel
-from gramshift.runtime.replacing import replaced_file
 
+IMAGES = Path(__file__).parent / "images"
+KERNEL = "presence"
 COLOURS = {"plain": "#8a8a8a", "adapted": "#4393c3", "tkc": "#b2182b"}
 PER_GROUP = 240  # documents of each domain and class in the heat map
 POOLED = 8  # documents that make one cell of it
 Result = dict[str, Any]
-
-
-def write_plots(result: Result, output: Path, *, kernel: str) -> list[Path]:
-    """Write all plots that the results allow, as PNG."""
-    makers = {"accuracy": plot_accuracy, "stages": plot_stages, "confidence": plot_confidence, "kernel": plot_kernel}
-    paths = []
-    for name, make in makers.items():
-        figure, path = make(result, kernel), output / f"{name}.png"
-        if figure is None:
-            path.unlink(missing_ok=True)  # of an earlier run, whose results are gone
-            continue
-        with replaced_file(path, follow=False) as file:
-            figure.savefig(file, format="png", dpi=150, metadata={"Software": None})
-        paths.append(path)
-    return paths
 
 
 def plot_accuracy(result: Result, kernel: str) -> Any:
@@ -115,23 +106,21 @@ def _spread(values: NDArray[np.float64], gap: float) -> NDArray[np.float64]:
 
 def plot_confidence(result: Result, kernel: str) -> Any:
     """Plot how often the first round is right, from its surest answer down: what the second round learns from."""
-    documents, codes = result["documents"], result["codes"]
+    documents = result["documents"]
     figure = Figure(figsize=(7, 4.4), layout="constrained")
     axis = figure.subplots()
     curves = []
-    for by_kernel in result["outcomes"].values():
-        for one in by_kernel.get(kernel, []):
-            if one.method == "adapted":
-                truth = codes[documents.rows(one.setting.target)] == 1
-                order = np.argsort(-np.abs(one.scores), kind="stable")
-                right = ((one.scores > 0) == truth)[order]
-                curves.append(_windowed(right))
-                axis.plot(curves[-1], color="#cccccc", lw=0.8)
+    for (setting, used, method), one in result["outcomes"].items():
+        if (used, method) == (kernel, "adapted"):
+            order = np.argsort(-np.abs(one.scores), kind="stable")
+            curves.append(_windowed(((one.scores > 0) == documents.truth(setting.target))[order]))
+            axis.plot(curves[-1], color="#cccccc", lw=0.8)
     if not curves:
         return None
     axis.plot(np.mean(curves, axis=0), color=COLOURS["adapted"], lw=2.5, label="mean of all settings")
-    label = f"the {PAPER.n_added} most confident are pseudo-labelled for round 2"
-    axis.axvline(PAPER.count_added(0)[0], color=COLOURS["tkc"], ls="--", lw=1.2, label=label)
+    n_added = PAPER.count_added(len(curves[0]))[0]
+    label = f"the {n_added} most confident are pseudo-labelled for round 2"
+    axis.axvline(n_added, color=COLOURS["tkc"], ls="--", lw=1.2, label=label)
     axis.set_xlabel("target documents, surest first")
     axis.set_ylabel("right among the 200 around it (%)")
     axis.set_title(f"Are sure answers right? Adapted kernel, first round, {kernel}")
@@ -155,7 +144,7 @@ def plot_kernel(result: Result, kernel: str) -> Any:
     All values are close to one another, so what all documents have in common is taken out, and squares of documents are
     averaged.
     """
-    documents, codes = result["documents"], result["codes"]
+    documents, codes = result["documents"], result["documents"].codes
     rows: list[int] = []
     for letter in documents.letters:
         mine = documents.rows(letter)
@@ -185,3 +174,16 @@ def plot_kernel(result: Result, kernel: str) -> Any:
     axis.set_title(f"Adapted {kernel} kernel, centred\n{PER_GROUP} documents of each domain and class")
     figure.colorbar(image, label=f"correlation (%), mean of {POOLED} x {POOLED} documents")
     return figure
+
+
+def main(data: str) -> None:
+    """Run the paper's experiments with one kernel, and draw all pictures."""
+    with tempfile.TemporaryDirectory() as folder:
+        result = reproduce(Path(data), Path(folder), settings=GROUPS["all"], methods=STAGES, kernels=[KERNEL])
+    makers = {"accuracy": plot_accuracy, "stages": plot_stages, "confidence": plot_confidence, "kernel": plot_kernel}
+    for name, make in makers.items():
+        make(result, KERNEL).savefig(IMAGES / f"reproduction-{name}.png", dpi=150, metadata={"Software": None})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
