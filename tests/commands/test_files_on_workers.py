@@ -7,6 +7,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import gramshift as gs
@@ -111,6 +112,17 @@ def test_a_bad_file_is_named_as_the_user_knows_it_and_the_others_are_done(cluste
     assert lines[0] == "parts/p03.csv, line 2: a quote opens here and never closes"
     assert lines[-1].startswith("gramshift: 1 of 12 files could not be labelled: parts/p03.csv; ")
     assert len(contents("labels")) == 11
+
+
+def test_a_model_is_refused_before_any_work(gramshift, model, parts):
+    gs.TransductiveClassifier(kernel="rows").fit(np.eye(8), [0, 1] * 4, target=np.eye(8)).save("rows.gramshift")
+    Path("cut.gramshift").write_bytes(Path(model).read_bytes()[:-100])
+    for name, words in {"rows": "was fitted on rows of numbers", "cut": "is not a Gramshift model, or not a whole one"}.items():
+        run = ["predict", "--model", f"{name}.gramshift", "--input", "parts", "--output", "labels/", "--engine", "dask"]
+        answer = gramshift(*run)
+        assert answer.code == 2
+        assert answer.err.startswith(f"gramshift: {name}.gramshift {words}")
+        assert not Path("labels").exists()
 
 
 def test_the_second_half_of_a_run_with_a_sample(cluster, gramshift, parts):

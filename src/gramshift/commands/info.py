@@ -4,8 +4,7 @@ import os
 from typing import Any
 
 from gramshift.model.classifier import load_with_head
-from gramshift.model.model_schema import OF_THE_MACHINE
-from gramshift.model.settings import ROWS
+from gramshift.model.model_schema import OF_THE_MACHINE, ROWS
 from gramshift.runtime.memory import human
 from gramshift.text.terminal import Line, counts_in_words, visible
 

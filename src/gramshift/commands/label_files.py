@@ -26,6 +26,7 @@ from gramshift.data.tables import Part, Table, check_reread
 from gramshift.data.writing import open_writer, output_style
 from gramshift.errors import InputError
 from gramshift.methods import ENGINES
+from gramshift.model.model_schema import ROWS
 from gramshift.runtime.door import open_regular, parse_json, read_regular
 from gramshift.runtime.replacing import Replacing, replaced_file
 from gramshift.runtime.resources import Runtime
@@ -337,12 +338,23 @@ def _label_on_worker(shared: Any, name: str, digest: str, options: LabelOptions,
 def load_model(path: str, jobs: int = -1) -> Any:
     """Load a model of texts, which works on this number of threads."""
     from gramshift.model.classifier import load
-    from gramshift.model.settings import ROWS
 
     classifier = load(path)
-    if classifier.kernel == ROWS:
-        raise InputError(f"{path} was fitted on rows of numbers, not on texts; use gramshift.load(...).predict in Python")
+    _refuse_rows(path, classifier.kernel)
     return classifier.set_params(n_jobs=jobs)
+
+
+def check_model(path: str) -> None:
+    """Raise the error of a file that is not a model of texts; nothing is imported that computes with models."""
+    from gramshift.model.archive import read_archive
+
+    head, _ = read_archive(path)
+    _refuse_rows(path, head["parameters"].get("kernel"))
+
+
+def _refuse_rows(path: str, kernel: Any) -> None:
+    if kernel == ROWS:
+        raise InputError(f"{path} was fitted on rows of numbers, not on texts; use gramshift.load(...).predict in Python")
 
 
 _models: dict[str, Any] = {}

@@ -4,7 +4,15 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from gramshift.commands.label_files import MOST_ROWS, LabelOptions, check_engine, label_files, label_table, load_model
+from gramshift.commands.label_files import (
+    MOST_ROWS,
+    LabelOptions,
+    check_engine,
+    check_model,
+    label_files,
+    label_table,
+    load_model,
+)
 from gramshift.commands.outputs import (
     STANDARD,
     check_outputs,
@@ -47,7 +55,11 @@ def predict(
     if goes_into_folder(files, output):
         planned = plan_files(files, output, format=format, kept=[model])
         runtime = Runtime(jobs, progress=progress)
-        classifier = None if engine == "dask" else load_model(model, jobs)
+        classifier = None
+        if engine == "dask":
+            check_model(model)
+        else:
+            classifier = load_model(model, jobs)
         result = label_files(
             model, classifier, planned, output, options, runtime,
             engine=engine, scheduler=scheduler, force=force, most_rows=most_rows, say=say,

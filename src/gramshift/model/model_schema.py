@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from gramshift.model.settings import PRECOMPUTED, ROWS
 from gramshift.runtime.schema import Anything, Array, Flag, Listed, Number, Plain, Record, SchemaError, Sizes, Text
-from gramshift.text.corpus import DIGEST
+from gramshift.text.documents import DIGEST
 
+PRECOMPUTED = "precomputed"  # a kernel matrix of the user
+ROWS = "rows"  # the cosine of rows of numbers, such as embeddings
 FORMAT = "gramshift-model"
 FORMAT_VERSION = 1
 MOST_CLASSES = 5_000  # scores of 4096 texts take 160 MB then

@@ -32,7 +32,7 @@ from gramshift.model.similarities import Reference, refer_to_rows, similarities_
 from gramshift.model.string_kernel import KernelSpec, StringKernel
 from gramshift.ngrams.table import NGramTable
 from gramshift.runtime.resources import Runtime
-from gramshift.text.corpus import DIGEST
+from gramshift.text.documents import DIGEST
 from gramshift.text.words import Vocabulary
 
 LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")

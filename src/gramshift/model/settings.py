@@ -14,12 +14,11 @@ from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS, check_ngram_range
 from gramshift.kernels.weighting import as_powers
 from gramshift.learn.rounds import ESTIMATED, IGNORED, SOURCE, RandomLabels, Schedule
+from gramshift.model.model_schema import PRECOMPUTED, ROWS
 from gramshift.model.string_kernel import StringKernel
 
 Floats = NDArray[np.float64]
 WORDS, WORD_RANGE = "words", (1, 2)
-PRECOMPUTED = "precomputed"
-ROWS = "rows"  # the cosine of rows of numbers, such as embeddings
 CLASSIFIERS = ("ridge", "discriminant")
 CLASS_PRIORS = (ESTIMATED, SOURCE, IGNORED)
 FEWEST = 50  # target documents: with 30 adapting brought nothing on average (docs/experiments.md)

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
+from gramshift.text.documents import DIGEST
 from gramshift.text.steps import TextSteps
 from gramshift.text.words import number_words
 
 UNITS = ("character", "word")
-DIGEST = 16  # bytes by which a document is known again
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ from typing import Any
 
 from gramshift.errors import InputTypeError
 
+DIGEST = 16  # bytes by which a document is known again
+
 
 def as_documents(documents: Any, *, name: str = "documents") -> list[str]:
     """A list of str from a list, tuple, array, pandas, polars or dask column, dask bag, or any other iterable of str."""
