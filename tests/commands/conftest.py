@@ -1,5 +1,7 @@
 import pytest
 
+from gramshift.commands import label_files
+from gramshift.commands.classify import sampling
 from small_demo import load_demo
 from small_tables import write_csv
 
@@ -16,3 +18,14 @@ def folder(tmp_path, monkeypatch):
     write_csv(tmp_path / "truth.csv", ["id", "text", "label"], zip(names, films.texts, films.labels, strict=True))
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def read_rows(monkeypatch):
+    """Set how many rows are read at a time, which is thousands otherwise."""
+
+    def read_rows(number):
+        monkeypatch.setattr(label_files, "MOST_ROWS", number)
+        monkeypatch.setattr(sampling, "MOST_ROWS", number)
+
+    return read_rows

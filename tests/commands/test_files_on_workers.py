@@ -140,7 +140,7 @@ def test_a_worker_takes_the_model_by_its_path_or_its_bytes_and_trusts_neither(mo
     Path("labels").mkdir()
     job = FileJob(os.path.abspath("parts/p00.csv"), os.path.abspath("labels/p00.csv"), "parts/p00.csv")
     label_files._models.clear()
-    label = partial(label_files._label_on_worker, options=LabelOptions(), most_rows=9, job=job)
+    label = partial(label_files._label_on_worker, options=LabelOptions(), job=job)
     found = label(model, model, digest)
     assert found["n"] == 10
     loaded = label_files._models[digest]
@@ -150,5 +150,5 @@ def test_a_worker_takes_the_model_by_its_path_or_its_bytes_and_trusts_neither(mo
         label(data + b"x", model, sha256(b"another").hexdigest())
     far = FileJob(job.input, "/nowhere/labels/p00.csv", job.shown)
     with pytest.raises(gs.GramshiftError, match="a Dask worker does not see the folder /nowhere/labels"):
-        label_files._label_on_worker(data, model, digest, LabelOptions(), 9, far)
+        label_files._label_on_worker(data, model, digest, LabelOptions(), far)
     label_files._models.clear()

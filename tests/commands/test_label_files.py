@@ -266,7 +266,7 @@ def test_names_without_an_end_and_texts_in_folders(gramshift, model, parts):
     assert "notes has changed since" in gramshift("predict", "--model", model, "--input", "notes", "--output", "more/").err
 
 
-def test_killed_at_the_worst_moment_it_goes_on(model, expected):
+def test_killed_at_the_worst_moment_it_goes_on(model, expected, read_rows):
     """Twice killed when a file is written and its record too, but it has not got its name; then to the end."""
 
     def label_until(left):
@@ -280,27 +280,31 @@ def test_killed_at_the_worst_moment_it_goes_on(model, expected):
                 os.kill(os.getpid(), signal.SIGKILL)
 
         label_files._write_record = write_and_die  # in the fork alone
-        predict(model, "parts", "labels/", most_rows=7)
+        predict(model, "parts", "labels/")
 
+    read_rows(7)
     for left, code, n_there in ((2, -9, 1), (1, -9, 1), (9, 0, 3)):
         assert die_in_a_fork(partial(label_until, left)) == code
         whole = {name: content for name, content in contents("labels").items() if not name.endswith(".partial")}
         assert whole == dict(list(expected.items())[:n_there])
 
 
-def test_ctrl_c_leaves_finished_files_and_no_half_ones(model, expected):
+def test_ctrl_c_leaves_finished_files_and_no_half_ones(model, expected, read_rows):
+    read_rows(5)
+
     def stop(stage, done, total):
         if Path("labels/a.csv").exists():
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        predict(model, ["parts/a.csv", "parts/b.jsonl"], "labels/", progress=stop, most_rows=5)
+        predict(model, ["parts/a.csv", "parts/b.jsonl"], "labels/", progress=stop)
     assert contents("labels") == {"a.csv": expected["a.csv"]}
 
 
-def test_progress_goes_over_all_files(model, parts):
+def test_progress_goes_over_all_files(model, parts, read_rows):
+    read_rows(5)
     told = []
-    predict(model, "parts", "labels/", progress=lambda *call: told.append(call), most_rows=5)
+    predict(model, "parts", "labels/", progress=lambda *call: told.append(call))
     assert {stage for stage, _, _ in told} == {"labelling"}
     assert len({total for _, _, total in told}) == 1
     done = [one for _, one, _ in told]
@@ -319,7 +323,7 @@ def test_a_file_that_changes_while_it_is_read_is_no_finished_one(model, parts):
     assert contents("labels") == {}
 
 
-def test_no_more_than_two_parts_are_ever_held():
+def test_no_more_than_two_parts_are_ever_held(read_rows):
     """Whatever the size of a table: rows come in parts, and a part is forgotten when the one after the next is there."""
     alive, most, asked = [], 0, []
 
@@ -339,10 +343,9 @@ def test_no_more_than_two_parts_are_ever_held():
         predict_proba=lambda texts: np.tile([0.25, 0.75], (len(texts), 1)),
         _fit=SimpleNamespace(model=SimpleNamespace(ngrams="some")),
     )
+    read_rows(50)
     with open(os.devnull, "wb") as file:
-        found = label_table(
-            classifier, table, find_columns(table), file, "x.jsonl", abstain_below=None, most_rows=50
-        )  # fmt: skip
+        found = label_table(classifier, table, find_columns(table), file, "x.jsonl", abstain_below=None)
     assert found == {"n": 10_000, "labels": {"no": 0, "yes": 10_000}, "abstained": 0, "confidence": 7500.0}
     assert asked == [50]
     assert most <= 2

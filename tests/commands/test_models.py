@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import gramshift as gs
-from gramshift.commands.predict import MOST_ROWS, predict
+from gramshift.commands.label_files import MOST_ROWS
+from gramshift.commands.predict import predict
 from gramshift.model.settings import PRESETS
 from small_demo import load_demo
 from small_tables import read_csv
@@ -37,10 +38,11 @@ def books(folder):
     return texts
 
 
-def test_predictions_are_those_of_python_part_by_part(gramshift, folder, model, books):
+def test_predictions_are_those_of_python_part_by_part(gramshift, folder, model, books, read_rows):
     answer = gramshift("predict", "--model", model, "--input", "books.jsonl", "--output", "out.jsonl")
     assert answer.code == 0, answer.err
-    assert predict(str(model), "books.jsonl", "parts.jsonl", most_rows=7)["n"] == 120
+    read_rows(7)
+    assert predict(str(model), "books.jsonl", "parts.jsonl")["n"] == 120
     assert (folder / "parts.jsonl").read_text() == (folder / "out.jsonl").read_text()
     rows = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
     clf = gs.load(model)
@@ -61,13 +63,14 @@ def test_predictions_go_to_standard_output(gramshift, folder, model):
 
 
 @pytest.mark.slow
-def test_memory_does_not_grow_with_the_file(folder, model):
+def test_memory_does_not_grow_with_the_file(folder, model, read_rows):
     """Twenty times the file takes no more: measured on what Python and NumPy hold at the peak, garbage included."""
     peaks = []
+    read_rows(20)
     for n in (200, 200, 4000):
         (folder / "big.csv").write_text("text\n" + "".join(f"{'x' * 1000}{k}\n" for k in range(n)))
         tracemalloc.start()
-        predict(str(model), "big.csv", "out.csv", most_rows=20, force=True)
+        predict(str(model), "big.csv", "out.csv", force=True)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         assert len(read_csv(folder / "out.csv")) == n

@@ -70,9 +70,10 @@ def test_it_is_the_fit_of_python_with_that_sample(gramshift, files):
 
 
 @pytest.mark.parametrize("sample", ["120", "1000000"])
-def test_a_sample_of_all_writes_what_a_run_without_one_does(files, sample):
+def test_a_sample_of_all_writes_what_a_run_without_one_does(files, sample, read_rows):
+    read_rows(7)
     classify(options(output="all.csv", sample=None), say=quietly)
-    classify_any(options(output="out.csv", sample=sample), say=quietly, most_rows=7)
+    classify_any(options(output="out.csv", sample=sample), say=quietly)
     left_out = ("plain_label", "issue")
     whole = [{name: value for name, value in row.items() if name not in left_out} for row in read_csv(Path("all.csv"))]
     assert read_csv(Path("out.csv")) == whole  # a sample says nothing of plain and of problems in what it leaves out
@@ -91,9 +92,11 @@ def test_several_targets_are_one_target_in_several_files(gramshift, files, targe
 
 
 @pytest.mark.parametrize("more", [{"method": "best"}, {"method": "plain"}, {"method": "tkc"}], ids=str)
-def test_other_methods(files, more):
-    result = classify_any(options(output="out.csv", save="m.gramshift", **more), say=quietly, most_rows=50)
-    again = classify_any(options(output="again.csv", **more), say=quietly, most_rows=7)
+def test_other_methods(files, more, read_rows):
+    read_rows(50)
+    result = classify_any(options(output="out.csv", save="m.gramshift", **more), say=quietly)
+    read_rows(7)
+    again = classify_any(options(output="again.csv", **more), say=quietly)
     assert result["labels"] == again["labels"]
     assert Path("out.csv").read_bytes() == Path("again.csv").read_bytes()
     texts = draw(40)
@@ -127,9 +130,11 @@ def test_killed_among_the_labels_it_leaves_whole_files_and_predict_goes_on(grams
         assert Path("labels", name).read_bytes() == Path("whole", name).read_bytes()
 
 
-def test_killed_within_one_file_it_leaves_none(files):
+def test_killed_within_one_file_it_leaves_none(files, read_rows):
+    read_rows(20)
+
     def die():
-        classify_any(options(output="out.csv", save="m.gramshift"), say=quietly, most_rows=20, progress=kill_late)
+        classify_any(options(output="out.csv", save="m.gramshift"), say=quietly, progress=kill_late)
 
     def kill_late(stage, done, total):
         if stage == "labelling" and 2 * done > total:
@@ -150,7 +155,7 @@ def test_a_folder_of_labels_is_not_replaced_unasked(gramshift, files):
     assert gramshift(*run, "--force").code == 0
 
 
-def test_the_target_is_read_part_by_part(files, monkeypatch):
+def test_the_target_is_read_part_by_part(files, monkeypatch, read_rows):
     """Once to draw and once to label, never more than so many rows at a time, and no column of it is kept."""
     from gramshift.commands.classify import sampling
 
@@ -178,7 +183,8 @@ def test_the_target_is_read_part_by_part(files, monkeypatch):
             return self.opened.__exit__(*about)
 
     monkeypatch.setattr(sampling, "open_table", lambda *given, **more: Watched(open_table(*given, **more)))
-    classify_any(options(output="out.csv"), say=quietly, most_rows=9)
+    read_rows(9)
+    classify_any(options(output="out.csv"), say=quietly)
     assert asked == [9, 9]
     assert most == 9
 

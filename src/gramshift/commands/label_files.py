@@ -64,12 +64,12 @@ def check_engine(engine: str, scheduler: str | None) -> None:
         require_dask(scheduler)
 
 
-def count_rows(classifier: Any, most_rows: int = MOST_ROWS) -> int:
+def count_rows(classifier: Any) -> int:
     """Return how many rows are labelled at a time: fewer where each is compared with many documents."""
     fit = classifier._fit
     if fit.model.ngrams is not None:
-        return most_rows
-    return max(1, min(most_rows, CELLS // max(1, len(fit.labelling))))
+        return MOST_ROWS
+    return max(1, min(MOST_ROWS, CELLS // max(1, len(fit.labelling))))
 
 
 def label_table(
@@ -80,7 +80,6 @@ def label_table(
     name: str,
     *,
     abstain_below: float | None,
-    most_rows: int = MOST_ROWS,
     progress: Progress | None = None,
 ) -> Found:
     """Write the table again with labels, part by part."""
@@ -90,7 +89,7 @@ def label_table(
     confidence, classes = 0.0, classifier.classes_
     ours = label_columns(table, classes.tolist())
     with open_writer(file, name, table, ours.types) as writer:
-        for part in _blaming_input(table, table.parts(count_rows(classifier, most_rows))):
+        for part in _blaming_input(table, table.parts(count_rows(classifier))):
             probabilities = classifier.predict_proba(texts_in(table, columns, part))
             labels = classes[probabilities.argmax(axis=1)].tolist()
             added = ours.values(labels, probabilities.tolist(), abstain_below)
@@ -123,9 +122,7 @@ def _blaming(name: str) -> Iterator[None]:
         raise InputError(f"{name}: {error.strerror}" if error.strerror else str(error)) from None
 
 
-def label_file(
-    classifier: Any, model: str, options: LabelOptions, most_rows: int, told: Progress | None, job: FileJob
-) -> Found:
+def label_file(classifier: Any, model: str, options: LabelOptions, progress: Progress | None, job: FileJob) -> Found:
     """Label one file and leave a record; what is wrong with the file itself is returned as {"error": words}."""
     from gramshift.commands.classify.labelled import label_columns, renamed_in_words
 
@@ -141,7 +138,7 @@ def label_file(
                 with files.open(job.output, follow=False) as file:
                     found = label_table(
                         classifier, table, columns, file, job.output,
-                        abstain_below=options.abstain_below, most_rows=most_rows, progress=told,
+                        abstain_below=options.abstain_below, progress=progress,
                     )  # fmt: skip
                 if not is_still(job.input, known):
                     raise InputError(f"{job.shown} was changed while it was read; give the same command again when it is whole")
@@ -233,7 +230,6 @@ def label_files(
     engine: str = "threads",
     scheduler: str | None = None,
     force: bool = False,
-    most_rows: int = MOST_ROWS,
     say: Callable[[str], None],
 ) -> dict[str, Any]:
     """Label files into a folder with the model of that name, which is the ``classifier``; Dask workers load their own.
@@ -262,9 +258,9 @@ def label_files(
     if found:
         say(f"{folder}: {len(found)} of {len(jobs)} files were finished already")
     if left and engine == "dask":
-        _label_on_workers(model, digest, left, options, runtime, scheduler, most_rows, receive)
+        _label_on_workers(model, digest, left, options, runtime, scheduler, receive)
     elif left:
-        _label_here(digest, classifier, left, options, runtime, most_rows, receive)
+        _label_here(digest, classifier, left, options, runtime, receive)
     return _summary(jobs, found, say)
 
 
@@ -272,7 +268,7 @@ Receive = Callable[[FileJob, Found], None]
 
 
 def _label_here(
-    digest: str, classifier: Any, jobs: list[FileJob], options: LabelOptions, runtime: Runtime, most_rows: int, receive: Receive
+    digest: str, classifier: Any, jobs: list[FileJob], options: LabelOptions, runtime: Runtime, receive: Receive
 ) -> None:
     sizes = [_size_of(job) for job in jobs]
     before, total = 0, sum(sizes)
@@ -281,7 +277,7 @@ def _label_here(
         def told(stage: str, done: int, all: int, before: int = before, size: int = size) -> None:
             runtime.report(stage, before + (size * done // all if all else 0), total)
 
-        receive(job, label_file(classifier, digest, options, most_rows, told, job))
+        receive(job, label_file(classifier, digest, options, told, job))
         before += size
         runtime.report("labelling", before, total)
 
@@ -295,7 +291,7 @@ def _size_of(job: FileJob) -> int:
 
 def _label_on_workers(
     model: str, digest: str, jobs: list[FileJob], options: LabelOptions, runtime: Runtime, scheduler: str | None,
-    most_rows: int, receive: Receive,
+    receive: Receive,
 ) -> None:  # fmt: skip
     """One task for each file: workers read their own files and write their own labels, and only the model travels.
 
@@ -317,7 +313,7 @@ def _label_on_workers(
         shared = os.path.abspath(model)
         if scheduler is not None:
             shared = client.scatter(Path(model).read_bytes(), broadcast=True, hash=False)
-        arguments = shared, model, digest, options, most_rows
+        arguments = shared, model, digest, options
         run_tasks(client, _label_on_worker, arguments, far, take, name=lambda job: f"label-{os.path.basename(job.output)}")
 
 
@@ -325,14 +321,14 @@ def _absolute(name: str) -> str:
     return name if is_url(name) else os.path.abspath(name)
 
 
-def _label_on_worker(shared: Any, name: str, digest: str, options: LabelOptions, most_rows: int, job: FileJob) -> Found:
+def _label_on_worker(shared: Any, name: str, digest: str, options: LabelOptions, job: FileJob) -> Found:
     import joblib
 
     folder = os.path.dirname(job.output)
     if not is_url(folder) and not os.path.isdir(folder):
         raise InputError(f"a Dask worker does not see the folder {folder}: all of them must, at the same place")
     with joblib.parallel_config(backend="sequential"):  # each worker has a core, and all have work
-        return label_file(_model_of(shared, digest, name), digest, options, most_rows, None, job)
+        return label_file(_model_of(shared, digest, name), digest, options, None, job)
 
 
 def load_model(path: str, jobs: int = -1) -> Any:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 from gramshift.commands.label_files import (
-    MOST_ROWS,
     LabelOptions,
     check_engine,
     check_model,
@@ -45,9 +44,8 @@ def predict(
     jobs: int = -1,
     progress: Progress | None = None,
     say: Callable[[str], None] = to_stderr,
-    most_rows: int = MOST_ROWS,
 ) -> dict[str, Any]:
-    """Write the input again with labels, ``most_rows`` at a time; several files go into a folder, and one if that is named."""
+    """Write the input again with labels, part by part; several files go into a folder, and one if that is named."""
     begun = time.perf_counter()
     options = LabelOptions(text, format, encoding, abstain_below)
     check_engine(engine, scheduler)
@@ -62,12 +60,12 @@ def predict(
             classifier = load_model(model, jobs)
         result = label_files(
             model, classifier, planned, output, options, runtime,
-            engine=engine, scheduler=scheduler, force=force, most_rows=most_rows, say=say,
+            engine=engine, scheduler=scheduler, force=force, say=say,
         )  # fmt: skip
     elif engine == "dask":
         raise InputError("--engine dask gives each worker a file of its own; several inputs go into a folder: --output labels/")
     else:
-        result = _predict_one(model, files[0], output, options, jobs, force, progress, say, most_rows)
+        result = _predict_one(model, files[0], output, options, jobs, force, progress, say)
     del result["confidence"]
     return result | {"model": model, "output": output, "seconds": round(time.perf_counter() - begun, 2)}
 
@@ -81,7 +79,6 @@ def _predict_one(
     force: bool,
     progress: Progress | None,
     say: Callable[[str], None],
-    most_rows: int,
 ) -> dict[str, Any]:
     from gramshift.commands.classify.labelled import label_columns, renamed_in_words
 
@@ -98,7 +95,7 @@ def _predict_one(
         with open_output(output) as file:
             return label_table(
                 classifier, table, columns, file, output,
-                abstain_below=options.abstain_below, most_rows=most_rows, progress=progress,
+                abstain_below=options.abstain_below, progress=progress,
             )  # fmt: skip
 
 

@@ -37,12 +37,10 @@ from gramshift.text.corpus import Reservoir
 SEED = 0
 
 
-def classify_any(
-    options: ClassifyOptions, *, progress: Progress | None = None, say: Say = print, most_rows: int = MOST_ROWS
-) -> dict[str, Any]:
-    """Run with a sample, ``most_rows`` at a time; returns what happened, fit for JSON."""
+def classify_any(options: ClassifyOptions, *, progress: Progress | None = None, say: Say = print) -> dict[str, Any]:
+    """Run with a sample, part by part; returns what happened, fit for JSON."""
     begun = time.perf_counter()
-    task = _plan(options, most_rows)
+    task = _plan(options)
     classifier, story = _fit(task, progress, say)
     if options.dry_run:
         return story | {"dry_run": True}
@@ -66,7 +64,6 @@ class _Task:
     options: ClassifyOptions
     files: list[str]
     jobs: list[FileJob] | None
-    most_rows: int
 
     @property
     def label_options(self) -> LabelOptions:
@@ -74,7 +71,7 @@ class _Task:
         return LabelOptions(options.text, options.format, options.encoding, options.abstain_below)
 
 
-def _plan(options: ClassifyOptions, most_rows: int) -> _Task:
+def _plan(options: ClassifyOptions) -> _Task:
     """Check all names before anything is read."""
     files = expand_inputs(options.targets, format=options.format, option="--target")
     check_names(options, files)
@@ -96,7 +93,7 @@ def _plan(options: ClassifyOptions, most_rows: int) -> _Task:
         if locate(job.output)[0].exists(locate(job.output)[1]):
             advice = "choose another --output, or replace it with --force"
             raise FileExistsError(f"{job.output} exists, and a new fit would label it anew; {advice}")
-    return _Task(options, files, jobs, most_rows)
+    return _Task(options, files, jobs)
 
 
 def _fit(task: _Task, progress: Progress | None, say: Say) -> tuple[Any, dict[str, Any]]:
@@ -127,7 +124,7 @@ def _draw(task: _Task, progress: Progress | None) -> tuple[Documents, int]:
     for name in task.files:
         with open_table(name, format=options.format, encoding=options.encoding) as table:
             columns = find_columns(table, text=options.text)
-            for part in table.parts(task.most_rows):
+            for part in table.parts(MOST_ROWS):
                 reservoir.add(texts_in(table, columns, part))
                 if progress is not None:
                     progress("reading", *table.position())
@@ -147,7 +144,7 @@ def _label_all(task: _Task, jobs: list[FileJob], classifier: Any, progress: Prog
                 file.write(model.read_bytes())
         return label_files(
             str(model), classifier, jobs, str(options.output), task.label_options, runtime,
-            engine=options.engine, scheduler=options.scheduler, force=options.force, most_rows=task.most_rows, say=say,
+            engine=options.engine, scheduler=options.scheduler, force=options.force, say=say,
         )  # fmt: skip
 
 
@@ -163,5 +160,5 @@ def _label_one(task: _Task, classifier: Any, progress: Progress | None) -> Found
             with open_output(output, written) as file:
                 return label_table(
                     classifier, table, columns, file, output,
-                    abstain_below=options.abstain_below, most_rows=task.most_rows, progress=progress,
+                    abstain_below=options.abstain_below, progress=progress,
                 )  # fmt: skip
