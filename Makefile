@@ -1,35 +1,33 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-# workers that run tests side by side, each on one core
+# test processes side by side, each on one core
 WORKERS ?= 2
-PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS)
+PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
+# tests that need more than Python: the reviews of the paper, a browser, Dask workers, minutes
+MORE = data or browser or cluster or altered or bench
 
 # compiled code that checks every index, kept apart from the fast one
 BOUNDS = NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(abspath $(VENV))/bounds
-# what reads arrays that come from outside, and the leaves with random texts
+# the leaves with random texts, and the readers of model files
 GUARDED = tests/test_leaf.py tests/ngrams tests/kernels tests/learn tests/model/test_files.py tests/model/test_door.py
 
-.PHONY: demo test test-fast test-bounds test-bounds-fast bench-smoke lint types docs clean
+.PHONY: demo test test-fast test-all test-bounds lint types docs clean
 
 demo: $(VENV)/.installed
 	$(BIN)/gramshift demo
 
 test: $(VENV)/.installed-test
-	$(PYTEST)
+	$(PYTEST) -m "not ($(MORE))"
 
-test-fast: $(VENV)/.installed-test
-	$(PYTEST) --hypothesis-profile fast -m "not data and not browser and not cluster and not process and not slow"
+test-fast: $(VENV)/.installed-test  # within a minute, also without make on Windows: see ci.yml
+	$(PYTEST) --hypothesis-profile fast -m "not ($(MORE) or process or slow)"
 
-bench-smoke: $(VENV)/.installed-test  # every benchmark on a few texts of the demo corpus
-	for name in kernel classifier reproduce linear classify robust; do \
-		$(BIN)/python -m bench $$name --smoke --json >/dev/null || exit 1; done
+test-all: test  # GRAMSHIFT_DATA names the folder with sorted_data_acl
+	$(PYTEST) -m "$(MORE)"
 
-test-bounds: $(VENV)/.installed-test  # everything, with bounds checking: some times as long
-	$(BOUNDS) $(PYTEST)
-
-test-bounds-fast: $(VENV)/.installed-test
-	$(BOUNDS) $(PYTEST) --hypothesis-profile fast -m "not data and not cluster and not slow" $(GUARDED)
+test-bounds: $(VENV)/.installed-test
+	$(BOUNDS) $(PYTEST) --hypothesis-profile fast -m "not ($(MORE) or slow)" $(GUARDED)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
