@@ -29,11 +29,17 @@ def place_of(char):
     without_blanks = name.startswith(WITHOUT_BLANKS) and ord(char) not in WITH_BLANKS
     if char in "!?":
         return "alone"
-    if char.isspace() or char in '.,;:()"' or name in ("ZERO WIDTH SPACE", "VARIATION SELECTOR-15", "VARIATION SELECTOR-16"):
+    if (
+        char.isspace()
+        or char in '.,;:()"'
+        or name in ("ZERO WIDTH SPACE", "VARIATION SELECTOR-15", "VARIATION SELECTOR-16")
+    ):
         return "between"
     if name.startswith("EMOJI MODIFIER FITZPATRICK"):  # the colour of a skin
         return "between"
-    if category == "So" or (category[0] in "LMN" and without_blanks):  # symbols; letters, marks, numbers
+    if category == "So" or (
+        category[0] in "LMN" and without_blanks
+    ):  # symbols; letters, marks, numbers
         return "alone"
     return "between" if category[0] == "P" and not ascii and char not in "·׳״" else "in"
 
@@ -77,7 +83,10 @@ def kernel(kind, a, b):
 
 def gram(kind, texts, others, ngram_range):
     """Of texts as they are, without any text steps."""
-    rows, columns = [ngrams(text, ngram_range) for text in texts], [ngrams(text, ngram_range) for text in others]
+    rows, columns = (
+        [ngrams(text, ngram_range) for text in texts],
+        [ngrams(text, ngram_range) for text in others],
+    )
     # the smaller one first, because kernels go through that one; they are symmetric
     return [[kernel(kind, *sorted((row, column), key=len)) for column in columns] for row in rows]
 
@@ -132,7 +141,11 @@ def local_rank(a, b, ngram_range, max_offset, sigma):
     for one, other in ((a, b), (b, a)):
         for n in range(ngram_range[0], ngram_range[1] + 1):
             for i in range(len(one) - n + 1):
-                offsets = [abs(i - j) for j in range(len(other) - n + 1) if one[i : i + n] == other[j : j + n]]
+                offsets = [
+                    abs(i - j)
+                    for j in range(len(other) - n + 1)
+                    if one[i : i + n] == other[j : j + n]
+                ]
                 distance += min([*offsets, max_offset])
                 n_ngrams += 1
     return exp(-distance / (max_offset * n_ngrams) / (2 * sigma**2))
@@ -156,13 +169,22 @@ def ngram_weight(gram, others, powers, domains, classes):
         return 0.0
     result = log(len(others) / max(1, sum(having))) ** powers.get("idf", 0)
     if "consistency" in powers:
-        by_domain = [[has for has, d in zip(having, domains, strict=True) if d == domain] for domain in set(domains)]
+        by_domain = [
+            [has for has, d in zip(having, domains, strict=True) if d == domain]
+            for domain in set(domains)
+        ]
         shares = [sum(one) / len(one) for one in by_domain]
         result *= (min(shares) / max(shares)) ** powers["consistency"]
     if "classes" in powers:
-        known, best = [(has, c) for has, c in zip(having, classes, strict=True) if c is not None], 0.0
+        known, best = (
+            [(has, c) for has, c in zip(having, classes, strict=True) if c is not None],
+            0.0,
+        )
         for c in {c for _, c in known}:
-            inside, outside = [has for has, d in known if d == c], [has for has, d in known if d != c]
+            inside, outside = (
+                [has for has, d in known if d == c],
+                [has for has, d in known if d != c],
+            )
             if inside and outside:
                 best = max(best, surprise(sum(inside), len(inside), sum(outside), len(outside)))
         result *= best ** powers["classes"] if best >= 0.2 else 0.0
@@ -170,12 +192,21 @@ def ngram_weight(gram, others, powers, domains, classes):
 
 
 def weighted_gram(texts, others, ngram_range, powers, *, domains, classes):
-    rows, columns = [set(ngrams(text, ngram_range)) for text in texts], [set(ngrams(text, ngram_range)) for text in others]
-    weights = {gram: ngram_weight(gram, columns, powers, domains, classes) for gram in set().union(*columns)}
+    rows, columns = (
+        [set(ngrams(text, ngram_range)) for text in texts],
+        [set(ngrams(text, ngram_range)) for text in others],
+    )
+    weights = {
+        gram: ngram_weight(gram, columns, powers, domains, classes)
+        for gram in set().union(*columns)
+    }
     return [[sum(weights[gram] for gram in row & column) for column in columns] for row in rows]
 
 
 def weighted_self(text, others, ngram_range, powers, *, domains, classes):
     """k(text, text) with the weights that others give, n-grams included that none of them has."""
     columns = [set(ngrams(other, ngram_range)) for other in others]
-    return sum(ngram_weight(gram, columns, powers, domains, classes) for gram in set(ngrams(text, ngram_range)))
+    return sum(
+        ngram_weight(gram, columns, powers, domains, classes)
+        for gram in set(ngrams(text, ngram_range))
+    )

@@ -97,7 +97,9 @@ def run(tmp_path):
     def start(folder, *arguments):
         environment = os.environ | {"NUMBA_CACHE_DIR": str(folder)}
         command = [sys.executable, str(script), *map(str, arguments)]
-        result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=True)
+        result = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=120, check=True
+        )
         return result.stdout.strip(), result.stderr.splitlines()
 
     return start

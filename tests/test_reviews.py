@@ -48,12 +48,18 @@ def features(kind, counts):
     ends = np.cumsum(counts.data)
     number = np.arange(ends[-1]) - np.repeat(ends - counts.data, counts.data)
     columns = np.repeat(first[counts.indices], counts.data) + number
-    return sparse.csr_array((np.ones(rows.size, np.int64), (rows, columns)), shape=(counts.shape[0], int(most.sum())))
+    return sparse.csr_array(
+        (np.ones(rows.size, np.int64), (rows, columns)), shape=(counts.shape[0], int(most.sum()))
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_cell_differs_from_scikit_learn(kind, reviews, counts):
-    gram = StringKernel(kind, ngram_range=(LO, HI)).parse().compute(reviews, runtime=Runtime(2, tile=TILE))
+    gram = (
+        StringKernel(kind, ngram_range=(LO, HI))
+        .parse()
+        .compute(reviews, runtime=Runtime(2, tile=TILE))
+    )
     matrix = features(kind, counts)
     assert np.array_equal(gram, (matrix @ matrix.T.tocsr()).toarray())

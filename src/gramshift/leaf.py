@@ -23,8 +23,12 @@ def leaf(*signatures: str, reorder: bool = False) -> Callable[[Callable[..., Any
 
     def compile_for(function: Callable[..., Any], *, cache: bool) -> Any:
         compiled = njit(cache=cache, **options)(function)
-        for signature in signatures if hasattr(compiled, "compile") else ():  # a plain function under NUMBA_DISABLE_JIT
-            compiled.compile(signature)  # read-only arrays and other types are compiled when they come
+        for signature in (
+            signatures if hasattr(compiled, "compile") else ()
+        ):  # a plain function under NUMBA_DISABLE_JIT
+            compiled.compile(
+                signature
+            )  # read-only arrays and other types are compiled when they come
         return compiled
 
     def compile_now(function: Callable[..., Any]) -> Any:
@@ -32,7 +36,9 @@ def leaf(*signatures: str, reorder: bool = False) -> Callable[[Callable[..., Any
             compiled = compile_for(function, cache=True)
         except Exception as error:  # a cache that cannot be read or written
             compiled = compile_for(function, cache=False)
-            _announce(f"in every process, because they cannot be kept ({error}): set NUMBA_CACHE_DIR to a new folder")
+            _announce(
+                f"in every process, because they cannot be kept ({error}): set NUMBA_CACHE_DIR to a new folder"
+            )
         else:
             if hasattr(compiled, "stats") and not compiled.stats.cache_hits:
                 _announce("once per machine and version")

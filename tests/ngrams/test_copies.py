@@ -49,10 +49,15 @@ def test_near_copies_are_those_that_all_pairs_give():
             words[chance.randrange(len(words))] = chance.choice(["so", "then", "well"])
         texts.append(" ".join(words))
     best = {
-        number: max(((alike(texts[number], texts[other]), -other) for other in range(number)), default=(0.0, 0))
+        number: max(
+            ((alike(texts[number], texts[other]), -other) for other in range(number)),
+            default=(0.0, 0),
+        )
         for number in range(len(texts))
     }
-    expected = {number: similarity for number, (similarity, _) in best.items() if similarity >= NEAR}
+    expected = {
+        number: similarity for number, (similarity, _) in best.items() if similarity >= NEAR
+    }
     assert 5 < len(expected) < 40
     assert {one.number: one.similarity for one in find_copies(texts)} == pytest.approx(expected)
 

@@ -36,7 +36,9 @@ class SharedNGrams(Kernel):
         index, area = self.index, (rows.start, rows.stop, cols.start, cols.stop)
         gram[area[0] : area[1], cols] = 0
         cut = cols.start > 0 or cols.stop < (rows.stop if self.symmetric else index.n_cols)
-        add_lists(index.list_ptr, index.list_ref, index.list_factor, index.list_docs, *area, cut, gram)
+        add_lists(
+            index.list_ptr, index.list_ref, index.list_factor, index.list_docs, *area, cut, gram
+        )
         add_bits(index.bit_ptr, index.bit_ref, index.bits, *area, 0, 0, gram)
         if index.excess_ref.size:
             self._add_excess(rows, cols, gram)
@@ -47,7 +49,18 @@ class SharedNGrams(Kernel):
         for left in range(cols.start, cols.stop, PIECE):
             right = min(left + PIECE, cols.stop)
             part = np.zeros((right - left, rows.stop - rows.start), np.int64)
-            add_bits(index.excess_ptr, index.excess_ref, index.bits, left, right, rows.start, rows.stop, left, rows.start, part)
+            add_bits(
+                index.excess_ptr,
+                index.excess_ref,
+                index.bits,
+                left,
+                right,
+                rows.start,
+                rows.stop,
+                left,
+                rows.start,
+                part,
+            )
             add_transposed(part, rows.start, left, gram)
 
 
@@ -93,11 +106,15 @@ def build_incidence(
     parts, n_docs = find_shared(ngrams, kind="presence", run=run), ngrams.texts.n_docs
     n_members = sum(part.members.size for part in parts)
     if n_members > MAX_CHARS:
-        raise InputError(f"the documents share {n_members} n-grams; one index can hold {MAX_CHARS}: compare fewer at a time")
+        raise InputError(
+            f"the documents share {n_members} n-grams; one index can hold {MAX_CHARS}: compare fewer at a time"
+        )
     check_size(16 * n_members + 16 * sum(part.times.size for part in parts))
     empty = np.zeros(0, np.int64)
     ends = np.cumsum([0, *(part.members.size for part in parts)])
-    starts = np.concatenate([*(part.starts[:-1] + end for part, end in zip(parts, ends, strict=False)), [n_members]])
+    starts = np.concatenate(
+        [*(part.starts[:-1] + end for part, end in zip(parts, ends, strict=False)), [n_members]]
+    )
     docs = np.concatenate([np.zeros(0, np.uint32), *(part.members for part in parts)])
     times = np.concatenate([empty, *(part.times for part in parts)])
     n_ngrams = sum((part.self_values for part in parts), start=np.zeros(n_docs, np.int64))
@@ -132,7 +149,9 @@ def prepare_weighted(job: Job) -> WeightedNGrams:
     return weigh_ngrams(incidence, job.weighting, n_cols=job.n_cols)
 
 
-def weigh_ngrams(incidence: Incidence, weighting: Weighting, *, n_cols: int | None = None) -> WeightedNGrams:
+def weigh_ngrams(
+    incidence: Incidence, weighting: Weighting, *, n_cols: int | None = None
+) -> WeightedNGrams:
     """The kernel of all documents, or, with ``n_cols``, of those after the first n_cols with these, which give the weights."""
     n_fit = incidence.n_docs if n_cols is None else n_cols
     beyond = np.full(incidence.n_docs - n_fit, -1, np.int64)
@@ -141,8 +160,12 @@ def weigh_ngrams(incidence: Incidence, weighting: Weighting, *, n_cols: int | No
         return incidence.count(np.concatenate([groups, beyond]), n_groups)
 
     weights = make_weights(weighting, n_fit, count)
-    alone = make_weights(weighting, n_fit, lambda groups, n_groups: np.zeros((n_groups, 1), np.int64))
+    alone = make_weights(
+        weighting, n_fit, lambda groups, n_groups: np.zeros((n_groups, 1), np.int64)
+    )
     sums = np.ascontiguousarray(weights * incidence.times)
     self_values = np.empty(incidence.n_docs)
-    add_own(incidence.bounds, incidence.features, sums, incidence.unshared, float(alone[0]), self_values)
+    add_own(
+        incidence.bounds, incidence.features, sums, incidence.unshared, float(alone[0]), self_values
+    )
     return WeightedNGrams(n_fit, n_cols or 0, self_values, incidence, sums)

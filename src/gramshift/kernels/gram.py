@@ -72,7 +72,9 @@ def compute_gram(
 
     n_cols = None if others is None else shape[1]
     parameters = KERNELS[kind].defaults if parameters is None else parameters
-    kernel = KERNELS[kind].make_ready(Job(encoded, n_cols, ngram_range, normalize, parameters, run, check_size, weighting))
+    kernel = KERNELS[kind].make_ready(
+        Job(encoded, n_cols, ngram_range, normalize, parameters, run, check_size, weighting)
+    )
     del encoded
     give_back()
     n_threads = runtime.n_threads
@@ -83,7 +85,9 @@ def compute_gram(
     seconds = kernel.seconds / n_threads
     if 0 < seconds >= ANNOUNCED_SECONDS:
         threads = "1 thread" if n_threads == 1 else f"{n_threads} threads"
-        log.warning("gramshift: %s by %s will take roughly %s on %s", what, kind, in_words(seconds), threads)
+        log.warning(
+            "gramshift: %s by %s will take roughly %s on %s", what, kind, in_words(seconds), threads
+        )
     kernel.begin(run)
 
     target: AbstractContextManager[NDArray[Any]]
@@ -97,7 +101,9 @@ def compute_gram(
     return gram if out is None else np.load(out, mmap_mode="r")
 
 
-def _empty_gram(shape: tuple[int, int], dtype: Any, out: str | os.PathLike[str] | None) -> NDArray[Any]:
+def _empty_gram(
+    shape: tuple[int, int], dtype: Any, out: str | os.PathLike[str] | None
+) -> NDArray[Any]:
     gram = np.empty(shape, dtype)
     if out is not None:
         with npy_file(out, shape, gram.dtype):
@@ -105,7 +111,9 @@ def _empty_gram(shape: tuple[int, int], dtype: Any, out: str | os.PathLike[str] 
     return gram
 
 
-def tiles(n_rows: int, n_cols: int, height: int, width: int, *, symmetric: bool = False) -> Iterator[Tile]:
+def tiles(
+    n_rows: int, n_cols: int, height: int, width: int, *, symmetric: bool = False
+) -> Iterator[Tile]:
     """Return rectangles that cover every cell once; of a symmetric gram the lower triangle, with the diagonal in whole squares.
 
     The costliest come first (the lowest strips of a triangle), so that threads finish together.
@@ -113,7 +121,9 @@ def tiles(n_rows: int, n_cols: int, height: int, width: int, *, symmetric: bool 
     for start in reversed(range(0, n_rows, height)):
         stop = min(start + height, n_rows)
         end = stop if symmetric else n_cols
-        last = start if symmetric else n_cols - 1  # the last tile of a strip may not begin inside its diagonal square
+        last = (
+            start if symmetric else n_cols - 1
+        )  # the last tile of a strip may not begin inside its diagonal square
         edges = [*range(0, last + 1, width), end]
         for left, right in pairwise(edges):
             yield slice(start, stop), slice(left, right)
@@ -140,11 +150,15 @@ def most_shared(longest: int, kind: str, ngram_range: tuple[int, int]) -> int:
 def clip_range(encoded: Encoded, kind: str, ngram_range: tuple[int, int]) -> tuple[int, int]:
     """No n-gram is longer than the longest document; also refuse what would not fit into the counters."""
     if encoded.codes.size > MAX_CHARS:
-        raise InputError(f"the documents have {encoded.codes.size} characters; one kernel matrix can hold {MAX_CHARS} at most")
+        raise InputError(
+            f"the documents have {encoded.codes.size} characters; one kernel matrix can hold {MAX_CHARS} at most"
+        )
     lo, hi = ngram_range
     longest = int(encoded.lengths.max(initial=0))
     if most_shared(longest, kind, (lo, min(hi, longest))) >= 2**63:
-        raise InputError(f"a document of {longest} characters has too many n-grams for exact 64-bit counts; cut it up")
+        raise InputError(
+            f"a document of {longest} characters has too many n-grams for exact 64-bit counts; cut it up"
+        )
     if encoded.n_docs and longest < lo:
         message = f"ngram_range={ngram_range}: no document has {lo} characters (the longest has {longest})"
         message += ", the kernel matrix is all zeros"
@@ -156,6 +170,9 @@ def clip_range(encoded: Encoded, kind: str, ngram_range: tuple[int, int]) -> tup
 def _depth_of_the_user() -> int:
     """The ``stacklevel`` with which a warning of our caller's points to the line that called the package."""
     depth, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "gramshift":
+    while (
+        frame.f_back is not None
+        and frame.f_globals.get("__name__", "").partition(".")[0] == "gramshift"
+    ):
         depth, frame = depth + 1, frame.f_back
     return depth

@@ -17,7 +17,9 @@ Floats = NDArray[np.float64]
 TILE_CELLS = 1 << 23  # enough work to be worth a start, little enough to show progress
 STRIPS_PER_THREAD = 3  # so that threads finish together
 ROW_BYTES = 16384  # in addition to the gram, for each row of a tile
-TILE_NANOSECONDS = 2e8  # of work in a tile of pairs: short enough to be interrupted, and for a bar to move
+TILE_NANOSECONDS = (
+    2e8  # of work in a tile of pairs: short enough to be interrupted, and for a bar to move
+)
 STRIPS = 512  # tiles along one side of the gram, at most: each of them takes memory too
 
 
@@ -122,7 +124,9 @@ class Kernel(ABC):
     def normalize(self, rows: slice, cols: slice, gram: NDArray[Any]) -> None:
         """Replace k by k / sqrt(k(i, i) * k(j, j)) as float64 in the same place, 0 for documents without n-grams."""
         values = self.self_values
-        normalize_tile(values[self.first_row :], values, rows.start, rows.stop, cols.start, cols.stop, gram)
+        normalize_tile(
+            values[self.first_row :], values, rows.start, rows.stop, cols.start, cols.stop, gram
+        )
 
 
 def plan_strips(n_rows: int, n_cols: int, *, n_threads: int, budget: int) -> Plan:
@@ -165,7 +169,13 @@ class PairKernel(Kernel):
     def plan(self, budget: int, n_threads: int) -> Plan:
         """Squares that take a thread a fraction of a second."""
         rows, cols = self.lengths[self.first_row :], self.lengths[: self.n_cols]
-        return plan_pairs(rows, cols, n_threads=n_threads, tile_bytes=self.tile_bytes, nanoseconds=self.nanoseconds)
+        return plan_pairs(
+            rows,
+            cols,
+            n_threads=n_threads,
+            tile_bytes=self.tile_bytes,
+            nanoseconds=self.nanoseconds,
+        )
 
     def fill_below(self, rows: slice, cols: slice, gram: Floats) -> None:
         for row in range(rows.start, rows.stop):
@@ -195,7 +205,13 @@ def plan_pairs(
     most = max(TILE_NANOSECONDS, 2 * nanoseconds(1, longest[0], 1, longest[1]))
     least = -(-max(row_lengths.size, col_lengths.size) // STRIPS)
     side = max(1024, least)
-    while side > least and nanoseconds(side, _longest_strip(row_lengths, side), side, _longest_strip(col_lengths, side)) > most:
+    while (
+        side > least
+        and nanoseconds(
+            side, _longest_strip(row_lengths, side), side, _longest_strip(col_lengths, side)
+        )
+        > most
+    ):
         side = max(side // 2, least)
     return Plan(min(side, row_lengths.size), min(side, col_lengths.size), n_threads, tile_bytes)
 

@@ -43,7 +43,11 @@ def estimate_occurrences(texts: Encoded, ngram_range: tuple[int, int]) -> int:
 
 
 def find_occurrences(
-    ngrams: SortedNGrams, *, run: Run = run_serially, chunk: int = CHUNK, most: int = MAX_OCCURRENCES
+    ngrams: SortedNGrams,
+    *,
+    run: Run = run_serially,
+    chunk: int = CHUNK,
+    most: int = MAX_OCCURRENCES,
 ) -> Occurrences:
     """Number the n-grams of all documents, exactly; ``most`` numbers fit into a key. ``chunk`` decides speed alone."""
     texts, (lo, hi) = ngrams.texts, ngrams.limits
@@ -60,14 +64,20 @@ def find_occurrences(
 
     def number(shard: SortedShard) -> None:
         offset = shard.n_before * (hi - lo + 1)
-        number_shard(shard.positions, shard.common, doc_of, texts.bounds, lo, hi, offset, bounds, keys)
+        number_shard(
+            shard.positions, shard.common, doc_of, texts.bounds, lo, hi, offset, bounds, keys
+        )
 
     def sort(docs: range) -> None:
         for doc in docs:
             keys[bounds[doc] : bounds[doc + 1]].sort()
 
     ngrams.map(number, run=run)
-    cuts = np.searchsorted(bounds, np.arange(0, keys.size + chunk, chunk)).clip(max=texts.n_docs).tolist()
+    cuts = (
+        np.searchsorted(bounds, np.arange(0, keys.size + chunk, chunk))
+        .clip(max=texts.n_docs)
+        .tolist()
+    )
     run(sort, [range(first, last) for first, last in pairwise(cuts) if first < last])
     return Occurrences(keys, bounds)
 
@@ -86,7 +96,16 @@ class LocalRank(PairKernel):
 
     def compare(self, doc: int, col0: int, col1: int, out: Floats) -> None:
         found = self.occurrences
-        compare_document(found.keys, found.bounds, doc, col0, col1, self.max_offset, 2 * self.sigma * self.sigma, out)
+        compare_document(
+            found.keys,
+            found.bounds,
+            doc,
+            col0,
+            col1,
+            self.max_offset,
+            2 * self.sigma * self.sigma,
+            out,
+        )
 
     def nanoseconds(self, n_rows: int, row_length: float, n_cols: int, col_length: float) -> float:
         return 100.0 * n_rows * n_cols + 5.0 * (n_rows * col_length + n_cols * row_length)
@@ -97,4 +116,6 @@ def prepare_local_rank(job: Job) -> LocalRank:
     found = find_occurrences(job.ngrams, run=job.run)
     sizes = np.diff(found.bounds)
     max_offset, sigma = int(job.parameters["max_offset"]), float(job.parameters["sigma"])
-    return LocalRank(job.columns, job.first_row, (sizes > 0).astype(float), sizes, found, max_offset, sigma)
+    return LocalRank(
+        job.columns, job.first_row, (sizes > 0).astype(float), sizes, found, max_offset, sigma
+    )

@@ -63,8 +63,13 @@ def check_ngram_range(value: Any) -> tuple[int, int]:
         hint = f"; for one length only: ({value}, {value})" if isinstance(value, Integral) else ""
         raise InputError(f"ngram_range={value!r}: {rule}{hint}") from None
     if any(isinstance(n, bool) or not isinstance(n, Integral) for n in (lo, hi)):
-        whole = all(isinstance(n, float) and n.is_integer() for n in (lo, hi) if not isinstance(n, Integral))
-        raise InputTypeError(f"ngram_range={value!r}: {rule}" + (f"; did you mean ({int(lo)}, {int(hi)})?" if whole else ""))
+        whole = all(
+            isinstance(n, float) and n.is_integer() for n in (lo, hi) if not isinstance(n, Integral)
+        )
+        raise InputTypeError(
+            f"ngram_range={value!r}: {rule}"
+            + (f"; did you mean ({int(lo)}, {int(hi)})?" if whole else "")
+        )
     if lo > hi >= 1:
         raise InputError(f"ngram_range={value!r}: {rule}; did you mean ({hi}, {lo})?")
     if lo < 1:
@@ -81,11 +86,19 @@ def check_parameters(kind: str, given: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         parameter = PARAMETERS[name]
         if name in KERNELS[kind].own:
-            if isinstance(value, bool) or not isinstance(value, Real) or not parameter.accepts(value):
-                raise InputError(f"{name}={value!r}: {parameter.rule}, for example {parameter.default}")
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, Real)
+                or not parameter.accepts(value)
+            ):
+                raise InputError(
+                    f"{name}={value!r}: {parameter.rule}, for example {parameter.default}"
+                )
         elif value != parameter.default:
             owner = next(other for other in KERNELS if name in KERNELS[other].own)
-            raise InputError(f"{name}={value!r}: kind={kind!r} has no {name}; leave it out, or choose kind={owner!r}")
+            raise InputError(
+                f"{name}={value!r}: kind={kind!r} has no {name}; leave it out, or choose kind={owner!r}"
+            )
     return {name: given[name] for name in KERNELS[kind].own}
 
 
@@ -100,10 +113,17 @@ def check_weighting(kind: str, value: Any) -> Powers | None:
 
 def _count(kind: str, weigh: Callable[[Job], Kernel] | None = None) -> Kind:
     def prepare(job: Job) -> Kernel:
-        index = build_index(job.ngrams, kind=kind, n_cols=job.n_cols, run=job.run, check_size=job.check_size)
+        index = build_index(
+            job.ngrams, kind=kind, n_cols=job.n_cols, run=job.run, check_size=job.check_size
+        )
         return SharedNGrams.of_index(index)
 
-    return Kind(lambda texts, ngram_range: estimate_index(texts, kind, ngram_range), prepare, weigh, counts=True)
+    return Kind(
+        lambda texts, ngram_range: estimate_index(texts, kind, ngram_range),
+        prepare,
+        weigh,
+        counts=True,
+    )
 
 
 def _load(module: str, name: str) -> Callable[..., Any]:
@@ -118,7 +138,11 @@ def _load(module: str, name: str) -> Callable[..., Any]:
 
 
 PARAMETERS = {
-    "decay": Parameter(0.5, lambda value: SMALLEST_DECAY <= value <= 1, f"give a number from {SMALLEST_DECAY:g} to 1"),
+    "decay": Parameter(
+        0.5,
+        lambda value: SMALLEST_DECAY <= value <= 1,
+        f"give a number from {SMALLEST_DECAY:g} to 1",
+    ),
     "max_offset": Parameter(
         1000,
         lambda value: isinstance(value, Integral) and 1 <= int(value) <= LARGEST_OFFSET,

@@ -45,14 +45,27 @@ class Subsequence(PairKernel):
     def compare(self, doc: int, col0: int, col1: int, out: Floats) -> None:
         texts, (lo, hi) = self.texts, self.ngram_range
         sequences.compare_document(
-            texts.codes, texts.bounds, texts.n_chars, doc, col0, col1, lo, hi, self.decay, self.powers, self.factor, out
+            texts.codes,
+            texts.bounds,
+            texts.n_chars,
+            doc,
+            col0,
+            col1,
+            lo,
+            hi,
+            self.decay,
+            self.powers,
+            self.factor,
+            out,
         )
 
     def begin(self, run: Run) -> None:
         """Compare each document with itself, if that is needed."""
         if not (self.symmetric or self.normalized):
             return
-        work = np.cumsum([self.nanoseconds(1, length, 1, length) for length in self.lengths.tolist()])
+        work = np.cumsum(
+            [self.nanoseconds(1, length, 1, length) for length in self.lengths.tolist()]
+        )
         cuts = [0, *(np.flatnonzero(np.diff(work // CHUNK)) + 1).tolist(), len(work)]
 
         def compare_with_itself(docs: tuple[int, int]) -> None:
@@ -69,7 +82,9 @@ class Subsequence(PairKernel):
 def estimate_subsequence(texts: Encoded, ngram_range: tuple[int, int]) -> int:
     """Estimate how many bytes comparing a document with others takes."""
     groups = -(-ngram_range[1] // sequences.LANES)
-    return int(texts.lengths.max(initial=0)) * (8 * groups * sequences.LANES + 12) + 4 * texts.n_chars
+    return (
+        int(texts.lengths.max(initial=0)) * (8 * groups * sequences.LANES + 12) + 4 * texts.n_chars
+    )
 
 
 def largest_sum(length: int, ngram_range: tuple[int, int], decay: float) -> float:
@@ -101,4 +116,14 @@ def prepare_subsequence(job: Job) -> Subsequence:
             "use normalize=True, a shorter range or a larger decay"
         )
     selves = np.zeros(texts.n_docs)
-    return Subsequence(job.columns, job.first_row, selves, texts.lengths, texts, job.ngram_range, decay, factor, job.normalize)
+    return Subsequence(
+        job.columns,
+        job.first_row,
+        selves,
+        texts.lengths,
+        texts,
+        job.ngram_range,
+        decay,
+        factor,
+        job.normalize,
+    )

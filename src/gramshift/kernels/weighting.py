@@ -61,7 +61,11 @@ def make_weights(weighting: Weighting, n_documents: int, count: Count) -> Floats
         n_groups = int(groups.max(initial=-1)) + 1
         return count(groups, n_groups), np.bincount(groups[groups >= 0], minlength=n_groups)
 
-    counted = np.zeros(n_documents, np.int64) if weighting.domains is None else np.minimum(weighting.domains, 0)
+    counted = (
+        np.zeros(n_documents, np.int64)
+        if weighting.domains is None
+        else np.minimum(weighting.domains, 0)
+    )
     (having,), (total,) = tell(counted)
     weights = np.ones(len(having))
     if powers.idf:
@@ -85,7 +89,9 @@ def consistency(having: NDArray[np.int64], totals: NDArray[np.int64]) -> Floats:
     """Smallest over largest share of a domain's documents, 0 where some domain has none; shape (domains, n-grams)."""
     shares = having / np.maximum(totals, 1)[:, None]
     largest = shares.max(axis=0)
-    result: Floats = np.divide(shares.min(axis=0), largest, out=np.zeros(len(largest)), where=largest > 0)
+    result: Floats = np.divide(
+        shares.min(axis=0), largest, out=np.zeros(len(largest)), where=largest > 0
+    )
     return result
 
 
@@ -101,7 +107,10 @@ def association(having: NDArray[np.int64], totals: NDArray[np.int64]) -> Floats:
     return best
 
 
-RARE, SHARE = 5, 0.005  # an n-gram must be in so many documents, and in such a share of them, to tell of a domain
+RARE, SHARE = (
+    5,
+    0.005,
+)  # an n-gram must be in so many documents, and in such a share of them, to tell of a domain
 
 
 def frequency_ratios(having: NDArray[np.int64], totals: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -126,7 +135,11 @@ def as_powers(value: Any) -> Powers | None:
     if not isinstance(value, dict) or not value or not set(value) <= set(vars(Powers())):
         raise InputError(f"weighting={value!r}: {rule}")
     for power in value.values():
-        if isinstance(power, bool) or not isinstance(power, Real) or not 0 <= float(power) <= LARGEST_POWER:
+        if (
+            isinstance(power, bool)
+            or not isinstance(power, Real)
+            or not 0 <= float(power) <= LARGEST_POWER
+        ):
             raise InputError(f"weighting={value!r}: {rule}; powers go up to {LARGEST_POWER}")
     return Powers(**{name: float(power) for name, power in value.items()})
 
@@ -136,6 +149,11 @@ def as_groups(values: Any, n: int, name: str) -> Groups:
     given = list(values) if values is not None else []
     if values is None or len(given) != n:
         found = "nothing was given" if values is None else f"{len(given)} were given"
-        raise InputError(f"this weighting needs {name}, one for each of the {n} documents that weights come from; {found}")
-    places = {value: place for place, value in enumerate(sorted({value for value in given if value is not None}))}
+        raise InputError(
+            f"this weighting needs {name}, one for each of the {n} documents that weights come from; {found}"
+        )
+    places = {
+        value: place
+        for place, value in enumerate(sorted({value for value in given if value is not None}))
+    }
     return np.array([-1 if value is None else places[value] for value in given], np.int64)

@@ -38,7 +38,9 @@ class Copy:
         return self.similarity == 1.0
 
 
-def find_copies(texts: Sequence[str], *, near: float = NEAR, together: int = TOGETHER) -> list[Copy]:
+def find_copies(
+    texts: Sequence[str], *, near: float = NEAR, together: int = TOGETHER
+) -> list[Copy]:
     """Every text that has an earlier one like it, with the most similar of those that were found; empty texts have none."""
     plain = [" ".join(text.lower().split()) for text in texts]
     first: dict[str, int] = {}
@@ -48,12 +50,16 @@ def find_copies(texts: Sequence[str], *, near: float = NEAR, together: int = TOG
             found[number] = Copy(number, first[text], 1.0)
     numbers = [number for text, number in first.items() if len(text) > LENGTH]
     runs_of = lru_cache(KEPT)(lambda number: _runs_of(plain[number]))
-    for one, other in _candidates(make_sketches([plain[number] for number in numbers], together=together)):
+    for one, other in _candidates(
+        make_sketches([plain[number] for number in numbers], together=together)
+    ):
         earlier, number = numbers[one], numbers[other]
         one_runs, other_runs = runs_of(earlier), runs_of(number)
         similarity = len(one_runs & other_runs) / len(one_runs | other_runs)
         if similarity >= near and (number not in found or similarity > found[number].similarity):
-            found[number] = Copy(number, earlier, min(similarity, 1 - 1e-9))  # equal runs in another order are no copy
+            found[number] = Copy(
+                number, earlier, min(similarity, 1 - 1e-9)
+            )  # equal runs in another order are no copy
     return [found[number] for number in sorted(found)]
 
 
@@ -63,11 +69,19 @@ def _runs_of(text: str) -> set[str]:
 
 def make_sketches(texts: Sequence[str], *, together: int = TOGETHER) -> Hashes:
     """A row of least hash values per text; so many texts are sketched ``together``."""
-    factors = np.random.default_rng(SEED).integers(0, 2**31, BANDS * IN_BAND).astype(np.uint32) * np.uint32(2) + np.uint32(1)
+    factors = np.random.default_rng(SEED).integers(0, 2**31, BANDS * IN_BAND).astype(
+        np.uint32
+    ) * np.uint32(2) + np.uint32(1)
     result = np.empty((len(texts), factors.size), np.uint32)
     for start in range(0, len(texts), together):
         part = texts[start : start + together]
-        sketch(code_points(part), np.cumsum([0, *map(len, part)]), LENGTH, factors, result[start : start + together])
+        sketch(
+            code_points(part),
+            np.cumsum([0, *map(len, part)]),
+            LENGTH,
+            factors,
+            result[start : start + together],
+        )
     return result
 
 

@@ -72,11 +72,15 @@ class Chunk(HoldsArrays):
         sums = np.empty((self._largest + 1, *vectors.shape[1:]))
         multiply(*self._arrays, weights, vectors, sums, out)
 
-    def add_rows(self, weights: Floats, row_of: Array, column_of: Array, seen: Array, first: int, out: Floats) -> None:
+    def add_rows(
+        self, weights: Floats, row_of: Array, column_of: Array, seen: Array, first: int, out: Floats
+    ) -> None:
         """Add some rows and columns of X diag(weights) X' to ``out``; ``seen`` has no numbers of features from ``first`` on."""
         leaves.add_rows(*self._arrays, weights, row_of, column_of, seen, first, out)
 
-    def narrow(self, weights: Floats, numbers: Array, own: Floats, totals: Array) -> tuple["Chunk", Floats]:
+    def narrow(
+        self, weights: Floats, numbers: Array, own: Floats, totals: Array
+    ) -> tuple["Chunk", Floats]:
         """The features that weigh something and that two documents or more with a number have, and their weights.
 
         What others weigh is added to the ``own`` value of the only document that has them. ``totals`` are 0, and stay so.
@@ -84,7 +88,9 @@ class Chunk(HoldsArrays):
         starts, kept = np.empty(self.n_features + 1, np.int64), np.empty(self.n_features)
         added, up = np.empty(self.n_features, np.uint32), np.empty(self.n_features, np.uint32)
         docs = np.empty(self.docs.size, np.uint32)
-        n = nesting.narrow_lists(*self._arrays, weights, numbers, own, totals, starts, added, docs, up, kept)
+        n = nesting.narrow_lists(
+            *self._arrays, weights, numbers, own, totals, starts, added, docs, up, kept
+        )
         return arrange(starts[: n + 1], added[:n], docs, up[:n]), kept[:n].copy()
 
 
@@ -162,7 +168,9 @@ class FeatureLists(HoldsArrays):
 
         return _sum(self._run(run, add, vectors.size), np.zeros(vectors.shape))
 
-    def gather(self, vectors: Floats, features: Array | None = None, *, run: Run = run_serially) -> Floats:
+    def gather(
+        self, vectors: Floats, features: Array | None = None, *, run: Run = run_serially
+    ) -> Floats:
         """X' vectors: the sum of the documents of each feature, or of some features, which ascend."""
         chosen = np.arange(self.n_features) if features is None else features
         vectors, bounds = np.ascontiguousarray(vectors), np.searchsorted(chosen, self._firsts)
@@ -179,13 +187,21 @@ class FeatureLists(HoldsArrays):
 
     def rows(self, weights: Floats, documents: Array, others: Array) -> Floats:
         """The cells of X diag(weights) X' for some documents and others: they need not ascend, but must differ."""
-        out, row_of, column_of = np.zeros((len(documents), len(others))), self._number(documents), self._number(others)
+        out, row_of, column_of = (
+            np.zeros((len(documents), len(others))),
+            self._number(documents),
+            self._number(others),
+        )
         seen = np.full(self.n_docs, -1, np.int64)
         for number, chunk in enumerate(self.chunks):
-            chunk.add_rows(self._part(weights, number), row_of, column_of, seen, int(self._firsts[number]), out)
+            chunk.add_rows(
+                self._part(weights, number), row_of, column_of, seen, int(self._firsts[number]), out
+            )
         return out
 
-    def narrow(self, weights: Floats, documents: Array, *, run: Run = run_serially) -> tuple["FeatureLists", Floats, Floats]:
+    def narrow(
+        self, weights: Floats, documents: Array, *, run: Run = run_serially
+    ) -> tuple["FeatureLists", Floats, Floats]:
         """The same for some documents, which ascend: features that two of them have or more, and that weigh something.
 
         Also the weights of these features, and what all others add to the kernel of each document with itself. What training
@@ -195,12 +211,17 @@ class FeatureLists(HoldsArrays):
 
         def narrow(group: range) -> list[tuple[list[tuple[Chunk, Floats]], Floats]]:
             own, totals = np.zeros(len(documents)), np.zeros(len(documents), np.int32)
-            found = [self.chunks[number].narrow(self._part(weights, number), numbers, own, totals) for number in group]
+            found = [
+                self.chunks[number].narrow(self._part(weights, number), numbers, own, totals)
+                for number in group
+            ]
             return [(found, own)]
 
         parts = self._run(run, narrow, len(documents))
         found = [one for some, _ in parts for one in some]
-        narrowed = FeatureLists(len(documents), [chunk for chunk, _ in found], NONE, NONE, NONE, NONE, NONE)
+        narrowed = FeatureLists(
+            len(documents), [chunk for chunk, _ in found], NONE, NONE, NONE, NONE, NONE
+        )
         left = np.concatenate([np.zeros(0), *(kept for _, kept in found)])
         return narrowed, left, _sum([own for _, own in parts], np.zeros(len(documents)))
 
@@ -240,21 +261,33 @@ def arrange(starts: Array, added: Array, docs: Array, up: Array) -> Chunk:
     """Cut features, which stand one after another, into blocks, and order the lists of each."""
     ends = np.empty(up.size, np.int64)
     ends = ends[: nesting.cut_blocks(up, ends)].copy()
-    n_lists, n_entries = int(np.count_nonzero(added) + np.count_nonzero(np.diff(starts) > added)), int(starts[-1] - starts[0])
+    n_lists, n_entries = (
+        int(np.count_nonzero(added) + np.count_nonzero(np.diff(starts) > added)),
+        int(starts[-1] - starts[0]),
+    )
     list_ends, list_starts = np.empty((ends.size, 2), np.int64), np.empty(n_lists + 1, np.int64)
-    owners, parents, new_docs = (np.empty(size, np.uint32) for size in (n_lists, up.size, n_entries))
-    nesting.order_lists(starts, added, docs, up, ends, list_ends, list_starts, owners, parents, new_docs)
+    owners, parents, new_docs = (
+        np.empty(size, np.uint32) for size in (n_lists, up.size, n_entries)
+    )
+    nesting.order_lists(
+        starts, added, docs, up, ends, list_ends, list_starts, owners, parents, new_docs
+    )
     return Chunk(ends, list_ends, list_starts, new_docs, owners, parents)
 
 
-def arrange_in_chunks(starts: Array, added: Array, docs: Array, up: Array, in_chunk: int = IN_CHUNK) -> list[Chunk]:
+def arrange_in_chunks(
+    starts: Array, added: Array, docs: Array, up: Array, in_chunk: int = IN_CHUNK
+) -> list[Chunk]:
     """The same in several chunks of whole trees, with about so many entries each."""
-    reach = np.maximum.accumulate(np.arange(up.size) + up)  # how far on the parents of all features so far stand
+    reach = np.maximum.accumulate(
+        np.arange(up.size) + up
+    )  # how far on the parents of all features so far stand
     ends = np.concatenate([[0], np.flatnonzero(reach == np.arange(up.size)) + 1])
     places = np.searchsorted(starts[ends], np.arange(in_chunk, starts[-1], in_chunk))
     cuts = np.unique(np.concatenate([[0], ends[places], [up.size]]))
     return [
-        arrange(starts[first : last + 1], added[first:last], docs, up[first:last]) for first, last in pairwise(cuts.tolist())
+        arrange(starts[first : last + 1], added[first:last], docs, up[first:last])
+        for first, last in pairwise(cuts.tolist())
     ]
 
 
@@ -264,7 +297,9 @@ def _sum(parts: Sequence[Floats], total: Floats) -> Floats:
     return total
 
 
-def build_lists(ngrams: SortedNGrams, *, in_chunk: int = IN_CHUNK, run: Run = run_serially) -> FeatureLists:
+def build_lists(
+    ngrams: SortedNGrams, *, in_chunk: int = IN_CHUNK, run: Run = run_serially
+) -> FeatureLists:
     """Find all n-grams that two documents or more share, and list these documents; ``in_chunk`` decides speed and rounding."""
     n_docs = ngrams.texts.n_docs
     unshared, lock = np.zeros(n_docs, np.int64), Lock()
@@ -277,18 +312,24 @@ def build_lists(ngrams: SortedNGrams, *, in_chunk: int = IN_CHUNK, run: Run = ru
 
     parts = ngrams.map(read, run=run)
     chunks = [chunk for part in parts for chunk in part.pop("chunks")]
-    joined = {name: np.concatenate([NONE, *(part.pop(name) for part in parts)]) for name in OF_FEATURES}
+    joined = {
+        name: np.concatenate([NONE, *(part.pop(name) for part in parts)]) for name in OF_FEATURES
+    }
     return FeatureLists(n_docs, chunks, **joined, unshared=unshared)
 
 
 OF_FEATURES = ("sizes", "times", "places", "longest")
 
 
-def _nest_shard(shard: SortedShard, ngrams: SortedNGrams, in_chunk: int) -> tuple[dict[str, Any], Array]:
+def _nest_shard(
+    shard: SortedShard, ngrams: SortedNGrams, in_chunk: int
+) -> tuple[dict[str, Any], Array]:
     """The lists of one shard, by the names of the arrays, of documents that have an n-gram or not; and the n-grams of one."""
     texts, (shortest, longest) = ngrams.texts, ngrams.limits
     docs, unshared = shard.docs(), np.zeros(texts.n_docs, np.int64)
-    runs.count_unshared(docs, texts.bounds, shard.positions, shard.common, shortest, longest, unshared)
+    runs.count_unshared(
+        docs, texts.bounds, shard.positions, shard.common, shortest, longest, unshared
+    )
     found = shard.runs(shortest)
     n_runs, n = len(found), docs.size
     parents, sizes, shared = (np.empty(n_runs, np.int32) for _ in range(3))
@@ -304,7 +345,10 @@ def _nest_shard(shard: SortedShard, ngrams: SortedNGrams, in_chunk: int) -> tupl
     del order, smallest, meetings, shared  # n-grams of one letter make a shard large
     n_features = int(np.count_nonzero(sizes > 1))
     made = {name: np.empty(n_features, np.uint32) for name in OF_FEATURES}
-    starts, added, up = np.empty(n_features + 1, np.int64), *(np.empty(n_features, np.uint32) for _ in range(2))
+    starts, added, up = (
+        np.empty(n_features + 1, np.int64),
+        *(np.empty(n_features, np.uint32) for _ in range(2)),
+    )
     listed = np.empty(n_entries, np.uint32)
     nesting.list_nested(
         docs, shard.positions, found, parents, sizes, lengths, ends, entries, np.full(texts.n_docs, -1, np.int32),

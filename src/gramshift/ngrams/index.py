@@ -82,7 +82,9 @@ def build_index(
     n_cols = n_docs if n_cols is None else n_cols
     if dense_at is None:
         dense_at = max(32, 8 * n_blocks(n_cols))
-    found = find_shared(ngrams, kind=kind, n_cols=n_cols, first_row=first_row, dense_at=dense_at, run=run)
+    found = find_shared(
+        ngrams, kind=kind, n_cols=n_cols, first_row=first_row, dense_at=dense_at, run=run
+    )
     return _lay_out(found, n_cols, first_row, dense_at, n_docs, run, check_size)
 
 
@@ -108,7 +110,9 @@ def find_shared(
         runs.count_unshared(docs, texts.bounds, shard.positions, shard.common, *limits, self_values)
         found = shard.runs(limits[0])
         lengths = found[:, 1] - found[:, 0]
-        if kind == "intersection":  # a run can become several features, but its positions are an upper bound for their members
+        if (
+            kind == "intersection"
+        ):  # a run can become several features, but its positions are an upper bound for their members
             n_features, n_members = int(lengths.sum()) // 2, int(lengths.sum())
         else:
             n_features, n_members = len(found), int(np.minimum(lengths, texts.n_docs).sum())
@@ -124,7 +128,12 @@ def find_shared(
         )  # fmt: skip
         f, m = sizes.tolist()
         return SharedSets(
-            starts[: f + 1].copy(), n_columns[:f].copy(), times[:f].copy(), members[:m].copy(), counts[:m].copy(), self_values
+            starts[: f + 1].copy(),
+            n_columns[:f].copy(),
+            times[:f].copy(),
+            members[:m].copy(),
+            counts[:m].copy(),
+            self_values,
         )
 
     return ngrams.map(find_in_shard, run=run)
@@ -157,7 +166,14 @@ def _lay_out(
     empty, no_bits = np.empty(0, np.uint32), np.empty((0, 0, 0), np.uint64)
     ends = np.zeros((n_shards + 1, 2), np.int64)
     lists, bit_rows, excess = (np.zeros((n_shards + 1, n_rows), np.int64) for _ in range(3))
-    outputs: tuple[Array, ...] = (empty, np.empty(0, np.uint64), np.empty(0, np.uint16), no_bits, empty, empty)
+    outputs: tuple[Array, ...] = (
+        empty,
+        np.empty(0, np.uint64),
+        np.empty(0, np.uint16),
+        no_bits,
+        empty,
+        empty,
+    )
     write = False
 
     def place(shard: int) -> None:
@@ -173,10 +189,17 @@ def _lay_out(
     ends = np.cumsum(np.roll(ends, 1, axis=0), axis=0)
     (n_listed, n_dense), n_lists = ends[-1].tolist(), int(list_ptr[-1])
     if n_listed > MAX_CHARS:
-        raise InputError(f"the documents share {n_listed} n-grams; one index can hold {MAX_CHARS}: compare fewer at a time")
+        raise InputError(
+            f"the documents share {n_listed} n-grams; one index can hold {MAX_CHARS}: compare fewer at a time"
+        )
     counted = any(part.counts.size for part in found)
     n_bit_words = n_blocks(n_cols) * (n_dense + 1) * placing.BLOCK // 64
-    check_size(4 * n_listed + (10 if counted else 8) * n_lists + 8 * n_bit_words + 4 * int(bit_ptr[-1] + excess_ptr[-1]))
+    check_size(
+        4 * n_listed
+        + (10 if counted else 8) * n_lists
+        + 8 * n_bit_words
+        + 4 * int(bit_ptr[-1] + excess_ptr[-1])
+    )
     outputs = (
         np.empty(n_listed, np.uint32), np.empty(n_lists, np.uint64), np.empty(n_lists if counted else 0, np.uint16),
         np.zeros((n_blocks(n_cols), n_dense + 1, placing.BLOCK // 64), np.uint64),

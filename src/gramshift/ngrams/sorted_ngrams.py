@@ -51,7 +51,9 @@ class DocumentPlaces:
     @classmethod
     def of_texts(cls, texts: Encoded) -> "DocumentPlaces":
         starts = np.arange(0, texts.codes.size + 1, sorting.NEARBY)
-        return cls(texts.bounds, np.searchsorted(texts.bounds[1:], starts, side="right").astype(np.uint32))
+        return cls(
+            texts.bounds, np.searchsorted(texts.bounds[1:], starts, side="right").astype(np.uint32)
+        )
 
     def find(self, positions: Array) -> Array:
         """The document of each of the positions."""
@@ -137,10 +139,18 @@ def _shard_positions(ngrams: SortedNGrams, run: Run) -> Iterator[list[tuple[int,
     chunks = list(enumerate(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)))
     bits, size = texts.n_chars.bit_length(), min(high, block_width(texts))
 
-    def scatter(first_shard: int, cursors: Array, positions: Array, keys: Array, chunk: tuple[int, tuple[int, int]]) -> None:
+    def scatter(
+        first_shard: int,
+        cursors: Array,
+        positions: Array,
+        keys: Array,
+        chunk: tuple[int, tuple[int, int]],
+    ) -> None:
         number, (first, last) = chunk
         sizes = low, size, bits, n_shards, first_shard
-        sorting.scatter(texts.codes, texts.bounds, first, last, *sizes, cursors[number], positions, keys)
+        sorting.scatter(
+            texts.codes, texts.bounds, first, last, *sizes, cursors[number], positions, keys
+        )
 
     counts = np.zeros((len(chunks), n_shards), np.int64)
     run(partial(scatter, 0, counts, np.empty(0, np.uint32), np.empty(0, np.uint64)), chunks)
@@ -148,15 +158,26 @@ def _shard_positions(ngrams: SortedNGrams, run: Run) -> Iterator[list[tuple[int,
     for start in range(0, n_shards, TOGETHER):
         here = counts[:, start : start + TOGETHER]
         ends = np.cumsum(here.T.ravel()).reshape(here.shape[1], len(chunks))
-        positions, keys = np.empty(int(ends[-1, -1]), np.uint32), np.empty(int(ends[-1, -1]), np.uint64)
-        run(partial(scatter, start, np.ascontiguousarray((ends - here.T).T), positions, keys), chunks)
+        positions, keys = (
+            np.empty(int(ends[-1, -1]), np.uint32),
+            np.empty(int(ends[-1, -1]), np.uint64),
+        )
+        run(
+            partial(scatter, start, np.ascontiguousarray((ends - here.T).T), positions, keys),
+            chunks,
+        )
         bounds = [0, *ends[:, -1].tolist()]
-        yield [(n_before + begin, positions[begin:end], keys[begin:end]) for begin, end in pairwise(bounds)]
+        yield [
+            (n_before + begin, positions[begin:end], keys[begin:end])
+            for begin, end in pairwise(bounds)
+        ]
         n_before += len(positions)
         del positions, keys  # before the next ones are made
 
 
-def _sort_positions(texts: Encoded, places: DocumentPlaces, positions: Array, keys: Array, longest: int) -> Array:
+def _sort_positions(
+    texts: Encoded, places: DocumentPlaces, positions: Array, keys: Array, longest: int
+) -> Array:
     """Sort positions, in place, by the characters that follow; return how many each has in common with the one before.
 
     ``keys`` holds the first block of characters. Further blocks are looked at only where neighbours agree so far.
@@ -176,7 +197,9 @@ def _sort_positions(texts: Encoded, places: DocumentPlaces, positions: Array, ke
         part, agree, group = positions[tied], common[tied], np.cumsum(~more[tied]).astype(np.uint64)
         keys = np.empty(part.size, np.uint64)
         sorting.pack(texts.codes, places.find(part), part, texts.bounds, skip, size, bits, keys)
-        _, order = sorting.radix_sort(keys.copy(), np.arange(part.size, dtype=np.uint32), bits * size)
+        _, order = sorting.radix_sort(
+            keys.copy(), np.arange(part.size, dtype=np.uint32), bits * size
+        )
         _, order = sorting.radix_sort(group[order], order, int(group[-1]).bit_length())
         sorting.extend_common(keys[order], skip, size, bits, agree)
         positions[tied], common[tied] = part[order], agree

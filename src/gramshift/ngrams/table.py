@@ -67,12 +67,16 @@ class NGramTable(HoldsArrays):
     ) -> "NGramTable":
         """A table of arrays that nobody vouches for; a ValueError says what is wrong with them."""
         _check_shapes(parents, characters, features, alphabet, ngram_range, n_features)
-        parents, characters, features, alphabet = map(np.ascontiguousarray, (parents, characters, features, alphabet))
+        parents, characters, features, alphabet = map(
+            np.ascontiguousarray, (parents, characters, features, alphabet)
+        )
         limits = (min(length, MAX_NODES) for length in ngram_range)
         fault = table.check_trie(parents, characters, features, alphabet.size, n_features, *limits)
         if fault != table.FINE:
             raise ValueError(f"{DAMAGED}: {FAULTS[fault]}")
-        return cls(parents, characters, features, alphabet, (ngram_range[0], ngram_range[1]), n_features)
+        return cls(
+            parents, characters, features, alphabet, (ngram_range[0], ngram_range[1]), n_features
+        )
 
     @property
     def n_ngrams(self) -> int:
@@ -87,18 +91,25 @@ class NGramTable(HoldsArrays):
         table.find_depths(self.parents, depths)
         n_tops, n_below = np.count_nonzero(depths == root), np.count_nonzero(depths > root)
         tops, children = (np.zeros((2 * n + 2, 2), np.uint64) for n in (n_tops, n_below))
-        table.fill_slots(self.parents, self.characters, self.features, depths, root, bits, tops, children)
+        table.fill_slots(
+            self.parents, self.characters, self.features, depths, root, bits, tops, children
+        )
         return Slots(root, bits, tops, children)
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    def sum_values(self, texts: Encoded, values: Floats, *, run: Run = run_serially, chunk: int = CHUNK) -> Floats:
+    def sum_values(
+        self, texts: Encoded, values: Floats, *, run: Run = run_serially, chunk: int = CHUNK
+    ) -> Floats:
         """For every document the sum of values over its different n-grams; a row of values for each feature.
 
         The texts are encoded with this table's alphabet as the known one. A document's sum depends on nothing else.
         """
-        values, out = np.ascontiguousarray(values, np.float64), np.zeros((texts.n_docs, values.shape[1]))
+        values, out = (
+            np.ascontiguousarray(values, np.float64),
+            np.zeros((texts.n_docs, values.shape[1])),
+        )
 
         def work(docs: tuple[int, int]) -> None:
             table.sum_documents(*self._walk(texts, docs), values, out)
@@ -123,15 +134,24 @@ class NGramTable(HoldsArrays):
         places where it stands and there over its characters. Texts are encoded as for the sums.
         """
         coefficients = np.ascontiguousarray(coefficients, np.float64)
-        less = np.zeros((texts.n_docs, coefficients.shape[1])) if less is None else np.ascontiguousarray(less, np.float64)
-        weights, out = np.ascontiguousarray(weights, np.float64), np.zeros((texts.codes.size, coefficients.shape[1]))
+        less = (
+            np.zeros((texts.n_docs, coefficients.shape[1]))
+            if less is None
+            else np.ascontiguousarray(less, np.float64)
+        )
+        weights, out = (
+            np.ascontiguousarray(weights, np.float64),
+            np.zeros((texts.codes.size, coefficients.shape[1])),
+        )
 
         def work(docs: tuple[int, int]) -> None:
             table.spread_documents(*self._walk(texts, docs), weights, coefficients, less, out)
 
         self._check(texts, coefficients, weights)
         if less.shape != (texts.n_docs, coefficients.shape[1]):
-            raise ValueError(f"less has the shape {less.shape}; it must be {(texts.n_docs, coefficients.shape[1])}")
+            raise ValueError(
+                f"less has the shape {less.shape}; it must be {(texts.n_docs, coefficients.shape[1])}"
+            )
         run(work, _cut(texts, chunk))
         return out
 
@@ -153,9 +173,13 @@ class NGramTable(HoldsArrays):
     def _check(self, texts: Encoded, *by_feature: Floats) -> None:
         """Leaves believe what they are given; lay the slots out before threads would do so side by side."""
         if any(len(values) != self.n_features for values in by_feature):
-            raise ValueError(f"values for {[len(values) for values in by_feature]} features; the table has {self.n_features}")
+            raise ValueError(
+                f"values for {[len(values) for values in by_feature]} features; the table has {self.n_features}"
+            )
         if not np.array_equal(texts.alphabet[: self.alphabet.size], self.alphabet):
-            raise ValueError("texts must be encoded with the alphabet of the table as the known one")
+            raise ValueError(
+                "texts must be encoded with the alphabet of the table as the known one"
+            )
         assert self.slots
 
 
@@ -171,7 +195,8 @@ def build_table(
     No n-gram belongs to two features. The nodes do not depend on the order of features, or on which places stand for them.
     """
     places, longest, times = (
-        np.ascontiguousarray(a, t) for a, t in ((places, np.uint32), (longest, np.int64), (times, np.int64))
+        np.ascontiguousarray(a, t)
+        for a, t in ((places, np.uint32), (longest, np.int64), (times, np.int64))
     )
     bits, width = max(1, texts.n_chars.bit_length()), block_width(texts)
     order = np.arange(places.size, dtype=np.uint32)
@@ -184,7 +209,9 @@ def build_table(
     no_ids = np.empty(0, np.uint32)
     n_nodes = table.grow_trie(*features, no_ids, no_ids, np.empty(0, np.int32))
     if n_nodes > MAX_NODES:
-        raise ValueError(f"the documents have {n_nodes} n-grams that count; one table can hold {MAX_NODES}")
+        raise ValueError(
+            f"the documents have {n_nodes} n-grams that count; one table can hold {MAX_NODES}"
+        )
     parents, characters = np.zeros(n_nodes, np.uint32), np.zeros(n_nodes, np.uint32)
     numbers = np.full(n_nodes, -1, np.int32)
     table.grow_trie(*features, parents, characters, numbers)
@@ -196,23 +223,45 @@ def build_table(
 
 def _cut(texts: Encoded, chunk: int) -> list[tuple[int, int]]:
     """Documents (first, last) with about ``chunk`` characters together."""
-    cuts = np.unique(np.searchsorted(texts.bounds, np.arange(0, texts.codes.size + chunk, chunk)).clip(0, texts.n_docs))
-    return [(first, last) for first, last in pairwise([*cuts.tolist(), texts.n_docs]) if first < last]
+    cuts = np.unique(
+        np.searchsorted(texts.bounds, np.arange(0, texts.codes.size + chunk, chunk)).clip(
+            0, texts.n_docs
+        )
+    )
+    return [
+        (first, last) for first, last in pairwise([*cuts.tolist(), texts.n_docs]) if first < last
+    ]
 
 
 def _check_shapes(
-    parents: Array, characters: Array, features: Array, alphabet: Array, ngram_range: tuple[int, int], n_features: int
+    parents: Array,
+    characters: Array,
+    features: Array,
+    alphabet: Array,
+    ngram_range: tuple[int, int],
+    n_features: int,
 ) -> None:
-    arrays = {"parents": parents, "characters": characters, "features": features, "alphabet": alphabet}
+    arrays = {
+        "parents": parents,
+        "characters": characters,
+        "features": features,
+        "alphabet": alphabet,
+    }
     for name, array in arrays.items():
         dtype = np.dtype(np.int32 if name == "features" else np.uint32)
         if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype != dtype:
             raise ValueError(f"{DAMAGED}: {name} is not a list of {dtype}")
     if not 1 <= parents.size == characters.size == features.size <= MAX_NODES:
-        raise ValueError(f"{DAMAGED}: it has no nodes, or different numbers of parents, characters and features")
+        raise ValueError(
+            f"{DAMAGED}: it has no nodes, or different numbers of parents, characters and features"
+        )
     if alphabet.max(initial=0) >= CODE_POINTS or np.unique(alphabet).size != alphabet.size:
-        raise ValueError(f"{DAMAGED}: its alphabet has a character twice, or one that does not exist")
-    if len(ngram_range) != 2 or not all(type(number) is int for number in (*ngram_range, n_features)):
+        raise ValueError(
+            f"{DAMAGED}: its alphabet has a character twice, or one that does not exist"
+        )
+    if len(ngram_range) != 2 or not all(
+        type(number) is int for number in (*ngram_range, n_features)
+    ):
         raise ValueError(f"{DAMAGED}: its range is {ngram_range}, and it has {n_features} features")
     if not 1 <= ngram_range[0] <= ngram_range[1] or not 0 <= n_features < 2**31:
         raise ValueError(f"{DAMAGED}: its range is {ngram_range}, and it has {n_features} features")

@@ -22,8 +22,12 @@ class Corpus:
     """Documents in memory, with what they become before n-grams are taken from them: each form is made once and kept."""
 
     texts: list[str]
-    _forms: dict[tuple[TextSteps, str], list[str]] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _words: dict[TextSteps, list[str]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _forms: dict[tuple[TextSteps, str], list[str]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _words: dict[TextSteps, list[str]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def __len__(self) -> int:
         return len(self.texts)

@@ -14,10 +14,14 @@ def as_documents(documents: Any, *, name: str = "documents") -> list[str]:
     if hasattr(documents, "__dask_graph__"):
         documents = _compute(documents, name)
     if isinstance(documents, (str, bytes)):
-        raise InputTypeError(f"{name} is a single {type(documents).__name__}; give a list of str, for one document [{name}]")
+        raise InputTypeError(
+            f"{name} is a single {type(documents).__name__}; give a list of str, for one document [{name}]"
+        )
     shape = getattr(documents, "shape", None)
     if shape is not None and len(shape) != 1:
-        raise InputTypeError(f"{name} has shape {tuple(shape)}; give one column of texts, for example frame['text']")
+        raise InputTypeError(
+            f"{name} has shape {tuple(shape)}; give one column of texts, for example frame['text']"
+        )
     if isinstance(documents, (Mapping, Set)) or not isinstance(documents, Iterable):
         raise InputTypeError(f"{name} is a {type(documents).__name__}; give a list of str")
     texts = as_list(documents)
@@ -25,7 +29,9 @@ def as_documents(documents: Any, *, name: str = "documents") -> list[str]:
         return texts
     for row, text in enumerate(texts):
         if not isinstance(text, str):
-            raise InputTypeError(f"{name}[{row}] is {_describe(text)}; every document must be a str{_advice(text)}")
+            raise InputTypeError(
+                f"{name}[{row}] is {_describe(text)}; every document must be a str{_advice(text)}"
+            )
     return texts
 
 
@@ -59,5 +65,9 @@ def _describe(value: Any) -> str:
 def _advice(value: Any) -> str:
     if isinstance(value, bytes):
         return ": decode it first, for example text.decode('utf-8')"
-    missing = value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and isnan(value))
+    missing = (
+        value is None
+        or type(value).__name__ in ("NAType", "NaTType")
+        or (isinstance(value, float) and isnan(value))
+    )
     return ": drop the missing rows, or fill them with ''" if missing else ""

@@ -45,7 +45,9 @@ def code_points(texts: Sequence[str]) -> NDArray[np.uint32]:
     return np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
-def encode(texts: Sequence[str], known: NDArray[np.uint32] | None = None, *, together: int = TOGETHER) -> Encoded:
+def encode(
+    texts: Sequence[str], known: NDArray[np.uint32] | None = None, *, together: int = TOGETHER
+) -> Encoded:
     """Give characters ids in the order of their code points; those of the alphabet ``known`` keep theirs, others come after.
 
     So many texts are turned into numbers ``together``, which decides memory alone.

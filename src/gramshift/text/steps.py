@@ -22,7 +22,9 @@ class TextSteps:
 
     def __post_init__(self) -> None:
         if self.unicode_form not in FORMS:
-            raise InputError(f"unicode_form={self.unicode_form!r}: must be one of {', '.join(map(repr, FORMS))}")
+            raise InputError(
+                f"unicode_form={self.unicode_form!r}: must be one of {', '.join(map(repr, FORMS))}"
+            )
 
     def apply(self, texts: Iterable[str]) -> list[str]:
         """Return what the steps make of each text."""
@@ -118,7 +120,9 @@ def _are_apart(before: str, after: str, form: str) -> bool:
     def normal(text: str) -> str:
         return unicodedata.normalize(form, text)  # type: ignore[arg-type]
 
-    return unicodedata.combining(after) == 0 and normal(before + after) == normal(before) + normal(after)
+    return unicodedata.combining(after) == 0 and normal(before + after) == normal(before) + normal(
+        after
+    )
 
 
 def _collapse(pieces: list[tuple[str, int, int]]) -> list[tuple[str, int, int]]:

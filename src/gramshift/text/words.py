@@ -13,7 +13,10 @@ from numpy.typing import NDArray
 from gramshift.errors import InputError
 from gramshift.text.steps import Aligned
 
-BETWEEN, ALONE = '.,;:()"', "!?"  # ASCII that separates words, and that is a word by itself; all else there stands in words
+BETWEEN, ALONE = (
+    '.,;:()"',
+    "!?",
+)  # ASCII that separates words, and that is a word by itself; all else there stands in words
 UNSPACED = re.compile(  # scripts that put no blanks between words: Thai, Lao, Myanmar, Khmer, kana, ideographs
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
@@ -32,7 +35,9 @@ class _Numbered(dict[str, str]):
     """Words as characters, numbered as they come."""
 
     def __missing__(self, word: str) -> str:
-        character = self[word] = chr(min(len(self), MOST_WORDS - 1))  # too many are refused once all are counted
+        character = self[word] = chr(
+            min(len(self), MOST_WORDS - 1)
+        )  # too many are refused once all are counted
         return character
 
 
@@ -48,10 +53,14 @@ class Vocabulary:
         """Word i is the code point points[i]. A ValueError says what is wrong with words that nobody vouches for."""
         taken: list[Any] = points.tolist()
         if len(words) != len(taken) or not all(isinstance(word, str) for word in words):
-            raise ValueError(f"a vocabulary is damaged: it has {len(words)} words and {len(taken)} characters for them")
+            raise ValueError(
+                f"a vocabulary is damaged: it has {len(words)} words and {len(taken)} characters for them"
+            )
         free = min({*range(min(len(taken) + 1, MOST_WORDS))}.difference(taken), default=None)
         if free is None or max(taken, default=0) >= MOST_WORDS:
-            raise ValueError("a vocabulary is damaged: no character is left for other words, or one does not exist")
+            raise ValueError(
+                "a vocabulary is damaged: no character is left for other words, or one does not exist"
+            )
         characters = dict(zip(words, map(chr, taken), strict=True))
         if not len(characters) == len(set(taken)) == len(taken):
             raise ValueError("a vocabulary is damaged: a word or a character stands in it twice")
@@ -129,10 +138,14 @@ def number_words(texts: Sequence[str]) -> tuple[list[str], list[str]]:
     find = numbers.__getitem__
     written = ["".join(map(find, split_words(text))) for text in texts]
     if len(numbers) > MOST_WORDS:
-        raise InputError(f"the documents have {len(numbers)} different words; {MOST_WORDS} can be told apart: compare fewer")
+        raise InputError(
+            f"the documents have {len(numbers)} different words; {MOST_WORDS} can be told apart: compare fewer"
+        )
     return written, list(numbers)
 
 
 def _at_words(one: Aligned, words: str) -> Aligned:
     spans = list(find_words(one.text))
-    return Aligned(words, [one.starts[start] for start, _ in spans], [one.stops[stop - 1] for _, stop in spans])
+    return Aligned(
+        words, [one.starts[start] for start, _ in spans], [one.stops[stop - 1] for _, stop in spans]
+    )

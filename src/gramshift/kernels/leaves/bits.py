@@ -14,7 +14,10 @@ PLANES = 12
 CAPACITY = 4080  # rows of bits that 12 planes can count: a multiple of 16 below 2**12
 CHUNK = 4096  # rows of bits that stay in the cache while all documents of a tile use them
 
-SPREAD = np.array([sum(1 << 8 * bit for bit in range(8) if byte >> bit & 1) for byte in range(256)], dtype=np.uint64)
+SPREAD = np.array(
+    [sum(1 << 8 * bit for bit in range(8) if byte >> bit & 1) for byte in range(256)],
+    dtype=np.uint64,
+)
 
 
 @leaf("int64(uint64[:, ::1], uint32[::1], int64, int64, int64, uint64[::1])")
@@ -122,7 +125,9 @@ def add_counts(planes, n, low, high, skip, cells):
             cells[j] += np.int64(a[j]) | (np.int64(b[j]) << 8)
 
 
-@leaf("void(int64[::1], uint32[::1], uint64[:, :, ::1], int64, int64, int64, int64, int64, int64, int64[:, ::1])")
+@leaf(
+    "void(int64[::1], uint32[::1], uint64[:, :, ::1], int64, int64, int64, int64, int64, int64, int64[:, ::1])"
+)
 def add_bits(bit_ptr, bit_ref, bits, row0, row1, col0, col1, top, left, out):
     """out[row - top, doc - left] += 1 for every row of bits that the row refers to and whose bit ``doc`` is set."""
     n_rows, zeros = row1 - row0, bits.shape[1] - 1

@@ -59,7 +59,9 @@ def compare_document(keys, bounds, doc, col0, col1, max_offset, width, out):
         b, b_end = bounds[col], bounds[col + 1]
         value = 0.0
         if a < a_end and b < b_end:
-            distance = measure_distance(keys, np.uint64(a), np.uint64(a_end), np.uint64(b), np.uint64(b_end), max_offset)
+            distance = measure_distance(
+                keys, np.uint64(a), np.uint64(a_end), np.uint64(b), np.uint64(b_end), max_offset
+            )
             largest = np.float64(max_offset) * np.float64(a_end - a + b_end - b)
             value = exp(-(distance / largest) / width) if distance > 0 else 1.0
         out[col - col0] = value

@@ -14,7 +14,10 @@ from gramshift.leaf import leaf
 LANES = 8  # lengths that are summed side by side: their sums keep the processor busy while each waits for itself
 
 
-@leaf("void(float64[::1], int32[::1], int64, float64, float64, float64, float64[::1], float64[::1])", reorder=True)
+@leaf(
+    "void(float64[::1], int32[::1], int64, float64, float64, float64, float64[::1], float64[::1])",
+    reorder=True,
+)
 def add_row(columns, following, match, decay, held, gain, carry, totals):
     """Take one row into ``columns``, whose columns j = ``match``, following[match], ... match it, for LANES lengths.
 
@@ -40,9 +43,27 @@ def add_row(columns, following, match, decay, held, gain, carry, totals):
         a0, a1, a2, a3 = carry[m], held * p0, held * p1, held * p2
         a4, a5, a6, a7 = held * p3, held * p4, held * p5, held * p6
         carry[m] = held * p7
-        t0, t1, t2, t3, t4, t5, t6, t7 = t0 + a0, t1 + a1, t2 + a2, t3 + a3, t4 + a4, t5 + a5, t6 + a6, t7 + a7
-        c0, c1, c2, c3 = columns[at], columns[at + one], columns[at + np.uint64(2)], columns[at + np.uint64(3)]
-        c4, c5, c6 = columns[at + np.uint64(4)], columns[at + np.uint64(5)], columns[at + np.uint64(6)]
+        t0, t1, t2, t3, t4, t5, t6, t7 = (
+            t0 + a0,
+            t1 + a1,
+            t2 + a2,
+            t3 + a3,
+            t4 + a4,
+            t5 + a5,
+            t6 + a6,
+            t7 + a7,
+        )
+        c0, c1, c2, c3 = (
+            columns[at],
+            columns[at + one],
+            columns[at + np.uint64(2)],
+            columns[at + np.uint64(3)],
+        )
+        c4, c5, c6 = (
+            columns[at + np.uint64(4)],
+            columns[at + np.uint64(5)],
+            columns[at + np.uint64(6)],
+        )
         c7 = columns[at + np.uint64(7)]
         p0, p1, p2, p3 = p0 * decay + c0, p1 * decay + c1, p2 * decay + c2, p3 * decay + c3
         p4, p5, p6, p7 = p4 * decay + c4, p5 * decay + c5, p6 * decay + c6, p7 * decay + c7
@@ -104,18 +125,33 @@ def sum_lengths(codes, s, s_end, t, t_end, decay, powers, first, following, carr
                 n_matches += 1
                 j = np.int64(following[j])
             for g in range(totals.shape[0]):
-                add_row(columns[g], following, match, decay, powers[power], 1.0 / powers[power + 1], carry, totals[g])
+                add_row(
+                    columns[g],
+                    following,
+                    match,
+                    decay,
+                    powers[power],
+                    1.0 / powers[power + 1],
+                    carry,
+                    totals[g],
+                )
         power += 1
     for j in range(size):
         first[codes[t + j]] = -1
 
 
-@leaf("void(uint32[::1], int64[::1], int64, int64, int64, int64, int64, int64, float64, float64[::1], float64, float64[::1])")
+@leaf(
+    "void(uint32[::1], int64[::1], int64, int64, int64, int64, int64, int64, float64, float64[::1], float64, float64[::1])"
+)
 def compare_document(codes, bounds, n_chars, doc, col0, col1, lo, hi, decay, powers, factor, out):
     """out[j] = factor * the sum over the lengths n from lo to hi of decay ** (2 (n - lo)) * (the sum of all A[n])."""
     longest, n_groups = bounds[doc + 1] - bounds[doc], (hi + LANES - 1) // LANES
     first, following = np.full(n_chars + 1, -1, np.int32), np.empty(longest, np.int32)
-    carry, columns, totals = np.empty(longest), np.empty((n_groups, longest * LANES)), np.empty((n_groups, LANES))
+    carry, columns, totals = (
+        np.empty(longest),
+        np.empty((n_groups, longest * LANES)),
+        np.empty((n_groups, LANES)),
+    )
     for col in range(col0, col1):
         s, s_end, t, t_end = bounds[doc], bounds[doc + 1], bounds[col], bounds[col + 1]
         out[col - col0] = 0.0
@@ -123,7 +159,9 @@ def compare_document(codes, bounds, n_chars, doc, col0, col1, lo, hi, decay, pow
             continue
         if not comes_after(codes, s, s_end, t, t_end):
             s, s_end, t, t_end = t, t_end, s, s_end
-        sum_lengths(codes, s, s_end, t, t_end, decay, powers, first, following, carry, columns, totals)
+        sum_lengths(
+            codes, s, s_end, t, t_end, decay, powers, first, following, carry, columns, totals
+        )
         value = 0.0
         for n in range(hi, lo - 1, -1):
             value = value * (decay * decay) + totals[(n - 1) // LANES, (n - 1) % LANES]

@@ -16,7 +16,9 @@ def count_groups(starts, docs, groups, counts):
                 counts[group, f] += 1
 
 
-@leaf("void(int64[::1], uint32[::1], int64[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], int64[::1])")
+@leaf(
+    "void(int64[::1], uint32[::1], int64[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], int64[::1])"
+)
 def turn_round(starts, docs, times, cursors, features, places, n_before, unshared):
     """Write the features of every document from its cursor on and where it stands in each; take them off ``unshared``."""
     for f in range(starts.size - 1):
@@ -32,7 +34,9 @@ def turn_round(starts, docs, times, cursors, features, places, n_before, unshare
     "void(int64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1],"
     " int64, int64, int64, int64, int64, boolean, float64[:, ::1])"
 )
-def add_weighted(bounds, features, places, n_before, docs, weights, first_row, row0, row1, col0, col1, cut, out):
+def add_weighted(
+    bounds, features, places, n_before, docs, weights, first_row, row0, row1, col0, col1, cut, out
+):
     """out[row, doc] += weights[f] for every feature f of the row's document and every document before it that has f.
 
     Features ascend whatever the tile, so a cell is always the same sum; ``cut`` if not all columns are wanted.
@@ -68,7 +72,9 @@ def add_own(bounds, features, weights, unshared, unshared_weight, out):
 def find_association(having, totals, smoothing, weak, out):
     """out[f] = the largest |log(a / b)| of feature f over classes, 0 if below ``weak``; see ``weighting.association``."""
     n = totals.sum()
-    different = 1 if totals.size == 2 else totals.size  # of two classes each is the complement of the other
+    different = (
+        1 if totals.size == 2 else totals.size
+    )  # of two classes each is the complement of the other
     for f in range(out.size):
         everywhere, best = 0, 1.0
         for code in range(totals.size):
@@ -77,6 +83,8 @@ def find_association(having, totals, smoothing, weak, out):
             if 0 < totals[code] < n:
                 expected = everywhere * (totals[code] / n)
                 inside = (having[code, f] + smoothing) / (expected + smoothing)
-                outside = (everywhere - having[code, f] + smoothing) / (everywhere - expected + smoothing)
+                outside = (everywhere - having[code, f] + smoothing) / (
+                    everywhere - expected + smoothing
+                )
                 best = max(best, inside / outside, outside / inside)
         out[f] = np.log(best) if np.log(best) >= weak else 0.0

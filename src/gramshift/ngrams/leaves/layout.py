@@ -96,7 +96,11 @@ def place_features(
                 row = np.int64(alive[k] if symmetric else members[begin + k]) - first_row
                 count = 1
                 if counts.size:
-                    count = np.int64(alive_counts[k]) - level if symmetric else np.int64(counts[begin + k])
+                    count = (
+                        np.int64(alive_counts[k]) - level
+                        if symmetric
+                        else np.int64(counts[begin + k])
+                    )
                 if row >= 0:
                     repeat, excess = weight * count, weight * (count - step) if symmetric else 0
                     if write:
@@ -121,7 +125,11 @@ def place_features(
             continue
         if not sparse:
             sort_pairs(alive, 0, alive_counts, size)
-        width = entry_width(counts, begin, size, 0) if sparse else entry_width(alive_counts, 0, size, level)
+        width = (
+            entry_width(counts, begin, size, 0)
+            if sparse
+            else entry_width(alive_counts, 0, size, level)
+        )
         place = ends[0]
         ends[0] += size * width + HEADER
         if write and sparse:

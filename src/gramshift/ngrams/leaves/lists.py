@@ -11,10 +11,14 @@ import numpy as np
 
 from gramshift.leaf import leaf
 
-ZERO, ONE, TWO = np.arange(3, dtype=np.uint64)  # indices that cannot be negative are read in half the time
+ZERO, ONE, TWO = np.arange(
+    3, dtype=np.uint64
+)  # indices that cannot be negative are read in half the time
 
 
-@leaf("void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], int64[::1], int64[:, ::1])")
+@leaf(
+    "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], int64[::1], int64[:, ::1])"
+)
 def count_groups(ends, list_ends, starts, docs, owners, parents, groups, counts):
     """counts[g, f] = the documents of group g that have feature f, those of group -1 not counted; 0 before."""
     begin, first, n_groups = ZERO, 0, np.uint64(counts.shape[0])
@@ -33,7 +37,9 @@ def count_groups(ends, list_ends, starts, docs, owners, parents, groups, counts)
         begin, first = np.uint64(ends[b]), last
 
 
-@leaf("void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], float64[:, ::1], float64[:, ::1])")
+@leaf(
+    "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], float64[:, ::1], float64[:, ::1])"
+)
 def gather_lists(ends, list_ends, starts, docs, owners, parents, vectors, sums):
     """sums[f] = the sum of the vectors of the documents that have feature f; 0 before."""
     begin, first, width = ZERO, 0, np.uint64(vectors.shape[1])
@@ -80,7 +86,11 @@ def multiply_vector(ends, list_ends, starts, docs, owners, parents, weights, vec
     """out += X diag(weights) X' vector, where X has a row per document and a column per feature; ``sums`` is scratch."""
     begin, first = ZERO, ZERO
     for b in range(ends.size):
-        n, middle, last = np.uint64(ends[b]) - begin, np.uint64(list_ends[b, 0]), np.uint64(list_ends[b, 1])
+        n, middle, last = (
+            np.uint64(ends[b]) - begin,
+            np.uint64(list_ends[b, 0]),
+            np.uint64(list_ends[b, 1]),
+        )
         for f in range(n + ONE):
             sums[f] = 0.0
         for k in range(first, last):
@@ -168,7 +178,9 @@ def find_lists(first, middle, last, owners, adding, taking):
     "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1],"
     " int64[::1], int64[::1], int64[::1], int64, float64[:, ::1])"
 )
-def add_rows(ends, list_ends, starts, docs, owners, parents, weights, row_of, column_of, seen, stamp, out):
+def add_rows(
+    ends, list_ends, starts, docs, owners, parents, weights, row_of, column_of, seen, stamp, out
+):
     """out[row_of[a], column_of[b]] += weights[f] for every two documents of feature f that have these.
 
     A stack holds all documents of features whose parent is still to come. ``seen`` has no number from ``stamp`` on.

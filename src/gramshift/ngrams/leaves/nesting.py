@@ -50,7 +50,9 @@ def sort_by_document(docs, n_docs, order):
         places[docs[i]] += 1
 
 
-@leaf("void(uint32[::1], uint32[::1], int64[:, ::1], int32[::1], int32[::1], int32[::1], int32[::1])")
+@leaf(
+    "void(uint32[::1], uint32[::1], int64[:, ::1], int32[::1], int32[::1], int32[::1], int32[::1])"
+)
 def find_meetings(order, docs, runs, parents, smallest, meetings, sizes):
     """meetings[k] = the smallest run around a position and the one before it of the same document, -1 if there is none.
 
@@ -76,7 +78,9 @@ def find_meetings(order, docs, runs, parents, smallest, meetings, sizes):
             sizes[parents[r]] += sizes[r]
 
 
-@leaf("void(uint32[::1], int64[:, ::1], int32[::1], int32[::1], int64, int32[::1], uint32[::1], int64[::1])")
+@leaf(
+    "void(uint32[::1], int64[:, ::1], int32[::1], int32[::1], int64, int32[::1], uint32[::1], int64[::1])"
+)
 def find_shared_runs(docs, runs, parents, sizes, lo, shared, longest, unshared):
     """shared[r] = the smallest run of several documents around run r, itself or another; longest[r] = its n-gram's length.
 
@@ -175,13 +179,23 @@ def list_nested(
 
     A feature that would take away more documents than it has lists all of them instead, and those in it stand alone.
     """
-    waiting, parent_of, n_waiting = np.empty(runs.shape[0], np.int64), np.empty(runs.shape[0], np.int64), 0
+    waiting, parent_of, n_waiting = (
+        np.empty(runs.shape[0], np.int64),
+        np.empty(runs.shape[0], np.int64),
+        0,
+    )
     f = at = np.int64(0)
     for r in range(runs.shape[0]):
         size = np.int64(run_sizes[r])
         if size < 2:
             continue
-        starts[f], sizes[f], times[f], places[f], longest[f] = at, size, runs[r, 2], positions[runs[r, 0]], run_longest[r]
+        starts[f], sizes[f], times[f], places[f], longest[f] = (
+            at,
+            size,
+            runs[r, 2],
+            positions[runs[r, 0]],
+            run_longest[r],
+        )
         stop, end = settle(entries, ends[r - 1] if r > 0 else 0, ends[r], listed, at)
         alone = end - at > size
         if alone:
@@ -235,7 +249,10 @@ def order_lists(starts, added, docs, up, ends, list_ends, list_starts, owners, p
                 if size > 0:
                     k = buckets[min(size, LONG)]
                     buckets[min(size, LONG)] += 1
-                    owners[k], list_starts[k] = f - begin, starts[f] + (0 if sign == 0 else added[f])
+                    owners[k], list_starts[k] = (
+                        f - begin,
+                        starts[f] + (0 if sign == 0 else added[f]),
+                    )
             for k in range(n_lists, total):
                 f, old = begin + owners[k], list_starts[k]
                 size = np.int64(added[f]) if sign == 0 else starts[f + 1] - starts[f] - added[f]
@@ -341,7 +358,9 @@ def narrow_lists(
         for back in range(n):  # from now on waiting[f] is the nearest ancestor that is kept
             f = n - 1 - back
             parent = np.int64(parents[begin + f])
-            waiting[f] = -1 if parent == n else kept[parent] if kept[parent] >= 0 else waiting[parent]
+            waiting[f] = (
+                -1 if parent == n else kept[parent] if kept[parent] >= 0 else waiting[parent]
+            )
             if kept[f] >= 0:
                 up[kept[f]] = waiting[f] - kept[f] if waiting[f] >= 0 else 0
         begin, first = ends[b], last

@@ -157,7 +157,9 @@ def collect(
     sizes[0], sizes[1] = f, n_members
 
 
-@leaf("void(uint32[::1], int32[::1], uint32[::1], int64[::1], int64, int64, int64, int64[::1], uint64[::1])")
+@leaf(
+    "void(uint32[::1], int32[::1], uint32[::1], int64[::1], int64, int64, int64, int64[::1], uint64[::1])"
+)
 def number_shard(positions, common, doc_of, bounds, lo, hi, offset, key_bounds, keys):
     """Write a key for every n-gram that starts at one of the positions: its number, from ``offset`` on, and its place.
 

@@ -13,11 +13,17 @@ from gramshift.leaf import leaf
 
 Array = NDArray[Any]
 NEARBY = 64  # characters
-SPREAD = np.uint64(0x9E3779B97F4A7C15)  # multiplied by it, the high bits of a key depend on all others: a hash
+SPREAD = np.uint64(
+    0x9E3779B97F4A7C15
+)  # multiplied by it, the high bits of a key depend on all others: a hash
 
 
-@leaf("void(uint32[::1], int64[::1], int64, int64, int64, int64, int64, int64, int64, int64[::1], uint32[::1], uint64[::1])")
-def scatter(codes, bounds, first, last, lo, width, bits, n_shards, first_shard, cursor, positions, keys):
+@leaf(
+    "void(uint32[::1], int64[::1], int64, int64, int64, int64, int64, int64, int64, int64[::1], uint32[::1], uint64[::1])"
+)
+def scatter(
+    codes, bounds, first, last, lo, width, bits, n_shards, first_shard, cursor, positions, keys
+):
     """Put every position of documents first..last that starts an n-gram of length ``lo`` into its shard, with its block.
 
     The shard is a hash of the first min(lo, width) characters, below ``n_shards``; ``cursor`` holds the next free place of

@@ -18,7 +18,9 @@ HALF = np.uint64(32)
 LOW = np.uint64(0xFFFFFFFF)
 FIRST, ONE = np.uint64(0), np.uint64(1)
 BLOCK = 512  # keys whose slots are fetched together
-FINE, BAD_ROOT, BAD_ORDER, BAD_CHARACTER, BAD_FEATURE, TOO_DEEP, TOO_SHORT = range(7)  # what `check_trie` finds
+FINE, BAD_ROOT, BAD_ORDER, BAD_CHARACTER, BAD_FEATURE, TOO_DEEP, TOO_SHORT = range(
+    7
+)  # what `check_trie` finds
 
 
 @leaf("void(uint32[::1], uint32[::1], int64[::1], uint32[::1], int64, int64, int64, uint64[::1])")
@@ -33,7 +35,9 @@ def pack_features(codes, places, longest, order, skip, width, bits, keys):
         keys[i] = key
 
 
-@leaf("int64(uint32[::1], uint32[::1], int64[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], int32[::1])")
+@leaf(
+    "int64(uint32[::1], uint32[::1], int64[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], int32[::1])"
+)
 def grow_trie(codes, places, longest, times, order, parents, characters, features):
     """Write the nodes of features in sorted order, the empty n-gram first; return how many. With no ``parents``, only count.
 
@@ -115,7 +119,9 @@ def put(slots, key, target):
     slots[at, FIRST], slots[at, ONE] = key, target
 
 
-@leaf("void(uint32[::1], uint32[::1], int32[::1], uint8[::1], int64, int64, uint64[:, ::1], uint64[:, ::1])")
+@leaf(
+    "void(uint32[::1], uint32[::1], int32[::1], uint8[::1], int64, int64, uint64[:, ::1], uint64[:, ::1])"
+)
 def fill_slots(parents, characters, features, depths, root, bits, tops, children):
     """Lay out nodes of depth ``root`` by their characters and those below by their parents."""
     for node in range(1, parents.size):
@@ -129,18 +135,28 @@ def fill_slots(parents, characters, features, depths, root, bits, tops, children
                 above = np.int64(parents[above])
             put(tops, key, target)
         else:
-            put(children, np.uint64(parents[node]) << CHARACTER_BITS | np.uint64(characters[node]), target)
+            put(
+                children,
+                np.uint64(parents[node]) << CHARACTER_BITS | np.uint64(characters[node]),
+                target,
+            )
 
 
 @leaf("uint64(uint32[::1], int64, int64, int64, int64, int64, uint32[::1], uint64[::1])")
 def top_keys(codes, begin, end, root, bits, n_chars, places, keys):
     """Write the first ``root`` characters of every place of a document where all of them are known; return how many."""
     n, n_known, key = FIRST, 0, np.uint64(0)
-    mask = LOW << HALF | LOW if bits * root >= 64 else (np.uint64(1) << np.uint64(bits * root)) - np.uint64(1)
+    mask = (
+        LOW << HALF | LOW
+        if bits * root >= 64
+        else (np.uint64(1) << np.uint64(bits * root)) - np.uint64(1)
+    )
     for p in range(begin, end):
         code = codes[p]
         n_known = n_known + 1 if code <= n_chars else 0
-        key = ((key << np.uint64(bits)) | np.uint64(code)) & mask  # what is unknown has left it once n_known is large enough
+        key = (
+            (key << np.uint64(bits)) | np.uint64(code)
+        ) & mask  # what is unknown has left it once n_known is large enough
         places[n], keys[n] = p + 1 - root, key
         n += np.uint64(n_known >= root)
     return n
@@ -153,7 +169,10 @@ def child_keys(codes, end, length, places, found, n, keys):
     for i in range(n):
         following = np.uint64(places[i]) + length
         if following < end:
-            places[m], keys[m] = places[i], (found[i] & LOW) << CHARACTER_BITS | np.uint64(codes[following])
+            places[m], keys[m] = (
+                places[i],
+                (found[i] & LOW) << CHARACTER_BITS | np.uint64(codes[following]),
+            )
             m += ONE
     return m
 
@@ -191,7 +210,9 @@ def enter(codes, begin, end, tops, root, bits, n_chars, places, keys, found, fet
     return look_up(tops, keys, places, n, found, fetched)
 
 
-@leaf("uint64(uint32[::1], int64, uint64[:, ::1], int64, int64, uint64, uint32[::1], uint64[::1], uint64[::1], uint64[:, ::1])")
+@leaf(
+    "uint64(uint32[::1], int64, uint64[:, ::1], int64, int64, uint64, uint32[::1], uint64[::1], uint64[::1], uint64[:, ::1])"
+)
 def go_on(codes, end, children, length, hi, n, places, keys, found, fetched):
     """Go from n-grams of ``length`` characters to those of one more; return at how many of the n places there is one."""
     if length >= hi:
@@ -235,7 +256,11 @@ def sum_documents(codes, bounds, first, last, tops, children, root, bits, n_char
     """Add to each document's row the values of its different n-grams: by length, then by place."""
     longest = longest_of(bounds, first, last)
     places, features = np.empty(longest, np.uint32), np.empty(longest, np.uint64)
-    keys, found, fetched = np.empty(longest, np.uint64), np.empty(longest, np.uint64), np.empty((2, BLOCK), np.uint64)
+    keys, found, fetched = (
+        np.empty(longest, np.uint64),
+        np.empty(longest, np.uint64),
+        np.empty((2, BLOCK), np.uint64),
+    )
     noted, stamp = np.zeros(room_for(longest), np.uint64), np.uint64(0)
     for doc in range(first, last):
         begin, end, length = bounds[doc], bounds[doc + 1], root
@@ -263,14 +288,33 @@ def sum_documents(codes, bounds, first, last, tops, children, root, bits, n_char
     "void(uint32[::1], int64[::1], int64, int64, uint64[:, ::1], uint64[:, ::1], int64, int64, int64, int64,"
     " float64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1])"
 )
-def spread_documents(codes, bounds, first, last, tops, children, root, bits, n_chars, hi, weights, coefficients, less, out):
+def spread_documents(
+    codes,
+    bounds,
+    first,
+    last,
+    tops,
+    children,
+    root,
+    bits,
+    n_chars,
+    hi,
+    weights,
+    coefficients,
+    less,
+    out,
+):
     """Add to each character's row its part of weights[f] * (coefficients[f] - less[document]), for every n-gram of feature f.
 
     That is spread evenly over the places where the n-gram stands in the document, and there over its characters.
     """
     longest = longest_of(bounds, first, last)
     places, at = np.empty(longest, np.uint32), np.empty(longest, np.uint64)
-    keys, found, fetched = np.empty(longest, np.uint64), np.empty(longest, np.uint64), np.empty((2, BLOCK), np.uint64)
+    keys, found, fetched = (
+        np.empty(longest, np.uint64),
+        np.empty(longest, np.uint64),
+        np.empty((2, BLOCK), np.uint64),
+    )
     noted, stamp = np.zeros(room_for(longest), np.uint64), np.uint64(0)
     counts = np.zeros(noted.size, np.int64)
     for doc in range(first, last):
@@ -288,7 +332,11 @@ def spread_documents(codes, bounds, first, last, tops, children, root, bits, n_c
                 if found[i] >> HALF:
                     f, place = (found[i] >> HALF) - ONE, np.int64(places[i])
                     for c in range(coefficients.shape[1]):
-                        part = weights[f] * (coefficients[f, c] - less[doc, c]) / (counts[at[i]] * length)
+                        part = (
+                            weights[f]
+                            * (coefficients[f, c] - less[doc, c])
+                            / (counts[at[i]] * length)
+                        )
                         for p in range(place, place + length):
                             out[p, c] += part
             n = go_on(codes, end, children, length, hi, n, places, keys, found, fetched)
