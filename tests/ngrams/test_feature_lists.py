@@ -20,7 +20,7 @@ from gramshift.ngrams.feature_lists import (
     arrange_in_chunks,
     build_lists,
 )
-from gramshift.ngrams.leaves.nesting import FEW, IN_BLOCK, LONG
+from gramshift.ngrams.leaves.nesting import BLOCK_FEATURES, MAX_LENGTH_CLASS, SORTED_SHARE
 from gramshift.ngrams.sorted_ngrams import SortedNGrams
 from gramshift.text.encode import encode
 from small_demo import load_demo
@@ -130,7 +130,7 @@ def test_many_lists_are_those_of_sets():
     whole = {size for chunk in lists.chunks for size in np.diff(chunk.starts).tolist()} & set(
         lists.sizes.tolist()
     )
-    assert min(whole) * FEW < len(documents) < max(whole) * FEW
+    assert min(whole) * SORTED_SHARE < len(documents) < max(whole) * SORTED_SHARE
 
 
 def has_parents(chunk):
@@ -345,13 +345,13 @@ def test_products_of_many_features(demo_lists):
     together = build(DEMO, (1, 8))
     (chunk,) = together.chunks
     assert chunk.ends.size > 1
-    assert chunk.n_features > IN_BLOCK
+    assert chunk.n_features > BLOCK_FEATURES
     assert read_lists(together) == read_lists(demo_lists)
     check_products(together, width=1, atol=1e-10)
 
 
 def test_chunks_are_of_whole_trees_and_lists_of_any_length():
-    features = draw_features(7, 700, 900, largest=3 * LONG)
+    features = draw_features(7, 700, 900, largest=3 * MAX_LENGTH_CLASS)
     lists = make_lists(features, 700)
     assert lists.n_entries > 2 * IN_CHUNK
     assert len(lists.chunks) == -(-lists.n_entries // IN_CHUNK)
