@@ -304,26 +304,6 @@ def order_lists(
     list_starts[n_lists] = at
 
 
-@leaf(
-    "UniTuple(int64, 2)(uint32[::1], int64[::1], int64, int32[::1], int64,"
-    " int64[::1], int64)"
-)
-def push_list(docs, starts, k, numbers, sign, stack, top):
-    """Push an entry for each document of list k that has a number; no list has k = -1.
-
-    Return the new top of the stack and the sum of the numbers pushed.
-    """
-    total = np.int64(0)
-    if k >= 0:
-        for p in range(np.uint64(starts[k]), np.uint64(starts[k + 1])):
-            number = np.int64(numbers[docs[p]])
-            stack[top] = 2 * number + sign  # overwritten by the next one if there is no number
-            if number >= 0:
-                total += number
-                top += 1
-    return top, total
-
-
 @leaf("int64(int64[::1], int64, int64, int32[::1], uint32[::1], int64, uint32[::1], int64)")
 def cancel_on_stack(stack, bottom, top, totals, docs, at, added, f):
     """Write the documents that remain when entries cancel out; return the place after them.
@@ -395,19 +375,32 @@ def narrow_lists(
         find_lists(first_list, middle, last_list, owners, adding, taking)
         sizes = np.zeros(n + 1, np.int32)  # chosen documents of each feature, children included
         sums = np.zeros(n + 1, np.int64)  # the sum of their numbers
-        stack, top = np.empty(starts[last_list] - starts[first_list] + 1, np.int64), np.int64(0)
+        stack, top = np.empty(starts[last_list] - starts[first_list] + 1, np.int64), 0
         pending_parents, pending_bottoms = np.empty(n, np.int32), np.empty(n, np.int64)
         n_pending = 0  # dropped features whose parent is still to come
         new_numbers = np.full(n, -1, np.int32)
         for f in range(n):
-            own_bottom = bottom = top
+            own_bottom, bottom, total = top, top, sums[f]
             while n_pending > 0 and pending_parents[n_pending - 1] == f:
                 n_pending -= 1
                 bottom = pending_bottoms[n_pending]
-            added_top, added_sum = push_list(docs, starts, adding[f], numbers, ADDED, stack, top)
-            top, taken_sum = push_list(docs, starts, taking[f], numbers, TAKEN, stack, added_top)
-            size = sizes[f] + (added_top - own_bottom) - (top - added_top)
-            total = sums[f] + added_sum - taken_sum
+            if adding[f] >= 0:
+                for p in range(np.uint64(starts[adding[f]]), np.uint64(starts[adding[f] + 1])):
+                    number = np.int64(numbers[docs[p]])
+                    stack[top] = 2 * number + ADDED  # overwritten if there is no number
+                    if number >= 0:
+                        total += number
+                        top += 1
+            n_added = top - own_bottom
+            if taking[f] >= 0:
+                for p in range(starts[taking[f]], starts[taking[f] + 1]):
+                    number = np.int64(numbers[docs[p]])
+                    if number >= 0:
+                        stack[top] = 2 * number + TAKEN
+                        total -= number
+                        top += 1
+            n_taken = top - own_bottom - n_added
+            size = sizes[f] + n_added - n_taken
             sizes[parents[begin + f]] += size
             sums[parents[begin + f]] += total
             weight = weights[begin + f]
@@ -417,7 +410,7 @@ def narrow_lists(
                 if bottom == own_bottom:  # no child has handed on anything that could cancel out
                     for k in range(bottom, top):
                         new_docs[at + k - bottom] = stack[k] >> 1
-                    added[n_kept] = added_top - own_bottom
+                    added[n_kept] = n_added
                     at += top - bottom
                 else:
                     at = cancel_on_stack(stack, bottom, top, totals, new_docs, at, added, n_kept)
