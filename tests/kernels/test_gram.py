@@ -10,7 +10,7 @@ from conftest import KINDS, PAIR_KINDS
 from gramshift.kernels import gram as grams
 from gramshift.kernels import registry as kinds
 from gramshift.kernels.gram import clip_range, compute_gram, tiles
-from gramshift.kernels.kernel import ROW_BYTES, TILE_NANOSECONDS, Plan, plan_pairs, plan_strips
+from gramshift.kernels.kernel import ROW_BYTES, TILE_NANOSECONDS, TilePlan, plan_pairs, plan_strips
 from gramshift.runtime.resources import Runtime
 from gramshift.text.encode import Encoded
 
@@ -85,7 +85,7 @@ def test_plans_respect_the_budget():
             plan = plan_strips(n_rows, n_cols, n_threads=2, budget=budget)
             assert plan.height >= 1
             assert plan.width >= 1
-            assert plan.nbytes <= max(budget, Plan(1, 1, 2, row_bytes=ROW_BYTES).nbytes)
+            assert plan.nbytes <= max(budget, TilePlan(1, 1, 2, row_bytes=ROW_BYTES).nbytes)
 
 
 def test_plans_for_pairs_keep_tiles_short_except_for_one_long_pair():

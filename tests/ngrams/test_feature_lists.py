@@ -12,10 +12,10 @@ from scipy import sparse
 import naive
 from conftest import examples, texts
 from gramshift.ngrams.feature_lists import (
-    IN_CHUNK,
-    MOST_CELLS,
+    CHUNK_ENTRIES,
+    MAX_RESULT_CELLS,
     N_GROUPS,
-    WORTH_THREADS,
+    MIN_PARALLEL_ENTRIES,
     FeatureLists,
     arrange_in_chunks,
     build_lists,
@@ -30,11 +30,11 @@ DEMO = load_demo("kitchen").texts + load_demo("films").texts
 MANY = 60_000  # documents: a matrix of these is not written down
 
 
-def build(documents, ngram_range, *, in_chunk=IN_CHUNK, **options):
+def build(documents, ngram_range, *, in_chunk=CHUNK_ENTRIES, **options):
     return build_lists(SortedNGrams(encode(documents), ngram_range, **options), in_chunk=in_chunk)
 
 
-def make_lists(features, n_docs, *, in_chunk=IN_CHUNK):
+def make_lists(features, n_docs, *, in_chunk=CHUNK_ENTRIES):
     """Lists of features that are given as sets of documents, as if they had been found in texts; none is in another."""
     sizes = np.array([len(feature) for feature in features], np.uint32)
     docs = np.array([doc for feature in features for doc in sorted(feature)], np.uint32)
@@ -113,7 +113,7 @@ def check_against_sets(documents, ngram_range, **options):
     return lists
 
 
-@given(texts, ranges, st.sampled_from([1, 3, IN_CHUNK]))
+@given(texts, ranges, st.sampled_from([1, 3, CHUNK_ENTRIES]))
 @examples(60)
 def test_lists_are_those_of_sets(documents, ngram_range, in_chunk):
     """Also in chunks of a tree each."""
@@ -322,7 +322,7 @@ def test_products_of_any_lists(features, seed):
 
 def test_results_of_many_documents_are_held_for_fewer_groups():
     n_docs, width = 200_000, 7
-    assert N_GROUPS * n_docs * width > MOST_CELLS
+    assert N_GROUPS * n_docs * width > MAX_RESULT_CELLS
     lists = make_lists(draw_features(0, n_docs, 50), n_docs)
     chance, weights, X = np.random.default_rng(1), draw_weights(lists), as_matrix(lists)
     vectors = chance.normal(size=(n_docs, width))
@@ -353,8 +353,8 @@ def test_products_of_many_features(demo_lists):
 def test_chunks_are_of_whole_trees_and_lists_of_any_length():
     features = draw_features(7, 700, 900, largest=3 * MAX_LENGTH_CLASS)
     lists = make_lists(features, 700)
-    assert lists.n_entries > 2 * IN_CHUNK
-    assert len(lists.chunks) == -(-lists.n_entries // IN_CHUNK)
+    assert lists.n_entries > 2 * CHUNK_ENTRIES
+    assert len(lists.chunks) == -(-lists.n_entries // CHUNK_ENTRIES)
     assert read_lists(lists) == features
     check_products(lists, width=1, atol=1e-10)  # beside products of thousands
 
@@ -367,7 +367,7 @@ def test_bits_do_not_depend_on_threads(sort, demo_lists):
         if sort == "nested"
         else make_lists(draw_features(3, 800, 500, 500), 800, in_chunk=2000)
     )
-    assert lists.n_entries >= WORTH_THREADS
+    assert lists.n_entries >= MIN_PARALLEL_ENTRIES
     assert len(lists.chunks) > N_GROUPS
     n, weights, chance = lists.n_docs, draw_weights(lists), np.random.default_rng(4)
     groups, rows = chance.integers(0, 2, n), np.sort(chance.choice(n, n // 3, replace=False))

@@ -1,4 +1,4 @@
-"""Local Rank Distance as a kernel: do the same n-grams stand at about the same places?"""
+"""Local Rank Distance as a kernel: documents are alike if n-grams are at about the same places."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,14 +14,15 @@ from gramshift.ngrams.sorted_ngrams import HoldsArrays, Run, SortedNGrams, Sorte
 from gramshift.text.encode import Encoded
 
 MAX_OCCURRENCES = 2**32 - 1
-CHUNK = 1 << 18  # occurrences that are sorted at a time
+SORTED_AT_A_TIME = 1 << 18  # occurrences
 
 
 @dataclass(frozen=True)
 class Occurrences(HoldsArrays):
-    """Document i has keys[bounds[i]:bounds[i + 1]], ascending; a key is the number of an n-gram * 2**32 + its place.
+    """The n-grams of each document with their places, as ``keys[bounds[i]:bounds[i + 1]]``, sorted.
 
-    Two keys have the same number exactly if the n-grams are the same; numbers go over all lengths.
+    A key is the number of an n-gram * 2**32 + its place. Two n-grams have the same number exactly
+    if they are equal.
     """
 
     keys: NDArray[np.uint64]
@@ -29,7 +30,7 @@ class Occurrences(HoldsArrays):
 
 
 def count_occurrences(texts: Encoded, ngram_range: tuple[int, int]) -> NDArray[np.int64]:
-    """How many n-grams of all lengths each document has, repeated ones counted again."""
+    """Count the n-grams of all lengths in each document, including repeated ones."""
     lo, hi = ngram_range
     longest = np.minimum(hi, texts.lengths)
     n_lengths = np.maximum(longest - lo + 1, 0)
@@ -38,7 +39,7 @@ def count_occurrences(texts: Encoded, ngram_range: tuple[int, int]) -> NDArray[n
 
 
 def estimate_occurrences(texts: Encoded, ngram_range: tuple[int, int]) -> int:
-    """How many bytes :func:`find_occurrences` needs at its peak: the keys, and what sorting positions takes."""
+    """Estimate the bytes that :func:`find_occurrences` needs at its peak, for keys and sorting."""
     return 8 * int(count_occurrences(texts, ngram_range).sum()) + 40 * texts.codes.size
 
 
@@ -46,16 +47,20 @@ def find_occurrences(
     ngrams: SortedNGrams,
     *,
     run: Run = run_serially,
-    chunk: int = CHUNK,
+    chunk: int = SORTED_AT_A_TIME,
     most: int = MAX_OCCURRENCES,
 ) -> Occurrences:
-    """Number the n-grams of all documents, exactly; ``most`` numbers fit into a key. ``chunk`` decides speed alone."""
+    """Number the n-grams of all documents; at most ``most`` numbers fit into a key.
+
+    ``chunk`` affects speed only.
+    """
     texts, (lo, hi) = ngrams.texts, ngrams.limits
     bounds = np.append(0, np.cumsum(count_occurrences(texts, ngrams.ngram_range)))
     n_numbers = int(np.maximum(texts.lengths - lo + 1, 0).sum()) * (hi - lo + 1)
     if n_numbers > most:
         raise InputError(
-            f"ngram_range={ngrams.ngram_range}: the documents have {n_numbers} places for n-grams; one kernel matrix can hold "
+            f"ngram_range={ngrams.ngram_range}: the documents have {n_numbers} places for "
+            "n-grams; one kernel matrix can hold "
             f"{most}: use fewer lengths, or compare fewer documents at a time"
         )
     keys = np.empty(int(bounds[-1]), np.uint64)
@@ -84,7 +89,7 @@ def find_occurrences(
 
 @dataclass(frozen=True)
 class LocalRank(PairKernel):
-    """exp(-distance / (2 sigma ** 2)) of Local Rank Distance, which is scaled to at most 1."""
+    """The kernel exp(-distance / (2 sigma ** 2)) of Local Rank Distance, scaled to at most 1."""
 
     occurrences: Occurrences
     max_offset: int
@@ -112,7 +117,7 @@ class LocalRank(PairKernel):
 
 
 def prepare_local_rank(job: Job) -> LocalRank:
-    """Find where all n-grams stand."""
+    """Find the places of all n-grams."""
     found = find_occurrences(job.ngrams, run=job.run)
     sizes = np.diff(found.bounds)
     max_offset, sigma = int(job.parameters["max_offset"]), float(job.parameters["sigma"])

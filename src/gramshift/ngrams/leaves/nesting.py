@@ -67,8 +67,7 @@ def sort_by_document(docs, n_docs, order):
 
 
 @leaf(
-    "void(uint32[::1], uint32[::1], int64[:, ::1], int32[::1], int32[::1],"
-    " int32[::1], int32[::1])"
+    "void(uint32[::1], uint32[::1], int64[:, ::1], int32[::1], int32[::1], int32[::1], int32[::1])"
 )
 def find_meetings(order, docs, runs, parents, smallest, meetings, sizes):
     """Find where a document would be counted twice, and count the documents of each run.
@@ -120,7 +119,7 @@ def find_shared_runs(docs, runs, parents, sizes, lo, shared, longest, unshared):
 
 @leaf("int64(int32[::1], int32[::1], int32[::1], int64[::1])")
 def count_entries(smallest, meetings, shared, ends):
-    """Set ends[r] to where the entries of run r begin, one run after another; return their number."""
+    """Set ends[r] to where the entries of run r begin; return the number of all entries."""
     ends[:] = 0
     for k in range(smallest.size):
         for r in (smallest[k], meetings[k]):
@@ -132,9 +131,7 @@ def count_entries(smallest, meetings, shared, ends):
     return total
 
 
-@leaf(
-    "void(uint32[::1], uint32[::1], int32[::1], int32[::1], int32[::1], int64[::1], uint32[::1])"
-)
+@leaf("void(uint32[::1], uint32[::1], int32[::1], int32[::1], int32[::1], int64[::1], uint32[::1])")
 def collect_entries(order, docs, smallest, meetings, shared, ends, entries):
     """Write the entries of each run in the order of their documents.
 
