@@ -6,13 +6,15 @@ from functools import lru_cache
 from itertools import combinations
 from math import exp, log, sqrt
 
-# what the names of characters begin with that are words by themselves, because their scripts put no blanks between words
+# the names of characters of scripts without blanks, which are words by themselves, begin with these
 WITHOUT_BLANKS = (
-    "THAI ", "LAO ", "MYANMAR ", "KHMER ", "HIRAGANA ", "KATAKANA ", "KATAKANA-HIRAGANA ", "COMBINING KATAKANA-HIRAGANA ",
+    "THAI ", "LAO ", "MYANMAR ", "KHMER ", "HIRAGANA ", "KATAKANA ", "KATAKANA-HIRAGANA ",
+    "COMBINING KATAKANA-HIRAGANA ",
     "HALFWIDTH KATAKANA", "CJK ", "IDEOGRAPHIC ",
 )  # fmt: skip
-WITH_BLANKS = (  # of these the rare ones: marks of annotations, and additions for other languages and for old texts
-    *range(0x302A, 0x302E), *range(0x3192, 0x3196), *range(0xA9E0, 0xAA80), *range(0x1AFF0, 0x1B168), *range(0x1D372, 0x1D377),
+WITH_BLANKS = (  # rare exceptions: annotation marks, additions for other languages and old texts
+    *range(0x302A, 0x302E), *range(0x3192, 0x3196), *range(0xA9E0, 0xAA80),
+    *range(0x1AFF0, 0x1B168), *range(0x1D372, 0x1D377),
 )  # fmt: skip
 SAME_MARK = {"¡": "!", "！": "!", "‼": "!", "¿": "?", "？": "?", "؟": "?", "⁇": "?", "\u037e": "?"}
 SAME_MARK |= {"\u2010": "-", "\u2011": "-"}
@@ -24,7 +26,7 @@ def prepare(text):
 
 @lru_cache(1000)
 def place_of(char):
-    """What a character is: part of a word ("in"), a word by itself ("alone"), or what separates words ("between")."""
+    """Return "in" for a part of a word, "alone" for a word by itself, "between" for a separator."""
     category, name, ascii = unicodedata.category(char), unicodedata.name(char, ""), ord(char) < 128
     without_blanks = name.startswith(WITHOUT_BLANKS) and ord(char) not in WITH_BLANKS
     if char in "!?":
@@ -102,7 +104,7 @@ def normalized_gram(kind, texts, others, ngram_range):
 
 
 def sequences(text, ngram_range, decay):
-    """The weight of every sequence of characters of the text: decay ** (what it spans), for each way to pick it."""
+    """Return the weight of every sequence of characters: the sum of decay ** span."""
     lo, hi = ngram_range
     weights = defaultdict(int)
     for n in range(lo, min(hi, len(text)) + 1):
@@ -117,7 +119,7 @@ def subsequence(a, b, ngram_range, decay):
 
 
 def subsequence_by_recursion(a, b, ngram_range, decay):
-    """As Lodhi and others define it: K' counts sequences as if they went on to the end of both texts, K'' is its last step."""
+    """Compute the kernel as Lodhi and others define it: before and now are K', last_step K''."""
     total, before = 0, [[1] * (len(b) + 1) for _ in range(len(a) + 1)]
     for n in range(1, ngram_range[1] + 1):
         now = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
@@ -152,7 +154,7 @@ def local_rank(a, b, ngram_range, max_offset, sigma):
 
 
 def surprise(inside, n_inside, outside, n_outside):
-    """|log| of how much oftener than expected an n-gram is inside of a class over the same outside; one more of each.
+    """Return |log(a / b)|, a and b being found over expected inside and outside, plus one each.
 
     If it were as common in both, each would have its part of all documents that have it.
     """

@@ -1,4 +1,4 @@
-"""What users can mend has a class of our own, and is still the error of Python that one would expect."""
+"""Errors that users can correct have our own class, and are the expected built-in error too."""
 
 from functools import partial
 

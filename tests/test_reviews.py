@@ -1,4 +1,4 @@
-"""Exact on the real data: no cell of a kernel matrix of reviews differs from an integer product of counts by CountVectorizer.
+"""Exactness on reviews: every cell of a kernel matrix equals a product of scikit-learn's counts.
 
 1500 reviews are more documents than a block of bits, and tiles are smaller than they are.
 (`python -m bench kernel` compares all reviews.)
@@ -37,7 +37,7 @@ def counts(reviews):
 
 
 def features(kind, counts):
-    """Columns whose integer product is the kernel; for the intersection, count c sets c columns of its own n-gram."""
+    """Return columns whose integer product is the kernel; a count c of an intersection has c."""
     if kind == "spectrum":
         return counts
     if kind == "presence":

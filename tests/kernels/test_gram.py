@@ -124,7 +124,7 @@ def test_plans_for_pairs_keep_tiles_short_except_for_one_long_pair():
 def test_when_the_result_does_not_fit_the_error_has_both_numbers():
     with pytest.raises(
         MemoryError,
-        match=r"a kernel matrix of 45 x 45 documents needs 15.8 KiB, but the memory limit is 1000 bytes: .*out=",
+        match=r"45 x 45 documents needs 15.8 KiB, but the memory limit is 1000 bytes: .*out=",
     ):
         compute(memory_limit=1000)
 
@@ -263,7 +263,8 @@ def test_what_takes_long_is_said_beforehand(caplog, monkeypatch):
     told_first = {"progress": lambda *_: caplog.messages or pytest.fail("too late")}
     compute(["x" * 30], kind="subsequence", n_jobs=2, **told_first)
     assert caplog.messages == [
-        "gramshift: a kernel matrix of 1 x 1 documents by subsequence will take roughly 1 s on 2 threads"
+        "gramshift: a kernel matrix of 1 x 1 documents by subsequence "
+        "will take roughly 1 s on 2 threads"
     ]
 
 

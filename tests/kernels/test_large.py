@@ -20,7 +20,8 @@ def test_a_document_of_ten_megabytes(kind):
     )
     counts = naive.ngrams(word, (5, 8))
     assert result[1, 1] == naive.kernel(kind, counts, counts)
-    # the long one is the word 2000 times, so its n-grams are those of the word closed to a ring, less the last end
+    # the long document is the word 2000 times: it has the n-grams of the word closed to a ring,
+    # each 2000 times, except those that would cross the end
     ring = naive.ngrams(word + word[:7], (8, 8))
     assert len(ring) == 5000
     for n in (5, 6, 7):

@@ -28,7 +28,7 @@ def compute(texts, others=None, *, ngram_range, decay, **options):
 
 @pytest.mark.parametrize("decay", [0.3, 0.5, 1])
 def test_cat_and_car(decay):
-    """The example of Lodhi and others: only "ca" is in both, at the cost of its two characters in each."""
+    """The example of Lodhi and others: only "ca" is in both, and spans two characters in each."""
     assert compute(["cat", "car"], ngram_range=(2, 2), decay=decay)[0, 1] == pytest.approx(
         decay**4, rel=1e-15
     )
@@ -142,12 +142,12 @@ def test_small_decays_and_long_ranges_normalise_all_the_same():
 def test_what_a_double_cannot_hold_is_refused():
     with pytest.raises(
         ValueError,
-        match=r"ngram_range=\(60, 60\) with decay=1e-06: values of decay \*\* 120 cannot be told from 0",
+        match=r"ngram_range=\(60, 60\) with decay=1e-06: values of decay \*\* 120 .*normalize=True",
     ):
         compute(["ab" * 40], ngram_range=(60, 60), decay=1e-6)
     with pytest.raises(
         ValueError,
-        match=r"ngram_range=\(5, 400\) with decay=1: a document of 1000 characters can have more seq",
+        match=r"ngram_range=\(5, 400\) with decay=1: a document of 1000 characters .*shorter range",
     ):
         compute(["a" * 1000], ngram_range=(5, 400), decay=1)
 

@@ -114,7 +114,7 @@ def test_factors_by_hand():
 
 
 def test_one_document_of_a_small_class_says_little():
-    """Once in a class of 20 among 2000: (1 + 1) / (0.01 + 1) inside and (0 + 1) / (0.99 + 1) outside. It was 3.93 before."""
+    """Once in a class of 20 of 2000: (1 + 1) / (0.01 + 1) inside, (0 + 1) / (0.99 + 1) outside."""
     (rare,) = association(np.array([[1], [0]]), np.array([20, 1980]))
     assert rare == pytest.approx(np.log(2 / 1.01 * 1.99))
     assert rare < 1.5

@@ -56,7 +56,9 @@ def test_near_copies_are_those_that_all_pairs_give():
         for number in range(len(texts))
     }
     expected = {
-        number: similarity for number, (similarity, _) in best.items() if similarity >= MIN_SIMILARITY
+        number: similarity
+        for number, (similarity, _) in best.items()
+        if similarity >= MIN_SIMILARITY
     }
     assert 5 < len(expected) < 40
     assert {one.number: one.similarity for one in find_copies(texts)} == pytest.approx(expected)

@@ -1,4 +1,4 @@
-"""Lists of documents by n-gram against sets, and what is multiplied by them against matrices of NumPy and SciPy."""
+"""Lists of documents by n-gram, compared with sets, and their products, compared with SciPy."""
 
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
@@ -14,8 +14,8 @@ from conftest import examples, texts
 from gramshift.ngrams.feature_lists import (
     CHUNK_ENTRIES,
     MAX_RESULT_CELLS,
-    N_GROUPS,
     MIN_PARALLEL_ENTRIES,
+    N_GROUPS,
     FeatureLists,
     arrange_in_chunks,
     build_lists,
@@ -35,7 +35,7 @@ def build(documents, ngram_range, *, in_chunk=CHUNK_ENTRIES, **options):
 
 
 def make_lists(features, n_docs, *, in_chunk=CHUNK_ENTRIES):
-    """Lists of features that are given as sets of documents, as if they had been found in texts; none is in another."""
+    """Build the lists of features that are given as sets of documents, without parents."""
     sizes = np.array([len(feature) for feature in features], np.uint32)
     docs = np.array([doc for feature in features for doc in sorted(feature)], np.uint32)
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -89,7 +89,7 @@ def draw_weights(lists, seed=0):
 
 
 def check_against_sets(documents, ngram_range, **options):
-    """Every n-gram of two documents or more is in one feature, with those of its beginnings that stand at the same places."""
+    """Check that every n-gram of two documents or more is in one feature, of exactly these."""
     having = defaultdict(dict)
     for doc, text in enumerate(documents):
         for gram, count in naive.ngrams(text, ngram_range).items():
@@ -121,7 +121,7 @@ def test_lists_are_those_of_sets(documents, ngram_range, in_chunk):
 
 
 def test_many_lists_are_those_of_sets():
-    """Texts of the demo, in many chunks; some n-grams of one or two letters list all their documents, few or many."""
+    """In many chunks of demo texts, some short n-grams list all their documents, few or many."""
     documents = [text[:60] for text in DEMO]
     lists = check_against_sets(documents, (1, 8), in_chunk=900, shard_size=4000)
     assert len(lists.chunks) > N_GROUPS
@@ -204,7 +204,7 @@ def test_with_times_as_weights_it_is_the_kernel(documents, ngram_range):
 
 
 def test_a_document_is_listed_by_the_longest_ngram_that_brings_it_along():
-    """Three letters in all of eight texts: each adds what stands there, and takes away what several longer ones have."""
+    """A feature adds documents of no longer n-gram, and takes away those of several longer ones."""
     documents = ["ab", "ab", "ac", "ac", "abac", "abac", "abac", "a"]
     lists = build(documents, (1, 2))
     (chunk,), whole = lists.chunks, "".join(documents)
@@ -224,7 +224,7 @@ def test_a_document_is_listed_by_the_longest_ngram_that_brings_it_along():
 
 
 def test_an_ngram_that_would_take_away_more_than_it_has_lists_all():
-    """Every text has x before each of eight letters: taking away seven times would make it longer."""
+    """Each text has x before eight letters: to take each away seven times would be longer."""
     documents = [" ".join(f"x{letter}" for letter in "abcdefgh")] * 3
     lists = build([*documents, "x"], (1, 2))
     (chunk,), whole = lists.chunks, "".join([*documents, "x"])
@@ -251,7 +251,7 @@ def test_lists_of_more_than_65535_documents():
 
 
 def check_products(lists, width, seed=0, atol=1e-12):
-    """All that lists are good for, beside X diag(w) X' as a matrix; rounding is that of the largest numbers of a sum."""
+    """Compare all methods of lists with the matrix X diag(w) X', up to rounding of large sums."""
     chance, X, weights, n = (
         np.random.default_rng(seed),
         as_matrix(lists),

@@ -49,7 +49,7 @@ def test_rectangular_gram_is_the_naive_one(kind, texts, others, ngram_range, den
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_long_ngrams_over_a_large_alphabet(kind):
-    """Characters of 11 bits fill a 64-bit block after five: the order must hold over many blocks."""
+    """Five characters of 11 bits fill a block of 64 bits: the order must hold across blocks."""
     rng = np.random.default_rng(0)
     base = "".join(map(chr, rng.permutation(np.arange(0x4E00, 0x4E00 + 1500))))
     documents = [
@@ -86,7 +86,7 @@ def test_more_rows_of_bits_than_the_planes_can_count(kind):
 @pytest.mark.parametrize("first", [3, 100, 1000, 150_000])
 @pytest.mark.parametrize("kind", KINDS)
 def test_counts_beyond_what_bits_repeat(kind, first):
-    """Forty documents of one letter over and over: their counts multiply to far more than references could repeat."""
+    """Products of the counts in forty documents of one repeated letter exceed all references."""
     documents = ["a" * length for length in range(first, first + 40)]
     gram = gram_of(documents, kind=kind, ngram_range=(1, 3), dense_at=2, height=8, width=16)
     lengths = np.arange(first, first + 40)

@@ -15,7 +15,7 @@ from gramshift.text.encode import encode
 
 
 def naive_sort(texts, ngram_range):
-    """Every place that starts an n-gram: the characters of the longest one there, the place in all texts, the document.
+    """Return (characters of the longest n-gram, position in all texts, document) of every place.
 
     Equal ones stand in the order of their documents, within a document the last first.
     """
@@ -37,7 +37,7 @@ def naive_common(one, other):
 
 
 def naive_runs(ngrams, shortest):
-    """How many n-grams stand at the same two places or more, for each such stretch of ``ngrams`` in sorted order."""
+    """Count the n-grams of each run: of each range of two or more sorted places."""
     found = {}
     for length in range(shortest, max(map(len, ngrams), default=0) + 1):
         places = {}

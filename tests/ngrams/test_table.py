@@ -26,7 +26,7 @@ ngram_ranges = st.sampled_from([(1, 1), (1, 8), (2, 3), (5, 8), (3, 12), (9, 20)
 
 
 def draw_features(documents, ngram_range, seed, share=0.5):
-    """Some n-grams as (text, start, longest, times), no n-gram in two of them; and the feature of each."""
+    """Draw features (text, start, longest, times) without common n-grams; map n-grams to them."""
     chance, (lo, hi) = random.Random(seed), ngram_range
     features, known = [], {}
     for doc, text in enumerate(documents):

@@ -17,7 +17,13 @@ def draw(n, size, seed, at_a_time=10_000):
 
 @pytest.mark.parametrize(
     ("n", "size", "seed"),
-    [(10, 4, 0), (BATCH_DOCUMENTS * 2 + 5, 1000, 7), (BATCH_DOCUMENTS + 3, BATCH_DOCUMENTS + 1, 1), (5, 9, 0), (0, 3, 0)],
+    [
+        (10, 4, 0),
+        (BATCH_DOCUMENTS * 2 + 5, 1000, 7),
+        (BATCH_DOCUMENTS + 3, BATCH_DOCUMENTS + 1, 1),
+        (5, 9, 0),
+        (0, 3, 0),
+    ],
 )
 def test_a_sample_has_as_many_documents_as_asked_for_however_they_come(n, size, seed):
     rows, texts = draw(n, size, seed)

@@ -1,4 +1,4 @@
-"""Words as characters: of documents that are compared, and of new ones with words that are known."""
+"""Texts with a character per word: of a corpus, and new ones with a known vocabulary."""
 
 import sys
 
