@@ -6,13 +6,15 @@ from functools import lru_cache
 from itertools import combinations
 from math import exp, log, sqrt
 
-# what the names of characters begin with that are words by themselves, because their scripts put no blanks between words
+# the names of characters of scripts without blanks, which are words by themselves, begin with these
 WITHOUT_BLANKS = (
-    "THAI ", "LAO ", "MYANMAR ", "KHMER ", "HIRAGANA ", "KATAKANA ", "KATAKANA-HIRAGANA ", "COMBINING KATAKANA-HIRAGANA ",
+    "THAI ", "LAO ", "MYANMAR ", "KHMER ", "HIRAGANA ", "KATAKANA ", "KATAKANA-HIRAGANA ",
+    "COMBINING KATAKANA-HIRAGANA ",
     "HALFWIDTH KATAKANA", "CJK ", "IDEOGRAPHIC ",
 )  # fmt: skip
-WITH_BLANKS = (  # of these the rare ones: marks of annotations, and additions for other languages and for old texts
-    *range(0x302A, 0x302E), *range(0x3192, 0x3196), *range(0xA9E0, 0xAA80), *range(0x1AFF0, 0x1B168), *range(0x1D372, 0x1D377),
+WITH_BLANKS = (  # rare exceptions: annotation marks, additions for other languages and old texts
+    *range(0x302A, 0x302E), *range(0x3192, 0x3196), *range(0xA9E0, 0xAA80),
+    *range(0x1AFF0, 0x1B168), *range(0x1D372, 0x1D377),
 )  # fmt: skip
 SAME_MARK = {"¡": "!", "！": "!", "‼": "!", "¿": "?", "？": "?", "؟": "?", "⁇": "?", "\u037e": "?"}
 SAME_MARK |= {"\u2010": "-", "\u2011": "-"}
@@ -24,16 +26,22 @@ def prepare(text):
 
 @lru_cache(1000)
 def place_of(char):
-    """What a character is: part of a word ("in"), a word by itself ("alone"), or what separates words ("between")."""
+    """Return "in" for a part of a word, "alone" for a word by itself, "between" for a separator."""
     category, name, ascii = unicodedata.category(char), unicodedata.name(char, ""), ord(char) < 128
     without_blanks = name.startswith(WITHOUT_BLANKS) and ord(char) not in WITH_BLANKS
     if char in "!?":
         return "alone"
-    if char.isspace() or char in '.,;:()"' or name in ("ZERO WIDTH SPACE", "VARIATION SELECTOR-15", "VARIATION SELECTOR-16"):
+    if (
+        char.isspace()
+        or char in '.,;:()"'
+        or name in ("ZERO WIDTH SPACE", "VARIATION SELECTOR-15", "VARIATION SELECTOR-16")
+    ):
         return "between"
     if name.startswith("EMOJI MODIFIER FITZPATRICK"):  # the colour of a skin
         return "between"
-    if category == "So" or (category[0] in "LMN" and without_blanks):  # symbols; letters, marks, numbers
+    if category == "So" or (
+        category[0] in "LMN" and without_blanks
+    ):  # symbols; letters, marks, numbers
         return "alone"
     return "between" if category[0] == "P" and not ascii and char not in "·׳״" else "in"
 
@@ -77,7 +85,10 @@ def kernel(kind, a, b):
 
 def gram(kind, texts, others, ngram_range):
     """Of texts as they are, without any text steps."""
-    rows, columns = [ngrams(text, ngram_range) for text in texts], [ngrams(text, ngram_range) for text in others]
+    rows, columns = (
+        [ngrams(text, ngram_range) for text in texts],
+        [ngrams(text, ngram_range) for text in others],
+    )
     # the smaller one first, because kernels go through that one; they are symmetric
     return [[kernel(kind, *sorted((row, column), key=len)) for column in columns] for row in rows]
 
@@ -93,7 +104,7 @@ def normalized_gram(kind, texts, others, ngram_range):
 
 
 def sequences(text, ngram_range, decay):
-    """The weight of every sequence of characters of the text: decay ** (what it spans), for each way to pick it."""
+    """Return the weight of every sequence of characters: the sum of decay ** span."""
     lo, hi = ngram_range
     weights = defaultdict(int)
     for n in range(lo, min(hi, len(text)) + 1):
@@ -108,7 +119,7 @@ def subsequence(a, b, ngram_range, decay):
 
 
 def subsequence_by_recursion(a, b, ngram_range, decay):
-    """As Lodhi and others define it: K' counts sequences as if they went on to the end of both texts, K'' is its last step."""
+    """Compute the kernel as Lodhi and others define it: before and now are K', last_step K''."""
     total, before = 0, [[1] * (len(b) + 1) for _ in range(len(a) + 1)]
     for n in range(1, ngram_range[1] + 1):
         now = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
@@ -132,14 +143,18 @@ def local_rank(a, b, ngram_range, max_offset, sigma):
     for one, other in ((a, b), (b, a)):
         for n in range(ngram_range[0], ngram_range[1] + 1):
             for i in range(len(one) - n + 1):
-                offsets = [abs(i - j) for j in range(len(other) - n + 1) if one[i : i + n] == other[j : j + n]]
+                offsets = [
+                    abs(i - j)
+                    for j in range(len(other) - n + 1)
+                    if one[i : i + n] == other[j : j + n]
+                ]
                 distance += min([*offsets, max_offset])
                 n_ngrams += 1
     return exp(-distance / (max_offset * n_ngrams) / (2 * sigma**2))
 
 
 def surprise(inside, n_inside, outside, n_outside):
-    """|log| of how much oftener than expected an n-gram is inside of a class over the same outside; one more of each.
+    """Return |log(a / b)|, a and b being found over expected inside and outside, plus one each.
 
     If it were as common in both, each would have its part of all documents that have it.
     """
@@ -156,13 +171,22 @@ def ngram_weight(gram, others, powers, domains, classes):
         return 0.0
     result = log(len(others) / max(1, sum(having))) ** powers.get("idf", 0)
     if "consistency" in powers:
-        by_domain = [[has for has, d in zip(having, domains, strict=True) if d == domain] for domain in set(domains)]
+        by_domain = [
+            [has for has, d in zip(having, domains, strict=True) if d == domain]
+            for domain in set(domains)
+        ]
         shares = [sum(one) / len(one) for one in by_domain]
         result *= (min(shares) / max(shares)) ** powers["consistency"]
     if "classes" in powers:
-        known, best = [(has, c) for has, c in zip(having, classes, strict=True) if c is not None], 0.0
+        known, best = (
+            [(has, c) for has, c in zip(having, classes, strict=True) if c is not None],
+            0.0,
+        )
         for c in {c for _, c in known}:
-            inside, outside = [has for has, d in known if d == c], [has for has, d in known if d != c]
+            inside, outside = (
+                [has for has, d in known if d == c],
+                [has for has, d in known if d != c],
+            )
             if inside and outside:
                 best = max(best, surprise(sum(inside), len(inside), sum(outside), len(outside)))
         result *= best ** powers["classes"] if best >= 0.2 else 0.0
@@ -170,12 +194,21 @@ def ngram_weight(gram, others, powers, domains, classes):
 
 
 def weighted_gram(texts, others, ngram_range, powers, *, domains, classes):
-    rows, columns = [set(ngrams(text, ngram_range)) for text in texts], [set(ngrams(text, ngram_range)) for text in others]
-    weights = {gram: ngram_weight(gram, columns, powers, domains, classes) for gram in set().union(*columns)}
+    rows, columns = (
+        [set(ngrams(text, ngram_range)) for text in texts],
+        [set(ngrams(text, ngram_range)) for text in others],
+    )
+    weights = {
+        gram: ngram_weight(gram, columns, powers, domains, classes)
+        for gram in set().union(*columns)
+    }
     return [[sum(weights[gram] for gram in row & column) for column in columns] for row in rows]
 
 
 def weighted_self(text, others, ngram_range, powers, *, domains, classes):
     """k(text, text) with the weights that others give, n-grams included that none of them has."""
     columns = [set(ngrams(other, ngram_range)) for other in others]
-    return sum(ngram_weight(gram, columns, powers, domains, classes) for gram in set(ngrams(text, ngram_range)))
+    return sum(
+        ngram_weight(gram, columns, powers, domains, classes)
+        for gram in set(ngrams(text, ngram_range))
+    )

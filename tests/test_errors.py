@@ -1,4 +1,4 @@
-"""What users can mend has a class of our own, and is still the error of Python that one would expect."""
+"""Errors that users can correct have our own class, and are the expected built-in error too."""
 
 from functools import partial
 
@@ -50,7 +50,11 @@ def test_a_package_that_is_missing(monkeypatch):
 
 
 def test_every_class_is_ours_and_pythons():
-    classes = [one for one in vars(errors).values() if isinstance(one, type) and one is not gs.GramshiftError]
+    classes = [
+        one
+        for one in vars(errors).values()
+        if isinstance(one, type) and one is not gs.GramshiftError
+    ]
     classes.remove(errors.FitWarning)  # which stops nobody
     assert len(classes) == 4
     for one in classes:

@@ -1,4 +1,4 @@
-"""Compiled code that is kept on disk: what is wrong with it there must not stop a run, nor change what is computed."""
+"""Compiled code on disk: damaged or unwritable files never stop a run or change a result."""
 
 import os
 import subprocess
@@ -97,7 +97,9 @@ def run(tmp_path):
     def start(folder, *arguments):
         environment = os.environ | {"NUMBA_CACHE_DIR": str(folder)}
         command = [sys.executable, str(script), *map(str, arguments)]
-        result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=True)
+        result = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=120, check=True
+        )
         return result.stdout.strip(), result.stderr.splitlines()
 
     return start
@@ -114,7 +116,7 @@ def test_one_line_says_how_often_it_is_compiled(tmp_path, run):
 
 @pytest.mark.process
 def test_a_disk_without_room_is_named_and_stops_nobody(tmp_path, run):
-    """Files of 2000 bytes are all that the process may write: enough for the index, not for the code."""
+    """The process may write files of 2000 bytes: enough for the index, not for the code."""
     out, lines = run(tmp_path / "kept", 2000)
     assert out == "8 12 0"
     assert len(lines) == 1

@@ -1,4 +1,4 @@
-"""Exact on the real data: no cell of a kernel matrix of reviews differs from an integer product of counts by CountVectorizer.
+"""Exactness on reviews: every cell of a kernel matrix equals a product of scikit-learn's counts.
 
 1500 reviews are more documents than a block of bits, and tiles are smaller than they are.
 (`python -m bench kernel` compares all reviews.)
@@ -37,7 +37,7 @@ def counts(reviews):
 
 
 def features(kind, counts):
-    """Columns whose integer product is the kernel; for the intersection, count c sets c columns of its own n-gram."""
+    """Return columns whose integer product is the kernel; a count c of an intersection has c."""
     if kind == "spectrum":
         return counts
     if kind == "presence":
@@ -48,12 +48,18 @@ def features(kind, counts):
     ends = np.cumsum(counts.data)
     number = np.arange(ends[-1]) - np.repeat(ends - counts.data, counts.data)
     columns = np.repeat(first[counts.indices], counts.data) + number
-    return sparse.csr_array((np.ones(rows.size, np.int64), (rows, columns)), shape=(counts.shape[0], int(most.sum())))
+    return sparse.csr_array(
+        (np.ones(rows.size, np.int64), (rows, columns)), shape=(counts.shape[0], int(most.sum()))
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_cell_differs_from_scikit_learn(kind, reviews, counts):
-    gram = StringKernel(kind, ngram_range=(LO, HI)).parse().compute(reviews, runtime=Runtime(2, tile=TILE))
+    gram = (
+        StringKernel(kind, ngram_range=(LO, HI))
+        .parse()
+        .compute(reviews, runtime=Runtime(2, tile=TILE))
+    )
     matrix = features(kind, counts)
     assert np.array_equal(gram, (matrix @ matrix.T.tocsr()).toarray())

@@ -1,4 +1,4 @@
-"""Label texts of a new domain from labelled texts of another, using shared words and character n-grams."""
+"""Label texts of a new domain from labelled texts of another, by shared words and n-grams."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -39,7 +39,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for, when it is asked for: `gramshift --help` need not wait for compiled code."""
+    """Import a public name at its first use, so that `gramshift --help` is fast."""
     if name in _MODULES:
         return import_module(_MODULES[name])
     if name not in _HOMES:

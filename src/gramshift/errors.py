@@ -1,29 +1,30 @@
-"""The errors that a user can mend: each says what was given, what is allowed and what to type instead.
+"""Errors caused by the user's input: each says what was given, what is allowed and what to type.
 
-All are :class:`GramshiftError`, and also the error of Python that one would expect, so that ``except ValueError`` works as
-before. An error of any other class that leaves the package is a fault of ours, or of the system (a disk that is full).
+All are :class:`GramshiftError` and also the matching built-in error, so ``except ValueError``
+works.
+An error of any other class is a bug of the package, or an error of the system such as a full disk.
 """
 
 
 class GramshiftError(Exception):
-    """Something that the user can mend, in words that say how."""
+    """An error that the user can correct."""
 
 
 class InputError(GramshiftError, ValueError):
-    """A parameter, an option, a document or a file that is not what it should be."""
+    """An invalid parameter, option, document or file."""
 
 
 class InputTypeError(GramshiftError, TypeError):
-    """A value of a type that cannot be used."""
+    """A value of a wrong type."""
 
 
 class MemoryLimitError(GramshiftError, MemoryError):
-    """Work that does not fit into the memory that it may take."""
+    """Work that needs more memory than the limit allows."""
 
 
 class MissingPackageError(GramshiftError, ModuleNotFoundError):
-    """A package that only some need and that is not installed."""
+    """An optional package that is not installed."""
 
 
 class FitWarning(UserWarning):
-    """Something about a fit that a user should look at: likely mistakes in what it was given, or labels not to be trusted."""
+    """A warning about likely mistakes in the input of a fit, or about labels not to be trusted."""

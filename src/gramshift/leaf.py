@@ -1,4 +1,4 @@
-"""The one decorator for compiled code: eager signatures, cached on disk, no GIL."""
+"""The decorator of compiled functions ("leaves"): cached on disk, and run without the GIL."""
 
 import logging
 from collections.abc import Callable
@@ -13,9 +13,8 @@ _announced: set[str] = set()
 def leaf(*signatures: str, reorder: bool = False) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function for each of the signatures now, or load it from Numba's cache.
 
-    ``reorder`` allows sums of floats in any order and fused multiplications, which lets them run side by side.
-
-    The first function that is not in the cache is announced in one line, because compiling all of them takes some time.
+    ``reorder`` allows sums of floats in any order and fused multiplications, which are faster. The
+    first function that is not in the cache is announced, because compiling all takes a minute.
     """
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     if reorder:
@@ -23,8 +22,12 @@ def leaf(*signatures: str, reorder: bool = False) -> Callable[[Callable[..., Any
 
     def compile_for(function: Callable[..., Any], *, cache: bool) -> Any:
         compiled = njit(cache=cache, **options)(function)
-        for signature in signatures if hasattr(compiled, "compile") else ():  # a plain function under NUMBA_DISABLE_JIT
-            compiled.compile(signature)  # read-only arrays and other types are compiled when they come
+        for signature in (
+            signatures if hasattr(compiled, "compile") else ()
+        ):  # a plain function under NUMBA_DISABLE_JIT
+            compiled.compile(
+                signature
+            )  # read-only arrays and other types are compiled when they come
         return compiled
 
     def compile_now(function: Callable[..., Any]) -> Any:
@@ -32,7 +35,10 @@ def leaf(*signatures: str, reorder: bool = False) -> Callable[[Callable[..., Any
             compiled = compile_for(function, cache=True)
         except Exception as error:  # a cache that cannot be read or written
             compiled = compile_for(function, cache=False)
-            _announce(f"in every process, because they cannot be kept ({error}): set NUMBA_CACHE_DIR to a new folder")
+            _announce(
+                f"in every process, because they cannot be kept ({error}): set NUMBA_CACHE_DIR "
+                "to a new folder"
+            )
         else:
             if hasattr(compiled, "stats") and not compiled.stats.cache_hits:
                 _announce("once per machine and version")

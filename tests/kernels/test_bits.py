@@ -1,20 +1,34 @@
 import numpy as np
 
-from gramshift.kernels.leaves.bits import BLOCK, CAPACITY, PLANES, WORDS, add_transposed, count_rows, read_counts
+from gramshift.kernels.leaves.bits import (
+    BLOCK,
+    CAPACITY,
+    PLANES,
+    WORDS,
+    add_transposed,
+    count_rows,
+    read_counts,
+)
 
 
 def test_running_counts_are_sums_of_bits():
     rng = np.random.default_rng(0)
-    bits = rng.integers(0, 2**63, (50, WORDS), dtype=np.uint64) | rng.integers(0, 2, (50, WORDS), dtype=np.uint64) << np.uint64(
-        63
-    )
+    bits = rng.integers(0, 2**63, (50, WORDS), dtype=np.uint64) | rng.integers(
+        0, 2, (50, WORDS), dtype=np.uint64
+    ) << np.uint64(63)
     rows = rng.integers(0, 50, CAPACITY).astype(np.uint32)
     rows.sort()
-    planes, low, high = np.zeros(PLANES * WORDS, np.uint64), np.zeros(BLOCK // 8, np.uint64), np.zeros(BLOCK // 8, np.uint64)
+    planes, low, high = (
+        np.zeros(PLANES * WORDS, np.uint64),
+        np.zeros(BLOCK // 8, np.uint64),
+        np.zeros(BLOCK // 8, np.uint64),
+    )
     assert count_rows(bits, rows, 0, CAPACITY, 50, planes) == CAPACITY
     read_counts(planes, PLANES, low, high)
     counts = low.view(np.uint8).astype(int) + 256 * high.view(np.uint8).astype(int)
-    expected = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")[rows].sum(axis=0, dtype=int)
+    expected = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")[rows].sum(
+        axis=0, dtype=int
+    )
     assert counts.tolist() == expected.tolist()
 
 

@@ -15,10 +15,13 @@ def test_a_document_of_ten_megabytes(kind):
     rng = np.random.default_rng(0)
     word = "".join(rng.choice(list("abcdefghij "), 5000))
     long = word * 2000
-    result = compute_gram([long, word, "abcde fghij"], kind=kind, ngram_range=(5, 8), runtime=Runtime())
+    result = compute_gram(
+        [long, word, "abcde fghij"], kind=kind, ngram_range=(5, 8), runtime=Runtime()
+    )
     counts = naive.ngrams(word, (5, 8))
     assert result[1, 1] == naive.kernel(kind, counts, counts)
-    # the long one is the word 2000 times, so its n-grams are those of the word closed to a ring, less the last end
+    # the long document is the word 2000 times: it has the n-grams of the word closed to a ring,
+    # each 2000 times, except those that would cross the end
     ring = naive.ngrams(word + word[:7], (8, 8))
     assert len(ring) == 5000
     for n in (5, 6, 7):
@@ -40,13 +43,25 @@ def test_a_document_of_ten_megabytes(kind):
 def test_a_hundred_thousand_documents_of_one_character(kind):
     letters = "abcdefghij"
     documents = list(letters) * 10_000
-    result = compute_gram(documents, list(letters[:3]), kind=kind, ngram_range=(1, 2), runtime=Runtime())
+    result = compute_gram(
+        documents, list(letters[:3]), kind=kind, ngram_range=(1, 2), runtime=Runtime()
+    )
     assert result.shape == (100_000, 3)
     assert (result == np.tile(np.eye(10, 3, dtype=int), (10_000, 1))).all()
-    turned = compute_gram(list(letters[:3]), documents, kind=kind, ngram_range=(1, 2), runtime=Runtime())
+    turned = compute_gram(
+        list(letters[:3]), documents, kind=kind, ngram_range=(1, 2), runtime=Runtime()
+    )
     assert (turned == result.T).all()
 
 
 def test_all_of_them_against_each_other_are_refused_with_numbers():
-    with pytest.raises(MemoryError, match=r"100000 x 100000 documents needs 74.5 GiB, but the memory limit is 18.6 GiB"):
-        compute_gram(["a"] * 100_000, kind="presence", ngram_range=(1, 1), runtime=Runtime(memory_limit="20 GB"))
+    with pytest.raises(
+        MemoryError,
+        match=r"100000 x 100000 documents needs 74.5 GiB, but the memory limit is 18.6 GiB",
+    ):
+        compute_gram(
+            ["a"] * 100_000,
+            kind="presence",
+            ngram_range=(1, 1),
+            runtime=Runtime(memory_limit="20 GB"),
+        )

@@ -22,5 +22,10 @@ def test_equal_numbers_are_equal_ngrams(texts, ngram_range):
         assert sorted(key & 0xFFFFFFFF for key in keys) == sorted(i for _, i in expected)
         by_place = {(names.setdefault(key >> 32, len(names)), key & 0xFFFFFFFF) for key in keys}
         assert len(by_place) == len(expected)
-    ngrams = {text[i : i + n] for text in texts for n in range(lo, hi + 1) for i in range(len(text) - n + 1)}
+    ngrams = {
+        text[i : i + n]
+        for text in texts
+        for n in range(lo, hi + 1)
+        for i in range(len(text) - n + 1)
+    }
     assert len(names) == len(ngrams)

@@ -18,7 +18,11 @@ def test_whole_numbers_in_order_pass(value):
         ((0, 3), ValueError, r"ngram_range=\(0, 3\): give two whole numbers"),
         ((-2, 3), ValueError, r"1 <= lo <= hi"),
         ((5.0, 8), TypeError, r"did you mean \(5, 8\)\?"),
-        ((1.5, 8), TypeError, r"two whole numbers \(lo, hi\) with 1 <= lo <= hi, for example \(5, 8\)$"),
+        (
+            (1.5, 8),
+            TypeError,
+            r"two whole numbers \(lo, hi\) with 1 <= lo <= hi, for example \(5, 8\)$",
+        ),
         (("5", "8"), TypeError, r"two whole numbers"),
         ((True, 3), TypeError, r"two whole numbers"),
         (5, ValueError, r"for one length only: \(5, 5\)"),

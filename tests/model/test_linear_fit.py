@@ -23,7 +23,7 @@ from gramshift.model.fit import _make_describer, describe_work
 from gramshift.model.inputs import gather
 from gramshift.model.ngram_model import ListedNGram
 from gramshift.model.settings import PRESETS
-from gramshift.ngrams.feature_lists import WORTH_THREADS
+from gramshift.ngrams.feature_lists import MIN_PARALLEL_ENTRIES
 from gramshift.runtime.resources import Runtime
 from gramshift.text.corpus import Corpus
 from gramshift.text.documents import as_documents
@@ -228,7 +228,7 @@ def test_bits_do_not_depend_on_threads(preset):
     """There are as many entries as threads are worth it for, and several chunks for these."""
     source, target = ([f"{one[i % 120]} {two[7 * i % 120]}" for i in range(800)] for one, two in ((X, TARGET), (TARGET, X)))
     lists = ListedCorpus([*source, *target]).lists(gs.StringKernel(ngram_range=(1, 5)).parse(), Runtime(1))
-    assert lists.n_entries > WORTH_THREADS
+    assert lists.n_entries > MIN_PARALLEL_ENTRIES
     assert len(lists.chunks) > 1
     results = []
     for n_jobs in (1, 2, 7):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import ALPHABET, examples
-from gramshift.ngrams.copies import LENGTH, NEAR, Copy, find_copies, make_sketches
+from gramshift.ngrams.copies import LENGTH, MIN_SIMILARITY, Copy, find_copies, make_sketches
 from small_demo import load_demo
 
 TEXTS = load_demo("kitchen").texts[:80]
@@ -36,7 +36,7 @@ def test_a_near_copy_has_the_similarity_of_its_runs():
     (found,) = find_copies([*TEXTS[:40], changed])
     assert (found.number, found.earlier) == (40, 0)
     assert found.similarity == pytest.approx(alike(text, changed))
-    assert NEAR <= found.similarity < 1
+    assert MIN_SIMILARITY <= found.similarity < 1
     assert not found.is_exact
 
 
@@ -49,10 +49,17 @@ def test_near_copies_are_those_that_all_pairs_give():
             words[chance.randrange(len(words))] = chance.choice(["so", "then", "well"])
         texts.append(" ".join(words))
     best = {
-        number: max(((alike(texts[number], texts[other]), -other) for other in range(number)), default=(0.0, 0))
+        number: max(
+            ((alike(texts[number], texts[other]), -other) for other in range(number)),
+            default=(0.0, 0),
+        )
         for number in range(len(texts))
     }
-    expected = {number: similarity for number, (similarity, _) in best.items() if similarity >= NEAR}
+    expected = {
+        number: similarity
+        for number, (similarity, _) in best.items()
+        if similarity >= MIN_SIMILARITY
+    }
     assert 5 < len(expected) < 40
     assert {one.number: one.similarity for one in find_copies(texts)} == pytest.approx(expected)
 
@@ -73,5 +80,5 @@ def test_many_copies_of_one_text_are_compared_with_the_first():
 @examples(20)
 def test_a_sketch_does_not_depend_on_the_texts_beside_it(texts):
     whole = make_sketches(texts)
-    assert np.array_equal(whole, make_sketches(texts, together=1))
+    assert np.array_equal(whole, make_sketches(texts, batch_texts=1))
     assert np.array_equal(whole[::-1], make_sketches(texts[::-1]))

@@ -1,4 +1,4 @@
-"""Lists of documents by n-gram against sets, and what is multiplied by them against matrices of NumPy and SciPy."""
+"""Lists of documents by n-gram, compared with sets, and their products, compared with SciPy."""
 
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
@@ -12,15 +12,15 @@ from scipy import sparse
 import naive
 from conftest import examples, texts
 from gramshift.ngrams.feature_lists import (
-    IN_CHUNK,
-    MOST_CELLS,
+    CHUNK_ENTRIES,
+    MAX_RESULT_CELLS,
+    MIN_PARALLEL_ENTRIES,
     N_GROUPS,
-    WORTH_THREADS,
     FeatureLists,
     arrange_in_chunks,
     build_lists,
 )
-from gramshift.ngrams.leaves.nesting import FEW, IN_BLOCK, LONG
+from gramshift.ngrams.leaves.nesting import BLOCK_FEATURES, MAX_LENGTH_CLASS, SORTED_SHARE
 from gramshift.ngrams.sorted_ngrams import SortedNGrams
 from gramshift.text.encode import encode
 from small_demo import load_demo
@@ -30,12 +30,12 @@ DEMO = load_demo("kitchen").texts + load_demo("films").texts
 MANY = 60_000  # documents: a matrix of these is not written down
 
 
-def build(documents, ngram_range, *, in_chunk=IN_CHUNK, **options):
+def build(documents, ngram_range, *, in_chunk=CHUNK_ENTRIES, **options):
     return build_lists(SortedNGrams(encode(documents), ngram_range, **options), in_chunk=in_chunk)
 
 
-def make_lists(features, n_docs, *, in_chunk=IN_CHUNK):
-    """Lists of features that are given as sets of documents, as if they had been found in texts; none is in another."""
+def make_lists(features, n_docs, *, in_chunk=CHUNK_ENTRIES):
+    """Build the lists of features that are given as sets of documents, without parents."""
     sizes = np.array([len(feature) for feature in features], np.uint32)
     docs = np.array([doc for feature in features for doc in sorted(feature)], np.uint32)
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -49,7 +49,9 @@ def read_lists(lists):
     found = []
     for chunk in lists.chunks:
         first_list = first = 0
-        for end, (middle, last_list) in zip(chunk.ends.tolist(), chunk.list_ends.tolist(), strict=True):
+        for end, (middle, last_list) in zip(
+            chunk.ends.tolist(), chunk.list_ends.tolist(), strict=True
+        ):
             block = [Counter() for _ in range(end - first)]
             for k in range(first_list, last_list):
                 for p in range(chunk.starts[k], chunk.starts[k + 1]):
@@ -69,7 +71,9 @@ def as_matrix(lists):
     """X, with a row per document and a column per feature."""
     cells = [(doc, f) for f, feature in enumerate(read_lists(lists)) for doc in sorted(feature)]
     rows, columns = np.array(cells, np.int64).reshape(-1, 2).T
-    return sparse.csr_array((np.ones(len(cells)), (rows, columns)), shape=(lists.n_docs, lists.n_features))
+    return sparse.csr_array(
+        (np.ones(len(cells)), (rows, columns)), shape=(lists.n_docs, lists.n_features)
+    )
 
 
 def draw_features(seed, n_docs, n_features, largest=30):
@@ -85,7 +89,7 @@ def draw_weights(lists, seed=0):
 
 
 def check_against_sets(documents, ngram_range, **options):
-    """Every n-gram of two documents or more is in one feature, with those of its beginnings that stand at the same places."""
+    """Check that every n-gram of two documents or more is in one feature, of exactly these."""
     having = defaultdict(dict)
     for doc, text in enumerate(documents):
         for gram, count in naive.ngrams(text, ngram_range).items():
@@ -98,7 +102,9 @@ def check_against_sets(documents, ngram_range, **options):
         gram = whole[place : place + longest]
         assert found == set(known[gram])
         assert lists.sizes[f] == len(found)
-        together = [one for n in range(1, len(gram) + 1) if known.get(one := gram[:n]) == known[gram]]
+        together = [
+            one for n in range(1, len(gram) + 1) if known.get(one := gram[:n]) == known[gram]
+        ]
         assert lists.times[f] == len(together)
         in_features.update(together)
     assert in_features == Counter(known.keys())
@@ -107,7 +113,7 @@ def check_against_sets(documents, ngram_range, **options):
     return lists
 
 
-@given(texts, ranges, st.sampled_from([1, 3, IN_CHUNK]))
+@given(texts, ranges, st.sampled_from([1, 3, CHUNK_ENTRIES]))
 @examples(60)
 def test_lists_are_those_of_sets(documents, ngram_range, in_chunk):
     """Also in chunks of a tree each."""
@@ -115,14 +121,16 @@ def test_lists_are_those_of_sets(documents, ngram_range, in_chunk):
 
 
 def test_many_lists_are_those_of_sets():
-    """Texts of the demo, in many chunks; some n-grams of one or two letters list all their documents, few or many."""
+    """In many chunks of demo texts, some short n-grams list all their documents, few or many."""
     documents = [text[:60] for text in DEMO]
     lists = check_against_sets(documents, (1, 8), in_chunk=900, shard_size=4000)
     assert len(lists.chunks) > N_GROUPS
     children = sum(int(np.count_nonzero(has_parents(chunk))) for chunk in lists.chunks)
     assert children > 1000
-    whole = {size for chunk in lists.chunks for size in np.diff(chunk.starts).tolist()} & set(lists.sizes.tolist())
-    assert min(whole) * FEW < len(documents) < max(whole) * FEW
+    whole = {size for chunk in lists.chunks for size in np.diff(chunk.starts).tolist()} & set(
+        lists.sizes.tolist()
+    )
+    assert min(whole) * SORTED_SHARE < len(documents) < max(whole) * SORTED_SHARE
 
 
 def has_parents(chunk):
@@ -133,7 +141,16 @@ def has_parents(chunk):
 
 def test_a_plain_case():
     """Eight documents in several shards, two of them empty, two of them copies."""
-    documents = ["abab abab", "", "ab", "bab", "abab abab", "", "xyz", "\N{GRINNING FACE}ab\N{GRINNING FACE}ab"]
+    documents = [
+        "abab abab",
+        "",
+        "ab",
+        "bab",
+        "abab abab",
+        "",
+        "xyz",
+        "\N{GRINNING FACE}ab\N{GRINNING FACE}ab",
+    ]
     assert check_against_sets(documents, (1, 5), shard_size=5).n_features > 5
 
 
@@ -142,7 +159,9 @@ def test_three_short_texts():
     whole = "abcabcbcc"
     found = {
         whole[place : place + longest]: (times, found)
-        for place, longest, times, found in zip(lists.places, lists.longest, lists.times, read_lists(lists), strict=True)
+        for place, longest, times, found in zip(
+            lists.places, lists.longest, lists.times, read_lists(lists), strict=True
+        )
     }
     assert found == {
         "abc": (3, {0, 1}),  # with a and ab, which stand nowhere else
@@ -157,7 +176,9 @@ def test_without_features(documents):
     lists, n = build(documents, (1, 8)), len(documents)
     weights, rows = np.zeros(0), np.arange(n)
     assert lists.n_features == 0
-    assert lists.unshared.tolist() == [sum(naive.ngrams(text, (1, 8)).values()) for text in documents]
+    assert lists.unshared.tolist() == [
+        sum(naive.ngrams(text, (1, 8)).values()) for text in documents
+    ]
     assert lists.multiply(weights, np.ones((n, 2))).tolist() == [[0.0, 0.0]] * n
     assert lists.own_values(weights).tolist() == [0.0] * n
     assert lists.gather(np.ones((n, 2))).shape == (0, 2)
@@ -173,32 +194,45 @@ def test_with_times_as_weights_it_is_the_kernel(documents, ngram_range):
     lists = build(documents, ngram_range)
     times = lists.times.astype(float)
     expected = naive.gram("presence", documents, documents, ngram_range)
-    found = lists.rows(times, np.arange(len(documents)), np.arange(len(documents))) + np.diag(lists.unshared)
+    found = lists.rows(times, np.arange(len(documents)), np.arange(len(documents))) + np.diag(
+        lists.unshared
+    )
     assert found.tolist() == expected
-    assert (lists.multiply(times, np.eye(len(documents))) + np.diag(lists.unshared)).tolist() == expected
+    assert (
+        lists.multiply(times, np.eye(len(documents))) + np.diag(lists.unshared)
+    ).tolist() == expected
 
 
 def test_a_document_is_listed_by_the_longest_ngram_that_brings_it_along():
-    """Three letters in all of eight texts: each adds what stands there, and takes away what several longer ones have."""
+    """A feature adds documents of no longer n-gram, and takes away those of several longer ones."""
     documents = ["ab", "ab", "ac", "ac", "abac", "abac", "abac", "a"]
     lists = build(documents, (1, 2))
     (chunk,), whole = lists.chunks, "".join(documents)
-    names = [whole[place : place + longest] for place, longest in zip(lists.places, lists.longest, strict=True)]
+    names = [
+        whole[place : place + longest]
+        for place, longest in zip(lists.places, lists.longest, strict=True)
+    ]
     entries = {names[owner]: [] for owner in chunk.owners}
     for k, owner in enumerate(chunk.owners):
         sign = 1 if k < chunk.list_ends[0, 0] else -1
-        entries[names[owner]] += [(sign, doc) for doc in chunk.docs[chunk.starts[k] : chunk.starts[k + 1]].tolist()]
+        entries[names[owner]] += [
+            (sign, doc) for doc in chunk.docs[chunk.starts[k] : chunk.starts[k + 1]].tolist()
+        ]
     assert entries["ab"] == [(1, doc) for doc in (0, 1, 4, 5, 6)]
     assert entries["ac"] == [(1, doc) for doc in (2, 3, 4, 5, 6)]
     assert entries["a"] == [(1, 7), (-1, 4), (-1, 5), (-1, 6)]  # with ab and ac in it
 
 
 def test_an_ngram_that_would_take_away_more_than_it_has_lists_all():
-    """Every text has x before each of eight letters: taking away seven times would make it longer."""
+    """Each text has x before eight letters: to take each away seven times would be longer."""
     documents = [" ".join(f"x{letter}" for letter in "abcdefgh")] * 3
     lists = build([*documents, "x"], (1, 2))
     (chunk,), whole = lists.chunks, "".join([*documents, "x"])
-    (x,) = (f for f, (place, n) in enumerate(zip(lists.places, lists.longest, strict=True)) if whole[place : place + n] == "x")
+    (x,) = (
+        f
+        for f, (place, n) in enumerate(zip(lists.places, lists.longest, strict=True))
+        if whole[place : place + n] == "x"
+    )
     (k,) = np.flatnonzero(chunk.owners == x)
     assert chunk.docs[chunk.starts[k] : chunk.starts[k + 1]].tolist() == [0, 1, 2, 3]
     assert not (chunk.parents == x).any()
@@ -217,13 +251,20 @@ def test_lists_of_more_than_65535_documents():
 
 
 def check_products(lists, width, seed=0, atol=1e-12):
-    """All that lists are good for, beside X diag(w) X' as a matrix; rounding is that of the largest numbers of a sum."""
-    chance, X, weights, n = np.random.default_rng(seed), as_matrix(lists), draw_weights(lists, seed), lists.n_docs
+    """Compare all methods of lists with the matrix X diag(w) X', up to rounding of large sums."""
+    chance, X, weights, n = (
+        np.random.default_rng(seed),
+        as_matrix(lists),
+        draw_weights(lists, seed),
+        lists.n_docs,
+    )
     vectors = chance.normal(size=(n, width))
     gram = X @ sparse.diags_array(weights) @ X.T
     close = {"rtol": 1e-12, "atol": atol}
     np.testing.assert_allclose(lists.multiply(weights, vectors), gram @ vectors, **close)
-    np.testing.assert_allclose(lists.multiply(weights, np.asfortranarray(vectors)), gram @ vectors, **close)
+    np.testing.assert_allclose(
+        lists.multiply(weights, np.asfortranarray(vectors)), gram @ vectors, **close
+    )
     np.testing.assert_allclose(lists.own_values(weights), gram.diagonal(), **close)
     np.testing.assert_allclose(lists.gather(vectors), X.T @ vectors, **close)
     some = np.flatnonzero(np.arange(lists.n_features) % 3 != 1)
@@ -234,7 +275,9 @@ def check_products(lists, width, seed=0, atol=1e-12):
     chosen = np.unique(chosen)
     mixed = chance.permutation(chosen)
     others = chance.permutation(n)[: 5 + n // 2] if n < MANY else chosen
-    np.testing.assert_allclose(lists.rows(weights, mixed, others), gram[mixed][:, others].toarray(), **close)
+    np.testing.assert_allclose(
+        lists.rows(weights, mixed, others), gram[mixed][:, others].toarray(), **close
+    )
     narrowed, left, own = lists.narrow(weights, chosen)
     assert (left > 0).all()
     assert all(len(feature) > 1 for feature in read_lists(narrowed))
@@ -242,8 +285,14 @@ def check_products(lists, width, seed=0, atol=1e-12):
     among = narrowed.rows(left, *2 * [np.arange(len(chosen))]) + np.diag(own)
     np.testing.assert_allclose(among, gram[chosen][:, chosen].toarray(), **close)
     few = as_matrix(narrowed)
-    np.testing.assert_allclose((few @ sparse.diags_array(left) @ few.T).toarray() + np.diag(own), among, **close)
-    most = np.delete(np.arange(n), chance.choice(n, n // 5, replace=False)) if n < MANY else np.arange(1, n)
+    np.testing.assert_allclose(
+        (few @ sparse.diags_array(left) @ few.T).toarray() + np.diag(own), among, **close
+    )
+    most = (
+        np.delete(np.arange(n), chance.choice(n, n // 5, replace=False))
+        if n < MANY
+        else np.arange(1, n)
+    )
     narrowed, left, own = lists.narrow(weights, most)
     product = narrowed.multiply(left, vectors[most]) + own[:, None] * vectors[most]
     np.testing.assert_allclose(product, gram[most][:, most] @ vectors[most], **close)
@@ -251,7 +300,10 @@ def check_products(lists, width, seed=0, atol=1e-12):
     by_group = np.array([(X[groups == group] > 0).sum(axis=0) for group in range(3)])
     found = lists.weigh(lambda count: np.array([1, 1e3, 1e6]) @ count(groups, 3))
     assert found.tolist() == (np.array([1, 1e3, 1e6]) @ by_group).tolist()
-    assert lists.weigh(lambda count: count(np.zeros(n, np.int64), 1)[0] / 2).tolist() == (lists.sizes / 2).tolist()
+    assert (
+        lists.weigh(lambda count: count(np.zeros(n, np.int64), 1)[0] / 2).tolist()
+        == (lists.sizes / 2).tolist()
+    )
 
 
 @pytest.mark.parametrize("width", [1, 2, 7])
@@ -270,7 +322,7 @@ def test_products_of_any_lists(features, seed):
 
 def test_results_of_many_documents_are_held_for_fewer_groups():
     n_docs, width = 200_000, 7
-    assert N_GROUPS * n_docs * width > MOST_CELLS
+    assert N_GROUPS * n_docs * width > MAX_RESULT_CELLS
     lists = make_lists(draw_features(0, n_docs, 50), n_docs)
     chance, weights, X = np.random.default_rng(1), draw_weights(lists), as_matrix(lists)
     vectors = chance.normal(size=(n_docs, width))
@@ -293,16 +345,16 @@ def test_products_of_many_features(demo_lists):
     together = build(DEMO, (1, 8))
     (chunk,) = together.chunks
     assert chunk.ends.size > 1
-    assert chunk.n_features > IN_BLOCK
+    assert chunk.n_features > BLOCK_FEATURES
     assert read_lists(together) == read_lists(demo_lists)
     check_products(together, width=1, atol=1e-10)
 
 
 def test_chunks_are_of_whole_trees_and_lists_of_any_length():
-    features = draw_features(7, 700, 900, largest=3 * LONG)
+    features = draw_features(7, 700, 900, largest=3 * MAX_LENGTH_CLASS)
     lists = make_lists(features, 700)
-    assert lists.n_entries > 2 * IN_CHUNK
-    assert len(lists.chunks) == -(-lists.n_entries // IN_CHUNK)
+    assert lists.n_entries > 2 * CHUNK_ENTRIES
+    assert len(lists.chunks) == -(-lists.n_entries // CHUNK_ENTRIES)
     assert read_lists(lists) == features
     check_products(lists, width=1, atol=1e-10)  # beside products of thousands
 
@@ -310,14 +362,20 @@ def test_chunks_are_of_whole_trees_and_lists_of_any_length():
 @pytest.mark.parametrize("sort", ["flat", "nested"])
 def test_bits_do_not_depend_on_threads(sort, demo_lists):
     """There are as many entries as threads are worth it for, and the pool is indeed asked."""
-    lists = demo_lists if sort == "nested" else make_lists(draw_features(3, 800, 500, 500), 800, in_chunk=2000)
-    assert lists.n_entries >= WORTH_THREADS
+    lists = (
+        demo_lists
+        if sort == "nested"
+        else make_lists(draw_features(3, 800, 500, 500), 800, in_chunk=2000)
+    )
+    assert lists.n_entries >= MIN_PARALLEL_ENTRIES
     assert len(lists.chunks) > N_GROUPS
     n, weights, chance = lists.n_docs, draw_weights(lists), np.random.default_rng(4)
     groups, rows = chance.integers(0, 2, n), np.sort(chance.choice(n, n // 3, replace=False))
 
     def everything(run):
-        products = [lists.multiply(weights, chance.normal(size=(n, width)), run=run) for width in (1, 2, 7)]
+        products = [
+            lists.multiply(weights, chance.normal(size=(n, width)), run=run) for width in (1, 2, 7)
+        ]
         narrowed, left, own = lists.narrow(weights, rows, run=run)
         return [
             *products,
@@ -325,7 +383,11 @@ def test_bits_do_not_depend_on_threads(sort, demo_lists):
             lists.gather(np.arange(2.0 * n).reshape(n, 2) ** 0.5, run=run),
             lists.weigh(lambda count: np.log1p(count(groups, 2)[0]), run=run),
             *(left, own),
-            *(array for chunk in narrowed.chunks for array in (chunk.starts, chunk.docs, chunk.owners)),
+            *(
+                array
+                for chunk in narrowed.chunks
+                for array in (chunk.starts, chunk.docs, chunk.owners)
+            ),
         ]
 
     results = []

@@ -14,7 +14,9 @@ from gramshift.ngrams.sorted_ngrams import SortedNGrams
 from gramshift.text.encode import encode
 
 
-def gram_of(documents, others=None, *, kind, ngram_range, dense_at=None, height=3, width=5, **options):
+def gram_of(
+    documents, others=None, *, kind, ngram_range, dense_at=None, height=3, width=5, **options
+):
     columns = None if others is None else len(others)
     ngrams = SortedNGrams(encode([*(others or []), *documents]), ngram_range, **options)
     index = build_index(ngrams, kind=kind, n_cols=columns, dense_at=dense_at)
@@ -36,7 +38,9 @@ def test_symmetric_gram_is_the_naive_one(kind, texts, ngram_range, dense_at):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@given(texts=texts, others=texts, ngram_range=ngram_ranges, dense_at=st.sampled_from([1, 2, 3, 100]))
+@given(
+    texts=texts, others=texts, ngram_range=ngram_ranges, dense_at=st.sampled_from([1, 2, 3, 100])
+)
 @examples(150)
 def test_rectangular_gram_is_the_naive_one(kind, texts, others, ngram_range, dense_at):
     gram = gram_of(texts, others, kind=kind, ngram_range=ngram_range, dense_at=dense_at)
@@ -45,10 +49,17 @@ def test_rectangular_gram_is_the_naive_one(kind, texts, others, ngram_range, den
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_long_ngrams_over_a_large_alphabet(kind):
-    """Characters of 11 bits fill a 64-bit block after five: the order must hold over many blocks."""
+    """Five characters of 11 bits fill a block of 64 bits: the order must hold across blocks."""
     rng = np.random.default_rng(0)
     base = "".join(map(chr, rng.permutation(np.arange(0x4E00, 0x4E00 + 1500))))
-    documents = [base[:90], base[30:90] * 2, base[60:200], base[::-1][:100], base, base[40:95] + base[:50]]
+    documents = [
+        base[:90],
+        base[30:90] * 2,
+        base[60:200],
+        base[::-1][:100],
+        base,
+        base[40:95] + base[:50],
+    ]
     for ngram_range in [(1, 3), (4, 6), (9, 40), (55, 200)]:
         gram = gram_of(documents, kind=kind, ngram_range=ngram_range)
         assert gram.tolist() == naive.gram(kind, documents, documents, ngram_range)
@@ -59,7 +70,12 @@ def test_more_rows_of_bits_than_the_planes_can_count(kind):
     """A document with more than 4080 dense n-grams, in three blocks of columns."""
     rng = np.random.default_rng(1)
     long = "".join(rng.choice(list("abcdefgh"), 9000))
-    documents = [long, long[:5000], *("".join(rng.choice(list("abcdefgh"), 6)) for _ in range(2100)), long[3000:]]
+    documents = [
+        long,
+        long[:5000],
+        *("".join(rng.choice(list("abcdefgh"), 6)) for _ in range(2100)),
+        long[3000:],
+    ]
     gram = gram_of(documents, kind=kind, ngram_range=(3, 5), dense_at=2, height=1000, width=1500)
     rows = [0, 1, 2, 1023, 1024, 1025, 2047, 2048, 2102]
     expected = naive.gram(kind, [documents[row] for row in rows], documents, (3, 5))
@@ -70,7 +86,7 @@ def test_more_rows_of_bits_than_the_planes_can_count(kind):
 @pytest.mark.parametrize("first", [3, 100, 1000, 150_000])
 @pytest.mark.parametrize("kind", KINDS)
 def test_counts_beyond_what_bits_repeat(kind, first):
-    """Forty documents of one letter over and over: their counts multiply to far more than references could repeat."""
+    """Products of the counts in forty documents of one repeated letter exceed all references."""
     documents = ["a" * length for length in range(first, first + 40)]
     gram = gram_of(documents, kind=kind, ngram_range=(1, 3), dense_at=2, height=8, width=16)
     lengths = np.arange(first, first + 40)

@@ -15,24 +15,29 @@ from gramshift.text.encode import encode
 
 
 def naive_sort(texts, ngram_range):
-    """Every place that starts an n-gram: the characters of the longest one there, the place in all texts, the document.
+    """Return (characters of the longest n-gram, position in all texts, document) of every place.
 
     Equal ones stand in the order of their documents, within a document the last first.
     """
     low, high = ngram_range
     places, start = [], 0
     for doc, text in enumerate(texts):
-        places += [(list(map(ord, text[i : i + high])), start + i, doc) for i in range(len(text) - low + 1)]
+        places += [
+            (list(map(ord, text[i : i + high])), start + i, doc) for i in range(len(text) - low + 1)
+        ]
         start += len(text)
     return sorted(places, key=lambda place: (place[0], place[2], -place[1]))
 
 
 def naive_common(one, other):
-    return next((k for k, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), min(len(one), len(other)))
+    return next(
+        (k for k, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
+        min(len(one), len(other)),
+    )
 
 
 def naive_runs(ngrams, shortest):
-    """How many n-grams stand at the same two places or more, for each such stretch of ``ngrams`` in sorted order."""
+    """Count the n-grams of each run: of each range of two or more sorted places."""
     found = {}
     for length in range(shortest, max(map(len, ngrams), default=0) + 1):
         places = {}
@@ -58,10 +63,13 @@ def test_shards_are_the_naive_order(texts, ngram_range, shard_size):
         mine = [at[position][0] for position in positions]
         assert positions == [position for _, position, _ in expected if position in set(positions)]
         assert shard.docs().tolist() == [at[position][1] for position in positions]
-        assert shard.common.tolist() == [0, *(naive_common(*pair) for pair in pairwise(mine))][: len(mine)]
-        assert {(begin, end): times for begin, end, times in shard.runs(ngram_range[0]).tolist()} == naive_runs(
-            mine, ngram_range[0]
+        assert (
+            shard.common.tolist()
+            == [0, *(naive_common(*pair) for pair in pairwise(mine))][: len(mine)]
         )
+        assert {
+            (begin, end): times for begin, end, times in shard.runs(ngram_range[0]).tolist()
+        } == naive_runs(mine, ngram_range[0])
         assert shard.n_before == n_before
         n_before += len(positions)
         for ngram in mine:
@@ -79,7 +87,9 @@ def test_several_readings_find_the_same():
         lambda: find_occurrences(ngrams),
     ):
         first, again = read(), read()
-        assert all(np.array_equal(value, getattr(again, name)) for name, value in vars(first).items())
+        assert all(
+            np.array_equal(value, getattr(again, name)) for name, value in vars(first).items()
+        )
 
 
 def test_no_ngram_at_all():

@@ -18,20 +18,24 @@ from gramshift.text.encode import encode
 from gramshift.text.steps import TextSteps
 from gramshift.text.words import Vocabulary, number_words
 
-MANY = [chr(point) for point in range(0x4E00, 0x4E00 + 5000)]  # 13 bits each: four of them fit into 64 bits
+MANY = [
+    chr(point) for point in range(0x4E00, 0x4E00 + 5000)
+]  # 13 bits each: four of them fit into 64 bits
 NO_IDS = np.zeros(0, np.uint32)
 ngram_ranges = st.sampled_from([(1, 1), (1, 8), (2, 3), (5, 8), (3, 12), (9, 20), (40, 70)])
 
 
 def draw_features(documents, ngram_range, seed, share=0.5):
-    """Some n-grams as (text, start, longest, times), no n-gram in two of them; and the feature of each."""
+    """Draw features (text, start, longest, times) without common n-grams; map n-grams to them."""
     chance, (lo, hi) = random.Random(seed), ngram_range
     features, known = [], {}
     for doc, text in enumerate(documents):
         for start in range(len(text) - lo + 1):
             longest = chance.randint(lo, min(hi, len(text) - start))
             times = chance.randint(1, longest - lo + 1)
-            grams = [text[start : start + length] for length in range(longest - times + 1, longest + 1)]
+            grams = [
+                text[start : start + length] for length in range(longest - times + 1, longest + 1)
+            ]
             if chance.random() < share and not any(gram in known for gram in grams):
                 known |= dict.fromkeys(grams, len(features))
                 features.append((doc, start, longest, times))
@@ -71,7 +75,9 @@ def naive_spread(known, documents, amount, ngram_range):
         for gram, count in naive.ngrams(text, ngram_range).items():
             for start in range(len(text)):
                 if gram in known and text.startswith(gram, start):
-                    shares[start : start + len(gram)] += amount(known[gram], doc) / count / len(gram)
+                    shares[start : start + len(gram)] += (
+                        amount(known[gram], doc) / count / len(gram)
+                    )
         result.append(shares)
     return np.concatenate(result)
 
@@ -92,17 +98,27 @@ def test_sums_are_the_naive_ones(training, new, ngram_range, seed):
     table, known = draw_table(training, ngram_range, seed)
     values, documents = draw_values(table), [*new, *training]
     found = table.sum_values(encode(documents, known=table.alphabet), values)
-    np.testing.assert_allclose(found, naive_sums(known, documents, values, ngram_range), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        found, naive_sums(known, documents, values, ngram_range), rtol=1e-12, atol=1e-12
+    )
 
 
 @given(texts, texts, ngram_ranges, st.integers(0, 99))
 @examples(60)
 def test_shares_of_characters_are_the_naive_ones(training, new, ngram_range, seed):
     table, known = draw_table(training, ngram_range, seed)
-    coefficients, documents, chance = draw_values(table), [*new, *training], np.random.default_rng(seed)
+    coefficients, documents, chance = (
+        draw_values(table),
+        [*new, *training],
+        np.random.default_rng(seed),
+    )
     weights, less = chance.normal(size=table.n_features), chance.normal(size=(len(documents), 2))
-    found = table.spread_values(encode(documents, known=table.alphabet), weights, coefficients, less)
-    expected = naive_spread(known, documents, lambda f, doc: weights[f] * (coefficients[f] - less[doc]), ngram_range)
+    found = table.spread_values(
+        encode(documents, known=table.alphabet), weights, coefficients, less
+    )
+    expected = naive_spread(
+        known, documents, lambda f, doc: weights[f] * (coefficients[f] - less[doc]), ngram_range
+    )
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
@@ -113,7 +129,9 @@ def test_the_trie_has_every_ngram_once_in_order(training, ngram_range, seed):
     nodes = [table.ngram_text(node) for node in range(table.parents.size)]
     assert nodes == sorted(nodes)
     assert set(nodes) == {gram[:length] for gram in [*known, ""] for length in range(len(gram) + 1)}
-    assert {gram: f for gram, f in zip(nodes, table.features.tolist(), strict=True) if f >= 0} == known
+    assert {
+        gram: f for gram, f in zip(nodes, table.features.tolist(), strict=True) if f >= 0
+    } == known
     assert table.n_ngrams == len(known)
     assert {*map(chr, table.alphabet)} == {char for gram in known for char in gram}
     same = NGramTable.from_arrays(**rows_of(table))
@@ -128,7 +146,9 @@ def test_an_alphabet_of_which_few_characters_fit_into_64_bits(ngram_range):
     values, documents = draw_values(table), [*again, again[0] * 2, "x".join(again[:3])]
     assert table.slots.root == min(4, ngram_range[0])
     found = table.sum_values(encode(documents, known=table.alphabet), values)
-    np.testing.assert_allclose(found, naive_sums(known, documents, values, ngram_range), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        found, naive_sums(known, documents, values, ngram_range), rtol=1e-12, atol=1e-12
+    )
     assert found.any()
 
 
@@ -161,15 +181,24 @@ def test_bits_do_not_depend_on_threads_or_on_other_documents():
         with ThreadPoolExecutor(n_threads) as pool:
             run = lambda function, items: list(pool.map(function, items))  # noqa: E731
             assert table.sum_values(encoded, values, run=run, chunk=300).tobytes() == sums.tobytes()
-            assert table.spread_values(encoded, weights, values, run=run, chunk=300).tobytes() == shares.tobytes()
+            assert (
+                table.spread_values(encoded, weights, values, run=run, chunk=300).tobytes()
+                == shares.tobytes()
+            )
     for size in (1, 3, 17):
-        parts = [table.sum_values(encode(new[k : k + size], known=table.alphabet), values) for k in range(0, len(new), size)]
+        parts = [
+            table.sum_values(encode(new[k : k + size], known=table.alphabet), values)
+            for k in range(0, len(new), size)
+        ]
         assert np.concatenate(parts).tobytes() == sums.tobytes()
 
 
 def test_a_column_does_not_depend_on_the_others():
     table, _ = draw_table(draw_documents("abc ", 20, 80, 4), (1, 5))
-    values, encoded = draw_values(table, 5), encode(draw_documents("abc ", 20, 80, 5), known=table.alphabet)
+    values, encoded = (
+        draw_values(table, 5),
+        encode(draw_documents("abc ", 20, 80, 5), known=table.alphabet),
+    )
     together = table.sum_values(encoded, values)
     for c in range(5):
         assert table.sum_values(encoded, values[:, [c]])[:, 0].tolist() == together[:, c].tolist()
@@ -182,7 +211,10 @@ def test_shares_of_characters_add_up_to_sums():
     less = np.random.default_rng(2).normal(size=(30, 2))
     shares = table.spread_values(encoded, weights, coefficients, less)
     sums = table.sum_values(encoded, np.column_stack([weights[:, None] * coefficients, weights]))
-    added = [shares[start:stop].sum(axis=0) for start, stop in zip(encoded.bounds[:-1], encoded.bounds[1:], strict=True)]
+    added = [
+        shares[start:stop].sum(axis=0)
+        for start, stop in zip(encoded.bounds[:-1], encoded.bounds[1:], strict=True)
+    ]
     np.testing.assert_allclose(added, sums[:, :2] - sums[:, 2:] * less, atol=1e-10)
 
 
@@ -224,7 +256,9 @@ def test_slots_are_not_pickled():
     assert pickle.dumps(table) == before
     assert pickle.loads(before).sum_values(encoded, values).tolist() == sums.tolist()
     assert table.slots.nbytes >= 32 * table.n_ngrams
-    assert table.nbytes == sum(value.nbytes for value in rows_of(table).values() if isinstance(value, np.ndarray))
+    assert table.nbytes == sum(
+        value.nbytes for value in rows_of(table).values() if isinstance(value, np.ndarray)
+    )
 
 
 def test_what_does_not_fit_the_table_is_refused():
@@ -235,7 +269,9 @@ def test_what_does_not_fit_the_table_is_refused():
     with pytest.raises(ValueError, match="the table has"):
         table.spread_values(encoded, np.ones(table.n_features - 1), np.ones((table.n_features, 2)))
     with pytest.raises(ValueError, match="less has the shape"):
-        table.spread_values(encoded, np.ones(table.n_features), np.ones((table.n_features, 2)), np.ones((2, 2)))
+        table.spread_values(
+            encoded, np.ones(table.n_features), np.ones((table.n_features, 2)), np.ones((2, 2))
+        )
     with pytest.raises(ValueError, match="encoded with the alphabet"):
         table.sum_values(encode(["xyz"]), draw_values(table))
 
@@ -264,7 +300,10 @@ def put_all(**changed):
         (put("parents", 2, 2**32 - 1), "does not follow its parent"),
         (put("parents", -1, 1), "does not follow its parent"),
         (put("parents", 1, 3), "does not follow its parent"),
-        (put("characters", 4, 1), "does not follow its parent and smaller characters"),  # the same pair twice
+        (
+            put("characters", 4, 1),
+            "does not follow its parent and smaller characters",
+        ),  # the same pair twice
         (put("characters", 2, 0), "a character is not in the alphabet"),
         (put("characters", 2, 5), "a character is not in the alphabet"),
         (put("characters", 2, 2**32 - 1), "a character is not in the alphabet"),
@@ -302,7 +341,9 @@ def test_a_range_without_end_is_as_good_as_any():
     table, _ = draw_table(["abcabd"], (1, 3), share=1.0)
     endless = NGramTable.from_arrays(**rows_of(table) | {"ngram_range": (1, 10**30)})
     encoded, values = encode(["abcab"], known=table.alphabet), draw_values(table)
-    assert endless.sum_values(encoded, values).tolist() == table.sum_values(encoded, values).tolist()
+    assert (
+        endless.sum_values(encoded, values).tolist() == table.sum_values(encoded, values).tolist()
+    )
 
 
 @given(st.data())

@@ -21,7 +21,11 @@ def test_each_character_comes_from_where_it_says(text):
     aligned = align(text, TextSteps())
     for char, start, stop in zip(aligned.text, aligned.starts, aligned.stops, strict=True):
         origin = text[start:stop]
-        assert origin.isspace() if char == " " else char in origin.lower() or (char == "ς" and origin == "Σ")
+        assert (
+            origin.isspace()
+            if char == " "
+            else char in origin.lower() or (char == "ς" and origin == "Σ")
+        )
 
 
 def test_by_hand():
@@ -30,7 +34,9 @@ def test_by_hand():
     assert list(zip(aligned.starts, aligned.stops, strict=True)) == [(2, 3), (3, 4), (4, 7), (7, 8)]
     composed = align("e\u0301x", TextSteps(unicode_form="NFC"))
     assert (composed.text, composed.starts, composed.stops) == ("éx", [0, 2], [2, 3])
-    stacked = align("a\u0323\u0302x", TextSteps(unicode_form="NFC"))  # the second mark joins what the first has made
+    stacked = align(
+        "a\u0323\u0302x", TextSteps(unicode_form="NFC")
+    )  # the second mark joins what the first has made
     assert (stacked.text, stacked.starts, stacked.stops) == ("\u1eadx", [0, 3], [3, 4])
     syllable = align("\u1100\u1161.", TextSteps(unicode_form="NFC"))
     assert (syllable.text, syllable.starts, syllable.stops) == ("가.", [0, 2], [2, 3])

@@ -41,7 +41,10 @@ def test_numpy_strings_count_as_str():
         ("a text", r"documents is a single str; give a list of str"),
         (b"a text", r"documents is a single bytes"),
         (["a", b"b"], r"documents\[1\] is b'b' \(bytes\); every document must be a str: decode it"),
-        (["a", None], r"documents\[1\] is None \(NoneType\).*drop the missing rows, or fill them with ''"),
+        (
+            ["a", None],
+            r"documents\[1\] is None \(NoneType\).*drop the missing rows, or fill them with ''",
+        ),
         (["a", "b", float("nan")], r"documents\[2\] is nan \(float\).*missing"),
         (pd.Series(["a", None]), r"documents\[1\] is .*missing"),
         (pd.Series(["a", pd.NA], dtype="string"), r"documents\[1\] is .*missing"),
@@ -69,11 +72,17 @@ def test_long_values_are_shortened_in_the_message():
 
 
 def test_dask_collections_are_computed():
-    bag = dask.bag.from_delayed([dask.delayed(lambda number: [f"text {number}", "more"])(number) for number in range(2)])
+    bag = dask.bag.from_delayed(
+        [dask.delayed(lambda number: [f"text {number}", "more"])(number) for number in range(2)]
+    )
     assert as_documents(bag) == ["text 0", "more", "text 1", "more"]
-    frame = dask.dataframe.from_pandas(pd.DataFrame({"text": ["a", "b", "c"], "label": [0, 1, 0]}), npartitions=2)
+    frame = dask.dataframe.from_pandas(
+        pd.DataFrame({"text": ["a", "b", "c"], "label": [0, 1, 0]}), npartitions=2
+    )
     assert as_documents(frame["text"]) == ["a", "b", "c"]
-    with pytest.raises(TypeError, match=r"documents is a dask DataFrame; give a bag of texts or one column"):
+    with pytest.raises(
+        TypeError, match=r"documents is a dask DataFrame; give a bag of texts or one column"
+    ):
         as_documents(frame)
     with pytest.raises(TypeError, match=r"target\[2\] is None \(NoneType\).*drop the missing rows"):
         as_documents(dask.bag.from_sequence(["a", "b", None], npartitions=2), name="target")

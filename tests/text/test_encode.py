@@ -9,7 +9,12 @@ def test_equal_characters_have_equal_ids_and_others_do_not(texts):
     encoded = encode(texts)
     assert encoded.lengths.tolist() == [len(text) for text in texts]
     pairs = set(zip("".join(texts), encoded.codes.tolist(), strict=True))
-    assert len(pairs) == len({char for char, _ in pairs}) == len({code for _, code in pairs}) == encoded.n_chars
+    assert (
+        len(pairs)
+        == len({char for char, _ in pairs})
+        == len({code for _, code in pairs})
+        == encoded.n_chars
+    )
     assert all(1 <= code <= encoded.n_chars for _, code in pairs)
 
 

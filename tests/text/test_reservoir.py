@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gramshift.text.corpus import DRAWN, Reservoir
+from gramshift.text.corpus import BATCH_DOCUMENTS, Reservoir
 
 
 def draw(n, size, seed, at_a_time=10_000):
@@ -16,7 +16,14 @@ def draw(n, size, seed, at_a_time=10_000):
 
 
 @pytest.mark.parametrize(
-    ("n", "size", "seed"), [(10, 4, 0), (DRAWN * 2 + 5, 1000, 7), (DRAWN + 3, DRAWN + 1, 1), (5, 9, 0), (0, 3, 0)]
+    ("n", "size", "seed"),
+    [
+        (10, 4, 0),
+        (BATCH_DOCUMENTS * 2 + 5, 1000, 7),
+        (BATCH_DOCUMENTS + 3, BATCH_DOCUMENTS + 1, 1),
+        (5, 9, 0),
+        (0, 3, 0),
+    ],
 )
 def test_a_sample_has_as_many_documents_as_asked_for_however_they_come(n, size, seed):
     rows, texts = draw(n, size, seed)
@@ -27,7 +34,9 @@ def test_a_sample_has_as_many_documents_as_asked_for_however_they_come(n, size, 
 
 
 def test_every_document_has_the_same_chance():
-    counts = np.bincount(np.concatenate([draw(20, 5, seed)[0] for seed in range(400)]), minlength=20)
+    counts = np.bincount(
+        np.concatenate([draw(20, 5, seed)[0] for seed in range(400)]), minlength=20
+    )
     assert counts.sum() == 2000
     assert np.abs(counts - 100).max() < 45  # five standard deviations
 

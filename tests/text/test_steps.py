@@ -15,7 +15,9 @@ def test_the_default_is_strip_lower_case_and_single_blanks(texts):
 
 @given(st.text(alphabet=" \t\n\u2003aB"))
 def test_each_step_can_be_turned_off(text):
-    assert TextSteps(strip=False, lowercase=False, collapse_whitespace=False).apply([text]) == [text]
+    assert TextSteps(strip=False, lowercase=False, collapse_whitespace=False).apply([text]) == [
+        text
+    ]
     assert TextSteps(lowercase=False, collapse_whitespace=False).apply([text]) == [text.strip()]
     assert TextSteps(strip=False, collapse_whitespace=False).apply([text]) == [text.lower()]
     assert TextSteps(lowercase=False).apply([text]) == [" ".join(text.split())]

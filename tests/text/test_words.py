@@ -1,4 +1,4 @@
-"""Words as characters: of documents that are compared, and of new ones with words that are known."""
+"""Texts with a character per word: of a corpus, and new ones with a known vocabulary."""
 
 import sys
 
@@ -15,7 +15,11 @@ from gramshift.text.words import Vocabulary, find_words, number_words, split_wor
 
 ASCII = 'ab .,;:!?()"\n\x1c'
 SCRIPTS = "é_'’‘“”«¿¡-‐…·،؟؛شﷺ।हिं中文。！？、ー々かタไม่ກမြខ្មែ한😀👍🏽\u200d\ufe0f\u200b\u200f€×²٣Ⅷ\x85\u2028\u0301\ud83d\udbff"
-any_text = st.text(alphabet=ASCII + SCRIPTS, max_size=30) | st.text(alphabet=ASCII, max_size=30) | st.text(max_size=30)
+any_text = (
+    st.text(alphabet=ASCII + SCRIPTS, max_size=30)
+    | st.text(alphabet=ASCII, max_size=30)
+    | st.text(max_size=30)
+)
 some_texts = texts | st.lists(any_text, max_size=5)
 
 
@@ -28,7 +32,11 @@ def test_every_character_separates_words_or_does_not():
 def test_every_ascii_character_is_the_same_beside_others():
     """ASCII has a faster way of its own."""
     for text in map(chr, range(128)):
-        assert split_words(f"a{text}b {text}") == naive.words(f"a{text}b {text}") == split_words(f"a{text}b {text} é")[:-1]
+        assert (
+            split_words(f"a{text}b {text}")
+            == naive.words(f"a{text}b {text}")
+            == split_words(f"a{text}b {text} é")[:-1]
+        )
 
 
 WORDS = {
@@ -39,7 +47,19 @@ WORDS = {
     "well\u2010made, non\u2011stick, wire—less": ["well-made", "non-stick", "wire", "less"],
     "كتاب جيد، أليس كذلك؟ نعم؛ جدا": ["كتاب", "جيد", "أليس", "كذلك", "?", "نعم", "جدا"],
     "अच्छी फ़िल्म है। बहुत अच्छी॥": ["अच्छी", "फ़िल्म", "है", "बहुत", "अच्छी"],
-    "电影很好！“真的”？是，iPhone 5。": ["电", "影", "很", "好", "!", "真", "的", "?", "是", "iPhone", "5"],
+    "电影很好！“真的”？是，iPhone 5。": [
+        "电",
+        "影",
+        "很",
+        "好",
+        "!",
+        "真",
+        "的",
+        "?",
+        "是",
+        "iPhone",
+        "5",
+    ],
     "とても、コーヒー々": list("とてもコーヒー々"),
     "ดีมาก จริง": list("ดีมากจริง"),
     "아주 좋은 영화.": ["아주", "좋은", "영화"],
@@ -71,7 +91,10 @@ def test_words_stand_where_they_are_found(text):
 @given(some_texts)
 def test_words_are_numbered_as_they_come(texts):
     numbers = {}
-    expected = ["".join(chr(numbers.setdefault(word, len(numbers))) for word in naive.words(text)) for text in texts]
+    expected = [
+        "".join(chr(numbers.setdefault(word, len(numbers))) for word in naive.words(text))
+        for text in texts
+    ]
     assert number_words(texts) == (expected, list(numbers))
 
 
@@ -83,7 +106,10 @@ def test_new_texts_are_written_with_the_words_that_are_known(texts, data):
     vocabulary = Vocabulary.from_words([words[point] for point in kept], np.array(kept, np.uint32))
     assert vocabulary.words == [words[point] for point in kept]
     assert ord(vocabulary.unknown) not in kept
-    expected = ["".join(char if ord(char) in kept else vocabulary.unknown for char in text) for text in written]
+    expected = [
+        "".join(char if ord(char) in kept else vocabulary.unknown for char in text)
+        for text in written
+    ]
     assert vocabulary.write(corpus.form(steps)) == expected
 
 
@@ -91,7 +117,11 @@ def test_words_have_the_origins_that_they_have_in_the_text():
     aligned = [align(text, TextSteps()) for text in ("  One TWO  (three)!", "", "four")]
     vocabulary = Vocabulary.from_words(["one", "three"], np.array([7, 0], np.uint32))
     found = vocabulary.align(aligned)
-    assert [(one.starts, one.stops) for one in found] == [([2, 6, 12, 18], [5, 9, 17, 19]), ([], []), ([0], [4])]
+    assert [(one.starts, one.stops) for one in found] == [
+        ([2, 6, 12, 18], [5, 9, 17, 19]),
+        ([], []),
+        ([0], [4]),
+    ]
     assert [one.text for one in found] == ["\7\1\0\1", "", "\1"]
 
 

@@ -1,1 +1,1 @@
-"""String kernels, each of which fills one tile of a kernel matrix, and the only loop over tiles."""
+"""String kernels, and the one loop that fills a kernel matrix, tile by tile."""

@@ -1,4 +1,4 @@
-"""Kernels that are sums over shared n-grams: presence, intersection and spectrum in whole numbers, presence with weights."""
+"""Kernels that sum over shared n-grams: exact counts, and presence with weights."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from gramshift.ngrams.index import MAX_CHARS, NGramIndex, find_shared
 from gramshift.ngrams.sorted_ngrams import HoldsArrays, Run, SortedNGrams, run_serially
 
 Array = NDArray[Any]
-PIECE = 512  # columns whose excess is worked out at once
+EXCESS_COLUMNS = 512  # columns whose excess is computed at a time
 
 
 @dataclass(frozen=True)
 class SharedNGrams(Kernel):
-    """Fills tiles of the gram that an index describes: exact counts as int64."""
+    """The kernel of an index (presence, intersection or spectrum), with exact counts as int64."""
 
     index: NGramIndex
 
@@ -36,28 +36,43 @@ class SharedNGrams(Kernel):
         index, area = self.index, (rows.start, rows.stop, cols.start, cols.stop)
         gram[area[0] : area[1], cols] = 0
         cut = cols.start > 0 or cols.stop < (rows.stop if self.symmetric else index.n_cols)
-        add_lists(index.list_ptr, index.list_ref, index.list_factor, index.list_docs, *area, cut, gram)
+        add_lists(
+            index.list_ptr, index.list_ref, index.list_factor, index.list_docs, *area, cut, gram
+        )
         add_bits(index.bit_ptr, index.bit_ref, index.bits, *area, 0, 0, gram)
         if index.excess_ref.size:
             self._add_excess(rows, cols, gram)
 
     def _add_excess(self, rows: slice, cols: slice, gram: NDArray[np.int64]) -> None:
-        """What columns count beyond the bits, found for the columns in the bits of the rows and turned round."""
+        """Add the excess of columns: compute it with columns as rows, then transpose it."""
         index = self.index
-        for left in range(cols.start, cols.stop, PIECE):
-            right = min(left + PIECE, cols.stop)
+        for left in range(cols.start, cols.stop, EXCESS_COLUMNS):
+            right = min(left + EXCESS_COLUMNS, cols.stop)
             part = np.zeros((right - left, rows.stop - rows.start), np.int64)
-            add_bits(index.excess_ptr, index.excess_ref, index.bits, left, right, rows.start, rows.stop, left, rows.start, part)
+            add_bits(
+                index.excess_ptr,
+                index.excess_ref,
+                index.bits,
+                left,
+                right,
+                rows.start,
+                rows.stop,
+                left,
+                rows.start,
+                part,
+            )
             add_transposed(part, rows.start, left, gram)
 
 
 @dataclass(frozen=True)
 class Incidence(HoldsArrays):
-    """Feature f stands for ``times[f]`` n-grams, all in the documents ``docs[starts[f]:starts[f + 1]]`` and no others.
+    """The documents of each feature and the features of each document, both ascending.
 
-    These are two documents or more, ascending. Document d has the features ``features[bounds[d]:bounds[d + 1]]``, ascending,
-    and itself stands at ``places`` of the same range in docs, after ``n_before`` others. ``unshared[d]`` n-grams are in no
-    other document.
+    Feature f stands for ``times[f]`` n-grams of exactly the documents
+    ``docs[starts[f]:starts[f + 1]]``, two or more. Document d has the features
+    ``features[bounds[d]:bounds[d + 1]]``; in the same range, ``places`` is where d is in ``docs``,
+    and ``n_before`` how many documents of the feature come before it. ``unshared[d]`` n-grams are
+    in no other document.
     """
 
     starts: Array
@@ -74,7 +89,10 @@ class Incidence(HoldsArrays):
         return self.unshared.size
 
     def count(self, groups: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
-        """How many documents of each group have a feature, shape (n_groups, features); group -1 is not counted."""
+        """Count the documents of each group that have a feature, without those of group -1.
+
+        The result has a row per group.
+        """
         if n_groups == 1 and not groups.any():  # all documents
             everywhere: NDArray[np.int64] = np.diff(self.starts)[None]
             return everywhere
@@ -89,15 +107,23 @@ def build_incidence(
     run: Run = run_serially,
     check_size: Callable[[int], None] = lambda n_bytes: None,
 ) -> Incidence:
-    """Find all n-grams that two documents or more share; ``check_size`` is told the bytes before they are allocated."""
+    """Find all n-grams that two documents or more share.
+
+    ``check_size`` receives the bytes of the result before they are allocated, and may raise.
+    """
     parts, n_docs = find_shared(ngrams, kind="presence", run=run), ngrams.texts.n_docs
     n_members = sum(part.members.size for part in parts)
     if n_members > MAX_CHARS:
-        raise InputError(f"the documents share {n_members} n-grams; one index can hold {MAX_CHARS}: compare fewer at a time")
+        raise InputError(
+            f"the documents share {n_members} n-grams; one index can hold {MAX_CHARS}: compare "
+            "fewer at a time"
+        )
     check_size(16 * n_members + 16 * sum(part.times.size for part in parts))
     empty = np.zeros(0, np.int64)
     ends = np.cumsum([0, *(part.members.size for part in parts)])
-    starts = np.concatenate([*(part.starts[:-1] + end for part, end in zip(parts, ends, strict=False)), [n_members]])
+    starts = np.concatenate(
+        [*(part.starts[:-1] + end for part, end in zip(parts, ends, strict=False)), [n_members]]
+    )
     docs = np.concatenate([np.zeros(0, np.uint32), *(part.members for part in parts)])
     times = np.concatenate([empty, *(part.times for part in parts)])
     n_ngrams = sum((part.self_values for part in parts), start=np.zeros(n_docs, np.int64))
@@ -110,7 +136,7 @@ def build_incidence(
 
 @dataclass(frozen=True)
 class WeightedNGrams(Kernel):
-    """Fills tiles of the presence kernel: feature f adds sums[f] to the kernel of two documents that have it."""
+    """The presence kernel with weights: feature f adds sums[f] for two documents that have it."""
 
     incidence: Incidence
     sums: Floats
@@ -132,8 +158,13 @@ def prepare_weighted(job: Job) -> WeightedNGrams:
     return weigh_ngrams(incidence, job.weighting, n_cols=job.n_cols)
 
 
-def weigh_ngrams(incidence: Incidence, weighting: Weighting, *, n_cols: int | None = None) -> WeightedNGrams:
-    """The kernel of all documents, or, with ``n_cols``, of those after the first n_cols with these, which give the weights."""
+def weigh_ngrams(
+    incidence: Incidence, weighting: Weighting, *, n_cols: int | None = None
+) -> WeightedNGrams:
+    """Return the kernel of all documents, or of those after the first ``n_cols`` with these.
+
+    The documents of the columns determine the weights.
+    """
     n_fit = incidence.n_docs if n_cols is None else n_cols
     beyond = np.full(incidence.n_docs - n_fit, -1, np.int64)
 
@@ -141,8 +172,12 @@ def weigh_ngrams(incidence: Incidence, weighting: Weighting, *, n_cols: int | No
         return incidence.count(np.concatenate([groups, beyond]), n_groups)
 
     weights = make_weights(weighting, n_fit, count)
-    alone = make_weights(weighting, n_fit, lambda groups, n_groups: np.zeros((n_groups, 1), np.int64))
+    alone = make_weights(
+        weighting, n_fit, lambda groups, n_groups: np.zeros((n_groups, 1), np.int64)
+    )
     sums = np.ascontiguousarray(weights * incidence.times)
     self_values = np.empty(incidence.n_docs)
-    add_own(incidence.bounds, incidence.features, sums, incidence.unshared, float(alone[0]), self_values)
+    add_own(
+        incidence.bounds, incidence.features, sums, incidence.unshared, float(alone[0]), self_values
+    )
     return WeightedNGrams(n_fit, n_cols or 0, self_values, incidence, sums)

@@ -1,4 +1,4 @@
-"""Computing a gram: index, plan, then every tile once."""
+"""The computation of a kernel matrix: prepare the kernel, plan tiles, fill every tile once."""
 
 import logging
 import os
@@ -28,8 +28,13 @@ from gramshift.text.encode import Encoded, encode
 
 Tile = tuple[slice, slice]
 log = logging.getLogger("gramshift")
-MIRROR_COLUMNS = 128  # that are transposed within the cache
+MIRROR_COLUMNS = 128  # transposed at a time, within the cache
 ANNOUNCED_SECONDS = 20.0  # a kernel matrix that takes longer is announced before it is computed
+ON_DISK_ADVICE = "raise the limit, or compare fewer documents at a time"
+IN_MEMORY_ADVICE = (
+    "raise memory_limit, write it to disk with out='gram.npy', or compare with fewer documents: "
+    "gram(docs, others)"
+)
 
 
 def compute_gram(
@@ -44,83 +49,90 @@ def compute_gram(
     normalize: bool = False,
     out: str | os.PathLike[str] | None = None,
 ) -> NDArray[Any]:
-    """The gram of prepared texts with each other or with ``others``: int64 counts, else float64 if normalised or no counts.
+    """Return the kernel matrix of prepared texts with each other or with ``others``.
 
-    ``parameters`` are those that only this kind of kernel has; weights of n-grams come from the documents of the columns.
-    With ``out`` the gram is written tile by tile into that .npy file and comes back as a read-only memory map.
+    It has int64 counts, or float64 if it is normalised or the kernel does not count. ``parameters``
+    are those that only this kind of kernel has. Weights of n-grams come from the documents of the
+    columns. With ``out`` the matrix is written tile by tile into that .npy file and returned as a
+    read-only memory map.
     """
     begun, runtime = time.perf_counter(), runtime.pinned()
     shape = len(texts), len(texts if others is None else others)
-    what = f"a kernel matrix of {shape[0]} x {shape[1]} documents"
-    advice = "raise the limit, or compare fewer documents at a time"
-    if out is None:
-        advice = "raise memory_limit, write it to disk with out='gram.npy', or compare with fewer documents: gram(docs, others)"
+    title = f"a kernel matrix of {shape[0]} x {shape[1]} documents"
     in_memory = 8 * shape[0] * shape[1] if out is None else 0
-    runtime.require(what, in_memory, advice)
+
+    def require(n_bytes: int, contents: str = ", with its index,") -> None:
+        advice = IN_MEMORY_ADVICE if out is None else ON_DISK_ADVICE
+        runtime.require(title + contents, in_memory + n_bytes, advice)
+
+    require(0, "")
     dtype = np.int64 if KERNELS[kind].counts and weighting is None and not normalize else np.float64
     if 0 in shape:
-        return _empty_gram(shape, dtype, out)
+        with _open_target(out, shape, dtype) as gram:
+            return gram if out is None else np.empty(shape, dtype)
+
     encoded = encode([*others, *texts] if others is not None else texts)
     ngram_range = clip_range(encoded, kind, ngram_range)
-    estimated = KERNELS[kind].estimate(encoded, ngram_range)
-    runtime.require(f"{what}, with its index (estimated),", in_memory + estimated, advice)
-
-    run = partial(runtime.run, stage=KERNELS[kind].stage)
-
-    def check_size(n_bytes: int) -> None:
-        runtime.require(f"{what}, with its index,", in_memory + n_bytes, advice)
-
+    require(KERNELS[kind].estimate(encoded, ngram_range), ", with its index (estimated),")
     n_cols = None if others is None else shape[1]
     parameters = KERNELS[kind].defaults if parameters is None else parameters
-    kernel = KERNELS[kind].make_ready(Job(encoded, n_cols, ngram_range, normalize, parameters, run, check_size, weighting))
+    run = partial(runtime.run, stage=KERNELS[kind].stage)
+    kernel = KERNELS[kind].make_ready(
+        Job(encoded, n_cols, ngram_range, normalize, parameters, run, require, weighting)
+    )
     del encoded
     give_back()
-    n_threads = runtime.n_threads
-    plan = kernel.plan(runtime.memory - in_memory - kernel.nbytes, n_threads)
+
+    plan = kernel.plan(runtime.memory - in_memory - kernel.nbytes, runtime.n_threads)
     if runtime.tile is not None:
         plan = replace(plan, height=runtime.tile[0], width=runtime.tile[1])
-    runtime.require(f"{what}, with its index,", in_memory + kernel.nbytes + plan.nbytes, advice)
-    seconds = kernel.seconds / n_threads
-    if 0 < seconds >= ANNOUNCED_SECONDS:
-        threads = "1 thread" if n_threads == 1 else f"{n_threads} threads"
-        log.warning("gramshift: %s by %s will take roughly %s on %s", what, kind, in_words(seconds), threads)
+    require(kernel.nbytes + plan.nbytes)
+    _announce_time(f"{title} by {kind}", kernel.seconds / runtime.n_threads, runtime.n_threads)
     kernel.begin(run)
-
-    target: AbstractContextManager[NDArray[Any]]
-    target = npy_file(out, shape, dtype) if out is not None else nullcontext(np.empty(shape, dtype))
-    with target as gram:
+    with _open_target(out, shape, dtype) as gram:
         work = list(tiles(*kernel.shape, plan.height, plan.width, symmetric=kernel.symmetric))
         fill = partial(_fill_tile, kernel, np.asarray(gram), normalize)
         runtime.run(fill, work, stage="gram", n_threads=plan.n_threads)
     size, seconds = human(8 * shape[0] * shape[1]), time.perf_counter() - begun
-    log.info("%s %s: %s in %d tiles, %.2f s", what, kind, size, len(work), seconds)
+    log.info("%s %s: %s in %d tiles, %.2f s", title, kind, size, len(work), seconds)
     return gram if out is None else np.load(out, mmap_mode="r")
 
 
-def _empty_gram(shape: tuple[int, int], dtype: Any, out: str | os.PathLike[str] | None) -> NDArray[Any]:
-    gram = np.empty(shape, dtype)
-    if out is not None:
-        with npy_file(out, shape, gram.dtype):
-            pass
-    return gram
+def _open_target(
+    out: str | os.PathLike[str] | None, shape: tuple[int, int], dtype: Any
+) -> AbstractContextManager[NDArray[Any]]:
+    """Return the matrix to fill, in memory or as a file that replaces ``out`` when it is whole."""
+    return nullcontext(np.empty(shape, dtype)) if out is None else npy_file(out, shape, dtype)
 
 
-def tiles(n_rows: int, n_cols: int, height: int, width: int, *, symmetric: bool = False) -> Iterator[Tile]:
-    """Return rectangles that cover every cell once; of a symmetric gram the lower triangle, with the diagonal in whole squares.
+def _announce_time(what: str, seconds: float, n_threads: int) -> None:
+    """Log the estimated time of a long computation before it starts."""
+    if 0 < seconds >= ANNOUNCED_SECONDS:
+        threads = "1 thread" if n_threads == 1 else f"{n_threads} threads"
+        log.warning("gramshift: %s will take roughly %s on %s", what, in_words(seconds), threads)
 
-    The costliest come first (the lowest strips of a triangle), so that threads finish together.
+
+def tiles(
+    n_rows: int, n_cols: int, height: int, width: int, *, symmetric: bool = False
+) -> Iterator[Tile]:
+    """Yield rectangles (rows, columns) that cover every cell once.
+
+    Of a symmetric matrix they cover the lower triangle, with the diagonal in whole squares. The
+    largest strips, at the bottom of the triangle, come first, so that threads finish together.
     """
     for start in reversed(range(0, n_rows, height)):
         stop = min(start + height, n_rows)
         end = stop if symmetric else n_cols
-        last = start if symmetric else n_cols - 1  # the last tile of a strip may not begin inside its diagonal square
+        last = (
+            start if symmetric else n_cols - 1
+        )  # the last tile of a strip may not begin inside its diagonal square
         edges = [*range(0, last + 1, width), end]
         for left, right in pairwise(edges):
             yield slice(start, stop), slice(left, right)
 
 
 def _fill_tile(kernel: Kernel, gram: NDArray[Any], normalize: bool, tile: Tile) -> None:
-    """Fill one tile of the gram, and its mirror image in a symmetric one."""
+    """Fill one tile of the matrix, and its mirror image if the matrix is symmetric."""
     rows, cols = tile
     raw = gram.view(kernel.dtype)
     kernel.fill(rows, cols, raw)
@@ -133,20 +145,30 @@ def _fill_tile(kernel: Kernel, gram: NDArray[Any], normalize: bool, tile: Tile) 
 
 
 def most_shared(longest: int, kind: str, ngram_range: tuple[int, int]) -> int:
-    """A bound of what two documents of so many characters can count."""
+    """Return an upper bound of the kernel of documents with up to ``longest`` characters."""
     return (longest**2 if kind == "spectrum" else longest) * (ngram_range[1] - ngram_range[0] + 1)
 
 
 def clip_range(encoded: Encoded, kind: str, ngram_range: tuple[int, int]) -> tuple[int, int]:
-    """No n-gram is longer than the longest document; also refuse what would not fit into the counters."""
+    """Return the range, cut off at the length of the longest document.
+
+    Raise an error if counts might not fit into 64 bits.
+    """
     if encoded.codes.size > MAX_CHARS:
-        raise InputError(f"the documents have {encoded.codes.size} characters; one kernel matrix can hold {MAX_CHARS} at most")
+        raise InputError(
+            f"the documents have {encoded.codes.size} characters; one kernel matrix can hold "
+            f"{MAX_CHARS} at most"
+        )
     lo, hi = ngram_range
     longest = int(encoded.lengths.max(initial=0))
     if most_shared(longest, kind, (lo, min(hi, longest))) >= 2**63:
-        raise InputError(f"a document of {longest} characters has too many n-grams for exact 64-bit counts; cut it up")
+        raise InputError(
+            f"a document of {longest} characters has too many n-grams for exact 64-bit counts; "
+            "cut it up"
+        )
     if encoded.n_docs and longest < lo:
-        message = f"ngram_range={ngram_range}: no document has {lo} characters (the longest has {longest})"
+        message = f"ngram_range={ngram_range}: no document has {lo} characters "
+        message += f"(the longest has {longest})"
         message += ", the kernel matrix is all zeros"
         warnings.warn(message, UserWarning, stacklevel=_depth_of_the_user())
         return lo, lo
@@ -154,8 +176,11 @@ def clip_range(encoded: Encoded, kind: str, ngram_range: tuple[int, int]) -> tup
 
 
 def _depth_of_the_user() -> int:
-    """The ``stacklevel`` with which a warning of our caller's points to the line that called the package."""
+    """Return the ``stacklevel`` of a warning that shall point to the line of the user's code."""
     depth, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "gramshift":
+    while (
+        frame.f_back is not None
+        and frame.f_globals.get("__name__", "").partition(".")[0] == "gramshift"
+    ):
         depth, frame = depth + 1, frame.f_back
     return depth

@@ -1,4 +1,4 @@
-"""The bases of all kernels: they fill tiles of a kernel matrix, and know which tiles suit them and what that takes."""
+"""The base classes of all kernels, which fill tiles of a kernel matrix and plan their size."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -16,16 +16,18 @@ from gramshift.text.encode import Encoded
 Floats = NDArray[np.float64]
 TILE_CELLS = 1 << 23  # enough work to be worth a start, little enough to show progress
 STRIPS_PER_THREAD = 3  # so that threads finish together
-ROW_BYTES = 16384  # in addition to the gram, for each row of a tile
-TILE_NANOSECONDS = 2e8  # of work in a tile of pairs: short enough to be interrupted, and for a bar to move
-STRIPS = 512  # tiles along one side of the gram, at most: each of them takes memory too
+ROW_BYTES = 16384  # scratch memory for each row of a tile
+TILE_NANOSECONDS = 2e8  # of a tile of pairs, so that Ctrl-C and the progress bar respond
+MAX_STRIPS = 512  # tiles along one side of the matrix: each of them takes memory too
 
 
 @dataclass(frozen=True)
 class Job:
-    """What a kernel is made ready for: documents with each other, or, with ``n_cols``, those after the first n_cols with these.
+    """The documents of a kernel matrix, and all that a kernel needs to prepare it.
 
-    ``run`` applies a function to many items; ``check_size`` is told of large arrays before they are made, and may raise.
+    All documents are compared with each other, or those after the first ``n_cols`` with these.
+    ``run`` applies a function to many items; ``check_size`` receives the bytes of large arrays
+    before they are allocated, and may raise.
     """
 
     texts: Encoded
@@ -36,11 +38,11 @@ class Job:
     run: Run
     check_size: Callable[[int], None]
     weighting: Weighting | None = None
-    """What n-grams weigh, by the documents of the columns; only for kinds that can be weighted."""
+    """Weights of n-grams, from the documents of the columns; only for kinds that allow weights."""
 
     @property
     def ngrams(self) -> SortedNGrams:
-        """The n-grams of the texts, to be read once."""
+        """The n-grams of the texts."""
         return SortedNGrams(self.texts, self.ngram_range)
 
     @property
@@ -53,16 +55,16 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """How large the tiles of a gram are, and how many threads fill them at once."""
+class TilePlan:
+    """The size of tiles, and the number of threads that fill them."""
 
     height: int
     width: int
     n_threads: int
     tile_bytes: int = 0
-    """What a tile under way takes beside the gram, however tall it is."""
+    """The scratch memory for a tile of any height."""
     row_bytes: int = 0
-    """What it takes for each of its rows beside that."""
+    """The scratch memory for each row of a tile, in addition."""
 
     @property
     def nbytes(self) -> int:
@@ -71,7 +73,10 @@ class Plan:
 
 @dataclass(frozen=True)
 class Kernel(ABC):
-    """A kernel that fills tiles: columns are documents ``0 .. n_cols``, rows are documents from ``first_row`` on."""
+    """A kernel that fills tiles of a kernel matrix.
+
+    Columns are documents 0 to n_cols - 1, rows are documents from ``first_row`` on.
+    """
 
     n_cols: int
     first_row: int
@@ -87,28 +92,34 @@ class Kernel(ABC):
 
     @property
     def symmetric(self) -> bool:
-        """Whether rows and columns are the same documents; then only tiles below the diagonal and on it are filled."""
+        """True if rows and columns are the same documents.
+
+        Then only tiles below the diagonal and on it are filled.
+        """
         return self.first_row == 0 and self.n_cols == self.self_values.size
 
     @property
     def nbytes(self) -> int:
-        """How many bytes its arrays take."""
+        """The bytes of all arrays."""
         return sum(getattr(value, "nbytes", 0) for value in vars(self).values())
 
     @property
     def seconds(self) -> float:
-        """About how long all tiles take on one core; 0 if that is too fast to announce."""
+        """The estimated time of all tiles on one core; 0 if it is too short to announce."""
         return 0.0
 
-    def plan(self, budget: int, n_threads: int) -> Plan:
-        """Return the tiles that suit the kernel, with ``budget`` bytes for what all threads need in addition to the gram."""
+    def plan(self, budget: int, n_threads: int) -> TilePlan:
+        """Return the tiles that suit the kernel, with ``budget`` bytes of scratch memory in all."""
         return plan_strips(*self.shape, n_threads=n_threads, budget=budget)
 
     def begin(self, run: Run) -> None:  # noqa: B027  most have nothing to do
         """Precompute what all tiles need."""
 
     def fill(self, rows: slice, cols: slice, gram: NDArray[Any]) -> None:
-        """gram[i, j] = k(i, j) in the tile; in a symmetric gram it holds its part of the diagonal or lies below it."""
+        """Set gram[i, j] = k(i, j) in a tile.
+
+        In a symmetric matrix the tile lies below the diagonal or contains its part of it.
+        """
         self.fill_below(rows, cols, gram)
         if self.symmetric and cols.stop > rows.start:
             square = gram[rows, rows]
@@ -117,22 +128,27 @@ class Kernel(ABC):
 
     @abstractmethod
     def fill_below(self, rows: slice, cols: slice, gram: NDArray[Any]) -> None:
-        """Fill the tile; in a symmetric gram only what lies below the diagonal."""
+        """Fill the tile; in a symmetric matrix only below the diagonal."""
 
     def normalize(self, rows: slice, cols: slice, gram: NDArray[Any]) -> None:
-        """Replace k by k / sqrt(k(i, i) * k(j, j)) as float64 in the same place, 0 for documents without n-grams."""
+        """Replace k by k / sqrt(k(i, i) * k(j, j)), as float64 in the same memory.
+
+        Documents without n-grams have 0.
+        """
         values = self.self_values
-        normalize_tile(values[self.first_row :], values, rows.start, rows.stop, cols.start, cols.stop, gram)
+        normalize_tile(
+            values[self.first_row :], values, rows.start, rows.stop, cols.start, cols.stop, gram
+        )
 
 
-def plan_strips(n_rows: int, n_cols: int, *, n_threads: int, budget: int) -> Plan:
-    """Strips of whole rows, as tall as the budget allows for all threads together; wide grams are cut into columns too."""
+def plan_strips(n_rows: int, n_cols: int, *, n_threads: int, budget: int) -> TilePlan:
+    """TilePlan strips of whole rows, as tall as the budget allows; wide matrices are cut twice."""
     width = max(1, min(n_cols, TILE_CELLS // 64))
     affordable = budget // (n_threads * ROW_BYTES)
     fair = max(32, n_rows // (STRIPS_PER_THREAD * n_threads))
     height = max(1, min(n_rows, fair, TILE_CELLS // width, affordable))
     height = 1 << (height.bit_length() - 1)  # a power of two, so that tiles do not straddle blocks
-    return Plan(height, width, n_threads, row_bytes=ROW_BYTES)
+    return TilePlan(height, width, n_threads, row_bytes=ROW_BYTES)
 
 
 @dataclass(frozen=True)
@@ -140,32 +156,38 @@ class PairKernel(Kernel):
     """A kernel that compares every pair of documents on its own."""
 
     lengths: NDArray[np.int64]
-    """Characters, or whatever else the work grows with, of each document."""
+    """The characters of each document, or what else the work grows with."""
 
     @property
     @abstractmethod
     def tile_bytes(self) -> int:
-        """How many bytes filling a tile takes in addition to the gram."""
+        """The scratch memory for a tile."""
 
     @abstractmethod
     def compare(self, doc: int, col0: int, col1: int, out: Floats) -> None:
-        """out[:] = k(doc, j) for the columns j from col0 to col1."""
+        """Set ``out`` to k(doc, j) for the columns j from col0 to col1 - 1."""
 
     @abstractmethod
     def nanoseconds(self, n_rows: int, row_length: float, n_cols: int, col_length: float) -> float:
-        """About how long rows and columns with these lengths in all take on one core; as measured."""
+        """Estimate the time of rows and columns, given their total lengths, on one core."""
 
     @property
     def seconds(self) -> float:
-        """About how long all tiles take on one core."""
+        """The estimated time of all tiles on one core."""
         rows, cols = self.lengths[self.first_row :], self.lengths[: self.n_cols]
         nanoseconds = self.nanoseconds(len(rows), float(rows.sum()), len(cols), float(cols.sum()))
         return nanoseconds / 1e9 / (2 if self.symmetric else 1)
 
-    def plan(self, budget: int, n_threads: int) -> Plan:
-        """Squares that take a thread a fraction of a second."""
+    def plan(self, budget: int, n_threads: int) -> TilePlan:
+        """TilePlan squares that take a thread a fraction of a second."""
         rows, cols = self.lengths[self.first_row :], self.lengths[: self.n_cols]
-        return plan_pairs(rows, cols, n_threads=n_threads, tile_bytes=self.tile_bytes, nanoseconds=self.nanoseconds)
+        return plan_pairs(
+            rows,
+            cols,
+            n_threads=n_threads,
+            tile_bytes=self.tile_bytes,
+            nanoseconds=self.nanoseconds,
+        )
 
     def fill_below(self, rows: slice, cols: slice, gram: Floats) -> None:
         for row in range(rows.start, rows.stop):
@@ -185,20 +207,27 @@ def plan_pairs(
     n_threads: int,
     tile_bytes: int,
     nanoseconds: Callable[[int, float, int, float], float],
-) -> Plan:
-    """Squares that take a thread a fraction of a second, for kernels whose cost depends on the lengths of both documents.
+) -> TilePlan:
+    """TilePlan squares that take a thread a fraction of a second, if cost depends on lengths.
 
-    ``nanoseconds`` tells the cost of so many rows and columns with these lengths in all. No tile is made smaller on account
-    of one pair of documents that takes longer by itself.
+    ``nanoseconds`` estimates the cost, as :meth:`PairKernel.nanoseconds` does. A single pair of
+    documents that takes longer by itself does not make tiles smaller.
     """
     longest = float(row_lengths.max()), float(col_lengths.max())
     most = max(TILE_NANOSECONDS, 2 * nanoseconds(1, longest[0], 1, longest[1]))
-    least = -(-max(row_lengths.size, col_lengths.size) // STRIPS)
+    least = -(-max(row_lengths.size, col_lengths.size) // MAX_STRIPS)
     side = max(1024, least)
-    while side > least and nanoseconds(side, _longest_strip(row_lengths, side), side, _longest_strip(col_lengths, side)) > most:
+    while (
+        side > least
+        and nanoseconds(
+            side, _longest_strip(row_lengths, side), side, _longest_strip(col_lengths, side)
+        )
+        > most
+    ):
         side = max(side // 2, least)
-    return Plan(min(side, row_lengths.size), min(side, col_lengths.size), n_threads, tile_bytes)
+    return TilePlan(min(side, row_lengths.size), min(side, col_lengths.size), n_threads, tile_bytes)
 
 
 def _longest_strip(lengths: NDArray[np.int64], side: int) -> float:
+    """Return the largest total length of ``side`` documents in a row."""
     return float(np.add.reduceat(lengths, np.arange(0, lengths.size, side)).max())

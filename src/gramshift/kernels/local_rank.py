@@ -1,4 +1,4 @@
-"""Local Rank Distance as a kernel: do the same n-grams stand at about the same places?"""
+"""Local Rank Distance as a kernel: documents are alike if n-grams are at about the same places."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,14 +14,15 @@ from gramshift.ngrams.sorted_ngrams import HoldsArrays, Run, SortedNGrams, Sorte
 from gramshift.text.encode import Encoded
 
 MAX_OCCURRENCES = 2**32 - 1
-CHUNK = 1 << 18  # occurrences that are sorted at a time
+SORTED_AT_A_TIME = 1 << 18  # occurrences
 
 
 @dataclass(frozen=True)
 class Occurrences(HoldsArrays):
-    """Document i has keys[bounds[i]:bounds[i + 1]], ascending; a key is the number of an n-gram * 2**32 + its place.
+    """The n-grams of each document with their places, as ``keys[bounds[i]:bounds[i + 1]]``, sorted.
 
-    Two keys have the same number exactly if the n-grams are the same; numbers go over all lengths.
+    A key is the number of an n-gram * 2**32 + its place. Two n-grams have the same number exactly
+    if they are equal.
     """
 
     keys: NDArray[np.uint64]
@@ -29,7 +30,7 @@ class Occurrences(HoldsArrays):
 
 
 def count_occurrences(texts: Encoded, ngram_range: tuple[int, int]) -> NDArray[np.int64]:
-    """How many n-grams of all lengths each document has, repeated ones counted again."""
+    """Count the n-grams of all lengths in each document, including repeated ones."""
     lo, hi = ngram_range
     longest = np.minimum(hi, texts.lengths)
     n_lengths = np.maximum(longest - lo + 1, 0)
@@ -38,20 +39,28 @@ def count_occurrences(texts: Encoded, ngram_range: tuple[int, int]) -> NDArray[n
 
 
 def estimate_occurrences(texts: Encoded, ngram_range: tuple[int, int]) -> int:
-    """How many bytes :func:`find_occurrences` needs at its peak: the keys, and what sorting positions takes."""
+    """Estimate the bytes that :func:`find_occurrences` needs at its peak, for keys and sorting."""
     return 8 * int(count_occurrences(texts, ngram_range).sum()) + 40 * texts.codes.size
 
 
 def find_occurrences(
-    ngrams: SortedNGrams, *, run: Run = run_serially, chunk: int = CHUNK, most: int = MAX_OCCURRENCES
+    ngrams: SortedNGrams,
+    *,
+    run: Run = run_serially,
+    chunk: int = SORTED_AT_A_TIME,
+    most: int = MAX_OCCURRENCES,
 ) -> Occurrences:
-    """Number the n-grams of all documents, exactly; ``most`` numbers fit into a key. ``chunk`` decides speed alone."""
+    """Number the n-grams of all documents; at most ``most`` numbers fit into a key.
+
+    ``chunk`` affects speed only.
+    """
     texts, (lo, hi) = ngrams.texts, ngrams.limits
     bounds = np.append(0, np.cumsum(count_occurrences(texts, ngrams.ngram_range)))
     n_numbers = int(np.maximum(texts.lengths - lo + 1, 0).sum()) * (hi - lo + 1)
     if n_numbers > most:
         raise InputError(
-            f"ngram_range={ngrams.ngram_range}: the documents have {n_numbers} places for n-grams; one kernel matrix can hold "
+            f"ngram_range={ngrams.ngram_range}: the documents have {n_numbers} places for "
+            "n-grams; one kernel matrix can hold "
             f"{most}: use fewer lengths, or compare fewer documents at a time"
         )
     keys = np.empty(int(bounds[-1]), np.uint64)
@@ -60,21 +69,27 @@ def find_occurrences(
 
     def number(shard: SortedShard) -> None:
         offset = shard.n_before * (hi - lo + 1)
-        number_shard(shard.positions, shard.common, doc_of, texts.bounds, lo, hi, offset, bounds, keys)
+        number_shard(
+            shard.positions, shard.common, doc_of, texts.bounds, lo, hi, offset, bounds, keys
+        )
 
     def sort(docs: range) -> None:
         for doc in docs:
             keys[bounds[doc] : bounds[doc + 1]].sort()
 
     ngrams.map(number, run=run)
-    cuts = np.searchsorted(bounds, np.arange(0, keys.size + chunk, chunk)).clip(max=texts.n_docs).tolist()
+    cuts = (
+        np.searchsorted(bounds, np.arange(0, keys.size + chunk, chunk))
+        .clip(max=texts.n_docs)
+        .tolist()
+    )
     run(sort, [range(first, last) for first, last in pairwise(cuts) if first < last])
     return Occurrences(keys, bounds)
 
 
 @dataclass(frozen=True)
 class LocalRank(PairKernel):
-    """exp(-distance / (2 sigma ** 2)) of Local Rank Distance, which is scaled to at most 1."""
+    """The kernel exp(-distance / (2 sigma ** 2)) of Local Rank Distance, scaled to at most 1."""
 
     occurrences: Occurrences
     max_offset: int
@@ -86,15 +101,26 @@ class LocalRank(PairKernel):
 
     def compare(self, doc: int, col0: int, col1: int, out: Floats) -> None:
         found = self.occurrences
-        compare_document(found.keys, found.bounds, doc, col0, col1, self.max_offset, 2 * self.sigma * self.sigma, out)
+        compare_document(
+            found.keys,
+            found.bounds,
+            doc,
+            col0,
+            col1,
+            self.max_offset,
+            2 * self.sigma * self.sigma,
+            out,
+        )
 
     def nanoseconds(self, n_rows: int, row_length: float, n_cols: int, col_length: float) -> float:
         return 100.0 * n_rows * n_cols + 5.0 * (n_rows * col_length + n_cols * row_length)
 
 
 def prepare_local_rank(job: Job) -> LocalRank:
-    """Find where all n-grams stand."""
+    """Find the places of all n-grams."""
     found = find_occurrences(job.ngrams, run=job.run)
     sizes = np.diff(found.bounds)
     max_offset, sigma = int(job.parameters["max_offset"]), float(job.parameters["sigma"])
-    return LocalRank(job.columns, job.first_row, (sizes > 0).astype(float), sizes, found, max_offset, sigma)
+    return LocalRank(
+        job.columns, job.first_row, (sizes > 0).astype(float), sizes, found, max_offset, sigma
+    )

@@ -1,4 +1,4 @@
-"""The subsequence kernel: sequences of characters that both documents contain in the same order, with gaps."""
+"""The subsequence kernel: sequences of characters that both documents contain, with gaps."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,21 +13,24 @@ from gramshift.kernels.leaves import subsequence as sequences
 from gramshift.ngrams.sorted_ngrams import Run
 from gramshift.text.encode import Encoded
 
-LARGEST = 1e150  # values whose products still fit into a double
-SMALLEST = 1e-290
-RESCALE = 1e-90  # columns are rescaled before they would be divided by less
-CHUNK = 2e8  # nanoseconds of work that are one piece for a thread
+MAX_VALUE = 1e150  # products of two values still fit into a double
+MIN_FACTOR = 1e-290
+MIN_SCALE = 1e-90  # columns are rescaled before they would be divided by less
+TASK_NANOSECONDS = 2e8  # of work that a thread takes at a time
 
 
 @dataclass(frozen=True)
 class Subsequence(PairKernel):
-    """Every sequence of characters that both documents contain, weighted by decay to the power of the room it takes in both."""
+    """The kernel that sums over all sequences of characters that both documents contain.
+
+    A sequence has the weight decay to the power of its spans in both documents, gaps included.
+    """
 
     texts: Encoded
     ngram_range: tuple[int, int]
     decay: float
     factor: float
-    """What values are multiplied with: decay ** (2 lo), or 1 where they will be normalised and might become too small."""
+    """Multiplies all values: decay ** (2 lo), or 1 if they are normalised (it would cancel out)."""
     normalized: bool
 
     @property
@@ -36,24 +39,37 @@ class Subsequence(PairKernel):
 
     @cached_property
     def powers(self) -> Floats:
-        """decay ** 0, 1, ... as far as columns may be divided by them."""
+        """The powers decay ** 0, 1, ... down to the smallest that columns may be divided by."""
         n = int(self.lengths.max(initial=0)) + 1
         if self.decay < 1:
-            n = min(n, int(log(RESCALE) / log(self.decay)))
+            n = min(n, int(log(MIN_SCALE) / log(self.decay)))
         return np.array([self.decay**k for k in range(max(n, 1) + 1)])
 
     def compare(self, doc: int, col0: int, col1: int, out: Floats) -> None:
         texts, (lo, hi) = self.texts, self.ngram_range
         sequences.compare_document(
-            texts.codes, texts.bounds, texts.n_chars, doc, col0, col1, lo, hi, self.decay, self.powers, self.factor, out
+            texts.codes,
+            texts.bounds,
+            texts.n_chars,
+            doc,
+            col0,
+            col1,
+            lo,
+            hi,
+            self.decay,
+            self.powers,
+            self.factor,
+            out,
         )
 
     def begin(self, run: Run) -> None:
-        """Compare each document with itself, if that is needed."""
+        """Compare each document with itself, if these values are needed."""
         if not (self.symmetric or self.normalized):
             return
-        work = np.cumsum([self.nanoseconds(1, length, 1, length) for length in self.lengths.tolist()])
-        cuts = [0, *(np.flatnonzero(np.diff(work // CHUNK)) + 1).tolist(), len(work)]
+        work = np.cumsum(
+            [self.nanoseconds(1, length, 1, length) for length in self.lengths.tolist()]
+        )
+        cuts = [0, *(np.flatnonzero(np.diff(work // TASK_NANOSECONDS)) + 1).tolist(), len(work)]
 
         def compare_with_itself(docs: tuple[int, int]) -> None:
             for doc in range(*docs):
@@ -67,15 +83,18 @@ class Subsequence(PairKernel):
 
 
 def estimate_subsequence(texts: Encoded, ngram_range: tuple[int, int]) -> int:
-    """Estimate how many bytes comparing a document with others takes."""
+    """Estimate the bytes that comparing a document with others takes."""
     groups = -(-ngram_range[1] // sequences.LANES)
-    return int(texts.lengths.max(initial=0)) * (8 * groups * sequences.LANES + 12) + 4 * texts.n_chars
+    return (
+        int(texts.lengths.max(initial=0)) * (8 * groups * sequences.LANES + 12) + 4 * texts.n_chars
+    )
 
 
 def largest_sum(length: int, ngram_range: tuple[int, int], decay: float) -> float:
-    """The logarithm of what no sum over the lengths can exceed: that of ``length`` times the same character.
+    """Return the logarithm of an upper bound of all values of documents of ``length`` characters.
 
-    A document has at most (length choose n) sequences; their weights add up to less than length * (1 - decay) ** (1 - n).
+    The worst case is a document of one repeated character. It has (length choose n) sequences, and
+    their weights sum to less than length * (1 - decay) ** (1 - n).
     """
     lo, hi = ngram_range
     least = -inf
@@ -87,18 +106,30 @@ def largest_sum(length: int, ngram_range: tuple[int, int], decay: float) -> floa
 
 
 def prepare_subsequence(job: Job) -> Subsequence:
-    """Make the kernel ready to compare; what a double cannot hold is refused."""
+    """Prepare the kernel, or raise an error if its values do not fit into a double."""
     texts, (lo, hi), decay = job.texts, job.ngram_range, float(job.parameters["decay"])
     longest, factor = int(texts.lengths.max(initial=0)), 1.0 if job.normalize else decay ** (2 * lo)
-    if longest >= lo and largest_sum(longest, (lo, hi), decay) > log(LARGEST):
+    if longest >= lo and largest_sum(longest, (lo, hi), decay) > log(MAX_VALUE):
         raise InputError(
-            f"ngram_range={lo, hi} with decay={decay:g}: a document of {longest} characters can have more sequences than a "
+            f"ngram_range={lo, hi} with decay={decay:g}: a document of {longest} characters can "
+            "have more sequences than a "
             "double can count; use a shorter range or a smaller decay"
         )
-    if factor < SMALLEST:
+    if factor < MIN_FACTOR:
         raise InputError(
-            f"ngram_range={lo, hi} with decay={decay:g}: values of decay ** {2 * lo} cannot be told from 0 in a double; "
+            f"ngram_range={lo, hi} with decay={decay:g}: values of decay ** {2 * lo} cannot be "
+            "told from 0 in a double; "
             "use normalize=True, a shorter range or a larger decay"
         )
     selves = np.zeros(texts.n_docs)
-    return Subsequence(job.columns, job.first_row, selves, texts.lengths, texts, job.ngram_range, decay, factor, job.normalize)
+    return Subsequence(
+        job.columns,
+        job.first_row,
+        selves,
+        texts.lengths,
+        texts,
+        job.ngram_range,
+        decay,
+        factor,
+        job.normalize,
+    )

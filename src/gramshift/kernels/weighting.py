@@ -1,4 +1,4 @@
-"""How much each n-gram counts, worked out from the numbers of documents that have it."""
+"""Weights of n-grams, computed from the numbers of documents that have them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,18 +13,19 @@ from gramshift.kernels.leaves.weighted import find_association
 
 Floats = NDArray[np.float64]
 Groups = NDArray[np.int64]
-LARGEST_POWER = 100
-WEAK = 0.2  # an association below this is taken for none: few n-grams, but the common ones that take most of the time
-SMOOTHING = 1.0  # documents that are added to those with an n-gram, found and expected alike
+MAX_POWER = 100
+MIN_ASSOCIATION = 0.2  # weaker ones count as 0, which drops the common n-grams that take most time
+SMOOTHING = 1.0  # documents added to the observed and to the expected number
 
 
 @dataclass(frozen=True)
 class Powers:
     """The exponents of the three factors of a weight; 0 leaves a factor out.
 
-    ``idf``: log(documents / documents with the n-gram). ``consistency``: the n-gram's share of the documents of the domain
-    where it is rarest, over that where it is commonest. ``classes``: the absolute log of how much more common it is in a class
-    than in the others, for the class where that is largest; 0 if that is below 0.2 or fewer than two documents have it.
+    ``idf``: log(documents / documents with the n-gram). ``consistency``: the n-gram's share of the
+    documents in the domain where it is rarest, divided by its share where it is most common.
+    ``classes``: the absolute log of how much more common it is in a class than in the others, for
+    the class where this is largest; 0 if it is below 0.2 or fewer than two documents have it.
     """
 
     idf: float = 0.0
@@ -34,7 +35,7 @@ class Powers:
 
 @dataclass(frozen=True)
 class Weighting:
-    """Powers, and the documents that they are applied to: numbers of a domain and of a class for each, -1 for none.
+    """Powers, with the number of the domain and of the class of each document, -1 for none.
 
     Documents without a domain are not counted at all.
     """
@@ -45,13 +46,14 @@ class Weighting:
 
 
 Count = Callable[[Groups, int], NDArray[np.int64]]
-"""(a group for each document that gives weights, number of groups) -> documents that have each n-gram, by group."""
+"""Counts documents: (a group for each document, number of groups) -> groups x n-grams."""
 
 
 def make_weights(weighting: Weighting, n_documents: int, count: Count) -> Floats:
-    """A weight per n-gram.
+    """Return a weight per n-gram.
 
-    One that no document has weighs as much as one that a single document has; with domains or classes that is nothing.
+    An n-gram that no document has weighs as much as one of a single document; with consistency or
+    classes, this is 0.
     """
     powers = weighting.powers
 
@@ -61,7 +63,11 @@ def make_weights(weighting: Weighting, n_documents: int, count: Count) -> Floats
         n_groups = int(groups.max(initial=-1)) + 1
         return count(groups, n_groups), np.bincount(groups[groups >= 0], minlength=n_groups)
 
-    counted = np.zeros(n_documents, np.int64) if weighting.domains is None else np.minimum(weighting.domains, 0)
+    counted = (
+        np.zeros(n_documents, np.int64)
+        if weighting.domains is None
+        else np.minimum(weighting.domains, 0)
+    )
     (having,), (total,) = tell(counted)
     weights = np.ones(len(having))
     if powers.idf:
@@ -76,38 +82,49 @@ def make_weights(weighting: Weighting, n_documents: int, count: Count) -> Floats
 
 
 def inverse_frequency(having: NDArray[np.int64], total: int) -> Floats:
-    """log(total / having); n-grams that no document has are taken to be in one."""
+    """Return log(total / having); n-grams that no document has count as in one."""
     result: Floats = np.log(total / np.maximum(having, 1)) if total else np.zeros(len(having))
     return result
 
 
 def consistency(having: NDArray[np.int64], totals: NDArray[np.int64]) -> Floats:
-    """Smallest over largest share of a domain's documents, 0 where some domain has none; shape (domains, n-grams)."""
+    """Return the smallest over the largest share of the documents of a domain.
+
+    ``having`` has a row per domain. The result is 0 if no document of some domain has the n-gram.
+    """
     shares = having / np.maximum(totals, 1)[:, None]
     largest = shares.max(axis=0)
-    result: Floats = np.divide(shares.min(axis=0), largest, out=np.zeros(len(largest)), where=largest > 0)
+    result: Floats = np.divide(
+        shares.min(axis=0), largest, out=np.zeros(len(largest)), where=largest > 0
+    )
     return result
 
 
 def association(having: NDArray[np.int64], totals: NDArray[np.int64]) -> Floats:
-    """The largest |log(a / b)| over classes: how much more common an n-gram is in the class and in all others than expected.
+    """Return the largest |log(a / b)| over classes.
 
-    Expected are the class's documents times the share of all documents that have the n-gram. SMOOTHING is added to what was
-    found and to what was expected, so that one document of a small class says little. Below WEAK, or unseen, it is 0.
+    a is the number of documents of the class with the n-gram over the number expected, b the same
+    for all other classes together. Expected is the number of documents of the class, or of the
+    others, times the share of all documents that have the n-gram. SMOOTHING is added to each
+    number, so that one document of a small class changes little. An association below
+    MIN_ASSOCIATION is 0.
     """
     best = np.empty(having.shape[1])
     counts = np.ascontiguousarray(having, np.int64), np.ascontiguousarray(totals, np.int64)
-    find_association(*counts, SMOOTHING, WEAK, best)
+    find_association(*counts, SMOOTHING, MIN_ASSOCIATION, best)
     return best
 
 
-RARE, SHARE = 5, 0.005  # an n-gram must be in so many documents, and in such a share of them, to tell of a domain
+RARE, SHARE = (
+    5,
+    0.005,
+)  # an n-gram must be in so many documents, and in such a share of them, to tell of a domain
 
 
 def frequency_ratios(having: NDArray[np.int64], totals: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """The log of how much more common n-grams are in the second of two domains, and its variance by chance.
+    """Return the log ratios of n-gram frequencies in the second and first domain, with variances.
 
-    Of those n-grams that are not rare in either domain.
+    Only n-grams that are rare in neither domain are used.
     """
     common = (having >= np.maximum(RARE, SHARE * totals)[:, None]).all(axis=0)
     first, second = having[:, common] + 0.5
@@ -116,9 +133,10 @@ def frequency_ratios(having: NDArray[np.int64], totals: NDArray[np.int64]) -> tu
 
 
 def as_powers(value: Any) -> Powers | None:
-    """Read what a user may give: None or "none", "idf", or a dict of powers."""
+    """Return the powers that a user gave as None or "none", "idf", or a dict."""
     names = ", ".join(vars(Powers()))
-    rule = f"give 'none', 'idf', or a dict with powers from 0 on for some of {names}, for example {{'idf': 2}}"
+    rule = f"give 'none', 'idf', or a dict with powers from 0 on for some of {names}, "
+    rule += "for example {'idf': 2}"
     if value is None or (isinstance(value, str) and value == "none"):
         return None
     if isinstance(value, str) and value == "idf":
@@ -126,16 +144,26 @@ def as_powers(value: Any) -> Powers | None:
     if not isinstance(value, dict) or not value or not set(value) <= set(vars(Powers())):
         raise InputError(f"weighting={value!r}: {rule}")
     for power in value.values():
-        if isinstance(power, bool) or not isinstance(power, Real) or not 0 <= float(power) <= LARGEST_POWER:
-            raise InputError(f"weighting={value!r}: {rule}; powers go up to {LARGEST_POWER}")
+        if (
+            isinstance(power, bool)
+            or not isinstance(power, Real)
+            or not 0 <= float(power) <= MAX_POWER
+        ):
+            raise InputError(f"weighting={value!r}: {rule}; powers go up to {MAX_POWER}")
     return Powers(**{name: float(power) for name, power in value.items()})
 
 
 def as_groups(values: Any, n: int, name: str) -> Groups:
-    """A number from 0 on for each of n documents, by the sorted values that a user gave; -1 for None."""
+    """Number the values given for n documents, from 0 on in sorted order; None becomes -1."""
     given = list(values) if values is not None else []
     if values is None or len(given) != n:
         found = "nothing was given" if values is None else f"{len(given)} were given"
-        raise InputError(f"this weighting needs {name}, one for each of the {n} documents that weights come from; {found}")
-    places = {value: place for place, value in enumerate(sorted({value for value in given if value is not None}))}
+        raise InputError(
+            f"this weighting needs {name}, one for each of the {n} documents that weights come "
+            f"from; {found}"
+        )
+    places = {
+        value: place
+        for place, value in enumerate(sorted({value for value in given if value is not None}))
+    }
     return np.array([-1 if value is None else places[value] for value in given], np.int64)

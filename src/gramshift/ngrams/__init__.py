@@ -1,1 +1,1 @@
-"""The n-grams of documents, sorted once, and what is read off them: which n-gram stands in which document, how often."""
+"""N-grams of documents: sorted exactly, then listed by document, indexed, or put in a trie."""

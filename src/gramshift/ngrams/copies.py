@@ -1,8 +1,9 @@
-"""Texts that are copies of earlier ones, or nearly so, found in time that grows in line with the texts.
+"""Exact and near copies of texts, found in time proportional to the number of texts.
 
-Each text gets a sketch: for a number of hash functions the least value among its runs of five characters, which two texts
-share with a probability that is the Jaccard similarity of their runs (MinHash, Broder 1997). Texts that agree in a few values
-in a row are candidates; of these the runs themselves are compared, so that the similarity that is told is exact.
+Each text gets a sketch: for each of several hash functions, the least value among its 5-grams. Two
+texts share such a value with a probability equal to the Jaccard similarity of their 5-grams
+(MinHash, Broder 1997). Texts that agree in all values of a band are candidates, whose 5-grams are
+then compared, so the similarity in the result is exact.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,17 +17,17 @@ from gramshift.ngrams.leaves.sketches import sketch
 from gramshift.text.encode import code_points
 
 Hashes = NDArray[np.uint32]
-LENGTH = 5  # characters in a run
-NEAR = 0.8  # the similarity from which on a text is a near copy: then one in 5000 is missed
-BANDS, IN_BAND = 16, 4  # candidates agree in all values of a band
-TOGETHER = 4096  # texts that are sketched at a time
-KEPT = 256  # texts whose runs are held at a time: they take a hundred times the text
+LENGTH = 5  # characters of an n-gram
+MIN_SIMILARITY = 0.8  # of a near copy; one in 5000 of these is missed
+N_BANDS, BAND_SIZE = 16, 4  # candidates agree in all values of a band
+BATCH_TEXTS = 4096  # texts that are sketched at a time
+CACHED_TEXTS = 256  # texts whose n-grams are in memory, where they take a hundred times the text
 SEED = 20
 
 
 @dataclass(frozen=True)
 class Copy:
-    """A text that is like an earlier one: the numbers of both, and the share of their runs that they have in common."""
+    """A text like an earlier one: their numbers, and the Jaccard similarity of their n-grams."""
 
     number: int
     earlier: int
@@ -34,12 +35,17 @@ class Copy:
 
     @property
     def is_exact(self) -> bool:
-        """Whether nothing but case and blanks differs."""
+        """True if nothing but case and white space differs."""
         return self.similarity == 1.0
 
 
-def find_copies(texts: Sequence[str], *, near: float = NEAR, together: int = TOGETHER) -> list[Copy]:
-    """Every text that has an earlier one like it, with the most similar of those that were found; empty texts have none."""
+def find_copies(
+    texts: Sequence[str], *, min_similarity: float = MIN_SIMILARITY, batch_texts: int = BATCH_TEXTS
+) -> list[Copy]:
+    """Return every text that has an earlier one like it, with the most similar one found.
+
+    Empty texts are never copies.
+    """
     plain = [" ".join(text.lower().split()) for text in texts]
     first: dict[str, int] = {}
     found: dict[int, Copy] = {}
@@ -47,35 +53,51 @@ def find_copies(texts: Sequence[str], *, near: float = NEAR, together: int = TOG
         if text and first.setdefault(text, number) != number:
             found[number] = Copy(number, first[text], 1.0)
     numbers = [number for text, number in first.items() if len(text) > LENGTH]
-    runs_of = lru_cache(KEPT)(lambda number: _runs_of(plain[number]))
-    for one, other in _candidates(make_sketches([plain[number] for number in numbers], together=together)):
+    ngrams_of = lru_cache(CACHED_TEXTS)(lambda number: _ngrams_of(plain[number]))
+    for one, other in _candidates(
+        make_sketches([plain[number] for number in numbers], batch_texts=batch_texts)
+    ):
         earlier, number = numbers[one], numbers[other]
-        one_runs, other_runs = runs_of(earlier), runs_of(number)
-        similarity = len(one_runs & other_runs) / len(one_runs | other_runs)
-        if similarity >= near and (number not in found or similarity > found[number].similarity):
-            found[number] = Copy(number, earlier, min(similarity, 1 - 1e-9))  # equal runs in another order are no copy
+        one_ngrams, other_ngrams = ngrams_of(earlier), ngrams_of(number)
+        similarity = len(one_ngrams & other_ngrams) / len(one_ngrams | other_ngrams)
+        if similarity >= min_similarity and (
+            number not in found or similarity > found[number].similarity
+        ):
+            similarity = min(similarity, 1 - 1e-9)  # equal n-grams in another order are no copy
+            found[number] = Copy(number, earlier, similarity)
     return [found[number] for number in sorted(found)]
 
 
-def _runs_of(text: str) -> set[str]:
+def _ngrams_of(text: str) -> set[str]:
     return {text[start : start + LENGTH] for start in range(len(text) - LENGTH + 1)}
 
 
-def make_sketches(texts: Sequence[str], *, together: int = TOGETHER) -> Hashes:
-    """A row of least hash values per text; so many texts are sketched ``together``."""
-    factors = np.random.default_rng(SEED).integers(0, 2**31, BANDS * IN_BAND).astype(np.uint32) * np.uint32(2) + np.uint32(1)
+def make_sketches(texts: Sequence[str], *, batch_texts: int = BATCH_TEXTS) -> Hashes:
+    """Return a row of least hash values per text; ``batch_texts`` affects memory only."""
+    factors = np.random.default_rng(SEED).integers(0, 2**31, N_BANDS * BAND_SIZE).astype(
+        np.uint32
+    ) * np.uint32(2) + np.uint32(1)
     result = np.empty((len(texts), factors.size), np.uint32)
-    for start in range(0, len(texts), together):
-        part = texts[start : start + together]
-        sketch(code_points(part), np.cumsum([0, *map(len, part)]), LENGTH, factors, result[start : start + together])
+    for start in range(0, len(texts), batch_texts):
+        part = texts[start : start + batch_texts]
+        sketch(
+            code_points(part),
+            np.cumsum([0, *map(len, part)]),
+            LENGTH,
+            factors,
+            result[start : start + batch_texts],
+        )
     return result
 
 
 def _candidates(sketches: Hashes) -> Iterator[tuple[int, int]]:
-    """Pairs of texts that agree in a band: each with the first of these, and with the one before it, so that they stay few."""
+    """Yield pairs of texts that agree in a band.
+
+    Each text is paired only with the first and the previous of them, so that pairs stay few.
+    """
     seen: set[tuple[int, int]] = set()
-    for band in range(BANDS):
-        values = np.ascontiguousarray(sketches[:, band * IN_BAND : (band + 1) * IN_BAND])
+    for band in range(N_BANDS):
+        values = np.ascontiguousarray(sketches[:, band * BAND_SIZE : (band + 1) * BAND_SIZE])
         buckets: dict[bytes, tuple[int, int]] = {}
         for number, row in enumerate(values):
             key = row.tobytes()

@@ -1,4 +1,4 @@
-"""Which documents have which n-grams, by n-gram: what a linear model of n-grams is multiplied by."""
+"""Lists of the documents that have each n-gram: the matrix that a linear model is trained with."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,19 +16,22 @@ from gramshift.ngrams.sorted_ngrams import HoldsArrays, Run, SortedNGrams, Sorte
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
-FOUR = 4  # numbers that a processor adds at once: columns are multiples of it
-N_GROUPS = 16  # of a pass over all features: the same for any number of threads, so that sums have the same order
-MOST_CELLS = 1 << 23  # of the results of all groups together
-IN_CHUNK = 1 << 17  # entries, or more where a tree has more
-WORTH_THREADS = 1 << 15  # entries: fewer are read sooner than threads are started
+SIMD_WIDTH = 4  # numbers that a processor adds at once; columns are padded to a multiple
+N_GROUPS = 16  # of chunks, for any number of threads: this fixes the order of sums
+MAX_RESULT_CELLS = 1 << 23  # of all groups together
+CHUNK_ENTRIES = 1 << 17  # of a chunk, more if a tree has more
+MIN_PARALLEL_ENTRIES = 1 << 15  # fewer entries are read faster than threads start
 NONE = np.zeros(0, np.uint32)
 Count = Callable[[NDArray[np.int64], int], NDArray[np.int64]]
-"""(a group for each document, number of groups) -> documents of each group that have each n-gram; -1 is no group."""
+"""Counts documents: (a group for each document, number of groups) -> groups x n-grams.
+
+Documents of group -1 are not counted.
+"""
 
 
 @dataclass(frozen=True)
 class Chunk(HoldsArrays):
-    """Some of the features: the arrays that :mod:`gramshift.ngrams.leaves.lists` tells of."""
+    """Some of the features, as the arrays described in :mod:`gramshift.ngrams.leaves.lists`."""
 
     ends: Array
     list_ends: Array
@@ -51,13 +54,13 @@ class Chunk(HoldsArrays):
         return self.ends, self.list_ends, self.starts, self.docs, self.owners, self.parents
 
     def count(self, groups: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
-        """How many documents of each group have each feature."""
+        """Count the documents of each group that have each feature."""
         counts = np.zeros((n_groups, self.n_features), np.int64)
         leaves.count_groups(*self._arrays, groups, counts)
         return counts
 
     def gather(self, vectors: Floats) -> Floats:
-        """X' vectors."""
+        """Return X' vectors."""
         sums = np.zeros((self.n_features, vectors.shape[1]))
         leaves.gather_lists(*self._arrays, vectors, sums)
         return sums
@@ -67,34 +70,47 @@ class Chunk(HoldsArrays):
         leaves.add_own(*self._arrays, weights, np.empty(self._largest + 1), out)
 
     def add_product(self, weights: Floats, vectors: Floats, out: Floats) -> None:
-        """Add X diag(weights) X' vectors to ``out``, or the same of one vector."""
+        """Add X diag(weights) X' vectors to ``out``, for a matrix of vectors or a single vector."""
         multiply = leaves.multiply_vector if vectors.ndim == 1 else leaves.multiply_vectors
         sums = np.empty((self._largest + 1, *vectors.shape[1:]))
         multiply(*self._arrays, weights, vectors, sums, out)
 
-    def add_rows(self, weights: Floats, row_of: Array, column_of: Array, seen: Array, first: int, out: Floats) -> None:
-        """Add some rows and columns of X diag(weights) X' to ``out``; ``seen`` has no numbers of features from ``first`` on."""
+    def add_rows(
+        self, weights: Floats, row_of: Array, column_of: Array, seen: Array, first: int, out: Floats
+    ) -> None:
+        """Add some rows and columns of X diag(weights) X' to ``out``.
+
+        ``seen``, a scratch array, holds numbers of features below ``first`` only.
+        """
         leaves.add_rows(*self._arrays, weights, row_of, column_of, seen, first, out)
 
-    def narrow(self, weights: Floats, numbers: Array, own: Floats, totals: Array) -> tuple["Chunk", Floats]:
-        """The features that weigh something and that two documents or more with a number have, and their weights.
+    def narrow(
+        self, weights: Floats, numbers: Array, own: Floats, totals: Array
+    ) -> tuple["Chunk", Floats]:
+        """Return the features with a weight that two chosen documents or more have, and weights.
 
-        What others weigh is added to the ``own`` value of the only document that has them. ``totals`` are 0, and stay so.
+        The weight of a feature that one chosen document has is added to its ``own`` value.
+        ``totals`` are 0, before and after.
         """
         starts, kept = np.empty(self.n_features + 1, np.int64), np.empty(self.n_features)
         added, up = np.empty(self.n_features, np.uint32), np.empty(self.n_features, np.uint32)
         docs = np.empty(self.docs.size, np.uint32)
-        n = nesting.narrow_lists(*self._arrays, weights, numbers, own, totals, starts, added, docs, up, kept)
+        n = nesting.narrow_lists(
+            *self._arrays, weights, numbers, own, totals, starts, added, docs, up, kept
+        )
         return arrange(starts[: n + 1], added[:n], docs, up[:n]), kept[:n].copy()
 
 
 @dataclass(frozen=True)
 class FeatureLists(HoldsArrays):
-    """Feature f stands for ``times[f]`` n-grams, all in the same ``sizes[f]`` documents, two or more, and in no others.
+    """The documents of all n-grams that two documents or more have.
 
-    Features are a forest, and each lists only those documents that its children do not have. Its n-grams begin at ``places[f]``
-    of the texts, the longest with ``longest[f]`` characters and each other with one less than the one before. ``unshared[d]``
-    is what the n-grams that document d alone has add to its kernel with itself, unless they have weights.
+    N-grams with exactly the same documents, and of which one begins the next, are one feature:
+    feature f stands for ``times[f]`` n-grams in ``sizes[f]`` documents. They begin at ``places[f]``
+    of the texts; the longest has ``longest[f]`` characters, each other one character less than the
+    one before.
+    Features are a forest, and each lists only documents that its children do not have.
+    ``unshared[d]`` is the number of n-grams that only document d has.
     """
 
     n_docs: int
@@ -115,11 +131,14 @@ class FeatureLists(HoldsArrays):
 
     @cached_property
     def n_entries(self) -> int:
-        """How many documents all lists have together."""
+        """The number of entries in all lists."""
         return sum(chunk.docs.size for chunk in self.chunks)
 
     def weigh(self, make_weights: Callable[[Count], Floats], *, run: Run = run_serially) -> Floats:
-        """What an n-gram of each feature weighs: ``make_weights`` asks how many documents have some of them."""
+        """Return the weight of each feature's n-grams.
+
+        ``make_weights`` receives a function that counts documents, for some features at a time.
+        """
 
         def weigh(group: range) -> list[Floats]:
             def count(groups: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
@@ -134,7 +153,7 @@ class FeatureLists(HoldsArrays):
         return np.concatenate([np.zeros(0), *self._run(run, weigh)])
 
     def own_values(self, weights: Floats, *, run: Run = run_serially) -> Floats:
-        """What each document's features add to its kernel with itself."""
+        """Return the diagonal of X diag(weights) X'."""
 
         def add(group: range) -> list[Floats]:
             out = np.zeros(self.n_docs)
@@ -145,11 +164,14 @@ class FeatureLists(HoldsArrays):
         return _sum(self._run(run, add, self.n_docs), np.zeros(self.n_docs))
 
     def multiply(self, weights: Floats, vectors: Floats, *, run: Run = run_serially) -> Floats:
-        """X diag(weights) X' vectors, where X has a row per document: the same bits for any number of threads."""
+        """Return X diag(weights) X' vectors, identical for any number of threads.
+
+        X has a row per document and a column per feature.
+        """
         width = vectors.shape[1]
         if width == 1:
             return self._multiply(weights, np.ascontiguousarray(vectors[:, 0]), run)[:, None]
-        padded = np.zeros((self.n_docs, -(-width // FOUR) * FOUR))
+        padded = np.zeros((self.n_docs, -(-width // SIMD_WIDTH) * SIMD_WIDTH))
         padded[:, :width] = vectors
         return self._multiply(weights, padded, run)[:, :width]
 
@@ -162,8 +184,10 @@ class FeatureLists(HoldsArrays):
 
         return _sum(self._run(run, add, vectors.size), np.zeros(vectors.shape))
 
-    def gather(self, vectors: Floats, features: Array | None = None, *, run: Run = run_serially) -> Floats:
-        """X' vectors: the sum of the documents of each feature, or of some features, which ascend."""
+    def gather(
+        self, vectors: Floats, features: Array | None = None, *, run: Run = run_serially
+    ) -> Floats:
+        """Return X' vectors, the sums over the documents of all features, or of some, ascending."""
         chosen = np.arange(self.n_features) if features is None else features
         vectors, bounds = np.ascontiguousarray(vectors), np.searchsorted(chosen, self._firsts)
         out = np.empty((len(chosen), vectors.shape[1]))
@@ -178,83 +202,110 @@ class FeatureLists(HoldsArrays):
         return out
 
     def rows(self, weights: Floats, documents: Array, others: Array) -> Floats:
-        """The cells of X diag(weights) X' for some documents and others: they need not ascend, but must differ."""
-        out, row_of, column_of = np.zeros((len(documents), len(others))), self._number(documents), self._number(others)
+        """Return some rows and columns of X diag(weights) X'; in any order, but without repeats."""
+        out, row_of, column_of = (
+            np.zeros((len(documents), len(others))),
+            self._number(documents),
+            self._number(others),
+        )
         seen = np.full(self.n_docs, -1, np.int64)
         for number, chunk in enumerate(self.chunks):
-            chunk.add_rows(self._part(weights, number), row_of, column_of, seen, int(self._firsts[number]), out)
+            chunk.add_rows(
+                self._part(weights, number), row_of, column_of, seen, int(self._firsts[number]), out
+            )
         return out
 
-    def narrow(self, weights: Floats, documents: Array, *, run: Run = run_serially) -> tuple["FeatureLists", Floats, Floats]:
-        """The same for some documents, which ascend: features that two of them have or more, and that weigh something.
+    def narrow(
+        self, weights: Floats, documents: Array, *, run: Run = run_serially
+    ) -> tuple["FeatureLists", Floats, Floats]:
+        """Return the lists of some documents (ascending), the weights left, and ``own`` values.
 
-        Also the weights of these features, and what all others add to the kernel of each document with itself. What training
-        does not need, such as where n-grams stand in the texts, is left out.
+        Features without a weight, or that fewer than two of the documents have, are dropped.
+        ``own`` is the part of the diagonal of X diag(weights) X' that comes from dropped features.
+        The result has only the arrays that training needs.
         """
         numbers = self._number(documents).astype(np.int32)
 
         def narrow(group: range) -> list[tuple[list[tuple[Chunk, Floats]], Floats]]:
             own, totals = np.zeros(len(documents)), np.zeros(len(documents), np.int32)
-            found = [self.chunks[number].narrow(self._part(weights, number), numbers, own, totals) for number in group]
+            found = [
+                self.chunks[number].narrow(self._part(weights, number), numbers, own, totals)
+                for number in group
+            ]
             return [(found, own)]
 
         parts = self._run(run, narrow, len(documents))
         found = [one for some, _ in parts for one in some]
-        narrowed = FeatureLists(len(documents), [chunk for chunk, _ in found], NONE, NONE, NONE, NONE, NONE)
+        narrowed = FeatureLists(
+            len(documents), [chunk for chunk, _ in found], NONE, NONE, NONE, NONE, NONE
+        )
         left = np.concatenate([np.zeros(0), *(kept for _, kept in found)])
         return narrowed, left, _sum([own for _, own in parts], np.zeros(len(documents)))
 
     def _number(self, documents: Array) -> Array:
-        """The number of each document among those given, -1 for none."""
+        """Return the number of each document among those given, -1 for the others."""
         numbers = np.full(self.n_docs, -1, np.int64)
         numbers[documents] = np.arange(len(documents))
         return numbers
 
     @cached_property
     def _firsts(self) -> Array:
-        """The number of the first feature of each chunk, and of all features."""
+        """The number of the first feature of each chunk, and the number of all features."""
         return np.cumsum([0, *(chunk.n_features for chunk in self.chunks)])
 
     def _part(self, values: Array, number: int) -> Array:
-        """The values of the features of one chunk."""
+        """Return the values of the features of one chunk."""
         return values[self._firsts[number] : self._firsts[number + 1]]
 
     @cached_property
     def _cuts(self) -> list[int]:
-        """Where chunks are cut into groups, with about as many entries each."""
+        """The bounds of the groups of chunks, which have about the same number of entries each."""
         after = np.cumsum([0, *(chunk.docs.size for chunk in self.chunks)])
         cuts: list[int] = np.searchsorted(after, np.linspace(0, after[-1], N_GROUPS + 1)).tolist()
         return [0, *cuts[1:-1], len(self.chunks)]
 
     def _run(self, run: Run, work: Callable[[range], list[Any]], n_cells: int = 0) -> list[Any]:
-        """What ``work`` makes of each group, in order; of results with so many cells each fewer are held."""
-        few = self.n_entries < WORTH_THREADS
+        """Return the results of ``work`` for each group, in order.
+
+        Results of ``n_cells`` each are made for fewer groups if they would take too much memory.
+        """
+        few = self.n_entries < MIN_PARALLEL_ENTRIES
         step = N_GROUPS if few else 1
-        while step < N_GROUPS and N_GROUPS // step * n_cells > MOST_CELLS:
+        while step < N_GROUPS and N_GROUPS // step * n_cells > MAX_RESULT_CELLS:
             step *= 2
         groups = [range(*both) for both in pairwise(self._cuts[::step])]
         return [one for found in (run_serially if few else run)(work, groups) for one in found]
 
 
 def arrange(starts: Array, added: Array, docs: Array, up: Array) -> Chunk:
-    """Cut features, which stand one after another, into blocks, and order the lists of each."""
+    """Cut features into blocks, and order the lists of each block."""
     ends = np.empty(up.size, np.int64)
     ends = ends[: nesting.cut_blocks(up, ends)].copy()
-    n_lists, n_entries = int(np.count_nonzero(added) + np.count_nonzero(np.diff(starts) > added)), int(starts[-1] - starts[0])
+    n_lists, n_entries = (
+        int(np.count_nonzero(added) + np.count_nonzero(np.diff(starts) > added)),
+        int(starts[-1] - starts[0]),
+    )
     list_ends, list_starts = np.empty((ends.size, 2), np.int64), np.empty(n_lists + 1, np.int64)
-    owners, parents, new_docs = (np.empty(size, np.uint32) for size in (n_lists, up.size, n_entries))
-    nesting.order_lists(starts, added, docs, up, ends, list_ends, list_starts, owners, parents, new_docs)
+    owners, parents, new_docs = (
+        np.empty(size, np.uint32) for size in (n_lists, up.size, n_entries)
+    )
+    nesting.order_lists(
+        starts, added, docs, up, ends, list_ends, list_starts, owners, parents, new_docs
+    )
     return Chunk(ends, list_ends, list_starts, new_docs, owners, parents)
 
 
-def arrange_in_chunks(starts: Array, added: Array, docs: Array, up: Array, in_chunk: int = IN_CHUNK) -> list[Chunk]:
-    """The same in several chunks of whole trees, with about so many entries each."""
-    reach = np.maximum.accumulate(np.arange(up.size) + up)  # how far on the parents of all features so far stand
+def arrange_in_chunks(
+    starts: Array, added: Array, docs: Array, up: Array, in_chunk: int = CHUNK_ENTRIES
+) -> list[Chunk]:
+    """Arrange features in chunks of whole trees, with about ``in_chunk`` entries each."""
+    reach = np.maximum.accumulate(np.arange(up.size) + up)  # the last parent of the features so far
     ends = np.concatenate([[0], np.flatnonzero(reach == np.arange(up.size)) + 1])
     places = np.searchsorted(starts[ends], np.arange(in_chunk, starts[-1], in_chunk))
     cuts = np.unique(np.concatenate([[0], ends[places], [up.size]]))
     return [
-        arrange(starts[first : last + 1], added[first:last], docs, up[first:last]) for first, last in pairwise(cuts.tolist())
+        arrange(starts[first : last + 1], added[first:last], docs, up[first:last])
+        for first, last in pairwise(cuts.tolist())
     ]
 
 
@@ -264,31 +315,42 @@ def _sum(parts: Sequence[Floats], total: Floats) -> Floats:
     return total
 
 
-def build_lists(ngrams: SortedNGrams, *, in_chunk: int = IN_CHUNK, run: Run = run_serially) -> FeatureLists:
-    """Find all n-grams that two documents or more share, and list these documents; ``in_chunk`` decides speed and rounding."""
+def build_lists(
+    ngrams: SortedNGrams, *, in_chunk: int = CHUNK_ENTRIES, run: Run = run_serially
+) -> FeatureLists:
+    """List the documents of all n-grams that two documents or more have.
+
+    ``in_chunk`` affects speed and rounding only.
+    """
     n_docs = ngrams.texts.n_docs
     unshared, lock = np.zeros(n_docs, np.int64), Lock()
 
     def read(shard: SortedShard) -> dict[str, Any]:
         made, alone = _nest_shard(shard, ngrams, in_chunk)
-        with lock:  # one array of them for each shard would take more than the lists
+        with lock:  # an array for each shard would take more memory than the lists
             np.add(unshared, alone, out=unshared)
         return made
 
     parts = ngrams.map(read, run=run)
     chunks = [chunk for part in parts for chunk in part.pop("chunks")]
-    joined = {name: np.concatenate([NONE, *(part.pop(name) for part in parts)]) for name in OF_FEATURES}
+    joined = {
+        name: np.concatenate([NONE, *(part.pop(name) for part in parts)]) for name in OF_FEATURES
+    }
     return FeatureLists(n_docs, chunks, **joined, unshared=unshared)
 
 
 OF_FEATURES = ("sizes", "times", "places", "longest")
 
 
-def _nest_shard(shard: SortedShard, ngrams: SortedNGrams, in_chunk: int) -> tuple[dict[str, Any], Array]:
-    """The lists of one shard, by the names of the arrays, of documents that have an n-gram or not; and the n-grams of one."""
+def _nest_shard(
+    shard: SortedShard, ngrams: SortedNGrams, in_chunk: int
+) -> tuple[dict[str, Any], Array]:
+    """Return the arrays of one shard by name, and the n-grams that each document alone has."""
     texts, (shortest, longest) = ngrams.texts, ngrams.limits
     docs, unshared = shard.docs(), np.zeros(texts.n_docs, np.int64)
-    runs.count_unshared(docs, texts.bounds, shard.positions, shard.common, shortest, longest, unshared)
+    runs.count_unshared(
+        docs, texts.bounds, shard.positions, shard.common, shortest, longest, unshared
+    )
     found = shard.runs(shortest)
     n_runs, n = len(found), docs.size
     parents, sizes, shared = (np.empty(n_runs, np.int32) for _ in range(3))
@@ -301,13 +363,17 @@ def _nest_shard(shard: SortedShard, ngrams: SortedNGrams, in_chunk: int) -> tupl
     n_entries = nesting.count_entries(smallest, meetings, shared, ends)
     entries = np.empty(n_entries, np.uint32)
     nesting.collect_entries(order, docs, smallest, meetings, shared, ends, entries)
-    del order, smallest, meetings, shared  # n-grams of one letter make a shard large
+    del order, smallest, meetings, shared  # a shard with n-grams of one letter is large
     n_features = int(np.count_nonzero(sizes > 1))
     made = {name: np.empty(n_features, np.uint32) for name in OF_FEATURES}
-    starts, added, up = np.empty(n_features + 1, np.int64), *(np.empty(n_features, np.uint32) for _ in range(2))
+    starts, added, up = (
+        np.empty(n_features + 1, np.int64),
+        *(np.empty(n_features, np.uint32) for _ in range(2)),
+    )
     listed = np.empty(n_entries, np.uint32)
     nesting.list_nested(
-        docs, shard.positions, found, parents, sizes, lengths, ends, entries, np.full(texts.n_docs, -1, np.int32),
+        docs, shard.positions, found, parents, sizes, lengths, ends, entries,
+        np.full(texts.n_docs, -1, np.int32),
         starts, added, up, *(made[name] for name in OF_FEATURES), listed,
     )  # fmt: skip
     return made | {"chunks": arrange_in_chunks(starts, added, listed, up, in_chunk)}, unshared

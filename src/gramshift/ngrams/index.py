@@ -1,4 +1,4 @@
-"""Building the index: shards of sorted n-grams are cut into features and laid out, each on its own."""
+"""An index of shared n-grams by document, from which whole kernel matrices are summed up."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,10 +20,12 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class NGramIndex(HoldsArrays):
-    """An index that has, for every row, the lists and the rows of bits of documents that share an n-gram with it.
+    """For every row, references to the documents that share an n-gram with it, as lists and bits.
 
-    Columns are documents ``0 .. n_cols``, rows are documents from ``first_row`` on; both are all documents in a symmetric
-    index, where a row knows only the columns before itself. ``self_values`` is the kernel of each document with itself.
+    Columns are documents 0 to n_cols - 1, rows are documents from ``first_row`` on. In a symmetric
+    index both are all documents, and a row refers only to the columns before itself.
+    ``self_values`` is the kernel of each document with itself. :mod:`.leaves.layout` describes the
+    other arrays.
     """
 
     n_cols: int
@@ -52,7 +54,8 @@ class NGramIndex(HoldsArrays):
 class SharedSets:
     """The sets of documents that share n-grams of one shard.
 
-    Feature f stands for ``times[f]`` n-grams and is shared by ``members[starts[f]:starts[f + 1]]``, columns first.
+    Feature f stands for ``times[f]`` n-grams of the documents ``members[starts[f]:starts[f + 1]]``,
+    of which the first ``n_columns[f]`` are columns.
     """
 
     starts: Array
@@ -72,17 +75,20 @@ def build_index(
     run: Run = run_serially,
     check_size: Callable[[int], None] = lambda n_bytes: None,
 ) -> NGramIndex:
-    """Index all documents against each other, or, with ``n_cols``, the documents after the first n_cols against those.
+    """Index all documents against each other, or those after the first ``n_cols`` against these.
 
-    A feature that ``dense_at`` columns share is kept as bits, others as lists; it decides speed alone. ``check_size`` is
-    told how many bytes the index will take before they are allocated, and may raise.
+    A feature that ``dense_at`` columns or more share is stored as bits, others as lists; this
+    affects speed only. ``check_size`` receives the number of bytes of the index before they are
+    allocated, and may raise.
     """
     first_row = 0 if n_cols is None else n_cols
     n_docs = ngrams.texts.n_docs
     n_cols = n_docs if n_cols is None else n_cols
     if dense_at is None:
         dense_at = max(32, 8 * n_blocks(n_cols))
-    found = find_shared(ngrams, kind=kind, n_cols=n_cols, first_row=first_row, dense_at=dense_at, run=run)
+    found = find_shared(
+        ngrams, kind=kind, n_cols=n_cols, first_row=first_row, dense_at=dense_at, run=run
+    )
     return _lay_out(found, n_cols, first_row, dense_at, n_docs, run, check_size)
 
 
@@ -95,7 +101,7 @@ def find_shared(
     dense_at: int | None = None,
     run: Run = run_serially,
 ) -> list[SharedSets]:
-    """The features that rows share with columns, by default all documents with each other, shard by shard.
+    """Find the features that rows share with columns, by default all documents, for each shard.
 
     The columns of a feature ascend if they are fewer than ``dense_at``, by default always.
     """
@@ -108,7 +114,7 @@ def find_shared(
         runs.count_unshared(docs, texts.bounds, shard.positions, shard.common, *limits, self_values)
         found = shard.runs(limits[0])
         lengths = found[:, 1] - found[:, 0]
-        if kind == "intersection":  # a run can become several features, but its positions are an upper bound for their members
+        if kind == "intersection":  # a run becomes several features, of at most its positions
             n_features, n_members = int(lengths.sum()) // 2, int(lengths.sum())
         else:
             n_features, n_members = len(found), int(np.minimum(lengths, texts.n_docs).sum())
@@ -124,23 +130,28 @@ def find_shared(
         )  # fmt: skip
         f, m = sizes.tolist()
         return SharedSets(
-            starts[: f + 1].copy(), n_columns[:f].copy(), times[:f].copy(), members[:m].copy(), counts[:m].copy(), self_values
+            starts[: f + 1].copy(),
+            n_columns[:f].copy(),
+            times[:f].copy(),
+            members[:m].copy(),
+            counts[:m].copy(),
+            self_values,
         )
 
     return ngrams.map(find_in_shard, run=run)
 
 
 def estimate_index(texts: Encoded, kind: str, ngram_range: tuple[int, int]) -> int:
-    """About how many bytes :func:`build_index` needs at its peak: as measured on English reviews.
+    """Estimate the bytes that :func:`build_index` needs at its peak, as measured on reviews.
 
-    N-grams longer than the range's first eight lengths are mostly not shared, and take no room.
+    N-grams longer than the first eight lengths of the range are mostly not shared.
     """
     n_lengths = min(ngram_range[1] - ngram_range[0] + 1, 8)
     return texts.codes.size * (16 + n_lengths * (16 if kind == "spectrum" else 12))
 
 
 def n_blocks(n_cols: int) -> int:
-    """How many blocks of bits hold a bit for every column."""
+    """Return how many blocks of bits hold a bit for every column."""
     return max(1, -(-n_cols // placing.BLOCK))
 
 
@@ -153,11 +164,19 @@ def _lay_out(
     run: Run,
     check_size: Callable[[int], None],
 ) -> NGramIndex:
+    """Lay out the features of all shards: measure each, allocate, then write each into its part."""
     n_shards, n_rows = len(found), n_docs - first_row
     empty, no_bits = np.empty(0, np.uint32), np.empty((0, 0, 0), np.uint64)
     ends = np.zeros((n_shards + 1, 2), np.int64)
     lists, bit_rows, excess = (np.zeros((n_shards + 1, n_rows), np.int64) for _ in range(3))
-    outputs: tuple[Array, ...] = (empty, np.empty(0, np.uint64), np.empty(0, np.uint16), no_bits, empty, empty)
+    outputs: tuple[Array, ...] = (
+        empty,
+        np.empty(0, np.uint64),
+        np.empty(0, np.uint16),
+        no_bits,
+        empty,
+        empty,
+    )
     write = False
 
     def place(shard: int) -> None:
@@ -173,12 +192,21 @@ def _lay_out(
     ends = np.cumsum(np.roll(ends, 1, axis=0), axis=0)
     (n_listed, n_dense), n_lists = ends[-1].tolist(), int(list_ptr[-1])
     if n_listed > MAX_CHARS:
-        raise InputError(f"the documents share {n_listed} n-grams; one index can hold {MAX_CHARS}: compare fewer at a time")
+        raise InputError(
+            f"the documents share {n_listed} n-grams; one index can hold {MAX_CHARS}: compare "
+            "fewer at a time"
+        )
     counted = any(part.counts.size for part in found)
     n_bit_words = n_blocks(n_cols) * (n_dense + 1) * placing.BLOCK // 64
-    check_size(4 * n_listed + (10 if counted else 8) * n_lists + 8 * n_bit_words + 4 * int(bit_ptr[-1] + excess_ptr[-1]))
+    check_size(
+        4 * n_listed
+        + (10 if counted else 8) * n_lists
+        + 8 * n_bit_words
+        + 4 * int(bit_ptr[-1] + excess_ptr[-1])
+    )
     outputs = (
-        np.empty(n_listed, np.uint32), np.empty(n_lists, np.uint64), np.empty(n_lists if counted else 0, np.uint16),
+        np.empty(n_listed, np.uint32), np.empty(n_lists, np.uint64),
+        np.empty(n_lists if counted else 0, np.uint16),
         np.zeros((n_blocks(n_cols), n_dense + 1, placing.BLOCK // 64), np.uint64),
         np.empty(int(bit_ptr[-1]), np.uint32), np.empty(int(excess_ptr[-1]), np.uint32),
     )  # fmt: skip
@@ -193,7 +221,7 @@ def _lay_out(
 
 
 def _to_offsets(counts: Array) -> Array:
-    """Turn the number of entries per shard and row into places, rows first; return the bounds of the rows."""
+    """Turn counts by shard and row, in place, into where each begins; return bounds of rows."""
     ptr = np.zeros(counts.shape[1] + 1, np.int64)
     np.cumsum(counts.sum(axis=0), out=ptr[1:])
     before = np.cumsum(counts, axis=0) - counts

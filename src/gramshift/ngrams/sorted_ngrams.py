@@ -1,6 +1,6 @@
-"""The n-grams of documents in sorted order, from which all that is known of them is read off.
+"""The n-grams of documents in sorted order, from which lists, indexes and counts are built.
 
-The only place where texts are cut into shards and sorted, and where the runs of equal n-grams are found.
+Only here, texts are cut into shards and sorted, and the runs of equal n-grams are found.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -16,14 +16,17 @@ from gramshift.ngrams.leaves import runs, sorting
 from gramshift.text.encode import Encoded
 
 SHARD_SIZE = 1 << 18  # positions that are sorted at a time
-TOGETHER = 64  # shards whose positions are looked up in one pass over the texts: all of them would take a lot of memory
+SHARDS_PER_PASS = 64  # of one pass over the texts, which bounds memory
 
 T = TypeVar("T")
 Array = NDArray[Any]
 
 
 class Run(Protocol):
-    """Applies a function to every item, in any order or at once, and returns the results in order."""
+    """A function that applies another to every item, possibly in parallel.
+
+    It returns the results in the order of the items.
+    """
 
     def __call__(self, function: Callable[[Any], T], items: Iterable[Any]) -> list[T]: ...
 
@@ -43,18 +46,23 @@ class HoldsArrays:
 
 @dataclass(frozen=True)
 class DocumentPlaces:
-    """Where documents begin among the characters of all texts; ``nearby`` has the document of every 64th character."""
+    """A lookup of documents by position in all texts.
+
+    ``bounds`` is where documents begin; ``nearby`` has the document of every 64th character.
+    """
 
     bounds: Array
     nearby: Array
 
     @classmethod
     def of_texts(cls, texts: Encoded) -> "DocumentPlaces":
-        starts = np.arange(0, texts.codes.size + 1, sorting.NEARBY)
-        return cls(texts.bounds, np.searchsorted(texts.bounds[1:], starts, side="right").astype(np.uint32))
+        starts = np.arange(0, texts.codes.size + 1, sorting.LOOKUP_STEP)
+        return cls(
+            texts.bounds, np.searchsorted(texts.bounds[1:], starts, side="right").astype(np.uint32)
+        )
 
     def find(self, positions: Array) -> Array:
-        """The document of each of the positions."""
+        """Return the document of each position."""
         docs = np.empty(positions.size, np.uint32)
         sorting.find_docs(positions, self.bounds, self.nearby, docs)
         return docs
@@ -62,10 +70,11 @@ class DocumentPlaces:
 
 @dataclass(frozen=True)
 class SortedShard:
-    """A part of the n-grams with all occurrences of each: text positions in the order of the characters that follow.
+    """Some of the n-grams, each with all its occurrences.
 
-    ``common[i]`` is how many of these positions[i] and positions[i - 1] have in common, at most as many as the longest n-gram
-    has. ``n_before`` positions are in the shards before this.
+    Positions in the texts are in the order of the characters that follow. ``common[i]`` is the
+    number of characters that positions[i] and positions[i - 1] have in common, at most the length
+    of the longest n-gram. ``n_before`` positions are in the shards before this one.
     """
 
     positions: Array
@@ -74,12 +83,12 @@ class SortedShard:
     n_before: int
 
     def docs(self) -> Array:
-        """The document of each of the positions; made anew each time, because holding them would take as much as positions."""
+        """Return the document of each position; not kept, as it takes as much as positions."""
         return self.places.find(self.positions)
 
     def runs(self, shortest: int) -> Array:
-        """Stretches (begin, end, times) of two positions or more with n-grams of ``shortest`` characters or more in common."""
-        found = np.empty((self.positions.size, 3), np.int64)  # what is not written takes no memory
+        """Return the runs (begin, end, times) of n-grams of at least ``shortest`` characters."""
+        found = np.empty((self.positions.size, 3), np.int64)  # rows not written take no memory
         return found[: runs.find_runs(self.common, shortest, found)]
 
 
@@ -87,8 +96,8 @@ class SortedShard:
 class SortedNGrams:
     """All n-grams of documents, of all lengths in the range, in shards.
 
-    Every reading sorts them, and forgets each shard once it is read: that takes the least memory. Shards have about
-    ``shard_size`` positions, which affects speed alone.
+    They are sorted at each reading, shard by shard, and not kept, which takes the least memory.
+    Shards have about ``shard_size`` positions; this affects speed only.
     """
 
     texts: Encoded
@@ -97,12 +106,12 @@ class SortedNGrams:
 
     @property
     def limits(self) -> tuple[int, int]:
-        """The shortest and the longest n-gram: none is longer than the longest document."""
+        """The lengths of the shortest and the longest n-gram that documents can have."""
         low, high = self.ngram_range
         return low, max(low, min(high, int(self.texts.lengths.max(initial=0))))
 
     def map(self, read: Callable[[SortedShard], T], *, run: Run = run_serially) -> list[T]:
-        """What ``read`` makes of each shard, in their order."""
+        """Return the results of ``read`` for each shard, in order."""
         places, longest = DocumentPlaces.of_texts(self.texts), self.limits[1]
 
         def sort_and_read(shard: tuple[int, Array, Array]) -> T:
@@ -113,19 +122,19 @@ class SortedNGrams:
         results: list[T] = []
         for shards in _shard_positions(self, run):
             results += run(sort_and_read, shards)
-            del shards[:]  # the next ones need the room
+            del shards[:]  # free their memory before the next ones are made
         return results
 
 
 def block_width(texts: Encoded) -> int:
-    """How many characters fit into 64 bits."""
+    """Return how many characters fit into 64 bits."""
     return 64 // max(1, texts.n_chars.bit_length())
 
 
 def _shard_positions(ngrams: SortedNGrams, run: Run) -> Iterator[list[tuple[int, Array, Array]]]:
-    """All positions that start an n-gram and the characters there, split such that equal n-grams stay together.
+    """Yield shards (positions before it, positions, first characters) in groups, not yet sorted.
 
-    Shards come in groups, each from a pass over the texts of its own.
+    Equal n-grams are in the same shard. Each group takes one pass over the texts.
     """
     texts, (low, high) = ngrams.texts, ngrams.limits
     n_positions = int(np.maximum(texts.lengths - low + 1, 0).sum())
@@ -137,29 +146,49 @@ def _shard_positions(ngrams: SortedNGrams, run: Run) -> Iterator[list[tuple[int,
     chunks = list(enumerate(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)))
     bits, size = texts.n_chars.bit_length(), min(high, block_width(texts))
 
-    def scatter(first_shard: int, cursors: Array, positions: Array, keys: Array, chunk: tuple[int, tuple[int, int]]) -> None:
+    def scatter(
+        first_shard: int,
+        cursors: Array,
+        positions: Array,
+        keys: Array,
+        chunk: tuple[int, tuple[int, int]],
+    ) -> None:
         number, (first, last) = chunk
         sizes = low, size, bits, n_shards, first_shard
-        sorting.scatter(texts.codes, texts.bounds, first, last, *sizes, cursors[number], positions, keys)
+        sorting.scatter(
+            texts.codes, texts.bounds, first, last, *sizes, cursors[number], positions, keys
+        )
 
     counts = np.zeros((len(chunks), n_shards), np.int64)
     run(partial(scatter, 0, counts, np.empty(0, np.uint32), np.empty(0, np.uint64)), chunks)
     n_before = 0
-    for start in range(0, n_shards, TOGETHER):
-        here = counts[:, start : start + TOGETHER]
+    for start in range(0, n_shards, SHARDS_PER_PASS):
+        here = counts[:, start : start + SHARDS_PER_PASS]
         ends = np.cumsum(here.T.ravel()).reshape(here.shape[1], len(chunks))
-        positions, keys = np.empty(int(ends[-1, -1]), np.uint32), np.empty(int(ends[-1, -1]), np.uint64)
-        run(partial(scatter, start, np.ascontiguousarray((ends - here.T).T), positions, keys), chunks)
+        positions, keys = (
+            np.empty(int(ends[-1, -1]), np.uint32),
+            np.empty(int(ends[-1, -1]), np.uint64),
+        )
+        run(
+            partial(scatter, start, np.ascontiguousarray((ends - here.T).T), positions, keys),
+            chunks,
+        )
         bounds = [0, *ends[:, -1].tolist()]
-        yield [(n_before + begin, positions[begin:end], keys[begin:end]) for begin, end in pairwise(bounds)]
+        yield [
+            (n_before + begin, positions[begin:end], keys[begin:end])
+            for begin, end in pairwise(bounds)
+        ]
         n_before += len(positions)
         del positions, keys  # before the next ones are made
 
 
-def _sort_positions(texts: Encoded, places: DocumentPlaces, positions: Array, keys: Array, longest: int) -> Array:
-    """Sort positions, in place, by the characters that follow; return how many each has in common with the one before.
+def _sort_positions(
+    texts: Encoded, places: DocumentPlaces, positions: Array, keys: Array, longest: int
+) -> Array:
+    """Sort positions, in place, by the characters that follow; return the array ``common``.
 
-    ``keys`` holds the first block of characters. Further blocks are looked at only where neighbours agree so far.
+    ``keys`` holds the first block of characters. Further blocks are read only where neighbours
+    agree so far.
     """
     bits, width = texts.n_chars.bit_length(), block_width(texts)
     common = np.zeros(positions.size, np.int32)
@@ -176,7 +205,9 @@ def _sort_positions(texts: Encoded, places: DocumentPlaces, positions: Array, ke
         part, agree, group = positions[tied], common[tied], np.cumsum(~more[tied]).astype(np.uint64)
         keys = np.empty(part.size, np.uint64)
         sorting.pack(texts.codes, places.find(part), part, texts.bounds, skip, size, bits, keys)
-        _, order = sorting.radix_sort(keys.copy(), np.arange(part.size, dtype=np.uint32), bits * size)
+        _, order = sorting.radix_sort(
+            keys.copy(), np.arange(part.size, dtype=np.uint32), bits * size
+        )
         _, order = sorting.radix_sort(group[order], order, int(group[-1]).bit_length())
         sorting.extend_common(keys[order], skip, size, bits, agree)
         positions[tied], common[tied] = part[order], agree

@@ -1,4 +1,4 @@
-"""N-grams that count, without the documents they were found in: new documents are looked up, not compared."""
+"""A trie of the n-grams of a model, in which the n-grams of new documents are looked up."""
 
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -14,8 +14,8 @@ from gramshift.ngrams.sorted_ngrams import HoldsArrays, Run, block_width, run_se
 from gramshift.text.encode import Encoded
 
 MAX_NODES = 2**32 - 1
-CHUNK = 1 << 16  # characters that a thread looks up at a time, at least
-CODE_POINTS = 0x110000
+CHUNK_CHARACTERS = 1 << 16  # that a thread looks up at a time, at least
+N_CODE_POINTS = 0x110000
 DAMAGED = "a table of n-grams is damaged"
 
 Array = NDArray[Any]
@@ -32,7 +32,11 @@ FAULTS = {
 
 @dataclass(frozen=True)
 class Slots(HoldsArrays):
-    """Nodes laid out to be found: those of ``root`` characters by these, ``bits`` bits each, deeper ones by their parents."""
+    """A hash table of nodes.
+
+    Nodes of ``root`` characters, of ``bits`` bits each, are in ``tops``, deeper ones in
+    ``children``, by their parent and last character.
+    """
 
     root: int
     bits: int
@@ -42,10 +46,11 @@ class Slots(HoldsArrays):
 
 @dataclass(frozen=True)
 class NGramTable(HoldsArrays):
-    """A trie of n-grams, the empty one first: node i is its parent's n-gram and one character more, and has a feature or -1.
+    """A trie of n-grams, whose node i is the n-gram of its parent and one more character.
 
-    Nodes come in the order of a dictionary. Character c is the code point ``alphabet[c - 1]``. N-grams of one feature share
-    what they are worth.
+    Nodes are in the order of a dictionary; the first is the empty n-gram. Character c is the code
+    point ``alphabet[c - 1]``. A node has the number of its feature, or -1; n-grams of one feature
+    have the same value.
     """
 
     parents: NDArray[np.uint32]
@@ -65,14 +70,18 @@ class NGramTable(HoldsArrays):
         ngram_range: tuple[int, int],
         n_features: int,
     ) -> "NGramTable":
-        """A table of arrays that nobody vouches for; a ValueError says what is wrong with them."""
+        """Return a table of arrays from an untrusted file, or raise a ValueError."""
         _check_shapes(parents, characters, features, alphabet, ngram_range, n_features)
-        parents, characters, features, alphabet = map(np.ascontiguousarray, (parents, characters, features, alphabet))
+        parents, characters, features, alphabet = map(
+            np.ascontiguousarray, (parents, characters, features, alphabet)
+        )
         limits = (min(length, MAX_NODES) for length in ngram_range)
         fault = table.check_trie(parents, characters, features, alphabet.size, n_features, *limits)
         if fault != table.FINE:
             raise ValueError(f"{DAMAGED}: {FAULTS[fault]}")
-        return cls(parents, characters, features, alphabet, (ngram_range[0], ngram_range[1]), n_features)
+        return cls(
+            parents, characters, features, alphabet, (ngram_range[0], ngram_range[1]), n_features
+        )
 
     @property
     def n_ngrams(self) -> int:
@@ -80,25 +89,38 @@ class NGramTable(HoldsArrays):
 
     @cached_property
     def slots(self) -> Slots:
-        """What documents are looked up in; made from the nodes, and never saved."""
+        """The nodes as a hash table; built when it is needed, and never saved."""
         bits = max(1, self.alphabet.size.bit_length())
         root = min(self.ngram_range[0], 64 // bits)
         depths = np.empty(self.parents.size, np.uint8)
         table.find_depths(self.parents, depths)
         n_tops, n_below = np.count_nonzero(depths == root), np.count_nonzero(depths > root)
         tops, children = (np.zeros((2 * n + 2, 2), np.uint64) for n in (n_tops, n_below))
-        table.fill_slots(self.parents, self.characters, self.features, depths, root, bits, tops, children)
+        table.fill_slots(
+            self.parents, self.characters, self.features, depths, root, bits, tops, children
+        )
         return Slots(root, bits, tops, children)
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    def sum_values(self, texts: Encoded, values: Floats, *, run: Run = run_serially, chunk: int = CHUNK) -> Floats:
-        """For every document the sum of values over its different n-grams; a row of values for each feature.
+    def sum_values(
+        self,
+        texts: Encoded,
+        values: Floats,
+        *,
+        run: Run = run_serially,
+        chunk: int = CHUNK_CHARACTERS,
+    ) -> Floats:
+        """Return for every document the sum of the values of its distinct n-grams.
 
-        The texts are encoded with this table's alphabet as the known one. A document's sum depends on nothing else.
+        ``values`` has a row per feature. The texts are encoded with this table's alphabet as the
+        known one. The sum of a document does not depend on other documents.
         """
-        values, out = np.ascontiguousarray(values, np.float64), np.zeros((texts.n_docs, values.shape[1]))
+        values, out = (
+            np.ascontiguousarray(values, np.float64),
+            np.zeros((texts.n_docs, values.shape[1])),
+        )
 
         def work(docs: tuple[int, int]) -> None:
             table.sum_documents(*self._walk(texts, docs), values, out)
@@ -115,28 +137,39 @@ class NGramTable(HoldsArrays):
         less: Floats | None = None,
         *,
         run: Run = run_serially,
-        chunk: int = CHUNK,
+        chunk: int = CHUNK_CHARACTERS,
     ) -> Floats:
-        """What each character of all documents adds, one document after another.
+        """Return the contribution of each character, one document after another.
 
-        Each different n-gram of feature f adds weights[f] * (coefficients[f] - less[d]) to document d, spread evenly over the
-        places where it stands and there over its characters. Texts are encoded as for the sums.
+        Each distinct n-gram of feature f adds weights[f] * (coefficients[f] - less[d]) to document
+        d, divided evenly among its places there, and then among its characters. Texts are encoded
+        as for :meth:`sum_values`.
         """
         coefficients = np.ascontiguousarray(coefficients, np.float64)
-        less = np.zeros((texts.n_docs, coefficients.shape[1])) if less is None else np.ascontiguousarray(less, np.float64)
-        weights, out = np.ascontiguousarray(weights, np.float64), np.zeros((texts.codes.size, coefficients.shape[1]))
+        less = (
+            np.zeros((texts.n_docs, coefficients.shape[1]))
+            if less is None
+            else np.ascontiguousarray(less, np.float64)
+        )
+        weights, out = (
+            np.ascontiguousarray(weights, np.float64),
+            np.zeros((texts.codes.size, coefficients.shape[1])),
+        )
 
         def work(docs: tuple[int, int]) -> None:
             table.spread_documents(*self._walk(texts, docs), weights, coefficients, less, out)
 
         self._check(texts, coefficients, weights)
         if less.shape != (texts.n_docs, coefficients.shape[1]):
-            raise ValueError(f"less has the shape {less.shape}; it must be {(texts.n_docs, coefficients.shape[1])}")
+            raise ValueError(
+                f"less has the shape {less.shape}; it must be "
+                f"{(texts.n_docs, coefficients.shape[1])}"
+            )
         run(work, _cut(texts, chunk))
         return out
 
     def ngram_text(self, node: int) -> str:
-        """The characters of a node."""
+        """Return the characters of a node."""
         points = []
         while node:
             points.append(chr(self.alphabet[self.characters[node] - 1]))
@@ -151,11 +184,16 @@ class NGramTable(HoldsArrays):
         )  # fmt: skip
 
     def _check(self, texts: Encoded, *by_feature: Floats) -> None:
-        """Leaves believe what they are given; lay the slots out before threads would do so side by side."""
+        """Check arguments that leaves do not check; build the slots before threads need them."""
         if any(len(values) != self.n_features for values in by_feature):
-            raise ValueError(f"values for {[len(values) for values in by_feature]} features; the table has {self.n_features}")
+            raise ValueError(
+                f"values for {[len(values) for values in by_feature]} features; the table has "
+                f"{self.n_features}"
+            )
         if not np.array_equal(texts.alphabet[: self.alphabet.size], self.alphabet):
-            raise ValueError("texts must be encoded with the alphabet of the table as the known one")
+            raise ValueError(
+                "texts must be encoded with the alphabet of the table as the known one"
+            )
         assert self.slots
 
 
@@ -166,12 +204,14 @@ def build_table(
     times: Array,
     ngram_range: tuple[int, int],
 ) -> NGramTable:
-    """Feature f stands for the n-grams that begin at places[f], with longest[f] characters and down to times[f] - 1 fewer.
+    """Build the trie of features, given as in :class:`.feature_lists.FeatureLists`.
 
-    No n-gram belongs to two features. The nodes do not depend on the order of features, or on which places stand for them.
+    No n-gram belongs to two features. The nodes do not depend on the order of features, or on
+    which of the places of an n-gram is given.
     """
     places, longest, times = (
-        np.ascontiguousarray(a, t) for a, t in ((places, np.uint32), (longest, np.int64), (times, np.int64))
+        np.ascontiguousarray(a, t)
+        for a, t in ((places, np.uint32), (longest, np.int64), (times, np.int64))
     )
     bits, width = max(1, texts.n_chars.bit_length()), block_width(texts)
     order = np.arange(places.size, dtype=np.uint32)
@@ -184,7 +224,9 @@ def build_table(
     no_ids = np.empty(0, np.uint32)
     n_nodes = table.grow_trie(*features, no_ids, no_ids, np.empty(0, np.int32))
     if n_nodes > MAX_NODES:
-        raise ValueError(f"the documents have {n_nodes} n-grams that count; one table can hold {MAX_NODES}")
+        raise ValueError(
+            f"the documents have {n_nodes} n-grams that count; one table can hold {MAX_NODES}"
+        )
     parents, characters = np.zeros(n_nodes, np.uint32), np.zeros(n_nodes, np.uint32)
     numbers = np.full(n_nodes, -1, np.int32)
     table.grow_trie(*features, parents, characters, numbers)
@@ -195,24 +237,46 @@ def build_table(
 
 
 def _cut(texts: Encoded, chunk: int) -> list[tuple[int, int]]:
-    """Documents (first, last) with about ``chunk`` characters together."""
-    cuts = np.unique(np.searchsorted(texts.bounds, np.arange(0, texts.codes.size + chunk, chunk)).clip(0, texts.n_docs))
-    return [(first, last) for first, last in pairwise([*cuts.tolist(), texts.n_docs]) if first < last]
+    """Return ranges (first, last) of documents with about ``chunk`` characters each."""
+    cuts = np.unique(
+        np.searchsorted(texts.bounds, np.arange(0, texts.codes.size + chunk, chunk)).clip(
+            0, texts.n_docs
+        )
+    )
+    return [
+        (first, last) for first, last in pairwise([*cuts.tolist(), texts.n_docs]) if first < last
+    ]
 
 
 def _check_shapes(
-    parents: Array, characters: Array, features: Array, alphabet: Array, ngram_range: tuple[int, int], n_features: int
+    parents: Array,
+    characters: Array,
+    features: Array,
+    alphabet: Array,
+    ngram_range: tuple[int, int],
+    n_features: int,
 ) -> None:
-    arrays = {"parents": parents, "characters": characters, "features": features, "alphabet": alphabet}
+    arrays = {
+        "parents": parents,
+        "characters": characters,
+        "features": features,
+        "alphabet": alphabet,
+    }
     for name, array in arrays.items():
         dtype = np.dtype(np.int32 if name == "features" else np.uint32)
         if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype != dtype:
             raise ValueError(f"{DAMAGED}: {name} is not a list of {dtype}")
     if not 1 <= parents.size == characters.size == features.size <= MAX_NODES:
-        raise ValueError(f"{DAMAGED}: it has no nodes, or different numbers of parents, characters and features")
-    if alphabet.max(initial=0) >= CODE_POINTS or np.unique(alphabet).size != alphabet.size:
-        raise ValueError(f"{DAMAGED}: its alphabet has a character twice, or one that does not exist")
-    if len(ngram_range) != 2 or not all(type(number) is int for number in (*ngram_range, n_features)):
+        raise ValueError(
+            f"{DAMAGED}: it has no nodes, or different numbers of parents, characters and features"
+        )
+    if alphabet.max(initial=0) >= N_CODE_POINTS or np.unique(alphabet).size != alphabet.size:
+        raise ValueError(
+            f"{DAMAGED}: its alphabet has a character twice, or one that does not exist"
+        )
+    if len(ngram_range) != 2 or not all(
+        type(number) is int for number in (*ngram_range, n_features)
+    ):
         raise ValueError(f"{DAMAGED}: its range is {ngram_range}, and it has {n_features} features")
     if not 1 <= ngram_range[0] <= ngram_range[1] or not 0 <= n_features < 2**31:
         raise ValueError(f"{DAMAGED}: its range is {ngram_range}, and it has {n_features} features")

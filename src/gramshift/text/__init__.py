@@ -1,1 +1,1 @@
-"""Documents as the user gives them -> normalised texts -> arrays of character ids."""
+"""From the documents of a user to prepared texts, and to arrays of character ids."""

@@ -1,4 +1,4 @@
-"""Documents in memory with their prepared forms, and a sample of documents that do not fit into it."""
+"""Documents in memory with their prepared forms, and random samples of a stream of documents."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -19,11 +19,15 @@ UNITS = ("character", "word")
 
 @dataclass(frozen=True)
 class Corpus:
-    """Documents in memory, with what they become before n-grams are taken from them: each form is made once and kept."""
+    """Documents in memory with their prepared forms, each made once and kept."""
 
     texts: list[str]
-    _forms: dict[tuple[TextSteps, str], list[str]] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _words: dict[TextSteps, list[str]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _forms: dict[tuple[TextSteps, str], list[str]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _words: dict[TextSteps, list[str]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -33,9 +37,10 @@ class Corpus:
         return sum(map(len, self.texts))
 
     def form(self, steps: TextSteps, unit: str = "character") -> list[str]:
-        """The documents after the text steps, as characters or with one character for every word; not to be changed.
+        """Return the documents after the text steps, as characters or with a character per word.
 
-        Words are numbered as they come, so those of two corpora cannot be compared.
+        Words are numbered in the order of the texts, so words of two corpora cannot be compared.
+        Do not change the list.
         """
         if unit not in UNITS:
             raise InputError(f"unit={unit!r}: must be one of {', '.join(map(repr, UNITS))}")
@@ -47,28 +52,29 @@ class Corpus:
         return self._forms[steps, unit]
 
     def words(self, steps: TextSteps) -> list[str]:
-        """The word of every code point in the form as words; not to be changed."""
+        """Return the word of each code point in the form by words. Do not change the list."""
         self.form(steps, "word")
         return self._words[steps]
 
     @cached_property
     def digests(self) -> list[bytes]:
-        """What each document, as it was given, is known again by."""
+        """The digest of each document as it was given."""
         return [digest_of(text) for text in self.texts]
 
 
 def digest_of(text: str) -> bytes:
-    """What a document is known again by: the same for the same characters, and for no other text that anyone will ever find."""
+    """Return the 128-bit digest of a text, by which a document is recognised."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=DIGEST).digest()
 
 
-DRAWN = 1 << 16  # documents that are decided on at a time
+BATCH_DOCUMENTS = 1 << 16  # documents that are decided on at a time
 
 
 class Reservoir:
-    """A sample of documents that come one after another: each is in it with the same chance, whatever their number.
+    """A random sample of documents that arrive one after another (reservoir sampling).
 
-    Which ones they are is decided by their numbers and the seed alone, in whole numbers, on any machine the same.
+    Each document has the same probability, whatever their number. The sample depends only on the
+    size, the seed and the number of documents, and is the same on any machine.
     """
 
     def __init__(self, size: int, seed: int) -> None:
@@ -77,7 +83,7 @@ class Reservoir:
         self.n_seen = 0
 
     def add(self, texts: list[str]) -> None:
-        """Let the next documents come; of those that are in the sample, later ones may take the places of earlier ones."""
+        """Add the next documents, some of which replace earlier ones in the sample."""
         for text, place in zip(texts, self._places, strict=False):
             if place == len(self._held):
                 self._held.append((self.n_seen, text))
@@ -86,16 +92,20 @@ class Reservoir:
             self.n_seen += 1
 
     def take(self) -> tuple[list[int], list[str]]:
-        """Return the numbers of those that are in it now, ascending, and their texts."""
+        """Return the numbers of the sampled documents, ascending, and their texts."""
         held = sorted(self._held)
         return [number for number, _ in held], [text for _, text in held]
 
 
 def _draw_places(size: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """For one document after another the place that it takes, -1 for none; number i has i + 1 places to fall on."""
+    """Yield the place of each document in the sample, -1 for none, in arrays.
+
+    After the first ``size`` documents, document i draws one of the places 0 to i; it is in the
+    sample if its place is below ``size``.
+    """
     generator, start = np.random.default_rng([seed, size]), 0
     while True:
-        numbers = np.arange(start, start + DRAWN)
+        numbers = np.arange(start, start + BATCH_DOCUMENTS)
         drawn = np.where(numbers < size, numbers, generator.integers(0, numbers, endpoint=True))
         yield np.where(drawn < size, drawn, -1)
-        start += DRAWN
+        start += BATCH_DOCUMENTS

@@ -1,4 +1,4 @@
-"""Texts as arrays: every distinct character gets a small id, all documents stand one after another."""
+"""Texts as one array, in which every distinct character has a small id."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,17 +6,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-TOGETHER = 4096  # texts
+BATCH_TEXTS = 4096  # texts that are encoded at a time, which bounds memory
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """Documents as character ids from 1 on; document i is ``codes[bounds[i]:bounds[i + 1]]``."""
+    """Documents as character ids, from 1 on; document i is ``codes[bounds[i]:bounds[i + 1]]``."""
 
     codes: NDArray[np.uint32]
     bounds: NDArray[np.int64]
     alphabet: NDArray[np.uint32]
-    """The code point of every id, from that of 1 on."""
+    """The code points of the ids 1, 2, ..."""
 
     @property
     def nbytes(self) -> int:
@@ -36,26 +36,29 @@ class Encoded:
 
     @property
     def doc_of(self) -> NDArray[np.uint32]:
-        """The document of every character; made anew each time."""
+        """The document of every character, computed at each access."""
         return np.repeat(np.arange(self.n_docs, dtype=np.uint32), self.lengths)
 
 
 def code_points(texts: Sequence[str]) -> NDArray[np.uint32]:
-    """The characters of all texts, one after another, not as UTF-16 units; a lone surrogate is a character like any other."""
+    """Return the code points of all texts, one after another, lone surrogates included."""
     return np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
-def encode(texts: Sequence[str], known: NDArray[np.uint32] | None = None, *, together: int = TOGETHER) -> Encoded:
-    """Give characters ids in the order of their code points; those of the alphabet ``known`` keep theirs, others come after.
+def encode(
+    texts: Sequence[str], known: NDArray[np.uint32] | None = None, *, batch_texts: int = BATCH_TEXTS
+) -> Encoded:
+    """Return texts as character ids, in the order of the code points.
 
-    So many texts are turned into numbers ``together``, which decides memory alone.
+    Characters of the alphabet ``known`` keep their ids, and others follow. ``batch_texts`` affects
+    memory only.
     """
     bounds = np.zeros(len(texts) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=bounds[1:])
-    codes, parts = np.empty(bounds[-1], np.uint32), range(0, len(texts), together)
-    slices = [slice(bounds[first], bounds[min(first + together, len(texts))]) for first in parts]
+    codes, parts = np.empty(bounds[-1], np.uint32), range(0, len(texts), batch_texts)
+    slices = [slice(bounds[first], bounds[min(first + batch_texts, len(texts))]) for first in parts]
     for first, part in zip(parts, slices, strict=True):
-        codes[part] = code_points(texts[first : first + together])
+        codes[part] = code_points(texts[first : first + batch_texts])
     known = np.empty(0, np.uint32) if known is None else known
     ids = np.zeros(max(int(codes.max(initial=0)), int(known.max(initial=0))) + 1, np.uint32)
     for part in slices:

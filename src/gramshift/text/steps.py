@@ -1,4 +1,4 @@
-"""What is done to a text before n-grams are taken from it, and where each character of the result comes from."""
+"""Preparation of a text before n-grams are extracted, and the origin of each of its characters."""
 
 import re
 import unicodedata
@@ -13,7 +13,10 @@ _SPACES, _WORDS = re.compile(r"\s+"), re.compile(r"\S+")
 
 @dataclass(frozen=True)
 class TextSteps:
-    """Lower-case, bring into a Unicode form, make every white-space run one blank, strip: each can be turned off."""
+    """The steps that prepare a text, each of which can be turned off.
+
+    Lower-case, convert to a Unicode form, replace runs of white space by one blank, and strip.
+    """
 
     strip: bool = True
     lowercase: bool = True
@@ -22,15 +25,18 @@ class TextSteps:
 
     def __post_init__(self) -> None:
         if self.unicode_form not in FORMS:
-            raise InputError(f"unicode_form={self.unicode_form!r}: must be one of {', '.join(map(repr, FORMS))}")
+            raise InputError(
+                f"unicode_form={self.unicode_form!r}: must be one of {', '.join(map(repr, FORMS))}"
+            )
 
     def apply(self, texts: Iterable[str]) -> list[str]:
-        """Return what the steps make of each text."""
+        """Return the prepared texts."""
         for step in self._steps():
             texts = map(step, texts)
         return list(texts)
 
     def _steps(self) -> list[Callable[[str], str]]:
+        """Return the functions to apply, in order."""
         steps: list[Callable[[str], str]] = []
         if self.lowercase:
             steps.append(str.lower)
@@ -48,10 +54,7 @@ class TextSteps:
 
 @dataclass(frozen=True)
 class Aligned:
-    """A prepared text; its character i stands for ``original[starts[i]:stops[i]]``.
-
-    Ranges, where each character stands for one of the original and none is left out between them.
-    """
+    """A prepared text, whose character i comes from ``original[starts[i]:stops[i]]``."""
 
     text: str
     starts: Sequence[int]
@@ -59,7 +62,7 @@ class Aligned:
 
 
 def align(text: str, steps: TextSteps) -> Aligned:
-    """What ``steps`` make of a text, with the origin of every character."""
+    """Return a text prepared by ``steps``, with the origin of every character."""
     prepared = steps.apply([text])[0]
     if (quick := _align_words(text, steps)) is not None and quick.text == prepared:
         return quick
@@ -81,7 +84,10 @@ def align(text: str, steps: TextSteps) -> Aligned:
 
 
 def _align_words(text: str, steps: TextSteps) -> Aligned | None:
-    """The same in a tenth of the time, for the usual steps and letters that have one lower-case letter each; else None."""
+    """Align a text in a tenth of the time, or return None.
+
+    This works for the default steps if no letter changes its length in lower case.
+    """
     if steps != TextSteps() or len(text.lower()) != len(text):
         return None
     prepared, first = " ".join(text.lower().split()), len(text) - len(text.lstrip())
@@ -101,12 +107,13 @@ def _align_words(text: str, steps: TextSteps) -> Aligned | None:
 
 
 def _normalize(pieces: list[tuple[str, int, int]], form: str) -> list[tuple[str, int, int]]:
-    """Characters that may change together are taken together: all that come from them have the origin of all."""
+    """Normalise groups of characters that may combine; each result has the origin of its group."""
     result: list[tuple[str, int, int]] = []
     group: list[tuple[str, int, int]] = []
     for piece in [*pieces, None]:
         if group and (piece is None or _are_apart(group[-1][0], piece[0], form)):
-            whole = unicodedata.normalize(form, "".join(char for char, _, _ in group))  # type: ignore[arg-type]
+            joined = "".join(char for char, _, _ in group)
+            whole = unicodedata.normalize(form, joined)  # type: ignore[arg-type]
             result += [(char, group[0][1], group[-1][2]) for char in whole]
             group = []
         if piece is not None:
@@ -115,13 +122,18 @@ def _normalize(pieces: list[tuple[str, int, int]], form: str) -> list[tuple[str,
 
 
 def _are_apart(before: str, after: str, form: str) -> bool:
+    """Return True if two characters in a row do not combine."""
+
     def normal(text: str) -> str:
         return unicodedata.normalize(form, text)  # type: ignore[arg-type]
 
-    return unicodedata.combining(after) == 0 and normal(before + after) == normal(before) + normal(after)
+    return unicodedata.combining(after) == 0 and normal(before + after) == normal(before) + normal(
+        after
+    )
 
 
 def _collapse(pieces: list[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
+    """Replace runs of white space by one blank, with the origin of the run."""
     result: list[tuple[str, int, int]] = []
     for char, start, stop in pieces:
         if not char.isspace():

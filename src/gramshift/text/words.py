@@ -1,4 +1,7 @@
-"""Words in the place of characters: each distinct word becomes one, so that whatever compares characters compares words."""
+"""Words in texts of any script, and texts in which each distinct word is one character.
+
+N-grams of such characters are n-grams of words, so all code for characters serves words too.
+"""
 
 import re
 import unicodedata
@@ -13,45 +16,58 @@ from numpy.typing import NDArray
 from gramshift.errors import InputError
 from gramshift.text.steps import Aligned
 
-BETWEEN, ALONE = '.,;:()"', "!?"  # ASCII that separates words, and that is a word by itself; all else there stands in words
-UNSPACED = re.compile(  # scripts that put no blanks between words: Thai, Lao, Myanmar, Khmer, kana, ideographs
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
-    "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
+BETWEEN = '.,;:()"'  # ASCII that separates words
+ALONE = "!?"  # ASCII that is a word by itself; all other ASCII but blanks is part of words
+UNSPACED = re.compile(  # scripts without blanks: Thai, Lao, Myanmar, Khmer, kana, ideographs
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
 )
-SAME = {  # marks of other scripts that say what an ASCII one does
-    **dict.fromkeys("\u00a1\uff01\u203c", "!"), **dict.fromkeys("\u00bf\u061f\uff1f\u2047\u037e", "?"),
+ASCII_EQUIVALENTS = {  # of marks of other scripts
+    **dict.fromkeys("\u00a1\uff01\u203c", "!"),
+    **dict.fromkeys("\u00bf\u061f\uff1f\u2047\u037e", "?"),
     **dict.fromkeys("\u2010\u2011", "-"),
-}  # fmt: skip
-INSIDE = "\u00b7\u05f3\u05f4"  # punctuation that stands within words: Catalan, Hebrew
-APOSTROPHE = "\u2019"  # between letters or digits "'", elsewhere a quotation mark
-NOTHING = "\u200b\ufe0e\ufe0f\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"  # blanks of no width, variants of pictures
-MOST_WORDS = 0x110000  # characters that Unicode has room for
+}
+INSIDE = "\u00b7\u05f3\u05f4"  # punctuation within words: Catalan, Hebrew
+APOSTROPHE = "\u2019"  # "'" between letters or digits, a quotation mark elsewhere
+# blanks without width, variants of emoji
+INVISIBLE = "\u200b\ufe0e\ufe0f\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
+MAX_WORDS = 0x110000  # characters of Unicode
 
 
 class _Numbered(dict[str, str]):
-    """Words as characters, numbered as they come."""
+    """Characters of words, numbered in the order in which the words are looked up."""
 
     def __missing__(self, word: str) -> str:
-        character = self[word] = chr(min(len(self), MOST_WORDS - 1))  # too many are refused once all are counted
+        character = chr(min(len(self), MAX_WORDS - 1))  # number_words raises if there are more
+        self[word] = character
         return character
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Words that are known and the character of each, for texts that come later; all others are the character ``unknown``."""
+    """The characters of known words, for new texts; all other words are ``unknown``."""
 
     characters: dict[str, str]
     unknown: str
 
     @classmethod
     def from_words(cls, words: Sequence[str], points: NDArray[np.uint32]) -> "Vocabulary":
-        """Word i is the code point points[i]. A ValueError says what is wrong with words that nobody vouches for."""
+        """Return the vocabulary in which word i is the code point points[i].
+
+        Raise a ValueError if the words, which may come from a damaged file, are not valid.
+        """
         taken: list[Any] = points.tolist()
         if len(words) != len(taken) or not all(isinstance(word, str) for word in words):
-            raise ValueError(f"a vocabulary is damaged: it has {len(words)} words and {len(taken)} characters for them")
-        free = min({*range(min(len(taken) + 1, MOST_WORDS))}.difference(taken), default=None)
-        if free is None or max(taken, default=0) >= MOST_WORDS:
-            raise ValueError("a vocabulary is damaged: no character is left for other words, or one does not exist")
+            raise ValueError(
+                f"a vocabulary is damaged: it has {len(words)} words and {len(taken)} characters "
+                "for them"
+            )
+        free = min({*range(min(len(taken) + 1, MAX_WORDS))}.difference(taken), default=None)
+        if free is None or max(taken, default=0) >= MAX_WORDS:
+            raise ValueError(
+                "a vocabulary is damaged: no character is left for other words, or one does not "
+                "exist"
+            )
         characters = dict(zip(words, map(chr, taken), strict=True))
         if not len(characters) == len(set(taken)) == len(taken):
             raise ValueError("a vocabulary is damaged: a word or a character stands in it twice")
@@ -59,22 +75,25 @@ class Vocabulary:
 
     @property
     def words(self) -> list[str]:
-        """All that are known, in the order of their code points as they were given."""
+        """All known words, in the order in which they were given."""
         return list(self.characters)
 
     def write(self, texts: Sequence[str]) -> list[str]:
-        """Each text with a character per word."""
+        """Return the texts with a character per word."""
         find, other = self.characters.get, repeat(self.unknown)
         return ["".join(map(find, split_words(text), other)) for text in texts]
 
     def align(self, texts: Sequence[Aligned]) -> list[Aligned]:
-        """Prepared texts, written as words; each word with its origin."""
+        """Return prepared texts with a character per word, and the origin of each word."""
         written = self.write([one.text for one in texts])
         return [_at_words(one, words) for one, words in zip(texts, written, strict=True)]
 
 
 class _Written(dict[int, str]):
-    """What stands for a character, by its code point: itself in a word, a blank between words, or itself as a word."""
+    """Replacements of characters, by code point, after which blanks separate words.
+
+    A character of a word stays, a separator becomes a blank, and a word by itself gets blanks.
+    """
 
     def __missing__(self, point: int) -> str:
         written = self[point] = self._find(chr(point))
@@ -82,8 +101,8 @@ class _Written(dict[int, str]):
 
     @staticmethod
     def _find(char: str) -> str:
-        category, char = unicodedata.category(char), SAME.get(char, char)
-        if char in BETWEEN or char in NOTHING or char.isspace():
+        category, char = unicodedata.category(char), ASCII_EQUIVALENTS.get(char, char)
+        if char in BETWEEN or char in INVISIBLE or char.isspace():
             return " "
         if char in ALONE or category == "So" or (category[0] in "LMN" and UNSPACED.match(char)):
             return f" {char} "
@@ -95,11 +114,12 @@ _APOSTROPHES = re.compile(rf"(?<=\w){APOSTROPHE}(?=\w)")
 
 
 def split_words(text: str) -> list[str]:
-    """The words of a text in any script: letters, marks and digits between blanks and punctuation.
+    """Return the words of a text in any script: letters, marks and digits between separators.
 
-    "!" and "?" are words, and so is every symbol such as an emoji and every character of a script without blanks.
+    "!" and "?" are words, and so are every symbol, such as an emoji, and every character of a
+    script without blanks.
     """
-    if text.isascii():  # the same in half the time
+    if text.isascii():  # takes half the time
         for mark in BETWEEN:
             text = text.replace(mark, " ")
         return text.replace("!", " ! ").replace("?", " ? ").split()
@@ -107,7 +127,7 @@ def split_words(text: str) -> list[str]:
 
 
 def find_words(text: str) -> Iterator[tuple[int, int]]:
-    """Where each of the words that ``split_words`` finds begins and ends in the text."""
+    """Yield where each of the words of ``split_words`` begins and ends in the text."""
     begun = None
     for at, char in enumerate(_APOSTROPHES.sub("'", text)):
         written = _WRITTEN[ord(char)]
@@ -124,15 +144,24 @@ def find_words(text: str) -> Iterator[tuple[int, int]]:
 
 
 def number_words(texts: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Each text with a character per word, numbered as they come, and the word of every number."""
+    """Return the texts with a character per word, and the word of each character.
+
+    Words are numbered in the order of the texts.
+    """
     numbers = _Numbered()
     find = numbers.__getitem__
     written = ["".join(map(find, split_words(text))) for text in texts]
-    if len(numbers) > MOST_WORDS:
-        raise InputError(f"the documents have {len(numbers)} different words; {MOST_WORDS} can be told apart: compare fewer")
+    if len(numbers) > MAX_WORDS:
+        raise InputError(
+            f"the documents have {len(numbers)} different words; {MAX_WORDS} can be told apart: "
+            "compare fewer"
+        )
     return written, list(numbers)
 
 
 def _at_words(one: Aligned, words: str) -> Aligned:
+    """Return a text with a character per word, with the origin of each word."""
     spans = list(find_words(one.text))
-    return Aligned(words, [one.starts[start] for start, _ in spans], [one.stops[stop - 1] for _, stop in spans])
+    return Aligned(
+        words, [one.starts[start] for start, _ in spans], [one.stops[stop - 1] for _, stop in spans]
+    )

@@ -1,7 +1,8 @@
-"""Leaves that sum features kept as rows of bits, sixteen features and 256 documents at an instruction.
+"""Leaves that sum features stored as rows of bits.
 
-For one document the bit rows of its features are added up in all columns at once, in binary, by carry-save adders: plane p
-holds bit p of 1024 running counts. One AND/XOR thus serves as many columns as a register has bits.
+For one document, the rows of bits of its features are added in all columns at once, in binary, by
+carry-save adders: plane p holds bit p of 1024 running counts. One instruction (AND, XOR) thus
+serves as many columns as a register has bits.
 """
 
 import numpy as np
@@ -12,14 +13,20 @@ from gramshift.ngrams.leaves.layout import BLOCK
 WORDS = BLOCK // 64
 PLANES = 12
 CAPACITY = 4080  # rows of bits that 12 planes can count: a multiple of 16 below 2**12
-CHUNK = 4096  # rows of bits that stay in the cache while all documents of a tile use them
+CACHED_ROWS = 4096  # rows of bits that stay in the cache while all documents of a tile use them
 
-SPREAD = np.array([sum(1 << 8 * bit for bit in range(8) if byte >> bit & 1) for byte in range(256)], dtype=np.uint64)
+SPREAD = np.array(
+    [sum(1 << 8 * bit for bit in range(8) if byte >> bit & 1) for byte in range(256)],
+    dtype=np.uint64,
+)
 
 
 @leaf("int64(uint64[:, ::1], uint32[::1], int64, int64, int64, uint64[::1])")
 def count_rows(bits, rows, start, stop, bound, planes):
-    """Add rows[start:stop] of bits to the running counts, sixteen at a time, while they begin below ``bound``."""
+    """Add the rows of bits rows[start:stop], ascending, to the running counts, sixteen at a time.
+
+    Stop when the first of sixteen is not below ``bound``, and return how far this went.
+    """
     g = start
     while g + 16 <= stop and rows[g] < bound:
         r0, r1, r2, r3 = rows[g], rows[g + 1], rows[g + 2], rows[g + 3]
@@ -93,7 +100,7 @@ def count_rows(bits, rows, start, stop, bound, planes):
 
 @leaf("void(uint64[::1], int64, uint64[::1], uint64[::1])")
 def read_counts(planes, n_planes, low, high):
-    """The running counts as bytes, eight documents to a word: their low and their high eight bits."""
+    """Write the low and the high eight bits of the running counts, eight documents per word."""
     for w in range(WORDS):
         for byte in range(8):
             shift = np.uint64(8 * byte)
@@ -108,7 +115,7 @@ def read_counts(planes, n_planes, low, high):
 
 @leaf("void(uint64[::1], int64, uint64[::1], uint64[::1], int64, int64[::1])")
 def add_counts(planes, n, low, high, skip, cells):
-    """cells[j] += running count of document ``skip + j``; no count is above n."""
+    """Add the running count of document ``skip + j``, at most n, to cells[j]."""
     n_planes = 0
     while n >> n_planes:
         n_planes += 1
@@ -122,9 +129,12 @@ def add_counts(planes, n, low, high, skip, cells):
             cells[j] += np.int64(a[j]) | (np.int64(b[j]) << 8)
 
 
-@leaf("void(int64[::1], uint32[::1], uint64[:, :, ::1], int64, int64, int64, int64, int64, int64, int64[:, ::1])")
+@leaf(
+    "void(int64[::1], uint32[::1], uint64[:, :, ::1], int64, int64, int64, int64, int64,"
+    " int64, int64[:, ::1])"
+)
 def add_bits(bit_ptr, bit_ref, bits, row0, row1, col0, col1, top, left, out):
-    """out[row - top, doc - left] += 1 for every row of bits that the row refers to and whose bit ``doc`` is set."""
+    """Add to out[row - top, doc - left] how often the row refers to bits that include ``doc``."""
     n_rows, zeros = row1 - row0, bits.shape[1] - 1
     planes = np.empty((n_rows, PLANES * WORDS), np.uint64)
     low, high = np.empty(BLOCK // 8, np.uint64), np.empty(BLOCK // 8, np.uint64)
@@ -140,7 +150,7 @@ def add_bits(bit_ptr, bit_ref, bits, row0, row1, col0, col1, top, left, out):
                 cursor[i] = min(bit_ptr[row0 + i] + begun, bit_ptr[row0 + i + 1])
                 for w in range(PLANES * WORDS):
                     planes[i, w] = 0
-            for bound in range(CHUNK, zeros + CHUNK, CHUNK):
+            for bound in range(CACHED_ROWS, zeros + CACHED_ROWS, CACHED_ROWS):
                 for i in range(n_rows):
                     stop = min(bit_ptr[row0 + i] + begun + CAPACITY, bit_ptr[row0 + i + 1])
                     cursor[i] = count_rows(bits[block], bit_ref, cursor[i], stop, bound, planes[i])
@@ -163,7 +173,7 @@ def add_bits(bit_ptr, bit_ref, bits, row0, row1, col0, col1, top, left, out):
 
 @leaf("void(int64[:, ::1], int64, int64, int64[:, ::1])")
 def add_transposed(part, row0, col0, out):
-    """out[row0 + i, col0 + j] += part[j, i], in squares that stay in the cache."""
+    """Add part[j, i] to out[row0 + i, col0 + j], in squares that stay in the cache."""
     side = 32
     for j0 in range(0, part.shape[0], side):
         for i0 in range(0, part.shape[1], side):

@@ -1,4 +1,4 @@
-"""Leaves of Local Rank Distance: how far each n-gram of a document stands from the nearest same one of another."""
+"""Leaves of Local Rank Distance: the distance of each n-gram to the nearest equal one."""
 
 from math import exp
 
@@ -12,7 +12,10 @@ LOW = np.uint64(0xFFFFFFFF)
 
 @leaf("int64(uint64[::1], uint64, uint64, uint64, uint64, int64)")
 def sum_offsets(keys, begin, end, other, other_end, max_offset):
-    """For all places keys[begin:end] of an n-gram the offset of the nearest of keys[other:other_end], added up."""
+    """Sum the distances of the places keys[begin:end] of an n-gram to the nearest other place.
+
+    The other places are keys[other:other_end].
+    """
     total, one = 0, np.uint64(1)
     for k in range(begin, end):
         place = np.int64(keys[k] & LOW)
@@ -29,7 +32,10 @@ def sum_offsets(keys, begin, end, other, other_end, max_offset):
 
 @leaf("int64(uint64[::1], uint64, uint64, uint64, uint64, int64)")
 def measure_distance(keys, a, a_end, b, b_end, max_offset):
-    """Local Rank Distance of two documents; an n-gram that the other one does not have costs ``max_offset``."""
+    """Return the Local Rank Distance of two documents.
+
+    An n-gram that the other document does not have costs ``max_offset``.
+    """
     one = np.uint64(1)
     total = np.int64(a_end - a + b_end - b) * max_offset
     while a < a_end and b < b_end:
@@ -53,13 +59,18 @@ def measure_distance(keys, a, a_end, b, b_end, max_offset):
 
 @leaf("void(uint64[::1], int64[::1], int64, int64, int64, int64, float64, float64[::1])")
 def compare_document(keys, bounds, doc, col0, col1, max_offset, width, out):
-    """out[j] = exp(-distance / width) with the distance scaled to at most 1; 0 where a document has no n-gram."""
+    """Set out[j] to exp(-distance / width), with the distance scaled to at most 1.
+
+    A document without n-grams has 0.
+    """
     a, a_end = bounds[doc], bounds[doc + 1]
     for col in range(col0, col1):
         b, b_end = bounds[col], bounds[col + 1]
         value = 0.0
         if a < a_end and b < b_end:
-            distance = measure_distance(keys, np.uint64(a), np.uint64(a_end), np.uint64(b), np.uint64(b_end), max_offset)
+            distance = measure_distance(
+                keys, np.uint64(a), np.uint64(a_end), np.uint64(b), np.uint64(b_end), max_offset
+            )
             largest = np.float64(max_offset) * np.float64(a_end - a + b_end - b)
             value = exp(-(distance / largest) / width) if distance > 0 else 1.0
         out[col - col0] = value

@@ -1,25 +1,30 @@
-"""Leaves of the subsequence kernel: two documents share every sequence of characters that both contain in order, with gaps.
+"""Leaves of the subsequence kernel: documents share sequences of characters, with gaps.
 
-With positions (k, j) of equal characters called matches, let A[n] of a match be the weight of all shared sequences of n
-characters that end there: decay to the power of their gaps in both documents. A[1] is 1, and A[n + 1] of (k, j) is the sum
-of decay ** (k - 1 - k' + j - 1 - j') * A[n] of (k', j') over all matches before it in both. Everything is positive, so no
-digits are lost. Rows k are taken one by one; ``columns`` holds for every j the sum over the rows so far, divided by
-decay ** (rows since the last rescaling), so that a row changes only the columns that match it.
+A *match* is a pair of positions (k, j) of equal characters. A[n] of a match is the weight of all
+shared sequences of n characters that end there: decay to the power of their gaps in both documents.
+A[1] is 1. A[n + 1] of (k, j) is the sum of decay ** (k - 1 - k' + j - 1 - j') * A[n] of (k', j')
+over all matches (k', j') before it in both documents. All terms are positive, so no digits are
+lost. Rows k are processed one by one. ``columns`` holds for every j the sum over the rows so far,
+divided by decay ** (rows since the last rescaling), so a row changes only the columns that match.
 """
 
 import numpy as np
 
 from gramshift.leaf import leaf
 
-LANES = 8  # lengths that are summed side by side: their sums keep the processor busy while each waits for itself
+LANES = 8  # lengths that are summed side by side, so that no addition waits for the one before
 
 
-@leaf("void(float64[::1], int32[::1], int64, float64, float64, float64, float64[::1], float64[::1])", reorder=True)
+@leaf(
+    "void(float64[::1], int32[::1], int64, float64, float64, float64, float64[::1], float64[::1])",
+    reorder=True,
+)
 def add_row(columns, following, match, decay, held, gain, carry, totals):
-    """Take one row into ``columns``, whose columns j = ``match``, following[match], ... match it, for LANES lengths.
+    """Add one row to ``columns``, for LANES lengths; it matches j = match, following[match], ...
 
-    ``held`` is what columns have to be multiplied with before this row, ``gain`` what they are divided by after it. carry[m]
-    is A of match m for the first of the lengths, and then for the one after the last. Totals grow by the A of all matches.
+    Columns are multiplied by ``held`` before they are used, and what is added to them by ``gain``.
+    carry[m] is A of match m for the first of the lengths; it is set to that of the length after the
+    last one. ``totals`` grow by the A of all matches.
     """
     one, lanes = np.uint64(1), np.uint64(LANES)
     p0 = p1 = p2 = p3 = p4 = p5 = p6 = p7 = 0.0
@@ -40,9 +45,27 @@ def add_row(columns, following, match, decay, held, gain, carry, totals):
         a0, a1, a2, a3 = carry[m], held * p0, held * p1, held * p2
         a4, a5, a6, a7 = held * p3, held * p4, held * p5, held * p6
         carry[m] = held * p7
-        t0, t1, t2, t3, t4, t5, t6, t7 = t0 + a0, t1 + a1, t2 + a2, t3 + a3, t4 + a4, t5 + a5, t6 + a6, t7 + a7
-        c0, c1, c2, c3 = columns[at], columns[at + one], columns[at + np.uint64(2)], columns[at + np.uint64(3)]
-        c4, c5, c6 = columns[at + np.uint64(4)], columns[at + np.uint64(5)], columns[at + np.uint64(6)]
+        t0, t1, t2, t3, t4, t5, t6, t7 = (
+            t0 + a0,
+            t1 + a1,
+            t2 + a2,
+            t3 + a3,
+            t4 + a4,
+            t5 + a5,
+            t6 + a6,
+            t7 + a7,
+        )
+        c0, c1, c2, c3 = (
+            columns[at],
+            columns[at + one],
+            columns[at + np.uint64(2)],
+            columns[at + np.uint64(3)],
+        )
+        c4, c5, c6 = (
+            columns[at + np.uint64(4)],
+            columns[at + np.uint64(5)],
+            columns[at + np.uint64(6)],
+        )
         c7 = columns[at + np.uint64(7)]
         p0, p1, p2, p3 = p0 * decay + c0, p1 * decay + c1, p2 * decay + c2, p3 * decay + c3
         p4, p5, p6, p7 = p4 * decay + c4, p5 * decay + c5, p6 * decay + c6, p7 * decay + c7
@@ -65,7 +88,10 @@ def add_row(columns, following, match, decay, held, gain, carry, totals):
 
 @leaf("boolean(uint32[::1], int64, int64, int64, int64)")
 def comes_after(codes, a, a_end, b, b_end):
-    """Whether a text is longer than the other, or as long and later in the alphabet: a pair is always taken one way round."""
+    """Return True if a text is longer than the other, or as long and later in the alphabet.
+
+    A pair of documents is thus always compared in the same order.
+    """
     if a_end - a != b_end - b:
         return a_end - a > b_end - b
     for k in range(a_end - a):
@@ -79,7 +105,10 @@ def comes_after(codes, a, a_end, b, b_end):
     " int32[::1], float64[::1], float64[:, ::1], float64[:, ::1])"
 )
 def sum_lengths(codes, s, s_end, t, t_end, decay, powers, first, following, carry, columns, totals):
-    """totals[n // LANES, n % LANES] = the sum of A[n + 1] over all matches; ``first`` is -1 everywhere, before and after."""
+    """Set totals[n // LANES, n % LANES] to the sum of A[n + 1] over all matches.
+
+    ``first`` is -1 everywhere, before and after.
+    """
     size = t_end - t
     for g in range(totals.shape[0]):
         for lane in range(LANES):
@@ -104,18 +133,37 @@ def sum_lengths(codes, s, s_end, t, t_end, decay, powers, first, following, carr
                 n_matches += 1
                 j = np.int64(following[j])
             for g in range(totals.shape[0]):
-                add_row(columns[g], following, match, decay, powers[power], 1.0 / powers[power + 1], carry, totals[g])
+                add_row(
+                    columns[g],
+                    following,
+                    match,
+                    decay,
+                    powers[power],
+                    1.0 / powers[power + 1],
+                    carry,
+                    totals[g],
+                )
         power += 1
     for j in range(size):
         first[codes[t + j]] = -1
 
 
-@leaf("void(uint32[::1], int64[::1], int64, int64, int64, int64, int64, int64, float64, float64[::1], float64, float64[::1])")
+@leaf(
+    "void(uint32[::1], int64[::1], int64, int64, int64, int64, int64, int64, float64,"
+    " float64[::1], float64, float64[::1])"
+)
 def compare_document(codes, bounds, n_chars, doc, col0, col1, lo, hi, decay, powers, factor, out):
-    """out[j] = factor * the sum over the lengths n from lo to hi of decay ** (2 (n - lo)) * (the sum of all A[n])."""
+    """Compare a document with others.
+
+    out[j] = factor * sum over n from lo to hi of decay ** (2 (n - lo)) * (sum of all A[n])
+    """
     longest, n_groups = bounds[doc + 1] - bounds[doc], (hi + LANES - 1) // LANES
     first, following = np.full(n_chars + 1, -1, np.int32), np.empty(longest, np.int32)
-    carry, columns, totals = np.empty(longest), np.empty((n_groups, longest * LANES)), np.empty((n_groups, LANES))
+    carry, columns, totals = (
+        np.empty(longest),
+        np.empty((n_groups, longest * LANES)),
+        np.empty((n_groups, LANES)),
+    )
     for col in range(col0, col1):
         s, s_end, t, t_end = bounds[doc], bounds[doc + 1], bounds[col], bounds[col + 1]
         out[col - col0] = 0.0
@@ -123,7 +171,9 @@ def compare_document(codes, bounds, n_chars, doc, col0, col1, lo, hi, decay, pow
             continue
         if not comes_after(codes, s, s_end, t, t_end):
             s, s_end, t, t_end = t, t_end, s, s_end
-        sum_lengths(codes, s, s_end, t, t_end, decay, powers, first, following, carry, columns, totals)
+        sum_lengths(
+            codes, s, s_end, t, t_end, decay, powers, first, following, carry, columns, totals
+        )
         value = 0.0
         for n in range(hi, lo - 1, -1):
             value = value * (decay * decay) + totals[(n - 1) // LANES, (n - 1) % LANES]

@@ -1,4 +1,4 @@
-"""Leaves that tell what n-grams say of classes, turn lists of documents round, and add up weights of shared n-grams."""
+"""Leaves for weighted n-grams: their association with classes, and sums of weights."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from gramshift.ngrams.leaves.layout import first_at_least
 
 @leaf("void(int64[::1], uint32[::1], int64[::1], int64[:, ::1])")
 def count_groups(starts, docs, groups, counts):
-    """counts[g, f] += 1 for every document of group g that has feature f."""
+    """Add 1 to counts[g, f] for every document of group g that has feature f."""
     for f in range(starts.size - 1):
         for p in range(starts[f], starts[f + 1]):
             group = groups[docs[p]]
@@ -16,9 +16,15 @@ def count_groups(starts, docs, groups, counts):
                 counts[group, f] += 1
 
 
-@leaf("void(int64[::1], uint32[::1], int64[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], int64[::1])")
+@leaf(
+    "void(int64[::1], uint32[::1], int64[::1], int64[::1], uint32[::1], uint32[::1],"
+    " uint32[::1], int64[::1])"
+)
 def turn_round(starts, docs, times, cursors, features, places, n_before, unshared):
-    """Write the features of every document from its cursor on and where it stands in each; take them off ``unshared``."""
+    """Write the features of every document, from its cursor on, and its place in each.
+
+    The n-grams of these features are subtracted from ``unshared``.
+    """
     for f in range(starts.size - 1):
         for p in range(starts[f], starts[f + 1]):
             doc = docs[p]
@@ -32,10 +38,13 @@ def turn_round(starts, docs, times, cursors, features, places, n_before, unshare
     "void(int64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1],"
     " int64, int64, int64, int64, int64, boolean, float64[:, ::1])"
 )
-def add_weighted(bounds, features, places, n_before, docs, weights, first_row, row0, row1, col0, col1, cut, out):
-    """out[row, doc] += weights[f] for every feature f of the row's document and every document before it that has f.
+def add_weighted(
+    bounds, features, places, n_before, docs, weights, first_row, row0, row1, col0, col1, cut, out
+):
+    """Add weights[f] to out[row, doc] for every feature f of the row and every document before it.
 
-    Features ascend whatever the tile, so a cell is always the same sum; ``cut`` if not all columns are wanted.
+    Features ascend in all tiles, so the order of the sum of a cell is always the same. ``cut`` is
+    True if the tile does not have all columns.
     """
     for row in range(row0, row1):
         cells, own = out[row], first_row + row
@@ -56,7 +65,7 @@ def add_weighted(bounds, features, places, n_before, docs, weights, first_row, r
 
 @leaf("void(int64[::1], uint32[::1], float64[::1], int64[::1], float64, float64[::1])")
 def add_own(bounds, features, weights, unshared, unshared_weight, out):
-    """The kernel of every document with itself, summed in the order in which cells are."""
+    """Compute the kernel of every document with itself, summed in the same order as cells."""
     for doc in range(unshared.size):
         total = 0.0
         for k in range(bounds[doc], bounds[doc + 1]):
@@ -66,9 +75,11 @@ def add_own(bounds, features, weights, unshared, unshared_weight, out):
 
 @leaf("void(int64[:, ::1], int64[::1], float64, float64, float64[::1])")
 def find_association(having, totals, smoothing, weak, out):
-    """out[f] = the largest |log(a / b)| of feature f over classes, 0 if below ``weak``; see ``weighting.association``."""
+    """Set out[f] to the association of feature f with classes; see ``weighting.association``."""
     n = totals.sum()
-    different = 1 if totals.size == 2 else totals.size  # of two classes each is the complement of the other
+    different = (
+        1 if totals.size == 2 else totals.size
+    )  # of two classes each is the complement of the other
     for f in range(out.size):
         everywhere, best = 0, 1.0
         for code in range(totals.size):
@@ -77,6 +88,8 @@ def find_association(having, totals, smoothing, weak, out):
             if 0 < totals[code] < n:
                 expected = everywhere * (totals[code] / n)
                 inside = (having[code, f] + smoothing) / (expected + smoothing)
-                outside = (everywhere - having[code, f] + smoothing) / (everywhere - expected + smoothing)
+                outside = (everywhere - having[code, f] + smoothing) / (
+                    everywhere - expected + smoothing
+                )
                 best = max(best, inside / outside, outside / inside)
         out[f] = np.log(best) if np.log(best) >= weak else 0.0

@@ -1,4 +1,4 @@
-"""Leaves that lay features out for summing: short lists of documents, or rows of bits where many documents share."""
+"""Leaves that lay out features for summing: as lists of few documents, or as bits of many."""
 
 import numpy as np
 
@@ -6,14 +6,14 @@ from gramshift.leaf import leaf
 from gramshift.ngrams.leaves.runs import sort_pairs
 
 BLOCK = 1024  # documents per block of bits
-HEADER = 2  # a list is preceded by its `times`, low and high half; negative if a count stands after every document
+HEADER = 2  # numbers before a list: the halves of `times`, negative if each document has a count
 MAX_FACTOR = 0xFFFF  # a row that counts more than this refers to a list more than once
-REPEAT = 16  # rows refer to a row of bits at most this often (on average, in an index); what counts more is a list
+MAX_REPEATS = 16  # mean references of a row to the bits of a feature; above, a list is smaller
 
 
 @leaf("int64(uint32[::1], int64, int64, int64, int64)")
 def first_at_least(docs, start, stop, width, bound):
-    """The first place in docs[start:stop:width], ascending, whose document is not below ``bound``."""
+    """Return the first place in docs[start:stop:width], ascending, that is not below ``bound``."""
     while start < stop:
         middle = start + (stop - start) // width // 2 * width
         if docs[middle] < bound:
@@ -25,6 +25,7 @@ def first_at_least(docs, start, stop, width, bound):
 
 @leaf("void(uint32[::1], int64, int64, uint64[:, :, ::1])")
 def set_bits(docs, size, row, bits):
+    """Set the bits of documents docs[:size] in a row of bits, which has a part in every block."""
     for k in range(size):
         doc = np.int64(docs[k])
         bits[doc // BLOCK, row, doc % BLOCK // 64] |= np.uint64(1) << np.uint64(doc % 64)
@@ -32,7 +33,10 @@ def set_bits(docs, size, row, bits):
 
 @leaf("int64(uint32[::1], int64, int64, int64)")
 def entry_width(counts, begin, size, level):
-    """1 for a list of documents that all count once beyond ``level``, 2 if their counts must be written too."""
+    """Return the numbers per document in a list: 2 if some count exceeds ``level`` by more than 1.
+
+    Then the counts beyond the level are written too; otherwise 1, for the document alone.
+    """
     if counts.size:
         for k in range(begin, begin + size):
             if counts[k] - level > 1:
@@ -42,7 +46,7 @@ def entry_width(counts, begin, size, level):
 
 @leaf("void(uint32[::1], uint32[::1], int64, int64, int64, int64, int64, int64, uint32[::1])")
 def write_list(docs, counts, begin, size, width, level, times, place, list_docs):
-    """Write `times` and the documents, with their counts beyond ``level`` if entries are two wide."""
+    """Write `times` and the documents, with their counts beyond ``level`` if ``width`` is 2."""
     signed = times if width == 1 else -times
     list_docs[place] = signed & 0xFFFFFFFF
     list_docs[place + 1] = (signed >> 32) & 0xFFFFFFFF
@@ -53,7 +57,8 @@ def write_list(docs, counts, begin, size, width, level, times, place, list_docs)
 
 
 @leaf(
-    "void(int64[::1], int64[::1], int64[::1], uint32[::1], uint32[::1], int64, int64, uint32[::1], uint32[::1],"
+    "void(int64[::1], int64[::1], int64[::1], uint32[::1], uint32[::1], int64, int64,"
+    " uint32[::1], uint32[::1],"
     " int64[::1], int64[::1], int64[::1], int64[::1], boolean,"
     " uint32[::1], uint64[::1], uint16[::1], uint64[:, :, ::1], uint32[::1], uint32[::1])"
 )
@@ -62,22 +67,33 @@ def place_features(
     ends, list_cursor, bit_cursor, excess_cursor, write,
     list_docs, list_ref, list_factor, bits, bit_ref, excess_ref,
 ):  # fmt: skip
-    """Lay out the features of one shard; with ``write`` off only move the cursors, to measure.
+    """Lay out the features of one shard; without ``write`` only move the cursors, to measure.
 
-    ends = (next place in list_docs, next row of bits); list_cursor and bit_cursor hold a place per row. A row refers to
-    the part of a list that stands before itself: start in the low half of list_ref, stop in the high half. It refers to
-    a row of bits as often as it counts.
+    ends = (next place in list_docs, next row of bits); list_cursor and bit_cursor hold a place per
+    row. A row refers to the part of a list before itself: start in the low half of list_ref, stop
+    in the high half. It refers to a row of bits as often as it counts.
 
-    A dense feature with counts is a sum of sets: documents with more than 0, 1, ... occurrences, each a row of bits. In a
-    symmetric index there is a cheaper way: with c = step + e for every member, c * c' = step * c + step * e' + e * e'. The
-    first term is bits for the row, the second bits for the column (its excess), and the third a smaller feature, of the
-    documents with e > 0 alone.
+    A feature of few columns becomes a list. A feature of many columns becomes rows of bits. With
+    counts, it is a sum of sets: the documents with more than 0, 1, ... occurrences. A symmetric
+    index needs fewer of them. Let ``step`` be the smallest count, and c = step + e the count of a
+    document, so e is its excess. The product of two counts is then
+
+        c * c' = (step + e) * (step + e') = step * c + step * e' + e * e'
+
+    step * c: the row refers to the bits step * c times; step * e': the column refers to them
+    step * e' times; e * e': a smaller feature, of the documents with e > 0 alone. An example, for
+    documents A, B, C with counts 2, 3, 5 and thus step = 2 and e = 0, 1, 3, is the pair B, C:
+
+        first bits, of A B C:  2 * 3 for B as the row, 2 * 3 for C as the column    6 + 6
+        what is left, of B C:  counts 1 and 3, for which step = 1 and e = 0, 2      1 * 3
+        together:              3 * 5 = 15
     """
     symmetric = first_row == 0
     for f in range(starts.size - 1):
         begin, end, size = starts[f], starts[f + 1], n_columns[f]
         level = 0
         sparse = size < dense_at
+        # of the columns, the documents that count more than `level` stay `alive`, `size` of them
         if not sparse:
             for k in range(size):
                 alive[k] = members[begin + k]
@@ -90,13 +106,17 @@ def place_features(
                 for k in range(begin, end):
                     total += counts[k]
             weight = times[f] * step
-            if weight * max(total, end - begin) > REPEAT * (end - begin):
+            if weight * max(total, end - begin) > MAX_REPEATS * (end - begin):
                 break
             for k in range(size if symmetric else end - begin):
                 row = np.int64(alive[k] if symmetric else members[begin + k]) - first_row
                 count = 1
                 if counts.size:
-                    count = np.int64(alive_counts[k]) - level if symmetric else np.int64(counts[begin + k])
+                    count = (
+                        np.int64(alive_counts[k]) - level
+                        if symmetric
+                        else np.int64(counts[begin + k])
+                    )
                 if row >= 0:
                     repeat, excess = weight * count, weight * (count - step) if symmetric else 0
                     if write:
@@ -121,7 +141,11 @@ def place_features(
             continue
         if not sparse:
             sort_pairs(alive, 0, alive_counts, size)
-        width = entry_width(counts, begin, size, 0) if sparse else entry_width(alive_counts, 0, size, level)
+        width = (
+            entry_width(counts, begin, size, 0)
+            if sparse
+            else entry_width(alive_counts, 0, size, level)
+        )
         place = ends[0]
         ends[0] += size * width + HEADER
         if write and sparse:

@@ -1,22 +1,36 @@
-"""Leaves for documents by feature, as a forest: what feature f has is what its own lists say and what its children have.
+"""Leaves that count, sum and multiply with lists of documents by feature, which form a forest.
 
-One list adds documents; another takes those away again that several children have. Features stand in blocks of whole trees,
-each after its children; a block is small enough for a cache, unless a tree is larger. ``ends`` is where blocks end;
-``parents`` are numbers within the block, and that after the last is none. A block's lists stand by their lengths, so that a
-processor foresees where loops end, first those that add, then those that take away, up to ``list_ends``: list k is
-``docs[starts[k]:starts[k + 1]]`` and belongs to feature ``owners[k]`` of its block.
+Feature f has the documents of its children, plus those that one list adds, minus those that a
+second list takes away because several children have them. :mod:`.nesting` shows an example.
+
+Features come in blocks of whole trees, children before parents. A block is small enough for a
+cache, unless a tree is larger. Block b ends at feature ``ends[b]``. ``parents`` are numbered within
+the block; the number after the last feature stands for no parent. List k is
+``docs[starts[k]:starts[k + 1]]`` and belongs to feature ``owners[k]`` of its block. The lists of a
+block are ordered by length, so that a processor predicts where loops end: first those that add, up
+to ``list_ends[b, 0]``, then those that take away, up to ``list_ends[b, 1]``.
+
+In these terms X is the matrix with a row per document and a column per feature, 1 where the
+document has the feature. To multiply by X', sum up the lists and pass the sums from children to
+parents; to multiply by X, pass values from parents to children and add them to the lists.
 """
 
 import numpy as np
 
 from gramshift.leaf import leaf
 
-ZERO, ONE, TWO = np.arange(3, dtype=np.uint64)  # indices that cannot be negative are read in half the time
+ZERO, ONE, TWO = np.arange(3, dtype=np.uint64)  # unsigned indices take half the time
 
 
-@leaf("void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], int64[::1], int64[:, ::1])")
+@leaf(
+    "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1],"
+    " int64[::1], int64[:, ::1])"
+)
 def count_groups(ends, list_ends, starts, docs, owners, parents, groups, counts):
-    """counts[g, f] = the documents of group g that have feature f, those of group -1 not counted; 0 before."""
+    """Add to counts[g, f] the documents of group g that have feature f, without those of group -1.
+
+    ``counts`` are 0 before.
+    """
     begin, first, n_groups = ZERO, 0, np.uint64(counts.shape[0])
     for b in range(ends.size):
         n, middle, last = np.uint64(ends[b]) - begin, list_ends[b, 0], list_ends[b, 1]
@@ -33,9 +47,12 @@ def count_groups(ends, list_ends, starts, docs, owners, parents, groups, counts)
         begin, first = np.uint64(ends[b]), last
 
 
-@leaf("void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], float64[:, ::1], float64[:, ::1])")
+@leaf(
+    "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1],"
+    " float64[:, ::1], float64[:, ::1])"
+)
 def gather_lists(ends, list_ends, starts, docs, owners, parents, vectors, sums):
-    """sums[f] = the sum of the vectors of the documents that have feature f; 0 before."""
+    """Add to sums[f] the vectors of the documents that have feature f; ``sums`` are 0 before."""
     begin, first, width = ZERO, 0, np.uint64(vectors.shape[1])
     for b in range(ends.size):
         n, middle, last = np.uint64(ends[b]) - begin, list_ends[b, 0], list_ends[b, 1]
@@ -57,7 +74,7 @@ def gather_lists(ends, list_ends, starts, docs, owners, parents, vectors, sums):
     " float64[::1], float64[::1], float64[::1])"
 )
 def add_own(ends, list_ends, starts, docs, owners, parents, weights, sums, out):
-    """out[d] += weights[f] for every feature of document d; ``sums`` is scratch."""
+    """Add weights[f] to out[d] for every feature f of document d; ``sums`` is scratch."""
     begin, first = ZERO, 0
     for b in range(ends.size):
         n, middle, last = np.uint64(ends[b]) - begin, list_ends[b, 0], list_ends[b, 1]
@@ -73,14 +90,19 @@ def add_own(ends, list_ends, starts, docs, owners, parents, weights, sums, out):
 
 
 @leaf(
-    "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1],"
+    "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1],"
+    " float64[::1],"
     " float64[::1], float64[::1], float64[::1])"
 )
 def multiply_vector(ends, list_ends, starts, docs, owners, parents, weights, vector, sums, out):
-    """out += X diag(weights) X' vector, where X has a row per document and a column per feature; ``sums`` is scratch."""
+    """Add X diag(weights) X' vector to ``out``; ``sums`` is scratch."""
     begin, first = ZERO, ZERO
     for b in range(ends.size):
-        n, middle, last = np.uint64(ends[b]) - begin, np.uint64(list_ends[b, 0]), np.uint64(list_ends[b, 1])
+        n, middle, last = (
+            np.uint64(ends[b]) - begin,
+            np.uint64(list_ends[b, 0]),
+            np.uint64(list_ends[b, 1]),
+        )
         for f in range(n + ONE):
             sums[f] = 0.0
         for k in range(first, last):
@@ -108,11 +130,12 @@ def multiply_vector(ends, list_ends, starts, docs, owners, parents, weights, vec
 
 
 @leaf(
-    "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1],"
+    "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1],"
+    " float64[::1],"
     " float64[:, ::1], float64[:, ::1], float64[:, ::1])"
 )
 def multiply_vectors(ends, list_ends, starts, docs, owners, parents, weights, vectors, sums, out):
-    """The same for several vectors: a processor adds several numbers of a row at once."""
+    """Add X diag(weights) X' vectors to ``out``, several columns at once; ``sums`` is scratch."""
     width = np.uint64(vectors.shape[1])
     totals = np.empty(vectors.shape[1])
     begin, first = 0, 0
@@ -155,7 +178,7 @@ def multiply_vectors(ends, list_ends, starts, docs, owners, parents, weights, ve
 
 @leaf("void(int64, int64, int64, uint32[::1], int32[::1], int32[::1])")
 def find_lists(first, middle, last, owners, adding, taking):
-    """adding[f] = the list of a block that adds to feature f, taking[f] = that which takes away; -1 where there is none."""
+    """Find the list of a block that adds to each feature and the one that takes away, or -1."""
     adding[:] = -1
     taking[:] = -1
     for k in range(first, middle):
@@ -165,13 +188,17 @@ def find_lists(first, middle, last, owners, adding, taking):
 
 
 @leaf(
-    "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1],"
+    "void(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1],"
+    " float64[::1],"
     " int64[::1], int64[::1], int64[::1], int64, float64[:, ::1])"
 )
-def add_rows(ends, list_ends, starts, docs, owners, parents, weights, row_of, column_of, seen, stamp, out):
-    """out[row_of[a], column_of[b]] += weights[f] for every two documents of feature f that have these.
+def add_rows(
+    ends, list_ends, starts, docs, owners, parents, weights, row_of, column_of, seen, stamp, out
+):
+    """Add weights[f] to out[row_of[a], column_of[b]] for all documents a and b of feature f.
 
-    A stack holds all documents of features whose parent is still to come. ``seen`` has no number from ``stamp`` on.
+    Documents with a row or column of -1 are left out. A stack, ``members``, holds the documents of
+    features whose parent is still to come. ``seen`` has no number from ``stamp`` on.
     """
     begin = first = np.int64(0)
     for b in range(ends.size):

@@ -1,10 +1,22 @@
-"""Leaves that list documents by n-gram, each below the shorter ones that it begins with, and put the lists in order.
+"""Leaves that list the documents of n-grams, each n-gram below the shorter one it begins with.
 
-A document that has *great* has *grea* too. So each n-gram lists the documents that no longer one brings along; where several
-longer ones bring the same document along, it is taken away again, once for each but the first. These lists stand feature after
-feature at first: the first ``added[f]`` documents from ``starts[f]`` on are added, all others up to ``starts[f + 1]`` are
-taken away, and ``up[f]`` is how far on the parent stands, 0 if there is none. Then they are put in the order that
-:mod:`.lists` tells of.
+A document that has *great* has *grea* too. Each n-gram therefore lists only the documents that no
+longer n-gram brings along. Where several longer ones bring the same document, it is taken away
+again, once for each but the first. For the n-grams of one and two letters of these documents::
+
+    number    0   1   2   3   4     5     6     7
+    text      ab  ab  ac  ac  abac  abac  abac  a
+
+    ab   adds 0 1 4 5 6
+    ac   adds 2 3 4 5 6
+    a    adds 7, takes away 4 5 6, which both ab and ac bring along
+
+An *entry* is a document with a sign, in one number: 2 d adds document d, 2 d + 1 takes it away.
+
+At first the lists are in the order of their features: ``starts[f]`` is where the documents of
+feature f begin, the first ``added[f]`` of them are added, the others are taken away, and its parent
+is feature ``f + up[f]`` (``up[f]`` is 0 for a feature without a parent). `order_lists` then brings
+them into the order described in :mod:`.lists`.
 """
 
 import numpy as np
@@ -13,33 +25,37 @@ from gramshift.leaf import leaf
 from gramshift.ngrams.leaves.lists import find_lists
 from gramshift.ngrams.leaves.runs import sort_pairs
 
-FEW = 16  # one document in so many, or more: they are found sooner by looking through all than by sorting
-IN_BLOCK = 1 << 13  # features, or more where a tree has more
-LONG = 256  # documents, from which on it does not matter where a loop ends
+SORTED_SHARE = 16  # up to one document in 16 is found by sorting, more by looking at all documents
+BLOCK_FEATURES = 1 << 13  # features of a block, more if a tree has more
+MAX_LENGTH_CLASS = 256  # lists with this many documents or more are not ordered by length
+ADDED, TAKEN = 0, 1  # the two lists of a feature, and the last bit of an entry
 
 
 @leaf("void(int64[:, ::1], int32[::1], int32[::1])")
 def nest_runs(runs, parents, smallest):
-    """parents[r] = the smallest run around run r; smallest[i] = the smallest one around position i; -1 where there is none."""
-    waiting, n_waiting = np.empty(runs.shape[0], np.int64), 0  # runs whose parent may still come
+    """Find the smallest run around each run r, parents[r], and around each position, smallest[i].
+
+    Both are -1 where there is none. Runs come in the order of their ends, inner ones first.
+    """
+    pending, n_pending = np.empty(runs.shape[0], np.int64), 0  # runs whose parent may still come
     smallest[:] = -1
     for r in range(runs.shape[0]):
         begin, edge = runs[r, 0], runs[r, 1]
-        while n_waiting > 0 and runs[waiting[n_waiting - 1], 0] >= begin:
-            n_waiting -= 1
-            child = waiting[n_waiting]
+        while n_pending > 0 and runs[pending[n_pending - 1], 0] >= begin:
+            n_pending -= 1
+            child = pending[n_pending]
             parents[child] = r
             smallest[runs[child, 1] : edge] = r
             edge = runs[child, 0]
         smallest[begin:edge] = r
         parents[r] = -1
-        waiting[n_waiting] = r
-        n_waiting += 1
+        pending[n_pending] = r
+        n_pending += 1
 
 
 @leaf("void(uint32[::1], int64, uint32[::1])")
 def sort_by_document(docs, n_docs, order):
-    """Write the numbers of all positions document by document, those of one ascending."""
+    """Write the numbers of all positions document by document, ascending within a document."""
     places = np.zeros(n_docs + 1, np.int64)
     for i in range(docs.size):
         places[np.int64(docs[i]) + 1] += 1
@@ -50,11 +66,15 @@ def sort_by_document(docs, n_docs, order):
         places[docs[i]] += 1
 
 
-@leaf("void(uint32[::1], uint32[::1], int64[:, ::1], int32[::1], int32[::1], int32[::1], int32[::1])")
+@leaf(
+    "void(uint32[::1], uint32[::1], int64[:, ::1], int32[::1], int32[::1], int32[::1], int32[::1])"
+)
 def find_meetings(order, docs, runs, parents, smallest, meetings, sizes):
-    """meetings[k] = the smallest run around a position and the one before it of the same document, -1 if there is none.
+    """Find where a document would be counted twice, and count the documents of each run.
 
-    Counted once for each position, and once less for each meeting, sizes[r] is the number of documents of run r.
+    meetings[k] is the smallest run around position order[k] and the position before it of the same
+    document, -1 if there is none. A position counts once in its smallest run, and a meeting takes
+    one away; summed over all runs inside, that is sizes[r], the number of documents of run r.
     """
     sizes[:] = 0
     for k in range(order.size):
@@ -76,11 +96,15 @@ def find_meetings(order, docs, runs, parents, smallest, meetings, sizes):
             sizes[parents[r]] += sizes[r]
 
 
-@leaf("void(uint32[::1], int64[:, ::1], int32[::1], int32[::1], int64, int32[::1], uint32[::1], int64[::1])")
+@leaf(
+    "void(uint32[::1], int64[:, ::1], int32[::1], int32[::1], int64,"
+    " int32[::1], uint32[::1], int64[::1])"
+)
 def find_shared_runs(docs, runs, parents, sizes, lo, shared, longest, unshared):
-    """shared[r] = the smallest run of several documents around run r, itself or another; longest[r] = its n-gram's length.
+    """Find the smallest run of several documents around each run r (or r itself), shared[r].
 
-    What stands in a single document adds to its unshared n-grams.
+    longest[r] is the length of the longest n-gram of run r. The n-grams of runs within a single
+    document are added to its ``unshared`` ones.
     """
     for back in range(runs.shape[0]):
         r = runs.shape[0] - 1 - back
@@ -93,24 +117,9 @@ def find_shared_runs(docs, runs, parents, sizes, lo, shared, longest, unshared):
             unshared[docs[runs[r, 0]]] += runs[r, 2]
 
 
-@leaf("void(uint32[::1], uint32[::1], int32[::1], int32[::1], int32[::1], int64[::1], uint32[::1])")
-def collect_entries(order, docs, smallest, meetings, shared, ends, entries):
-    """Write the entries of each run, in the order of their documents: 2 d adds document d, 2 d + 1 takes it away.
-
-    ends[r] is where those of run r begin, and where they end when all are written.
-    """
-    for k in range(order.size):
-        for sign in range(2):
-            r = smallest[order[k]] if sign == 0 else meetings[k]
-            if r >= 0 and shared[r] >= 0:
-                r = shared[r]
-                entries[ends[r]] = 2 * np.int64(docs[order[k]]) + sign
-                ends[r] += 1
-
-
 @leaf("int64(int32[::1], int32[::1], int32[::1], int64[::1])")
 def count_entries(smallest, meetings, shared, ends):
-    """ends[r] = where the entries of run r begin, if they stand one after another; return how many there are."""
+    """Set ends[r] to where the entries of run r begin; return the number of all entries."""
     ends[:] = 0
     for k in range(smallest.size):
         for r in (smallest[k], meetings[k]):
@@ -122,13 +131,28 @@ def count_entries(smallest, meetings, shared, ends):
     return total
 
 
-@leaf("UniTuple(int64, 2)(uint32[::1], int64, int64, uint32[::1], int64)")
-def settle(entries, first, last, docs, at):
-    """Write the documents that are added in the end from place ``at`` on, then those taken away.
+@leaf("void(uint32[::1], uint32[::1], int32[::1], int32[::1], int32[::1], int64[::1], uint32[::1])")
+def collect_entries(order, docs, smallest, meetings, shared, ends, entries):
+    """Write the entries of each run in the order of their documents.
 
-    Return the place after the former and the place after the latter.
+    ends[r] is where those of run r begin, and afterwards where they end.
     """
-    added = at
+    for k in range(order.size):
+        for sign in range(2):
+            r = smallest[order[k]] if sign == ADDED else meetings[k]
+            if r >= 0 and shared[r] >= 0:
+                r = shared[r]
+                entries[ends[r]] = 2 * np.int64(docs[order[k]]) + sign
+                ends[r] += 1
+
+
+@leaf("UniTuple(int64, 2)(uint32[::1], int64, int64, uint32[::1], int64)")
+def cancel_sorted(entries, first, last, docs, at):
+    """Write the documents that remain when the entries of a run, sorted by document, cancel out.
+
+    The added ones come first, from place ``at`` on, then those taken away; return both ends.
+    """
+    added_end = at
     for sign in range(2):
         k = first
         while k < last:
@@ -136,12 +160,12 @@ def settle(entries, first, last, docs, at):
             while k < last and entries[k] // 2 == doc:
                 total += 1 - 2 * np.int64(entries[k] % 2)
                 k += 1
-            for _ in range(total if sign == 0 else -total):
+            for _ in range(total if sign == ADDED else -total):
                 docs[at] = doc
                 at += 1
-        if sign == 0:
-            added = at
-    return added, at
+        if sign == ADDED:
+            added_end = at
+    return added_end, at
 
 
 @leaf("int64(uint32[::1], int64, int64, int64, int32, int32[::1], uint32[::1], int64)")
@@ -153,7 +177,7 @@ def list_all(docs, begin, end, size, stamp, seen, members, at):
             seen[docs[i]] = stamp
             members[stop] = docs[i]
             stop += 1
-    if size * FEW < seen.size:
+    if size * SORTED_SHARE < seen.size:
         sort_pairs(members, at, np.empty(0, np.uint32), size)
         return stop
     for doc in range(seen.size):
@@ -164,108 +188,137 @@ def list_all(docs, begin, end, size, stamp, seen, members, at):
 
 
 @leaf(
-    "void(uint32[::1], uint32[::1], int64[:, ::1], int32[::1], int32[::1], uint32[::1], int64[::1], uint32[::1],"
-    " int32[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1])"
+    "void(uint32[::1], uint32[::1], int64[:, ::1], int32[::1], int32[::1], uint32[::1],"
+    " int64[::1], uint32[::1], int32[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1],"
+    " uint32[::1], uint32[::1], uint32[::1], uint32[::1])"
 )
 def list_nested(
     docs, positions, runs, parents, run_sizes, run_longest, ends, entries,
     seen, starts, added, up, sizes, times, places, longest, listed,
 ):  # fmt: skip
-    """Write every feature that two documents share, one after another.
+    """Write every run of two documents or more as a feature with its lists.
 
-    A feature that would take away more documents than it has lists all of them instead, and those in it stand alone.
+    A feature that would take away more documents than it has lists all of them instead, and the
+    features inside it lose their parent. The numbers of the features, f, skip runs of one document.
     """
-    waiting, parent_of, n_waiting = np.empty(runs.shape[0], np.int64), np.empty(runs.shape[0], np.int64), 0
+    pending, pending_parents = np.empty(runs.shape[0], np.int64), np.empty(runs.shape[0], np.int64)
+    n_pending = 0  # features whose parent is still to come
     f = at = np.int64(0)
     for r in range(runs.shape[0]):
         size = np.int64(run_sizes[r])
         if size < 2:
             continue
-        starts[f], sizes[f], times[f], places[f], longest[f] = at, size, runs[r, 2], positions[runs[r, 0]], run_longest[r]
-        stop, end = settle(entries, ends[r - 1] if r > 0 else 0, ends[r], listed, at)
-        alone = end - at > size
-        if alone:
-            stop = end = list_all(docs, runs[r, 0], runs[r, 1], size, np.int32(f), seen, listed, at)
-        added[f], at = stop - at, end
-        while n_waiting > 0 and parent_of[n_waiting - 1] == r:
-            n_waiting -= 1
-            up[waiting[n_waiting]] = 0 if alone else f - waiting[n_waiting]
+        starts[f], sizes[f], times[f] = at, size, runs[r, 2]
+        places[f], longest[f] = positions[runs[r, 0]], run_longest[r]
+        added_end, end = cancel_sorted(entries, ends[r - 1] if r > 0 else 0, ends[r], listed, at)
+        lists_all = end - at > size
+        if lists_all:
+            end = list_all(docs, runs[r, 0], runs[r, 1], size, np.int32(f), seen, listed, at)
+            added_end = end
+        added[f] = added_end - at
+        at = end
+        while n_pending > 0 and pending_parents[n_pending - 1] == r:
+            n_pending -= 1
+            up[pending[n_pending]] = 0 if lists_all else f - pending[n_pending]
         up[f] = 0
         if parents[r] >= 0:
-            waiting[n_waiting], parent_of[n_waiting] = f, parents[r]
-            n_waiting += 1
+            pending[n_pending], pending_parents[n_pending] = f, parents[r]
+            n_pending += 1
         f += 1
     starts[f] = at
 
 
 @leaf("int64(uint32[::1], int64[::1])")
 def cut_blocks(up, ends):
-    """Write where blocks of trees end; return how many there are."""
-    n_blocks, begin, reach = 0, 0, 0
+    """Write where blocks of whole trees end; return how many blocks there are."""
+    n_blocks, begin, last_parent = 0, 0, 0
     for f in range(up.size):
-        reach = max(reach, f + np.int64(up[f]))
-        if reach == f and (f + 1 - begin >= IN_BLOCK or f + 1 == up.size):
+        last_parent = max(last_parent, f + np.int64(up[f]))
+        if last_parent == f and (f + 1 - begin >= BLOCK_FEATURES or f + 1 == up.size):
             begin = ends[n_blocks] = f + 1
             n_blocks += 1
     return n_blocks
+
+
+@leaf("int64(int64[::1], uint32[::1], int64, int64)")
+def count_listed(starts, added, f, sign):
+    """Return how many documents feature f adds, or takes away."""
+    return np.int64(added[f]) if sign == ADDED else starts[f + 1] - starts[f] - added[f]
+
+
+@leaf("int64(int64[::1], uint32[::1], int64, int64, int64, int64, uint32[::1])")
+def sort_owners(starts, added, begin, end, sign, first, owners):
+    """Write the features of a block that have a list of this sign, ordered by its length.
+
+    They go to ``owners`` from ``first`` on, numbered within the block; return where they end.
+    """
+    next_place = np.zeros(MAX_LENGTH_CLASS + 1, np.int64)
+    for f in range(begin, end):
+        size = count_listed(starts, added, f, sign)
+        if size > 0:
+            next_place[min(size, MAX_LENGTH_CLASS)] += 1
+    last = first
+    for length in range(MAX_LENGTH_CLASS + 1):
+        next_place[length], last = last, last + next_place[length]
+    for f in range(begin, end):
+        size = count_listed(starts, added, f, sign)
+        if size > 0:
+            length = min(size, MAX_LENGTH_CLASS)
+            owners[next_place[length]] = f - begin
+            next_place[length] += 1
+    return last
 
 
 @leaf(
     "void(int64[::1], uint32[::1], uint32[::1], uint32[::1], int64[::1],"
     " int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1])"
 )
-def order_lists(starts, added, docs, up, ends, list_ends, list_starts, owners, parents, new_docs):
-    """Write the lists of each block by their lengths; list_ends = where those that add and those that take away end."""
+def order_lists(
+    starts, added, docs, up, ends,
+    list_ends, list_starts, owners, parents, new_docs,
+):  # fmt: skip
+    """Write the lists of each block by length: first those that add, then those that take away.
+
+    list_ends[b] is where the two kinds of lists of block b end.
+    """
     n_lists = at = begin = np.int64(0)
-    buckets = np.empty(LONG + 1, np.int64)
     for b in range(ends.size):
         for f in range(begin, ends[b]):
             parents[f] = f - begin + up[f] if up[f] else ends[b] - begin
         for sign in range(2):
-            buckets[:] = 0
-            for f in range(begin, ends[b]):
-                size = np.int64(added[f]) if sign == 0 else starts[f + 1] - starts[f] - added[f]
-                if size > 0:
-                    buckets[min(size, LONG)] += 1
-            total = n_lists
-            for length in range(LONG + 1):
-                buckets[length], total = total, total + buckets[length]
-            for f in range(begin, ends[b]):
-                size = np.int64(added[f]) if sign == 0 else starts[f + 1] - starts[f] - added[f]
-                if size > 0:
-                    k = buckets[min(size, LONG)]
-                    buckets[min(size, LONG)] += 1
-                    owners[k], list_starts[k] = f - begin, starts[f] + (0 if sign == 0 else added[f])
-            for k in range(n_lists, total):
-                f, old = begin + owners[k], list_starts[k]
-                size = np.int64(added[f]) if sign == 0 else starts[f + 1] - starts[f] - added[f]
+            first = n_lists
+            n_lists = sort_owners(starts, added, begin, ends[b], sign, first, owners)
+            list_ends[b, sign] = n_lists
+            for k in range(first, n_lists):
+                f = begin + owners[k]
+                old = starts[f] + (0 if sign == ADDED else added[f])
+                size = count_listed(starts, added, f, sign)
                 list_starts[k] = at
                 for i in range(size):
                     new_docs[at + i] = docs[old + i]
                 at += size
-            n_lists = total
-            list_ends[b, sign] = n_lists
         begin = ends[b]
     list_starts[n_lists] = at
 
 
 @leaf("int64(int64[::1], int64, int64, int32[::1], uint32[::1], int64, uint32[::1], int64)")
-def settle_stack(stack, begin, end, totals, docs, at, added, f):
-    """Write the documents that are added in the end from place ``at`` on, then those taken away; return the place after them.
+def cancel_on_stack(stack, bottom, top, totals, docs, at, added, f):
+    """Write the documents that remain when entries cancel out; return the place after them.
 
-    ``totals`` are 0 before and after.
+    The added ones come first, from place ``at`` on; ``added[f]`` is set to their number.
+    ``totals`` has a zero for each document, before and after.
     """
     start = at
-    for k in range(begin, end):
+    for k in range(bottom, top):
         totals[stack[k] >> 1] += 1 - 2 * (stack[k] & 1)
-    for k in range(begin, end):
+    for k in range(bottom, top):
         number = stack[k] >> 1
         if totals[number] > 0:
             docs[at] = number
             totals[number] = 0
             at += 1
     added[f] = at - start
-    for k in range(begin, end):
+    for k in range(bottom, top):
         number = stack[k] >> 1
         while totals[number] < 0:
             docs[at] = number
@@ -274,76 +327,101 @@ def settle_stack(stack, begin, end, totals, docs, at, added, f):
     return at
 
 
+@leaf("void(uint32[::1], int64, int64, int32[::1], uint32[::1])")
+def link_kept(parents, begin, n, new_numbers, up):
+    """Link each kept feature of a block of n to its nearest ancestor that is kept.
+
+    new_numbers[f] is the new number of feature f, -1 if it is dropped; ``up`` is by new numbers.
+    """
+    kept_above = np.empty(n, np.int32)  # the new number of the nearest kept ancestor
+    for back in range(n):
+        f = n - 1 - back  # parents come before their children
+        parent = np.int64(parents[begin + f])
+        if parent == n:
+            kept_above[f] = -1
+        else:
+            kept_above[f] = new_numbers[parent] if new_numbers[parent] >= 0 else kept_above[parent]
+        if new_numbers[f] >= 0:
+            up[new_numbers[f]] = kept_above[f] - new_numbers[f] if kept_above[f] >= 0 else 0
+
+
 @leaf(
-    "int64(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1], int32[::1],"
-    " float64[::1], int32[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1])"
+    "int64(int64[::1], int64[:, ::1], int64[::1], uint32[::1], uint32[::1], uint32[::1],"
+    " float64[::1], int32[::1], float64[::1], int32[::1],"
+    " int64[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1])"
 )
 def narrow_lists(
-    ends, list_ends, starts, docs, owners, parents, weights, numbers,
-    own, totals, new_starts, added, new_docs, up, new_weights,
+    ends, list_ends, starts, docs, owners, parents, weights, numbers, own, totals,
+    new_starts, added, new_docs, up, new_weights,
 ):  # fmt: skip
-    """Write the features that weigh something and that two documents or more with a number have; return how many there are.
+    """Keep the features with a weight that two chosen documents or more have; return their number.
 
-    What one weighs for a single document is added to ``own``. The lists of others are handed on to their parents, on a stack:
-    there 2 d adds document d, and 2 d + 1 takes it away. ``totals`` are 0 before and after.
+    numbers[d] is the new number of document d, -1 if it is not chosen. A dropped feature hands its
+    entries on to its parent, on a stack; if one chosen document has it, its weight is added to
+    that document's ``own`` value. In the example above, with documents 0, 2 and 7 chosen, *ab* and
+    *ac* are dropped, and *a* adds all three.
+
+    The stack holds the entries of dropped features whose parent is still to come, each above those
+    of the features before it. When a parent comes, its children's entries are the topmost ones.
+    ``totals`` has a zero for each chosen document, before and after.
     """
-    begin = first = at = f_new = np.int64(0)
+    begin = first_list = at = n_kept = np.int64(0)
     for b in range(ends.size):
-        n, middle, last = ends[b] - begin, list_ends[b, 0], list_ends[b, 1]
-        adding, taking, kept = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
-        find_lists(first, middle, last, owners, adding, taking)
-        sizes, sums = np.zeros(n + 1, np.int32), np.zeros(n + 1, np.int64)
-        stack, top = np.empty(starts[last] - starts[first] + 1, np.int64), 0
-        bottoms, waiting, n_waiting = np.empty(n, np.int64), np.empty(n, np.int32), 0
+        n, middle, last_list = ends[b] - begin, list_ends[b, ADDED], list_ends[b, TAKEN]
+        adding, taking = np.empty(n, np.int32), np.empty(n, np.int32)
+        find_lists(first_list, middle, last_list, owners, adding, taking)
+        sizes = np.zeros(n + 1, np.int32)  # chosen documents of each feature, children included
+        sums = np.zeros(n + 1, np.int64)  # the sum of their numbers
+        stack, top = np.empty(starts[last_list] - starts[first_list] + 1, np.int64), 0
+        pending_parents, pending_bottoms = np.empty(n, np.int32), np.empty(n, np.int64)
+        n_pending = 0  # dropped features whose parent is still to come
+        new_numbers = np.full(n, -1, np.int32)
         for f in range(n):
-            bottom, handed_on, total = top, top, sums[f]
-            while n_waiting > 0 and waiting[n_waiting - 1] == f:
-                n_waiting -= 1
-                bottom = bottoms[n_waiting]
+            own_bottom, bottom, total = top, top, sums[f]
+            while n_pending > 0 and pending_parents[n_pending - 1] == f:
+                n_pending -= 1
+                bottom = pending_bottoms[n_pending]
             if adding[f] >= 0:
                 for p in range(np.uint64(starts[adding[f]]), np.uint64(starts[adding[f] + 1])):
                     number = np.int64(numbers[docs[p]])
-                    stack[top] = 2 * number
+                    stack[top] = 2 * number + ADDED  # overwritten if there is no number
                     if number >= 0:
                         total += number
                         top += 1
-            n_added = top - handed_on
+            n_added = top - own_bottom
             if taking[f] >= 0:
                 for p in range(starts[taking[f]], starts[taking[f] + 1]):
                     number = np.int64(numbers[docs[p]])
                     if number >= 0:
-                        stack[top] = 2 * number + 1
+                        stack[top] = 2 * number + TAKEN
                         total -= number
                         top += 1
-            size = sizes[f] + 2 * n_added - (top - handed_on)
+            n_taken = top - own_bottom - n_added
+            size = sizes[f] + n_added - n_taken
             sizes[parents[begin + f]] += size
             sums[parents[begin + f]] += total
-            kept[f] = -1
-            if size > 1 and weights[begin + f] != 0.0:
-                kept[f], new_starts[f_new], new_weights[f_new] = f_new, at, weights[begin + f]
-                if bottom == handed_on:  # nothing to settle
+            weight = weights[begin + f]
+            if size > 1 and weight != 0.0:
+                new_numbers[f] = n_kept
+                new_starts[n_kept], new_weights[n_kept] = at, weight
+                if bottom == own_bottom:  # no child has handed on anything that could cancel out
                     for k in range(bottom, top):
                         new_docs[at + k - bottom] = stack[k] >> 1
-                    added[f_new] = n_added
+                    added[n_kept] = n_added
                     at += top - bottom
                 else:
-                    at = settle_stack(stack, bottom, top, totals, new_docs, at, added, f_new)
-                f_new += 1
+                    at = cancel_on_stack(stack, bottom, top, totals, new_docs, at, added, n_kept)
+                n_kept += 1
                 top = bottom
+                continue
+            if size == 1:  # the sum of a single number is that number
+                own[total] += weight
+            if parents[begin + f] < n:
+                pending_parents[n_pending], pending_bottoms[n_pending] = parents[begin + f], bottom
+                n_pending += 1
             else:
-                if size == 1:  # the sum of a single number is that number
-                    own[total] += weights[begin + f]
-                if parents[begin + f] < n:
-                    bottoms[n_waiting], waiting[n_waiting] = bottom, parents[begin + f]
-                    n_waiting += 1
-                else:
-                    top = bottom
-        for back in range(n):  # from now on waiting[f] is the nearest ancestor that is kept
-            f = n - 1 - back
-            parent = np.int64(parents[begin + f])
-            waiting[f] = -1 if parent == n else kept[parent] if kept[parent] >= 0 else waiting[parent]
-            if kept[f] >= 0:
-                up[kept[f]] = waiting[f] - kept[f] if waiting[f] >= 0 else 0
-        begin, first = ends[b], last
-    new_starts[f_new] = at
-    return f_new
+                top = bottom
+        link_kept(parents, begin, n, new_numbers, up)
+        begin, first_list = ends[b], last_list
+    new_starts[n_kept] = at
+    return n_kept

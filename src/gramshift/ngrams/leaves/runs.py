@@ -1,7 +1,8 @@
-"""Leaves that turn sorted positions into features, sets of documents that share n-grams; and one that numbers n-grams.
+"""Leaves that turn sorted positions into features (sets of documents that share n-grams).
 
-A *run* is a stretch of sorted positions that agree on their first characters: the occurrences of one n-gram. A longer
-n-gram with the same run (it always follows the shorter one) is no feature of its own, it adds to ``times``.
+A *run* is a range of sorted positions that agree on their first characters: the occurrences of one
+n-gram. A longer n-gram with the same run (the shorter one is always followed by the same
+characters) is not a feature of its own but adds 1 to the ``times`` of the run.
 """
 
 import numpy as np
@@ -15,8 +16,9 @@ PRESENCE, INTERSECTION, SPECTRUM = 0, 1, 2
 def find_runs(common, lo, runs):
     """Write (begin, end, times) of every run of two or more positions; return how many there are.
 
-    Positions from begin to end share ``shared`` characters, and no more with their neighbours than ``outside``: that run is
-    the same for the lengths between. A stack holds the runs that are not yet at their end, each inside the one before.
+    Positions from begin to end share ``shared`` characters, and at most ``outside`` characters with
+    their neighbours: for all lengths between, the run is the same. A stack holds the runs that have
+    not ended yet, each inside the one before.
     """
     n = common.size
     begins, levels = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
@@ -38,7 +40,7 @@ def find_runs(common, lo, runs):
 
 @leaf("void(uint32[::1], int64[::1], uint32[::1], int32[::1], int64, int64, int64[::1])")
 def count_unshared(docs, bounds, positions, common, lo, hi, self_values):
-    """Add n-grams that occur once in all the texts to the self-kernel of their document: they touch nothing else."""
+    """Add the n-grams that occur once in all texts to the self-kernel of their document."""
     n = positions.size
     for i in range(n):
         shared = max(common[i], common[i + 1] if i + 1 < n else 0, lo - 1)
@@ -48,7 +50,10 @@ def count_unshared(docs, bounds, positions, common, lo, hi, self_values):
 
 @leaf("int64(uint32[::1], int64, int64, uint32[::1], int64, uint32[::1], int32[::1])")
 def tally(docs, begin, end, members, first, counts, slot):
-    """Write the distinct documents of a run to members[first:], their frequencies to counts; slot is -1 before and after."""
+    """Write the distinct documents of a run to members[first:] and their frequencies to ``counts``.
+
+    Return how many documents there are. ``slot`` is -1 everywhere, before and after.
+    """
     size = 0
     for i in range(begin, end):
         doc = docs[i]
@@ -65,7 +70,7 @@ def tally(docs, begin, end, members, first, counts, slot):
 
 @leaf("void(int64, int64, uint32[::1], int64, uint32[::1], int64, int64[::1])")
 def add_to_self_values(kind, weight, members, first, counts, size, self_values):
-    """Add what a run of ``weight`` n-grams gives to the kernel of each of its documents with itself."""
+    """Add the value of a run of ``weight`` n-grams to the self-kernel of each of its documents."""
     for k in range(size):
         count = np.int64(counts[k]) if kind != PRESENCE else 1
         self_values[members[first + k]] += weight * (count * count if kind == SPECTRUM else count)
@@ -73,7 +78,7 @@ def add_to_self_values(kind, weight, members, first, counts, size, self_values):
 
 @leaf("int64(int64, uint32[::1], int64, uint32[::1], int64)")
 def keep_above(level, members, end, counts, size):
-    """Repeat from ``end`` on those of the last ``size`` members that count more than ``level``; return how many they are."""
+    """Copy the last ``size`` members that count more than ``level`` to ``end``; count them."""
     kept = 0
     for k in range(size):
         if counts[k] > level:
@@ -84,7 +89,10 @@ def keep_above(level, members, end, counts, size):
 
 @leaf("void(uint32[::1], int64, uint32[::1], int64)")
 def sort_pairs(docs, first, counts, size):
-    """Sort docs[first:first + size] with counts[:size], if there are any: Shell's way, good for few and for many."""
+    """Sort docs[first:first + size] and, unless it is empty, counts[:size] along with it.
+
+    Shellsort is fast for the short lists that most n-grams have, and for long ones.
+    """
     gap = 1
     while gap < size // 9:
         gap = 3 * gap + 1
@@ -106,7 +114,7 @@ def sort_pairs(docs, first, counts, size):
 
 @leaf("int64(uint32[::1], int64, uint32[::1], int64, int64)")
 def columns_first(members, first, counts, size, n_cols):
-    """Bring documents that are columns to the front of members[first:first + size]; return how many they are."""
+    """Move documents that are columns to the front of members[first:first + size]; count them."""
     n_front = 0
     for k in range(size):
         doc, count = members[first + k], counts[k]
@@ -118,14 +126,18 @@ def columns_first(members, first, counts, size, n_cols):
 
 
 @leaf(
-    "void(uint32[::1], int64[:, ::1], int64, int64, int64, int64, int32[::1], uint32[::1], int64[::1],"
+    "void(uint32[::1], int64[:, ::1], int64, int64, int64, int64, int32[::1], uint32[::1],"
+    " int64[::1],"
     " int64[::1], int64[::1], int64[::1], uint32[::1], uint32[::1], int64[::1])"
 )
 def collect(
     docs, runs, kind, n_cols, first_row, dense_at, slot, counts, self_values,
     starts, n_columns, times, members, member_counts, sizes,
 ):  # fmt: skip
-    """Write every feature that some row shares with an earlier column; sizes = (features, members) written."""
+    """Write every feature that some row shares with an earlier column.
+
+    ``sizes`` is set to the numbers of features and of members written.
+    """
     f = n_members = 0
     for run in range(runs.shape[0]):
         weight = runs[run, 2]
@@ -148,7 +160,7 @@ def collect(
             n_members += size
             if kind != INTERSECTION:
                 break
-            # all of them occur `step` times more often, then some drop out: one set for each number of occurrences
+            # the intersection is a sum of sets: documents with 1, 2, ... occurrences or more
             step = np.int64(counts[:size].min()) - level
             times[f - 1] *= step
             level += step
@@ -157,12 +169,16 @@ def collect(
     sizes[0], sizes[1] = f, n_members
 
 
-@leaf("void(uint32[::1], int32[::1], uint32[::1], int64[::1], int64, int64, int64, int64[::1], uint64[::1])")
+@leaf(
+    "void(uint32[::1], int32[::1], uint32[::1], int64[::1], int64, int64, int64, int64[::1],"
+    " uint64[::1])"
+)
 def number_shard(positions, common, doc_of, bounds, lo, hi, offset, key_bounds, keys):
-    """Write a key for every n-gram that starts at one of the positions: its number, from ``offset`` on, and its place.
+    """Write a key for every n-gram that starts at one of the positions: its number and its place.
 
-    The number is that of the first position with the same n-gram, with a range of its own for every length. A document keeps
-    its n-grams length by length, in the order of their places, until they are sorted.
+    Numbers begin at ``offset``. An n-gram has the number of the first sorted position where it
+    occurs, with a separate range of numbers for each length. The keys of a document are ordered by
+    length, then by place.
     """
     n = positions.size
     leader = np.zeros(hi - lo + 1, np.int64)

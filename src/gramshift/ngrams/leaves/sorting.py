@@ -1,7 +1,7 @@
 """Leaves that bring text positions into the order of the n-grams that start there.
 
-A *block* is as many characters as fit into 64 bits. Character ids start at 1, so that 0 marks the end of a document.
-A *shard* is a part of the positions such that equal n-grams are always in the same part.
+A *block* is as many characters as fit into 64 bits. Character ids start at 1; 0 marks the end of a
+document. A *shard* is a part of the positions; equal n-grams are always in the same shard.
 """
 
 from typing import Any
@@ -12,17 +12,23 @@ from numpy.typing import NDArray
 from gramshift.leaf import leaf
 
 Array = NDArray[Any]
-NEARBY = 64  # characters
-SPREAD = np.uint64(0x9E3779B97F4A7C15)  # multiplied by it, the high bits of a key depend on all others: a hash
+LOOKUP_STEP = 64  # characters between positions whose document is stored
+# of a product with it, the high bits depend on all bits of a key
+HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
-@leaf("void(uint32[::1], int64[::1], int64, int64, int64, int64, int64, int64, int64, int64[::1], uint32[::1], uint64[::1])")
-def scatter(codes, bounds, first, last, lo, width, bits, n_shards, first_shard, cursor, positions, keys):
-    """Put every position of documents first..last that starts an n-gram of length ``lo`` into its shard, with its block.
+@leaf(
+    "void(uint32[::1], int64[::1], int64, int64, int64, int64, int64, int64, int64,"
+    " int64[::1], uint32[::1], uint64[::1])"
+)
+def scatter(
+    codes, bounds, first, last, lo, width, bits, n_shards, first_shard, cursor, positions, keys
+):
+    """Put each position of documents first to last - 1 that starts an n-gram into its shard.
 
-    The shard is a hash of the first min(lo, width) characters, below ``n_shards``; ``cursor`` holds the next free place of
-    each from ``first_shard`` on, and what belongs into others is left out. With an empty ``positions`` the places are only
-    counted.
+    The shard is a hash of the first min(lo, width) characters, below ``n_shards``. ``cursor`` holds
+    the next free place of the shards from ``first_shard`` on; positions of other shards are left
+    out. ``keys`` receives the block of each position. With empty ``positions``, only count.
     """
     last_shard, n_hashed = first_shard + cursor.size, np.uint64(n_shards)
     highest = np.uint64(bits * (width - 1))
@@ -33,7 +39,7 @@ def scatter(codes, bounds, first, last, lo, width, bits, n_shards, first_shard, 
         for p in range(end - 1, bounds[doc] - 1, -1):
             key = (key >> np.uint64(bits)) | (np.uint64(codes[p]) << highest)
             if p <= end - lo:
-                shard = np.int64((((key >> rest) * SPREAD) >> np.uint64(40)) % n_hashed)
+                shard = np.int64((((key >> rest) * HASH_FACTOR) >> np.uint64(40)) % n_hashed)
                 if shard < first_shard or shard >= last_shard:
                     continue
                 place = cursor[shard - first_shard]
@@ -45,9 +51,9 @@ def scatter(codes, bounds, first, last, lo, width, bits, n_shards, first_shard, 
 
 @leaf("void(uint32[::1], int64[::1], uint32[::1], uint32[::1])")
 def find_docs(positions, bounds, nearby, docs):
-    """docs[i] = the document of positions[i]; ``nearby`` has that of every NEARBY-th position."""
+    """Find the document of each position; ``nearby`` has that of every LOOKUP_STEP-th position."""
     for i in range(positions.size):
-        doc = np.int64(nearby[positions[i] // np.uint32(NEARBY)])
+        doc = np.int64(nearby[positions[i] // np.uint32(LOOKUP_STEP)])
         while bounds[doc + 1] <= positions[i]:
             doc += 1
         docs[i] = doc
@@ -55,7 +61,10 @@ def find_docs(positions, bounds, nearby, docs):
 
 @leaf("void(uint32[::1], uint32[::1], uint32[::1], int64[::1], int64, int64, int64, uint64[::1])")
 def pack(codes, docs, positions, bounds, skip, width, bits, keys):
-    """keys[i] = the ``width`` characters from positions[i] + skip on, first one highest, zeros after the document."""
+    """Pack the ``width`` characters from positions[i] + skip on into keys[i].
+
+    The first character has the highest bits; beyond the end of the document there are zeros.
+    """
     for i in range(positions.size):
         start = np.int64(positions[i]) + skip
         end = bounds[np.int64(docs[i]) + 1]
@@ -69,7 +78,7 @@ def pack(codes, docs, positions, bounds, skip, width, bits, keys):
 
 @leaf("void(uint64[::1], int64[:, ::1])")
 def count_digits(keys, counts):
-    """counts[d, v] = how many keys have the value v as their d-th byte, lowest first."""
+    """Add to counts[d, v] the number of keys whose d-th byte is v; byte 0 is the lowest."""
     for i in range(keys.size):
         key = keys[i]
         for digit in range(counts.shape[0]):
@@ -79,7 +88,7 @@ def count_digits(keys, counts):
 
 @leaf("void(uint64[::1], uint32[::1], int64, int64[::1], uint64[::1], uint32[::1])")
 def move_by_digit(keys, payload, digit, cursor, to_keys, to_payload):
-    """One pass of a radix sort: every key goes to the next place of its digit's value."""
+    """Move every key to the next place of its digit's value: one pass of a radix sort."""
     shift = np.uint64(8 * digit)
     for i in range(keys.size):
         value = np.int64((keys[i] >> shift) & np.uint64(255))
@@ -90,7 +99,7 @@ def move_by_digit(keys, payload, digit, cursor, to_keys, to_payload):
 
 
 def radix_sort(keys: Array, payload: Array, n_bits: int) -> tuple[Array, Array]:
-    """Keys of n_bits bits in ascending order, equal ones in the order they came, each with its payload."""
+    """Return the keys, of n_bits bits, and their payload in ascending order; the sort is stable."""
     counts = np.zeros((-(-n_bits // 8), 256), np.int64)
     count_digits(keys, counts)
     spare, spare_payload = np.empty_like(keys), np.empty_like(payload)
@@ -103,7 +112,7 @@ def radix_sort(keys: Array, payload: Array, n_bits: int) -> tuple[Array, Array]:
 
 @leaf("void(uint64[::1], int64, int64, int64, int32[::1])")
 def extend_common(keys, skip, width, bits, common):
-    """Where neighbours agreed on all ``skip`` characters so far, count on how many of this block they agree."""
+    """Add the characters of this block in which neighbours agree, if all ``skip`` before agree."""
     for i in range(1, keys.size):
         if common[i] == skip:
             differ = keys[i - 1] ^ keys[i]

@@ -1,29 +1,34 @@
-"""Leaves that make a trie of n-grams, check one, lay it out in slots, and go down it with documents.
+"""Leaves that build a trie of n-grams, check it, lay it out in slots, and walk down it.
 
-A *slot* is twice 64 bits: an exact key and what it leads to, a node in the low half of it and its feature + 1 in the high one.
-Slots are found by open addressing; key 0 marks a free one, and one at least is free. Nodes of the smallest depth that is looked
-up have their characters as a key, deeper ones their parent and their last character.
+A *slot* has two numbers of 64 bits: an exact key, and the node in the low half and its feature + 1
+in the high half of the second. Slots are a hash table with open addressing; key 0 marks a free
+slot, and at least one is free. Nodes of the smallest depth looked up have their characters as key,
+deeper nodes have their parent and their last character.
 
-All places of a document go down at once, one character at a time. Lookups of one length do not wait for each other: that is
-what makes them fast where the slots do not fit into a cache.
+All places of a document walk down together, one character at a time. Lookups of one length do not
+wait for each other, which makes them fast where the slots do not fit into a cache.
 """
 
 import numpy as np
 
 from gramshift.leaf import leaf
-from gramshift.ngrams.leaves.sorting import SPREAD
+from gramshift.ngrams.leaves.sorting import HASH_FACTOR
 
 CHARACTER_BITS = np.uint64(21)  # enough for any number of a character
 HALF = np.uint64(32)
 LOW = np.uint64(0xFFFFFFFF)
 FIRST, ONE = np.uint64(0), np.uint64(1)
-BLOCK = 512  # keys whose slots are fetched together
-FINE, BAD_ROOT, BAD_ORDER, BAD_CHARACTER, BAD_FEATURE, TOO_DEEP, TOO_SHORT = range(7)  # what `check_trie` finds
+FETCHED_KEYS = 512  # keys whose slots are fetched together
+# faults that `check_trie` finds
+FINE, BAD_ROOT, BAD_ORDER, BAD_CHARACTER, BAD_FEATURE, TOO_DEEP, TOO_SHORT = range(7)
 
 
 @leaf("void(uint32[::1], uint32[::1], int64[::1], uint32[::1], int64, int64, int64, uint64[::1])")
 def pack_features(codes, places, longest, order, skip, width, bits, keys):
-    """keys[i] = the ``width`` characters after the first ``skip`` of feature order[i], first one highest, zeros at its end."""
+    """Pack the ``width`` characters after the first ``skip`` of feature order[i] into keys[i].
+
+    The first character has the highest bits; beyond the end of the n-gram there are zeros.
+    """
     for i in range(order.size):
         f = order[i]
         start, stop = np.int64(places[f]) + skip, np.int64(places[f]) + longest[f]
@@ -33,11 +38,15 @@ def pack_features(codes, places, longest, order, skip, width, bits, keys):
         keys[i] = key
 
 
-@leaf("int64(uint32[::1], uint32[::1], int64[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], int32[::1])")
+@leaf(
+    "int64(uint32[::1], uint32[::1], int64[::1], int64[::1], uint32[::1], uint32[::1],"
+    " uint32[::1], int32[::1])"
+)
 def grow_trie(codes, places, longest, times, order, parents, characters, features):
-    """Write the nodes of features in sorted order, the empty n-gram first; return how many. With no ``parents``, only count.
+    """Write the nodes of features in sorted order, the empty n-gram first; return their number.
 
-    A feature shares with the one before it the nodes of the characters that both begin with.
+    A feature shares the nodes of its first characters with the feature before it. With empty
+    ``parents``, only count.
     """
     n, before, depth = 1, np.int64(0), np.int64(0)
     path = np.zeros(max(longest.max(), 0) + 1 if longest.size else 1, np.uint32)
@@ -61,9 +70,10 @@ def grow_trie(codes, places, longest, times, order, parents, characters, feature
 
 @leaf("int64(uint32[::1], uint32[::1], int32[::1], int64, int64, int64, int64)")
 def check_trie(parents, characters, features, n_chars, n_features, lo, hi):
-    """Tell what is wrong with nodes that nobody vouches for: they must come as `grow_trie` writes them.
+    """Return the fault of nodes that come from an untrusted file, or FINE.
 
-    That is: the children of a node follow it, each with all below it, by ascending characters. No pair is there twice then.
+    Nodes must be as `grow_trie` writes them: the children of a node follow it by ascending
+    characters, each with all nodes below it. No pair of parent and character then occurs twice.
     """
     if parents[0] != 0 or characters[0] != 0 or features[0] != -1:
         return BAD_ROOT
@@ -92,13 +102,13 @@ def check_trie(parents, characters, features, n_chars, n_features, lo, hi):
 
 @leaf("uint64(uint64, uint64)")
 def home_of(key, n_slots):
-    """The slot where the search for a key begins; there is one more after it."""
-    return ((key * SPREAD >> HALF) * (n_slots - ONE)) >> HALF
+    """Return the slot where the search for a key begins; there is at least one slot after it."""
+    return ((key * HASH_FACTOR >> HALF) * (n_slots - ONE)) >> HALF
 
 
 @leaf("void(uint32[::1], uint8[::1])")
 def find_depths(parents, depths):
-    """How many characters each node has; more than 255 are as 255."""
+    """Find how many characters each node has, at most 255."""
     depths[0] = 0
     for node in range(1, parents.size):
         above = depths[parents[node]]
@@ -107,7 +117,7 @@ def find_depths(parents, depths):
 
 @leaf("void(uint64[:, ::1], uint64, uint64)")
 def put(slots, key, target):
-    """Write into the first free slot from the home of a new key on."""
+    """Write a new key and its target into the first free slot from the key's home on."""
     size = np.uint64(slots.shape[0])
     at = home_of(key, size)
     while slots[at, FIRST]:
@@ -115,9 +125,12 @@ def put(slots, key, target):
     slots[at, FIRST], slots[at, ONE] = key, target
 
 
-@leaf("void(uint32[::1], uint32[::1], int32[::1], uint8[::1], int64, int64, uint64[:, ::1], uint64[:, ::1])")
+@leaf(
+    "void(uint32[::1], uint32[::1], int32[::1], uint8[::1], int64, int64, uint64[:, ::1],"
+    " uint64[:, ::1])"
+)
 def fill_slots(parents, characters, features, depths, root, bits, tops, children):
-    """Lay out nodes of depth ``root`` by their characters and those below by their parents."""
+    """Lay out nodes of depth ``root`` by their characters, and deeper nodes by their parents."""
     for node in range(1, parents.size):
         if depths[node] < root:
             continue
@@ -129,18 +142,30 @@ def fill_slots(parents, characters, features, depths, root, bits, tops, children
                 above = np.int64(parents[above])
             put(tops, key, target)
         else:
-            put(children, np.uint64(parents[node]) << CHARACTER_BITS | np.uint64(characters[node]), target)
+            put(
+                children,
+                np.uint64(parents[node]) << CHARACTER_BITS | np.uint64(characters[node]),
+                target,
+            )
 
 
 @leaf("uint64(uint32[::1], int64, int64, int64, int64, int64, uint32[::1], uint64[::1])")
 def top_keys(codes, begin, end, root, bits, n_chars, places, keys):
-    """Write the first ``root`` characters of every place of a document where all of them are known; return how many."""
+    """Write the first ``root`` characters of each place of a document, if all of them are known.
+
+    Return the number of these places.
+    """
     n, n_known, key = FIRST, 0, np.uint64(0)
-    mask = LOW << HALF | LOW if bits * root >= 64 else (np.uint64(1) << np.uint64(bits * root)) - np.uint64(1)
+    mask = (
+        LOW << HALF | LOW
+        if bits * root >= 64
+        else (np.uint64(1) << np.uint64(bits * root)) - np.uint64(1)
+    )
     for p in range(begin, end):
         code = codes[p]
         n_known = n_known + 1 if code <= n_chars else 0
-        key = ((key << np.uint64(bits)) | np.uint64(code)) & mask  # what is unknown has left it once n_known is large enough
+        # an unknown character has left the key once n_known is large enough
+        key = ((key << np.uint64(bits)) | np.uint64(code)) & mask
         places[n], keys[n] = p + 1 - root, key
         n += np.uint64(n_known >= root)
     return n
@@ -148,22 +173,28 @@ def top_keys(codes, begin, end, root, bits, n_chars, places, keys):
 
 @leaf("uint64(uint32[::1], uint64, uint64, uint32[::1], uint64[::1], uint64, uint64[::1])")
 def child_keys(codes, end, length, places, found, n, keys):
-    """Write node and next character for each of n places that goes on after ``length`` characters; return how many do."""
+    """Write node and next character of each of n places with a character after ``length`` ones.
+
+    Return the number of these places.
+    """
     m = FIRST
     for i in range(n):
         following = np.uint64(places[i]) + length
         if following < end:
-            places[m], keys[m] = places[i], (found[i] & LOW) << CHARACTER_BITS | np.uint64(codes[following])
+            places[m], keys[m] = (
+                places[i],
+                (found[i] & LOW) << CHARACTER_BITS | np.uint64(codes[following]),
+            )
             m += ONE
     return m
 
 
 @leaf("uint64(uint64[:, ::1], uint64[::1], uint32[::1], uint64, uint64[::1], uint64[:, ::1])")
 def look_up(slots, keys, places, n, found, fetched):
-    """Find what n keys lead to; keep the places of those that lead somewhere, and return how many.
+    """Find the targets of n keys, and keep the places of keys that have one; return their number.
 
-    ``fetched`` is room for a block. The second slot is tried without asking whether the first one is free: a jump that the
-    processor foresees wrongly costs more.
+    ``fetched`` is scratch for a block of keys. The second slot is tried without a test whether the
+    first one is free: a wrongly predicted jump costs more.
     """
     size, m, block = np.uint64(slots.shape[0]), FIRST, np.uint64(fetched.shape[1])
     for start in range(FIRST, n, block):
@@ -186,14 +217,17 @@ def look_up(slots, keys, places, n, found, fetched):
     " uint32[::1], uint64[::1], uint64[::1], uint64[:, ::1])"
 )
 def enter(codes, begin, end, tops, root, bits, n_chars, places, keys, found, fetched):
-    """Find the places of a document whose first ``root`` characters are in the trie; return how many."""
+    """Find the places of a document whose first ``root`` characters are in the trie; count them."""
     n = top_keys(codes, begin, end, root, bits, n_chars, places, keys)
     return look_up(tops, keys, places, n, found, fetched)
 
 
-@leaf("uint64(uint32[::1], int64, uint64[:, ::1], int64, int64, uint64, uint32[::1], uint64[::1], uint64[::1], uint64[:, ::1])")
+@leaf(
+    "uint64(uint32[::1], int64, uint64[:, ::1], int64, int64, uint64, uint32[::1],"
+    " uint64[::1], uint64[::1], uint64[:, ::1])"
+)
 def go_on(codes, end, children, length, hi, n, places, keys, found, fetched):
-    """Go from n-grams of ``length`` characters to those of one more; return at how many of the n places there is one."""
+    """Go from n-grams of ``length`` characters to one more; return how many places remain."""
     if length >= hi:
         return FIRST
     n = child_keys(codes, np.uint64(end), np.uint64(length), places, found, n, keys)
@@ -202,8 +236,11 @@ def go_on(codes, end, children, length, hi, n, places, keys, found, fetched):
 
 @leaf("uint64(uint64[::1], uint64, uint64, uint64)")
 def find_noted(noted, mask, stamp, node):
-    """Where a node is noted under a stamp, or the free place for it; what other stamps left behind is free."""
-    at = (node * SPREAD >> np.uint64(40)) & mask
+    """Return where a node is noted under a stamp, or a free place for it.
+
+    Notes of other stamps count as free.
+    """
+    at = (node * HASH_FACTOR >> np.uint64(40)) & mask
     while noted[at] >> HALF == stamp and noted[at] & LOW != node:
         at = (at + ONE) & mask
     return at
@@ -211,7 +248,7 @@ def find_noted(noted, mask, stamp, node):
 
 @leaf("int64(int64)")
 def room_for(n):
-    """A power of two such that n nodes can be noted."""
+    """Return a power of two with room to note n nodes."""
     room = 16
     while room < 2 * n:
         room *= 2
@@ -220,7 +257,7 @@ def room_for(n):
 
 @leaf("int64(int64[::1], int64, int64)")
 def longest_of(bounds, first, last):
-    """Characters of the longest of some documents."""
+    """Return the number of characters of the longest of some documents."""
     longest = 0
     for doc in range(first, last):
         longest = max(longest, bounds[doc + 1] - bounds[doc])
@@ -228,14 +265,19 @@ def longest_of(bounds, first, last):
 
 
 @leaf(
-    "void(uint32[::1], int64[::1], int64, int64, uint64[:, ::1], uint64[:, ::1], int64, int64, int64, int64,"
+    "void(uint32[::1], int64[::1], int64, int64, uint64[:, ::1], uint64[:, ::1], int64,"
+    " int64, int64, int64,"
     " float64[:, ::1], float64[:, ::1])"
 )
 def sum_documents(codes, bounds, first, last, tops, children, root, bits, n_chars, hi, values, out):
-    """Add to each document's row the values of its different n-grams: by length, then by place."""
+    """Add the values of its distinct n-grams to each document's row, by length, then by place."""
     longest = longest_of(bounds, first, last)
     places, features = np.empty(longest, np.uint32), np.empty(longest, np.uint64)
-    keys, found, fetched = np.empty(longest, np.uint64), np.empty(longest, np.uint64), np.empty((2, BLOCK), np.uint64)
+    keys, found, fetched = (
+        np.empty(longest, np.uint64),
+        np.empty(longest, np.uint64),
+        np.empty((2, FETCHED_KEYS), np.uint64),
+    )
     noted, stamp = np.zeros(room_for(longest), np.uint64), np.uint64(0)
     for doc in range(first, last):
         begin, end, length = bounds[doc], bounds[doc + 1], root
@@ -260,17 +302,38 @@ def sum_documents(codes, bounds, first, last, tops, children, root, bits, n_char
 
 
 @leaf(
-    "void(uint32[::1], int64[::1], int64, int64, uint64[:, ::1], uint64[:, ::1], int64, int64, int64, int64,"
+    "void(uint32[::1], int64[::1], int64, int64, uint64[:, ::1], uint64[:, ::1], int64,"
+    " int64, int64, int64,"
     " float64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1])"
 )
-def spread_documents(codes, bounds, first, last, tops, children, root, bits, n_chars, hi, weights, coefficients, less, out):
-    """Add to each character's row its part of weights[f] * (coefficients[f] - less[document]), for every n-gram of feature f.
+def spread_documents(
+    codes,
+    bounds,
+    first,
+    last,
+    tops,
+    children,
+    root,
+    bits,
+    n_chars,
+    hi,
+    weights,
+    coefficients,
+    less,
+    out,
+):
+    """Spread weights[f] * (coefficients[f] - less[document]) of every n-gram over its characters.
 
-    That is spread evenly over the places where the n-gram stands in the document, and there over its characters.
+    Each value is divided evenly among the places of the n-gram in the document, and there among its
+    characters; ``out`` has a row per character.
     """
     longest = longest_of(bounds, first, last)
     places, at = np.empty(longest, np.uint32), np.empty(longest, np.uint64)
-    keys, found, fetched = np.empty(longest, np.uint64), np.empty(longest, np.uint64), np.empty((2, BLOCK), np.uint64)
+    keys, found, fetched = (
+        np.empty(longest, np.uint64),
+        np.empty(longest, np.uint64),
+        np.empty((2, FETCHED_KEYS), np.uint64),
+    )
     noted, stamp = np.zeros(room_for(longest), np.uint64), np.uint64(0)
     counts = np.zeros(noted.size, np.int64)
     for doc in range(first, last):
@@ -288,7 +351,11 @@ def spread_documents(codes, bounds, first, last, tops, children, root, bits, n_c
                 if found[i] >> HALF:
                     f, place = (found[i] >> HALF) - ONE, np.int64(places[i])
                     for c in range(coefficients.shape[1]):
-                        part = weights[f] * (coefficients[f, c] - less[doc, c]) / (counts[at[i]] * length)
+                        part = (
+                            weights[f]
+                            * (coefficients[f, c] - less[doc, c])
+                            / (counts[at[i]] * length)
+                        )
                         for p in range(place, place + length):
                             out[p, c] += part
             n = go_on(codes, end, children, length, hi, n, places, keys, found, fetched)
