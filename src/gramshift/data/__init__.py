@@ -1,1 +1,1 @@
-"""Readers and writers of files, the data set of the paper, and the demo corpus that ships with the package."""
+"""Readers and writers of tables, the data set of the paper, and the demo corpus."""

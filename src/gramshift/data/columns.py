@@ -9,11 +9,15 @@ from typing import Any
 from gramshift.data.tables import Part, Place, Row, Table, TableError, WrittenNumber, short
 
 USUAL = {
-    "text": ("text", "review", "review_text", "body", "content", "document", "comment", "message", "sentence", "tweet"),
+    "text": (
+        *("text", "review", "review_text", "body", "content", "document"),
+        *("comment", "message", "sentence", "tweet"),
+    ),
     "label": ("label", "class", "sentiment", "category"),
     "id": ("id", "doc_id", "document_id", "review_id"),
 }
 NO_ID = "none"
+MAX_LISTED = 20  # columns in an error
 
 
 @dataclass(frozen=True)
@@ -26,10 +30,17 @@ class Columns:
 
 
 def find_columns(
-    table: Table, *, text: str | None = None, label: str | None = None, id: str | None = None, need_label: bool = False
+    table: Table,
+    *,
+    text: str | None = None,
+    label: str | None = None,
+    id: str | None = None,
+    need_label: bool = False,
 ) -> Columns:
-    """Find the columns that the user has named, else those with usual names."""
-    label_column = check_column(table, label, f"--label {label}") if label else _usual(table, "label")
+    """Return the columns that the user has named, else those with usual names."""
+    label_column = (
+        check_column(table, label, f"--label {label}") if label else _usual(table, "label")
+    )
     if label_column is None and need_label:
         raise TableError(_unusual(table, "label", "labels"))
     if id == NO_ID and NO_ID not in table.columns:
@@ -51,34 +62,43 @@ def find_columns(
 
 
 def check_column(table: Table, name: str, given: str) -> str:
-    """Return the name, if there is such a column; upper and lower case may differ where that is clear.
+    """Return the name of a column; upper and lower case may differ if no other column fits.
 
-    ``given`` begins the error: the name as the user gave it, with its option or parameter.
+    Errors begin with ``given``: the name as the user gave it, with its option or parameter.
     """
     if name in table.columns:
         return name
     same = [column for column in table.columns if column.strip().lower() == name.strip().lower()]
     if len(same) == 1:
         return same[0]
-    raise TableError(f"{given}: {table.name} has no such column; it has {_listed(table.columns)}{suggest(name, table.columns)}")
+    columns = f"{_listed(table.columns)}{suggest(name, table.columns)}"
+    raise TableError(f"{given}: {table.name} has no such column; it has {columns}")
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """Say "; did you mean ...?", or nothing."""
-    close = get_close_matches(name.lower(), [one.lower() for one in known], n=1)
-    return next((f"; did you mean {one}?" for one in known if close and one.lower() == close[0]), "")
+    """Return "; did you mean ...?" with the closest known name, or an empty string."""
+    by_lower = {one.lower(): one for one in reversed(list(known))}
+    close = get_close_matches(name.lower(), by_lower, n=1)
+    return f"; did you mean {by_lower[close[0]]}?" if close else ""
 
 
 def _named_texts(table: Table, text: str) -> list[str]:
-    """Read names of columns: "title,body" joins two; "review|title,body" takes the first choice that this table has."""
+    """Return the columns of texts that the user has named.
+
+    "title,body" joins two; "review|title,body" is the first choice that this table has.
+    """
     if text in table.columns:
         return [text]
-    choices = [[name.strip() for name in choice.split(",") if name.strip()] for choice in text.split("|")]
+    choices = [
+        [name.strip() for name in choice.split(",") if name.strip()] for choice in text.split("|")
+    ]
     lower = {column.strip().lower() for column in table.columns}
-    fitting = [choice for choice in choices if choice and all(name.lower() in lower for name in choice)]
-    names = list(dict.fromkeys(check_column(table, name, f"--text {name}") for name in (fitting or choices)[0]))
+    fitting = [one for one in choices if one and all(name.lower() in lower for name in one)]
+    chosen = (fitting or choices)[0]
+    names = list(dict.fromkeys(check_column(table, name, f"--text {name}") for name in chosen))
     if not names:
-        raise TableError(f"--text {text} names no column; {table.name} has {_listed(table.columns)}")
+        columns = _listed(table.columns)
+        raise TableError(f"--text {text} names no column; {table.name} has {columns}")
     return names
 
 
@@ -89,27 +109,30 @@ def _usual(table: Table, kind: str) -> str | None:
 
 def _unusual(table: Table, kind: str, what: str) -> str:
     usual = ", ".join(USUAL[kind])
-    return f"{table.name} has {_listed(table.columns)}, none of them a usual name for {what} ({usual}); name it with --{kind}"
+    found = f"{table.name} has {_listed(table.columns)}"
+    return f"{found}, none of them a usual name for {what} ({usual}); name it with --{kind}"
 
 
 def _listed(columns: list[str]) -> str:
-    shown = ", ".join(map(short, columns[:20])) + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")
+    shown = ", ".join(map(short, columns[:MAX_LISTED]))
+    if len(columns) > MAX_LISTED:
+        shown += f" and {len(columns) - MAX_LISTED} more"
     return f"the column{'s' if len(columns) > 1 else ''} {shown}"
 
 
 Progress = Callable[[str, int, int], None]
 SCALARS = (str, int, float, bool)
-LONGEST_LABEL = 1000  # characters: what is longer is a text in the wrong column
+MAX_LABEL_LENGTH = 1000  # a longer label is a text in the wrong column
 
 
 @dataclass(frozen=True)
 class Documents:
-    """The documents of one table. A label is None where the table has a gap; all are if it has no such column."""
+    """The documents of one table, with None for labels that the table does not have."""
 
     table: Table
     columns: Columns
     raw: list[Part]
-    """The rows with all columns, as they stood in the table."""
+    """The rows with all columns, unchanged."""
     texts: list[str]
     labels: list[Any]
     ids: list[str]
@@ -119,15 +142,19 @@ class Documents:
 
     @property
     def n_characters(self) -> int:
+        """The number of characters of all texts."""
         return sum(map(len, self.texts))
 
     def column(self, name: str) -> list[Any]:
         """Return the cells of a column that holds labels, None for gaps."""
-        return [label_in(self.table, name, row, place) for part in self.raw for row, place in _pairs(part)]
+        pairs = (pair for part in self.raw for pair in _pairs(part))
+        return [label_in(self.table, name, *pair) for pair in pairs]
 
 
-def read_documents(table: Table, columns: Columns, *, size: int = 4096, progress: Progress | None = None) -> Documents:
-    """Read everything at once; the ids are numbers from 1 on if there is no column for them."""
+def read_documents(
+    table: Table, columns: Columns, *, size: int = 4096, progress: Progress | None = None
+) -> Documents:
+    """Read all documents; without a column of ids these are numbers from 1 on."""
     parts: list[Part] = []
     texts: list[str] = []
     for part in table.parts(size):
@@ -135,46 +162,53 @@ def read_documents(table: Table, columns: Columns, *, size: int = 4096, progress
         texts += texts_in(table, columns, part)
         if progress is not None:
             progress("reading", *table.position())
-    rows = [pair for part in parts for pair in _pairs(part)]
-    labels = [label_in(table, columns.label, *pair) if columns.label else None for pair in rows]
+    pairs = [pair for part in parts for pair in _pairs(part)]
+    labels: list[Any] = [None] * len(pairs)
+    if columns.label:
+        labels = [label_in(table, columns.label, *pair) for pair in pairs]
     if columns.id is None:
-        ids = [str(number) for number in range(1, 1 + len(rows))]
+        ids = [str(number) for number in range(1, 1 + len(pairs))]
     else:
-        ids = [_id_in(table, columns.id, *pair) for pair in rows]
+        ids = [_id_in(table, columns.id, *pair) for pair in pairs]
     return Documents(table, columns, parts, texts, labels, ids)
 
 
 def check_ids(documents: Documents) -> None:
-    """Raise an error if two documents have one id."""
+    """Raise an error if two documents have the same id."""
     seen: dict[str, int] = {}
     for number, one in enumerate(documents.ids):
         if one in seen:
             places = [place for part in documents.raw for place in part.places]
             table, first = documents.table, places[seen[one]]
-            again = f"{table.unit} {first} and {table.unit} {places[number]}"
-            advice = f"name a column without copies with --id, or number the rows with --id {NO_ID}"
-            raise TableError(f"{table.name}: the id {one!r} stands in {again}; {advice}")
+            both = f"{table.unit} {first} and {table.unit} {places[number]}"
+            advice = f"name a column of unique ids with --id, or number the rows with --id {NO_ID}"
+            raise TableError(f"{table.name}: the id {one!r} is in {both}; {advice}")
         seen[one] = number
 
 
 def texts_in(table: Table, columns: Columns, part: Part) -> list[str]:
-    """Return the text of each row; several columns are joined by line ends, empty ones left out."""
+    """Return the text of each row; those of several columns are joined by line ends."""
     if len(columns.texts) == 1:
-        return [_text_in(table, columns.texts[0], row, place) for row, place in _pairs(part)]
-    several = ([_text_in(table, name, row, place) for name in columns.texts] for row, place in _pairs(part))
-    return ["\n".join(filter(None, cells)) for cells in several]
+        return [_text_in(table, columns.texts[0], *pair) for pair in _pairs(part)]
+    rows = ([_text_in(table, name, *pair) for name in columns.texts] for pair in _pairs(part))
+    return ["\n".join(filter(None, cells)) for cells in rows]
 
 
 def label_in(table: Table, column: str, row: Row, place: Place) -> Any:
-    """Return the label as it stands; None for a gap: an empty cell, null, NaN, no such key."""
+    """Return a label unchanged, or None for a gap: an empty cell, null, NaN or a missing key."""
     value = row.get(column)
-    if value is None or (isinstance(value, float) and isnan(value)) or (isinstance(value, str) and not value.strip()):
+    if value is None or (isinstance(value, float) and isnan(value)):
         return None
-    if isinstance(value, (str, WrittenNumber)) and len(str(value)) > LONGEST_LABEL:
-        words = f"{short(column)!r} has {len(str(value)):,} characters; a label has {LONGEST_LABEL:,} at most"
-        raise TableError(f"{table.at(place)}: {words}: name the column of labels with --label")
+    if isinstance(value, str) and not value.strip():
+        return None
+    if isinstance(value, (str, WrittenNumber)) and len(str(value)) > MAX_LABEL_LENGTH:
+        found = f"{short(column)!r} has {len(str(value)):,} characters"
+        allowed = f"a label has {MAX_LABEL_LENGTH:,} at most"
+        advice = "name the column of labels with --label"
+        raise TableError(f"{table.at(place)}: {found}; {allowed}: {advice}")
     if not isinstance(value, SCALARS):
-        raise TableError(f"{table.at(place)}: {column!r} is {_shown(value)}; a label is a string, a number, true or false")
+        allowed = "a label is a string, a number, true or false"
+        raise TableError(f"{table.at(place)}: {column!r} is {_shown(value)}; {allowed}")
     return value
 
 
@@ -187,14 +221,17 @@ def _text_in(table: Table, column: str, row: Row, place: Place) -> str:
     if isinstance(value, str):
         return value
     if column not in row:
-        raise TableError(f"{table.at(place)} has no {column!r}; every row needs its text, if only an empty one")
-    raise TableError(f"{table.at(place)}: {column!r} is {_shown(value)}; a text is a string in quotes")
+        advice = "every row needs its text, if only an empty one"
+        raise TableError(f"{table.at(place)} has no {column!r}; {advice}")
+    found = f"{column!r} is {_shown(value)}"
+    raise TableError(f"{table.at(place)}: {found}; a text is a string in quotes")
 
 
 def _id_in(table: Table, column: str, row: Row, place: Place) -> str:
     value = row.get(column)
     if value is None or isinstance(value, (dict, list)) or not str(value).strip():
-        raise TableError(f"{table.at(place)} has no id in {column!r}; number the rows with --id {NO_ID}")
+        advice = f"number the rows with --id {NO_ID}"
+        raise TableError(f"{table.at(place)} has no id in {column!r}; {advice}")
     return str(value)
 
 
@@ -202,5 +239,4 @@ def _shown(value: object) -> str:
     names = {type(None): "null", dict: "an object", list: "an array"}
     if isinstance(value, WrittenNumber):
         return short(value.text)
-    shown = repr(value)
-    return names.get(type(value), f"{shown if len(shown) <= 40 else shown[:37] + '...'} ({type(value).__name__})")
+    return names.get(type(value), f"{short(repr(value))} ({type(value).__name__})")

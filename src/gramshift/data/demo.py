@@ -10,6 +10,8 @@ DOMAINS = ("kitchen", "films")
 
 
 class Reviews(NamedTuple):
+    """Texts and their labels."""
+
     texts: list[str]
     labels: list[str]
 
@@ -24,6 +26,7 @@ def load_demo(domain: str) -> Reviews:
     """
     if domain not in DOMAINS:
         raise InputError(f"domain={domain!r}: must be one of {', '.join(map(repr, DOMAINS))}")
-    text = files("gramshift.data").joinpath("demo", f"{domain}.csv").read_text(encoding="utf-8")
+    file = files("gramshift.data").joinpath("demo", f"{domain}.csv")
+    text = file.read_text(encoding="utf-8")
     rows = list(csv.DictReader(text.splitlines(keepends=True)))
     return Reviews([row["text"] for row in rows], [row["label"] for row in rows])
