@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from gramshift.data.jsonl import LOOKED_AT
+from gramshift.tables.jsonl import LOOKED_AT
 from small_demo import load_demo
 
 TKC = ["--method", "tkc", "--ngrams", "3-5"]

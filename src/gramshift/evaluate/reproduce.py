@@ -11,7 +11,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from gramshift.data.reviews import N_REVIEWS, digest, load_sentiment
+from gramshift.datasets.reviews import N_REVIEWS, digest, load_sentiment
 from gramshift.evaluate.cases import fit_method
 from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.protocol import LETTERS, Setting

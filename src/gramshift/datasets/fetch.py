@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.error import HTTPError
 
-from gramshift.data.reviews import (
+from gramshift.datasets.reviews import (
     DIFFERS,
     DOMAINS,
     FILES,

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from gramshift.data.readers import read_lines
+from gramshift.tables.opening import read_lines
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gramshift.data.jsonl import LOOKED_AT
-from gramshift.data.readers import open_table
-from gramshift.data.tables import TableError
-from gramshift.data.writing import open_writer
+from gramshift.tables.jsonl import LOOKED_AT
+from gramshift.tables.opening import open_table
+from gramshift.tables.table import TableError
+from gramshift.tables.writing import open_writer
 
 TYPES = {"label": str, "p": float}
 NEW = [("good", 0.5), (None, 0.25), ("bad", 1.0)]

@@ -5,7 +5,7 @@ import csv
 from collections.abc import Iterator
 from itertools import chain, islice
 
-from gramshift.data.tables import (
+from gramshift.tables.table import (
     LONGEST,
     InputFile,
     Record,

@@ -4,7 +4,7 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
-from gramshift.data.tables import (
+from gramshift.tables.table import (
     LARGE,
     InputFile,
     Part,

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gramshift.data.columns import check_ids, find_columns, read_documents
-from gramshift.data.readers import open_table
-from gramshift.data.tables import TableError, in_parts
+from gramshift.tables.columns import check_ids, find_columns, read_documents
+from gramshift.tables.opening import open_table
+from gramshift.tables.table import TableError, in_parts
 
 ROWS = [
     {"id": "a", "text": 'He said "wow", twice.\nThen left.', "label": "1"},

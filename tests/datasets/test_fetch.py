@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from gramshift import GramshiftError
-from gramshift.data import reviews as sentiment
-from gramshift.data.fetch import PINNED, FetchError, digest_files, fetch_sentiment
+from gramshift.datasets import reviews as sentiment
+from gramshift.datasets.fetch import PINNED, FetchError, digest_files, fetch_sentiment
 
 REVIEW = "<review>\n<title>\n{title}\n</title>\n<review_text>\nwords\n</review_text>\n</review>\n"
 

@@ -13,11 +13,11 @@ from json.encoder import encode_basestring
 from math import isfinite
 from typing import IO, Any, cast
 
-from gramshift.data.delimited import DELIMITERS
-from gramshift.data.jsonl import LOOKED_AT
-from gramshift.data.parquet import import_pyarrow
-from gramshift.data.readers import format_of
-from gramshift.data.tables import Part, Row, Style, Table, TableError, WrittenNumber, short
+from gramshift.tables.delimited import DELIMITERS
+from gramshift.tables.jsonl import LOOKED_AT
+from gramshift.tables.opening import format_of
+from gramshift.tables.parquet import import_pyarrow
+from gramshift.tables.table import Part, Row, Style, Table, TableError, WrittenNumber, short
 
 Added = dict[str, list[Any]]
 """New values of each column, one for each row of a part; columns of the table are replaced."""

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from itertools import chain, islice
 
-from gramshift.data.tables import (
+from gramshift.tables.table import (
     InputFile,
     Record,
     Row,

@@ -22,10 +22,10 @@ from hypothesis import strategies as st
 
 from conftest import examples
 from gramshift.commands.classify.labelled import label_columns
-from gramshift.data.readers import open_table
-from gramshift.data.tables import TableError
-from gramshift.data.writing import open_writer
 from gramshift.errors import GramshiftError
+from gramshift.tables.opening import open_table
+from gramshift.tables.table import TableError
+from gramshift.tables.writing import open_writer
 from in_child import check_in_child
 
 ODD = [

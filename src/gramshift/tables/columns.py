@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from math import isnan
 from typing import Any
 
-from gramshift.data.tables import Part, Place, Row, Table, TableError, WrittenNumber, short
+from gramshift.tables.table import Part, Place, Row, Table, TableError, WrittenNumber, short
 
 USUAL = {
     "text": (

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from gramshift.data.reviews import (
+from gramshift.datasets.reviews import (
     DOMAINS,
     FILES,
     ReviewFileError,

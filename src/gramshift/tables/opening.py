@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from gramshift.data.delimited import read_delimited
-from gramshift.data.jsonl import read_jsonl
-from gramshift.data.parquet import read_parquet
-from gramshift.data.tables import (
+from gramshift.runtime.storage import is_url, locate, reaching
+from gramshift.tables.delimited import read_delimited
+from gramshift.tables.jsonl import read_jsonl
+from gramshift.tables.parquet import read_parquet
+from gramshift.tables.table import (
     LONGEST,
     InputFile,
     Record,
@@ -19,7 +20,6 @@ from gramshift.data.tables import (
     in_parts,
     open_input,
 )
-from gramshift.runtime.storage import is_url, locate, reaching
 
 READERS: dict[str, Callable[..., Table]] = {
     "csv": read_delimited,

@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gramshift.data.columns import MAX_LABEL_LENGTH, find_columns, read_documents
-from gramshift.data.jsonl import LOOKED_AT
-from gramshift.data.readers import open_table, read_lines
-from gramshift.data.tables import LONGEST, TableError, WrittenNumber, check_reread
-from gramshift.data.writing import open_writer
 from gramshift.errors import InputError
+from gramshift.tables.columns import MAX_LABEL_LENGTH, find_columns, read_documents
+from gramshift.tables.jsonl import LOOKED_AT
+from gramshift.tables.opening import open_table, read_lines
+from gramshift.tables.table import LONGEST, TableError, WrittenNumber, check_reread
+from gramshift.tables.writing import open_writer
 
 
 def write(folder, name, content):
