@@ -113,9 +113,10 @@ def check_address_space() -> None:
     """
     limit = resource.getrlimit(resource.RLIMIT_AS)[0] if resource is not None else -1
     if 0 <= limit < MIN_ADDRESS_BYTES:
-        needed = f"Gramshift needs {human(MIN_ADDRESS_BYTES)} of address space for its libraries"
+        needed = f"Gramshift needs {human(MIN_ADDRESS_BYTES)} of address space"
         given = f"but this process may have {human(limit)}"
-        raise MemoryLimitError(f"{needed}, {given}: raise the limit with ulimit -v")
+        advice = "raise the limit with ulimit -v"
+        raise MemoryLimitError(f"{needed} for its libraries alone, {given}: {advice}")
 
 
 def give_back() -> None:
