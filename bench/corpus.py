@@ -15,8 +15,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.data.demo import DOMAINS, load_demo
-from gramshift.data.reviews import load_sentiment
+from gramshift.datasets.demo import DOMAINS, load_demo
+from gramshift.datasets.reviews import load_sentiment
 
 ROOT = Path(__file__).resolve().parent.parent
 SMOKE_DOCS = 300

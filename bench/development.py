@@ -11,7 +11,7 @@ import numpy as np
 
 from bench.corpus import CorpusError, find_data
 from bench.robust_cells import read_lines
-from gramshift.data.reviews import load_sentiment
+from gramshift.datasets.reviews import load_sentiment
 from gramshift.methods import METHODS
 
 N_OF_A_CLASS = 1000

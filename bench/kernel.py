@@ -10,7 +10,7 @@ from bench.child import run_child
 from bench.corpus import NGRAM_RANGE, Texts, count_ngrams, normalise, spread
 from bench.machine import least_and_median, machine_lines, say, table, timed
 from bench.rivals import GRAMS, require_equal
-from gramshift.data.demo import load_demo
+from gramshift.datasets.demo import load_demo
 
 SIZES = (1000, 2000, 4000, 8000)
 RIVAL_SIZE = 2000  # above this scikit-learn takes part once only

@@ -16,8 +16,8 @@ from zlib import crc32
 import numpy as np
 
 from bench.corpus import ROOT, CorpusError, Texts
-from gramshift.data.demo import load_demo
-from gramshift.data.reviews import load_sentiment
+from gramshift.datasets.demo import load_demo
+from gramshift.datasets.reviews import load_sentiment
 
 Labelled = tuple[Texts, Any]
 """Texts, and an array with the label of each."""

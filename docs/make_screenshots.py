@@ -20,7 +20,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from gramshift.data.demo import load_demo
+from gramshift.datasets.demo import load_demo
 
 IMAGES = Path(__file__).parent / "images"
 CLASSES = ["negative", "positive"]  # in the order of the keys

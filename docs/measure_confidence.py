@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import gramshift as gs
-from gramshift.data.reviews import load_sentiment
+from gramshift.datasets.reviews import load_sentiment
 from gramshift.evaluate.protocol import SINGLE
 from gramshift.methods import METHODS, STAGES
 from gramshift.model.classifier import fit_on_gram

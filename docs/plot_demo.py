@@ -8,7 +8,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 import gramshift as gs
-from gramshift.data.demo import load_demo
+from gramshift.datasets.demo import load_demo
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import gramshift as gs
-from gramshift.data.demo import load_demo
+from gramshift.datasets.demo import load_demo
 
 N_SAMPLED = 200
 CHUNK_SIZE = 100

@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 import gramshift as gs
-from gramshift.data.demo import load_demo
+from gramshift.datasets.demo import load_demo
 
 
 def main(source_file: str, target_file: str, labels_file: str, report_file: str) -> None:

@@ -13,7 +13,10 @@ def read_members(path):
 
 
 def write_members(path, members, *, compress=zipfile.ZIP_STORED, comment=None):
-    """Write a model file of these members, with a checksum that fits unless another ``comment`` is given."""
+    """Write a model file of these members.
+
+    Its checksum fits, unless another ``comment`` is given.
+    """
     with zipfile.ZipFile(path, "w", compress) as archive:
         for name, data in members.items():
             archive.writestr(zipfile.ZipInfo(name), data, compress)
@@ -22,7 +25,7 @@ def write_members(path, members, *, compress=zipfile.ZIP_STORED, comment=None):
 
 
 def rewrite(path, change):
-    """Change the head of a model file, and put its checksum right."""
+    """Change the head of a model file, and correct its checksum."""
     members = read_members(path)
     head = json.loads(members[HEAD])
     change(head)

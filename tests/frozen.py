@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from gramshift import TransductiveClassifier
-from gramshift.data.demo import load_demo
-from gramshift.data.reviews import load_sentiment
+from gramshift.datasets.demo import load_demo
+from gramshift.datasets.reviews import load_sentiment
 from gramshift.methods import METHODS
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "sorted_data_acl"

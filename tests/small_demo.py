@@ -1,6 +1,6 @@
 """The first reviews of the demo corpus: as many as tests need, whatever is added to it."""
 
-from gramshift.data import demo
+from gramshift.datasets import demo
 
 N = 120
 

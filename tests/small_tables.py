@@ -19,7 +19,7 @@ def read_csv(path):
 
 
 def die_in_a_fork(work):
-    """Run work() in a fork of this process and return how that ended, as subprocess has it: -9 if it was killed."""
+    """Run work() in a fork and return its exit code as subprocess does: -9 if it was killed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
         child = os.fork()

@@ -12,7 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 import naive
 from conftest import KINDS
 from gramshift import StringKernel
-from gramshift.data.reviews import load_sentiment
+from gramshift.datasets.reviews import load_sentiment
 from gramshift.runtime.resources import Runtime
 
 LO, HI = 5, 8

@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV
 
 import gramshift as gs
 from gramshift.baselines import CLASSES
-from gramshift.data.reviews import load_sentiment
+from gramshift.datasets.reviews import load_sentiment
 from gramshift.methods import METHODS, methods_table
 from small_demo import load_demo
 

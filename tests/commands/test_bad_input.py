@@ -100,7 +100,7 @@ def test_an_input_that_one_may_not_read(gramshift, folder, monkeypatch):
     def refuse(self, *_):
         raise PermissionError(13, "Permission denied", str(self))
 
-    monkeypatch.setattr("gramshift.data.tables.Path.open", refuse)
+    monkeypatch.setattr("gramshift.tables.table.Path.open", refuse)
     answer = gramshift(*RUN)
     assert (answer.code, answer.err) == (2, "gramshift: pans.csv: Permission denied\n")
 
@@ -147,7 +147,7 @@ def test_an_interrupt_at_any_stage_leaves_nothing(gramshift, folder, monkeypatch
 
 
 def test_an_interrupt_while_writing_leaves_the_old_file(gramshift, folder, monkeypatch):
-    from gramshift.data.writing import DelimitedWriter
+    from gramshift.tables.writing import DelimitedWriter
 
     def interrupted(*_):
         raise KeyboardInterrupt

@@ -17,11 +17,11 @@ import gramshift as gs
 from gramshift.commands import label_files
 from gramshift.commands.label_files import label_table
 from gramshift.commands.predict import predict
-from gramshift.data.columns import find_columns
-from gramshift.data.tables import Part, Style, Table
 from gramshift.errors import MissingPackageError
 from gramshift.runtime.replacing import replaced_file
 from gramshift.runtime.storage import identify, is_still
+from gramshift.tables.columns import find_columns
+from gramshift.tables.table import Part, Style, Table
 from small_demo import load_demo
 from small_tables import die_in_a_fork, write_csv
 

@@ -12,7 +12,7 @@ from gramshift.commands.classify.labelled import (
     renamed_in_words,
 )
 from gramshift.commands.classify.options import ClassifyOptions
-from gramshift.data.tables import Style, Table, TableError
+from gramshift.tables.table import Style, Table, TableError
 from gramshift.text.terminal import Line, quote_word, visible
 from small_tables import write_csv
 

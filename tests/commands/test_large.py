@@ -27,7 +27,10 @@ def files(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--engine", "dask"], "--engine dask has workers label the files of a target, which goes with --sample"),
+        (
+            ["--engine", "dask"],
+            "--engine dask has workers label the files of a target, which goes with --sample",
+        ),
         (["--engine", "ray"], "--engine ray: there are threads, dask"),
         (["--scheduler", "tcp://1.2.3.4:5"], "is for Dask; add --engine dask"),
         (["--memory", "lots"], "--memory lots: give a number of bytes or a size"),
@@ -42,7 +45,10 @@ def test_wrong_options_are_refused_before_any_work(gramshift, files, arguments, 
 
 
 def test_dask_that_is_not_there_is_noticed_before_any_work(gramshift, files, monkeypatch):
-    for package, words in {"cryptography": "cryptography to close workers", "distributed": "dask and distributed"}.items():
+    for package, words in {
+        "cryptography": "cryptography to close workers",
+        "distributed": "dask and distributed",
+    }.items():
         monkeypatch.setitem(sys.modules, package, None)
         answer = gramshift(*files, "--output", "out/", "--sample", "50", "--engine", "dask")
         assert answer.code == 2

@@ -10,10 +10,10 @@ import pytest
 from gramshift import methods
 from gramshift.commands.classify import options
 from gramshift.commands.main import app
-from gramshift.data.readers import READERS
 from gramshift.methods import METHODS
 from gramshift.model.settings import PRESETS
 from gramshift.ngrams.index import KINDS
+from gramshift.tables.opening import READERS
 
 COMMANDS = [one.name for one in app.registered_commands]
 

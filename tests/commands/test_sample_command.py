@@ -5,7 +5,7 @@ import json
 import pytest
 
 from gramshift.commands.classify.labelled import read_corrections
-from gramshift.data.readers import open_table
+from gramshift.tables.opening import open_table
 from small_demo import load_demo
 from small_tables import read_csv, write_csv
 

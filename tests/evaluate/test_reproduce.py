@@ -14,7 +14,7 @@ import pytest
 
 import gramshift as gs
 from gramshift.commands.reproduce import show_tables
-from gramshift.data import reviews as sentiment
+from gramshift.datasets import reviews as sentiment
 from gramshift.evaluate.protocol import SINGLE, Setting, parse_settings
 from gramshift.evaluate.reproduce import PAPER, Parts, reproduce, run_on_texts, run_settings
 from gramshift.evaluate.results import Documents, Outcome, make_means, make_rows, make_tables, to_markdown

@@ -4,7 +4,6 @@ import subprocess
 import sys
 import warnings
 import zipfile
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -23,10 +22,12 @@ NEW = ["a great blender, i love it", "broke after a day", "", "\ud800 lone \N{GR
 
 def fit(labels=SOURCE.labels, **options):
     given = {"preset": "paper", "ngram_range": (3, 5), "n_added": 40} | options
-    return gs.TransductiveClassifier(**given).fit([*SOURCE.texts[:-1], NEW[3]], labels, target=FILMS.texts)
+    return gs.TransductiveClassifier(**given).fit(
+        [*SOURCE.texts[:-1], NEW[3]], labels, target=FILMS.texts
+    )
 
 
-STEP = {"added": [1, 2], "labels": [1, 2], "changed": 0, "seconds": 1}
+STEP = {"added": [1, 2], "labels": [1, 2], "changed": 0, "seconds": 1, "class_prior": None}
 
 
 @pytest.fixture(scope="module")
@@ -72,11 +73,18 @@ def test_labels_keep_their_type(tmp_path, names):
 
 def test_another_process_predicts_the_same_bits(path):
     script = "import sys, gramshift as gs; m = gs.load(sys.argv[1]); t = eval(sys.argv[2])\n"
-    script += "print(m.decision_function(t).tobytes().hex(), m.predict_proba(t).tobytes().hex(), *m.predict(t))"
+    script += "print(m.decision_function(t).tobytes().hex(), "
+    script += "m.predict_proba(t).tobytes().hex(), *m.predict(t))"
     command = [sys.executable, "-c", script, str(path), ascii(NEW)]
-    found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout.split()
+    found = subprocess.run(
+        command, capture_output=True, text=True, check=True, timeout=300
+    ).stdout.split()
     clf = fit()
-    expected = [clf.decision_function(NEW).tobytes().hex(), clf.predict_proba(NEW).tobytes().hex(), *clf.predict(NEW)]
+    expected = [
+        clf.decision_function(NEW).tobytes().hex(),
+        clf.predict_proba(NEW).tobytes().hex(),
+        *clf.predict(NEW),
+    ]
     assert found == expected
 
 
@@ -96,7 +104,9 @@ def test_what_cannot_be_saved_is_an_error_and_leaves_the_old_file(tmp_path):
     path.write_text("old")
     with pytest.raises(TypeError, match="is a function and cannot be saved"):
         fit(kernel=gs.StringKernel(ngram_range=(3, 5)).gram).save(path)
-    with pytest.raises(ValueError, match=r"a model file holds no objects such as classifier=SVC\(...\); save"):
+    with pytest.raises(
+        ValueError, match=r"a model file holds no objects such as classifier=SVC\(...\); save"
+    ):
         fit(classifier=SVC(kernel="precomputed")).save(path)
     with pytest.raises(FileNotFoundError):
         fit().save(tmp_path / "no" / "folder")
@@ -107,11 +117,13 @@ def test_what_cannot_be_saved_is_an_error_and_leaves_the_old_file(tmp_path):
 
 
 def rewrite(path, tmp_path, change, **options):
-    """The model with its members changed, and with a checksum that fits again: what somebody hostile would send."""
+    """Write a model with its members changed, and with a checksum that fits again."""
     members = read_members(path)
     head = json.loads(members.pop("model.json"))
     change(head, members)
-    return write_members(tmp_path / "hostile", {"model.json": json.dumps(head).encode(), **members}, **options)
+    return write_members(
+        tmp_path / "hostile", {"model.json": json.dumps(head).encode(), **members}, **options
+    )
 
 
 def npy(array, **options):
@@ -130,7 +142,9 @@ def set_head(**values):
 
 def header_only(shape, dtype="<f8"):
     buffer = io.BytesIO()
-    np.lib.format.write_array_header_1_0(buffer, {"descr": dtype, "fortran_order": False, "shape": shape})
+    np.lib.format.write_array_header_1_0(
+        buffer, {"descr": dtype, "fortran_order": False, "shape": shape}
+    )
     return buffer.getvalue()
 
 
@@ -141,32 +155,53 @@ def header_only(shape, dtype="<f8"):
         (set_member("/etc/evil", b""), "holds .*evil"),
         (lambda head, members: members.pop("scores.npy"), "it lacks .scores.npy"),
         (set_member("coefficients.npy", b"\x80\x04pickle"), "coefficients.npy is not an array"),
-        (set_member("coefficients.npy", npy(np.array([{}], object), allow_pickle=True)), "of type object"),
+        (
+            set_member("coefficients.npy", npy(np.array([{}], object), allow_pickle=True)),
+            "of type object",
+        ),
         (set_member("coefficients.npy", npy(np.zeros((240, 2), "<f4"))), "of type float32"),
         (set_member("coefficients.npy", header_only((10**12, 10**6))), "is not what it holds"),
         (set_member("coefficients.npy", header_only((-1, 2))), "is not what it holds"),
         (set_member("coefficients.npy", npy(np.zeros((3, 2)))), r"coefficients has shape \(3, 2\)"),
-        (set_member("text_ends.npy", npy(np.arange(240)[::-1].copy())), "text_ends does not end where it should"),
-        (set_member("labeled_iter.npy", npy(np.full(240, -7))), "labeled_iter has values from -7 to -7; they must be from -1"),
-        (set_member("source_codes.npy", npy(np.full(120, 9))), "source_codes has values from 9 to 9; they must be from 0 to 1"),
+        (
+            set_member("text_ends.npy", npy(np.arange(240)[::-1].copy())),
+            "text_ends does not end where it should",
+        ),
+        (
+            set_member("labeled_iter.npy", npy(np.full(240, -7))),
+            "labeled_iter has values from -7 to -7; they must be from -1",
+        ),
+        (
+            set_member("source_codes.npy", npy(np.full(120, 9))),
+            "source_codes has values from 9 to 9; they must be from 0 to 1",
+        ),
         (set_head(format="other"), "is not a Gramshift model"),
         (set_head(format_version=99), "has format 99"),
         (set_head(parameters={"kernel": "presence", "ngram_range": [5, 8], "evil": 1}), "evil"),
         (set_head(parameters={"kernel": "presence", "ngram_range": [8, 5]}), "ngram_range"),
         (set_head(classes={"dtype": "O", "values": ["a", "b"]}), "labels are not of type O"),
         (set_head(settings={}), "settings are not those that it needs"),
-        (set_member("known_codes.npy", npy(np.full(240, 2))), "known_codes has values from 2 to 2; they must be from -1 to 1"),
+        (
+            set_member("known_codes.npy", npy(np.full(240, 2))),
+            "known_codes has values from 2 to 2; they must be from -1 to 1",
+        ),
         (set_head(classes=None), "trusted"),
-        (set_head(classes={"dtype": "<U500000000", "values": ["a", "a"]}), "not in order, or not different"),
+        (
+            set_head(classes={"dtype": "<U500000000", "values": ["a", "a"]}),
+            "not in order, or not different",
+        ),
         (set_head(classes={"dtype": "|i1", "values": [1, 1000]}), "trusted"),
         (set_head(classes={"dtype": "<i8", "values": [1, 10**400]}), "trusted"),
         (set_head(classes={"dtype": "<U4", "values": [None, "a"]}), "labels are not of type"),
-        (set_head(steepness=-1.0), "steepness has -1.0 where a number from"),
+        (set_head(steepness=-1.0), "steepness is -1.0, but must be a number from"),
         (set_head(steepness=10**400), "trusted"),
-        (set_head(steepness=float("nan")), "steepness has nan where a number from"),
+        (set_head(steepness=float("nan")), "steepness is nan, but must be a number from"),
         (set_head(versions=[], format_version=99), "made by gramshift another version"),
-        (set_head(history=[STEP | {"added": ["<script>", 2]}]), "added has .<script>. where"),
-        (set_member("coefficients.npy", npy(np.full((240, 2), np.nan))), "not finite"),
+        (
+            set_head(history=[STEP | {"added": ["<script>", 2]}]),
+            "added is .<script>., but must be a whole number",
+        ),
+        (set_member("coefficients.npy", npy(np.full((240, 2), np.nan))), "from nan to nan"),
         (set_member("coefficients.npy", header_only("(" * 900)), "not an array"),
         (set_member("coefficients.npy", header_only((0, 10**30))), "trusted|whole"),
         (set_member("coefficients.npy", header_only((True, False))), "is not what it holds"),
@@ -191,7 +226,12 @@ def test_a_fitted_model_is_saved_as_it_was_fitted(tmp_path):
 
 
 def test_parameters_may_be_numbers_of_numpy(tmp_path):
-    clf = fit(n_added=np.int64(20), alpha=np.float32(0.5), bias=np.bool_(True), ngram_range=(np.int64(3), np.int32(5)))
+    clf = fit(
+        n_added=np.int64(20),
+        alpha=np.float32(0.5),
+        bias=np.bool_(True),
+        ngram_range=(np.int64(3), np.int32(5)),
+    )
     clf.save(tmp_path / "m")
     assert (gs.load(tmp_path / "m").decision_function(NEW) == clf.decision_function(NEW)).all()
 
@@ -204,7 +244,7 @@ def test_a_bomb_is_refused(path, tmp_path):
 
 @pytest.mark.parametrize("name", ["model.json", "coefficients.npy"])
 def test_an_altered_member_is_noticed(path, tmp_path, name):
-    """Zip's own sums fit again, ours does not."""
+    """The sums of the zip archive fit again, ours does not."""
     members, comment = read_members(path), zipfile.ZipFile(path).comment
     members[name] = members[name][:-1] + b"\x01"
     with pytest.raises(ModelFileError, match="its checksum is wrong: it was altered"):
@@ -215,12 +255,14 @@ def test_every_cut_is_noticed(path, tmp_path):
     whole = path.read_bytes()
     for length in {0, 1, 30, len(whole) // 3, len(whole) // 2, len(whole) - 70, len(whole) - 1}:
         (tmp_path / "cut").write_bytes(whole[:length])
-        with pytest.raises(ModelFileError, match=r"not a whole one|not a whole Gramshift model|trusted"):
+        with pytest.raises(
+            ModelFileError, match=r"not a whole one|not a whole Gramshift model|trusted"
+        ):
             gs.load(tmp_path / "cut")
 
 
 def test_every_changed_byte_is_noticed_or_harmless(path, tmp_path):
-    """No flipped byte may raise anything else or change what the model predicts."""
+    """No flipped byte may raise another error or change a prediction."""
     whole, expected = bytearray(path.read_bytes()), gs.load(path)
     places = np.random.default_rng(0).integers(0, len(whole), 150).tolist()
     noticed = 0
@@ -252,7 +294,9 @@ LINEAR = {"preset": "best", "ngram_range": (3, 5), "n_rounds": 3}
 def fit_linear(n_classes=2, **options):
     source = [*SOURCE.texts[:38], NEW[3], SECRET]
     labels = SOURCE.labels[:40] if n_classes == 2 else [i % n_classes for i in range(40)]
-    return gs.TransductiveClassifier(**LINEAR | options).fit(source, labels, target=[*FILMS.texts[:20], "", SECRET[::-1]])
+    return gs.TransductiveClassifier(**LINEAR | options).fit(
+        source, labels, target=[*FILMS.texts[:20], "", SECRET[::-1]]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -270,7 +314,12 @@ def linear_path(linear, tmp_path_factory):
 @pytest.mark.parametrize("texts", [False, True])
 @pytest.mark.parametrize(
     ("n_classes", "options"),
-    [(2, {}), (7, {}), (3, {"bias": True, "kernel": "words"}), (2, {"kernel": "presence", "weighting": {"consistency": 1}})],
+    [
+        (2, {}),
+        (7, {}),
+        (3, {"bias": True, "kernel": "words"}),
+        (2, {"kernel": "presence", "weighting": {"consistency": 1}}),
+    ],
 )
 def test_a_linear_model_survives_with_and_without_texts(tmp_path, n_classes, options, texts):
     clf, new = fit_linear(n_classes, **options), [*NEW, *FILMS.texts[:22], SECRET]
@@ -290,7 +339,7 @@ def test_a_linear_model_survives_with_and_without_texts(tmp_path, n_classes, opt
 
 
 def test_what_is_loaded_is_saved_again_with_the_same_bytes(linear, tmp_path):
-    """But for the date."""
+    """Only the date may differ."""
 
     def read(name):
         members = read_members(tmp_path / name)
@@ -306,7 +355,7 @@ def test_what_is_loaded_is_saved_again_with_the_same_bytes(linear, tmp_path):
 
 
 def test_texts_that_are_not_there_cannot_be_saved(linear, linear_path, tmp_path):
-    with pytest.raises(ValueError, match="texts=True: this model was loaded from a file without texts, so that it has none"):
+    with pytest.raises(ValueError, match=r"texts=True: .* loaded from a file without texts"):
         gs.load(linear_path).save(tmp_path / "m", texts=True)
     for texts in ("yes", 1, None):
         with pytest.raises(ValueError, match=f"texts={texts!r}: give True or False"):
@@ -320,7 +369,9 @@ def test_other_models_hold_their_texts_whatever_is_asked_for(tmp_path):
     assert SECRET.encode() in (tmp_path / "m").read_bytes()
 
 
-def test_a_file_without_texts_holds_nothing_that_a_single_document_has(linear, linear_path, tmp_path):
+def test_a_file_without_texts_holds_nothing_that_a_single_document_has(
+    linear, linear_path, tmp_path
+):
     documents, members = linear._fit.model.documents, read_members(linear_path)
     linear.save(tmp_path / "with", texts=True)
     assert SECRET.encode() in (tmp_path / "with").read_bytes()  # so that it would be found
@@ -330,8 +381,14 @@ def test_a_file_without_texts_holds_nothing_that_a_single_document_has(linear, l
     assert "quillfeather" in alone
     assert len(alone) > 50
     head = members.pop("model.json")  # names of parameters and arrays are words too
-    assert not [text for text in ("uillfeather", "zqyxwv", "kettle", *documents[:38]) if text.encode() in head]
-    for text in [word for one in alone for word in (one, one.title())] + [one for one in documents if len(one) > 4]:
+    assert not [
+        text
+        for text in ("uillfeather", "zqyxwv", "kettle", *documents[:38])
+        if text.encode() in head
+    ]
+    for text in [word for one in alone for word in (one, one.title())] + [
+        one for one in documents if len(one) > 4
+    ]:
         for encoding in ("utf-8", "utf-16-le", "utf-32-le"):
             needle = text.encode(encoding, "surrogatepass")
             assert not [name for name, data in members.items() if needle in data], text
@@ -350,45 +407,13 @@ def test_every_ngram_of_a_file_without_texts_stands_in_two_documents(linear, lin
         assert sum(word in one for one in pairs) > 1, word
     for node in range(1, words.table.parents.size):
         pair = words.name(node).split(" ")
-        assert sum(any(one[i : i + len(pair)] == pair for i in range(len(one))) for one in pairs) > 1, pair
-
-
-def arrays_in(path):
-    """Those that make the difference, if the file has texts."""
-    members = read_members(path)
-    chosen = [name for name in ("text_bytes.npy", "text_ends.npy", "coefficients.npy") if name in members]
-    return {name: np.load(io.BytesIO(members[name])) for name in chosen or members if name != "model.json"}
-
-
-def other_shapes(array):
-    yield array[:-1]
-    yield np.concatenate([array, array[-1:]])
-    yield array[None]
-    yield array.reshape(-1)[: array.size // 2]
-    yield array.reshape(-1)[:0]
-    if array.ndim == 2:
-        yield np.ascontiguousarray(array.T)
-        yield array[:, :-1]
-
-
-def other_values(array):
-    """Values that are out of range, or out of order, or none at all; of the type that the file must have."""
-    flat = array.reshape(-1)
-    if not flat.size:
-        return
-    values = [np.nan, np.inf, -1.0, 0.0, 1e308] if array.dtype.kind == "f" else [0, 1, 2, np.iinfo(array.dtype).max]
-    values += [-1, -2, np.iinfo(array.dtype).min] if array.dtype.kind == "i" else []
-    for value in values:
-        yield np.full_like(array, value)
-        changed = flat.copy()
-        changed[flat.size // 2] = value
-        yield changed.reshape(array.shape)
-    yield flat[::-1].copy().reshape(array.shape)
-    yield np.random.default_rng(0).permutation(flat).reshape(array.shape)
+        assert (
+            sum(any(one[i : i + len(pair)] == pair for i in range(len(one))) for one in pairs) > 1
+        ), pair
 
 
 def works(clf):
-    """Nothing of a model that was accepted may lead out of its arrays, whatever nonsense it says."""
+    """Assert that a model that was accepted computes finite numbers, however odd they are."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert np.isfinite(clf.decision_function(NEW)).all()
@@ -403,7 +428,7 @@ def works(clf):
 
 @pytest.fixture(scope="module", params=[False, True], ids=["without texts", "with texts"])
 def small_path(request, tmp_path_factory):
-    """Three classes, so that no array has a shape that would do for another; small, so that many changes can be tried."""
+    """A small model of three classes, so that no array has a shape that would fit another."""
     source = ["a good pan", "good lid", "bad pot", "a bad, bad tea", "so-so tea", "a so-so lid"]
     clf = gs.TransductiveClassifier(**LINEAR | {"ngram_range": (2, 3), "n_jobs": 1})
     clf.fit(source, [0, 0, 1, 1, 2, 2], target=["good tea", "bad lid", "so-so pan", "tea"])
@@ -414,7 +439,7 @@ def small_path(request, tmp_path_factory):
 
 
 def refusal(path, tmp_path, change):
-    """The error that the changed file leads to; None if it is a model that works."""
+    """Return the error of a changed file, or None if it is a model that works."""
     try:
         loaded = gs.load(rewrite(path, tmp_path, change))
     except ModelFileError as error:
@@ -423,45 +448,13 @@ def refusal(path, tmp_path, change):
     return None
 
 
-def test_arrays_of_another_shape_or_type_are_refused(small_path, tmp_path):
-    for name, array in arrays_in(small_path).items():
-        changes = [npy(np.ascontiguousarray(other)) for other in other_shapes(array) if other.shape != array.shape]
-        types = {"<f4", "<f8", "<i4", "<i8", "<u4", "<u2", "|u1", "|b1", "<c16", ">i8"} - {array.dtype.str}
-        changes += [npy(array.astype(dtype)) for dtype in types if array.dtype.kind != "f" or dtype[1] not in "iub"]
-        changes += [b"", npy(array)[:-1], npy(array) + b"0", header_only((10**12,), array.dtype.str)]
-        for data in changes:
-            assert refusal(small_path, tmp_path, set_member(name, data)), (name, data[:200])
-
-
-def test_arrays_with_other_values_are_refused_or_harmless(small_path, tmp_path):
-    refused = Counter()
-    for name, array in arrays_in(small_path).items():
-        kind = name.partition(".")[0].rstrip("_01")
-        for other in other_values(array):
-            message = refusal(small_path, tmp_path, set_member(name, npy(other)))
-            refused[kind] += message is not None
-            if array.dtype.kind == "f" and not np.isfinite(other).all():
-                assert message is not None
-                assert "not finite" in message
-            if (kind == "weights" and not (other > 0).all()) or (kind.endswith("_ends") and (np.diff(other) < 0).any()):
-                assert message is not None, name
-    for kind in {"parents", "characters", "features", "alphabet", "weights", "word_bytes", "text_ends"} & refused.keys():
-        assert refused[kind] > 2, kind
-
-
-def test_members_that_are_missing_or_too_many_are_refused(small_path, tmp_path):
-    for name in arrays_in(small_path):
-        assert "it lacks" in refusal(small_path, tmp_path, lambda head, members, name=name: members.pop(name))
-    one = read_members(small_path)["parents_0.npy"]
-    for name in ("parents_2.npy", "parents_00.npy", "parents.npy", "landmarks.npy", "coefficients.npy.npy"):
-        assert "it holds" in refusal(small_path, tmp_path, set_member(name, one))
-
-
 def test_another_number_of_kernels_is_refused(small_path, tmp_path):
     for parts in (0, 1, 3, -1, 65, 10**9, True, 2.0, "2", None, [2]):
         assert refusal(small_path, tmp_path, set_head(parts=parts)), parts
     for texts in (None, 1, 0, "yes", []):
-        assert "texts is neither true nor false" in refusal(small_path, tmp_path, set_head(texts=texts))
+        assert "texts is neither true nor false" in refusal(
+            small_path, tmp_path, set_head(texts=texts)
+        )
     for version in (0, 2, "1", 1.5, True, None):
         assert refusal(small_path, tmp_path, set_head(format_version=version)), version
 
@@ -472,7 +465,11 @@ def test_another_number_of_kernels_is_refused(small_path, tmp_path):
 
     def add_a_part(head, members):
         head["parts"] = 3
-        members |= {name.replace("_1", "_2"): data for name, data in members.items() if name.endswith("_1.npy")}
+        members |= {
+            name.replace("_1", "_2"): data
+            for name, data in members.items()
+            if name.endswith("_1.npy")
+        }
 
     def turn_parts(head, members):
         for name in [name for name in members if name.endswith("_0.npy")]:
@@ -505,15 +502,28 @@ def test_settings_that_do_not_go_with_coefficients_of_ngrams_are_refused(small_p
         assert refusal(small_path, tmp_path, put("settings", **values)), values
     for ngram_range in ([3, 3], [1, 2], [0, 3], [3, 2], [2], [2, 3, 4], "23", None):
         assert refusal(small_path, tmp_path, put("settings", ngram_range=ngram_range)), ngram_range
-    for ngram_range in ([0, 3], [3, 2], [2], [2, 3, 4], "23"):  # what the user gave must be right by itself
-        assert refusal(small_path, tmp_path, put("parameters", ngram_range=ngram_range)), ngram_range
+    for ngram_range in (
+        [0, 3],
+        [3, 2],
+        [2],
+        [2, 3, 4],
+        "23",
+    ):  # what the user gave must be right by itself
+        assert refusal(small_path, tmp_path, put("parameters", ngram_range=ngram_range)), (
+            ngram_range
+        )
     for where in ("settings", "parameters"):
         for ngram_range in ([2, 10**30], [1, 3], [2, 2**31], [10**30, 10**30]):
-            refusal(small_path, tmp_path, put(where, ngram_range=ngram_range))  # refused, or a model that works
+            refusal(
+                small_path, tmp_path, put(where, ngram_range=ngram_range)
+            )  # refused, or a model that works
 
 
 def test_every_changed_byte_of_a_linear_model_is_noticed_or_harmless(linear_path, tmp_path):
-    whole, expected = bytearray(linear_path.read_bytes()), gs.load(linear_path).decision_function(NEW).tobytes()
+    whole, expected = (
+        bytearray(linear_path.read_bytes()),
+        gs.load(linear_path).decision_function(NEW).tobytes(),
+    )
     noticed = 0
     for place in np.random.default_rng(1).integers(0, len(whole), 60).tolist():
         whole[place] ^= 0x55

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import gramshift as gs
-from gramshift.data.demo import load_demo
+from gramshift.datasets.demo import load_demo
 from gramshift.model.data_problems import CONFLICT, COPY, DOUBTFUL, EMPTY, KINDS, NEAR_COPY, SPELLING, UNLIKE
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")

@@ -1,6 +1,6 @@
 """Target documents that are unlike the source."""
 
-from gramshift.data.demo import load_demo
+from gramshift.datasets.demo import load_demo
 from gramshift.model.data_problems import find_unlike
 
 KITCHEN, FILMS = load_demo("kitchen").texts, load_demo("films").texts

@@ -11,9 +11,6 @@ from rich.table import Table as Shown
 from rich.text import Text
 
 from gramshift.commands.outputs import check_length, same_file
-from gramshift.data.columns import Documents, check_column, find_columns, read_documents
-from gramshift.data.readers import open_table
-from gramshift.data.tables import TableError
 from gramshift.errors import InputError
 from gramshift.evaluate.comparison import Comparison, plan_comparison
 from gramshift.evaluate.comparison_files import PlotLine, notes_of, plot_lines, table_of, to_json, write_comparison, write_plot
@@ -21,6 +18,9 @@ from gramshift.evaluate.kept import LARGEST, Kept
 from gramshift.methods import parse_methods
 from gramshift.runtime.door import read_json
 from gramshift.runtime.threads import Progress
+from gramshift.tables.columns import Documents, check_column, find_columns, read_documents
+from gramshift.tables.opening import open_table
+from gramshift.tables.table import TableError
 from gramshift.text.terminal import is_terminal, visible
 
 Say = Callable[[str], None]

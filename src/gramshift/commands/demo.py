@@ -11,7 +11,7 @@ from typing import Any
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.run import classify
 from gramshift.commands.compare import check_folder
-from gramshift.data.demo import DOMAINS, load_demo
+from gramshift.datasets.demo import DOMAINS, load_demo
 from gramshift.errors import InputError
 from gramshift.methods import BEST, METHODS
 from gramshift.model.settings import UNADAPTED

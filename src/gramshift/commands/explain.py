@@ -6,13 +6,13 @@ from html import escape
 from typing import Any
 
 from gramshift.commands.outputs import check_outputs, open_output
-from gramshift.data.columns import Progress, find_columns, read_documents
-from gramshift.data.readers import open_table
 from gramshift.errors import InputError
 from gramshift.model.classifier import load
 from gramshift.model.explanation import Explanation, mark_style
 from gramshift.model.word_spans import STRONGEST
 from gramshift.report.page import class_colours
+from gramshift.tables.columns import Progress, find_columns, read_documents
+from gramshift.tables.opening import open_table
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">

@@ -7,13 +7,13 @@ from types import MappingProxyType
 from typing import Any
 
 from gramshift.commands.outputs import check_outputs
-from gramshift.data.columns import suggest
-from gramshift.data.readers import read_lines
 from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS
 from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.memory import human, parse_bytes
 from gramshift.runtime.threads import Progress
+from gramshift.tables.columns import suggest
+from gramshift.tables.opening import read_lines
 from gramshift.text.terminal import say as to_stderr
 
 

@@ -20,10 +20,6 @@ from typing import IO, Any
 
 from gramshift import __version__
 from gramshift.commands.outputs import RECORDS, FileJob
-from gramshift.data.columns import Columns, Progress, find_columns, suggest, texts_in
-from gramshift.data.readers import open_table
-from gramshift.data.tables import Part, Table, check_reread
-from gramshift.data.writing import open_writer, output_style
 from gramshift.errors import InputError
 from gramshift.methods import ENGINES
 from gramshift.model.model_schema import ROWS
@@ -32,6 +28,10 @@ from gramshift.runtime.replacing import Replacing, replaced_file
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.storage import identify, is_still, is_url, locate, reaching
 from gramshift.runtime.workers import open_workers, require_dask, run_tasks
+from gramshift.tables.columns import Columns, Progress, find_columns, suggest, texts_in
+from gramshift.tables.opening import open_table
+from gramshift.tables.table import Part, Table, check_reread
+from gramshift.tables.writing import open_writer, output_style
 
 CELLS = 1 << 25  # similarities that are in memory at a time
 MOST_ROWS = 4096  # rows that are labelled at a time

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from gramshift.data.readers import find_files, format_of
 from gramshift.errors import InputError
 from gramshift.runtime.replacing import Replacing, partial_name, replaced_file
 from gramshift.runtime.storage import is_url, locate, reaching
+from gramshift.tables.opening import find_files, format_of
 from gramshift.text.terminal import require_stdout
 
 STANDARD = "-"

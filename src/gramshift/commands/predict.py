@@ -20,11 +20,11 @@ from gramshift.commands.outputs import (
     open_output,
     plan_files,
 )
-from gramshift.data.columns import Progress, find_columns
-from gramshift.data.readers import format_of, open_table
-from gramshift.data.writing import output_style
 from gramshift.errors import InputError
 from gramshift.runtime.resources import Runtime
+from gramshift.tables.columns import Progress, find_columns
+from gramshift.tables.opening import format_of, open_table
+from gramshift.tables.writing import output_style
 from gramshift.text.terminal import Line, labelled_in_words, list_classes
 from gramshift.text.terminal import say as to_stderr
 

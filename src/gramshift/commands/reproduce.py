@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from gramshift.commands.compare import PARTS, check_folder, draw, make_console, show_table
-from gramshift.data.reviews import FIELDS, find_folder
+from gramshift.datasets.reviews import FIELDS, find_folder
 from gramshift.errors import InputError
 from gramshift.evaluate.amazon5 import beside_published, parse_pairs, run_amazon5
 from gramshift.evaluate.comparison_files import markdown_lines, plot_lines, to_json, write_comparison, write_files

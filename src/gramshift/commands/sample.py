@@ -7,12 +7,12 @@ import numpy as np
 
 from gramshift.commands.classify.labelled import DRAWN, OURS, read_reviewed
 from gramshift.commands.outputs import STANDARD, check_outputs, open_output
-from gramshift.data.columns import Documents, Progress, check_ids, find_columns, read_documents
-from gramshift.data.readers import open_table
-from gramshift.data.tables import TableError
-from gramshift.data.writing import quote_cell
 from gramshift.errors import InputError
 from gramshift.model.choosing import DOUBTFUL, RANDOM, check_number, choose_doubtful, choose_random, compare_texts
+from gramshift.tables.columns import Documents, Progress, check_ids, find_columns, read_documents
+from gramshift.tables.opening import open_table
+from gramshift.tables.table import TableError
+from gramshift.tables.writing import quote_cell
 from gramshift.text.terminal import Line, quote_word
 
 USUAL = 50

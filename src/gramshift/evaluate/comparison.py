@@ -39,14 +39,12 @@ from gramshift.evaluate.scoring import (
 from gramshift.methods import BEST, METHODS, parse_methods
 from gramshift.model.labels import as_labels, encode_labels, find_alike, is_missing
 from gramshift.model.saving import library_versions
-from gramshift.runtime.schema import EPSILON, Anything, Array, Listed, Number, Record
 from gramshift.text.documents import as_documents, as_list
 
 Progress = Callable[[str, int, int], None]
 Row = dict[str, Any]
 USUAL = ("plain", "tkc", BEST, "tfidf")
-ROWS = Listed(Anything(), "documents", 10**8)
-KEPT = Record({"codes": ROWS, "probabilities": ROWS, "seconds": Number(0)}, {"memory": Number(0)})  # before they are arrays
+MAX_PROBABILITY = 1 + 1e-9  # rounding can add a little to 1
 SOURCE, TARGET = "source", "target"
 
 
@@ -261,18 +259,23 @@ def _pack(answers: Answers) -> Row:
 
 def _unpack(method: str, kept: Any, n: int, corpus: Corpus) -> Answers | None:
     """What was kept, if it has the shape of answers; else None, and it is found again."""
-    sizes = {"documents": n, "classes": len(corpus.classes)}
     try:
-        KEPT.check(method, kept, sizes)
-        codes, probabilities = np.array(kept["codes"], np.int64), np.array(kept["probabilities"], np.float64)
-        Array("<i8", ("documents",), low=0, below="classes").check("codes", codes, sizes)
-        Array("<f8", ("documents", "classes"), low=0, most=1 + EPSILON).check("probabilities", probabilities, sizes)
-    except (TypeError, ValueError, OverflowError):
+        codes = np.array(kept["codes"], np.int64)
+        probabilities = np.array(kept["probabilities"], np.float64)
+        seconds = float(kept["seconds"])
+        memory = None if kept.get("memory") is None else float(kept["memory"])
+    except (KeyError, AttributeError, TypeError, ValueError, OverflowError):
         return None
-    memory = kept.get("memory")
-    return Answers(
-        method, codes.astype(np.intp), probabilities, float(kept["seconds"]), None if memory is None else float(memory)
-    )
+    n_classes = len(corpus.classes)
+    if codes.shape != (n,) or probabilities.shape != (n, n_classes):
+        return None
+    if not ((codes >= 0) & (codes < n_classes)).all():
+        return None
+    if not ((probabilities >= 0) & (probabilities <= MAX_PROBABILITY)).all():
+        return None
+    if not 0 <= seconds < np.inf or not (memory is None or 0 <= memory < np.inf):
+        return None
+    return Answers(method, codes.astype(np.intp), probabilities, seconds, memory)
 
 
 @dataclass(frozen=True)

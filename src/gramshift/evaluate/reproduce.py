@@ -11,7 +11,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from gramshift.data.reviews import N_REVIEWS, digest, load_sentiment
+from gramshift.datasets.reviews import N_REVIEWS, digest, load_sentiment
 from gramshift.evaluate.cases import fit_method
 from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.protocol import LETTERS, Setting
@@ -28,12 +28,10 @@ from gramshift.model.saving import library_versions
 from gramshift.model.settings import PLAIN, PRESETS, Settings
 from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.resources import Runtime
-from gramshift.runtime.schema import Array, Listed, Number, Record
 from gramshift.runtime.threads import Progress, count_threads
 
 PAPER = Settings.from_parameters(TransductiveClassifier(preset="paper").get_params())
 WORTH_SHARING = 4  # groups of settings over the same domains
-KEPT = Record({"scores": Listed(Number(), "documents", 10**8), "seconds": Number(0)})
 
 
 def reproduce(
@@ -122,12 +120,14 @@ class Parts:
         """Return the outcome that an earlier run has found, if it is whole and depends on the same."""
         kept = self._kept.load(*self._place(cell))
         try:
-            KEPT.check("results", kept, {"documents": self._size})
-            scores = np.array(kept["scores"], np.float64)
-            Array("<f8", ("documents",)).check("scores", scores, {"documents": self._size})
+            if set(kept) != {"scores", "seconds"}:
+                return None
+            scores, seconds = np.array(kept["scores"], np.float64), float(kept["seconds"])
         except (ValueError, TypeError, OverflowError):
             return None
-        return Outcome(cell[0], cell[2], scores, float(kept["seconds"]))
+        if scores.shape != (self._size,) or not np.isfinite(scores).all() or not 0 <= seconds < np.inf:
+            return None
+        return Outcome(cell[0], cell[2], scores, seconds)
 
     def save(self, cell: Cell, outcome: Outcome) -> None:
         """Keep an outcome."""

@@ -20,8 +20,7 @@ from gramshift.kernels.kernel import Job, Kernel
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import Weighting
 from gramshift.ngrams.index import MAX_CHARS
-from gramshift.runtime.budget import in_words
-from gramshift.runtime.memory import give_back, human
+from gramshift.runtime.memory import give_back, human, in_words
 from gramshift.runtime.replacing import npy_file
 from gramshift.runtime.resources import Runtime
 from gramshift.text.encode import Encoded, encode

@@ -1,12 +1,13 @@
-"""One file of JSON and NumPy's arrays: checksummed, written at once or not at all, read without trusting it.
+"""One file of JSON and NumPy arrays: checksummed, written whole or not at all, never trusted.
 
-It is an archive that ``np.load`` reads too. Our own reader is stricter: members are stored, not compressed, and an array is as
-large as its bytes before memory is taken for it, so that a small file cannot unfold into a large one. Nothing is unpickled,
-and nothing is unpacked to disk.
+``np.load`` reads these archives, too. The reader here is stricter: members are stored and not
+compressed, and the size of an array is compared with its bytes before memory is allocated for it,
+so that a small file cannot unfold into a large one. Nothing is unpickled or unpacked to disk.
 """
 
 import io
 import json
+import math
 import os
 import zipfile
 from contextlib import nullcontext
@@ -18,29 +19,28 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError, MemoryLimitError
-from gramshift.model.model_schema import declare_model
-from gramshift.runtime.door import open_regular, parse_json, size_of
+from gramshift.model.model_schema import Sizes, check_head, check_names, declare_arrays
+from gramshift.runtime.door import open_regular, parse_json
 from gramshift.runtime.memory import free_memory, human
 from gramshift.runtime.replacing import replaced_file
-from gramshift.runtime.schema import SchemaError, Sizes, check_names
 
 HEAD = "model.json"
-MOST_MEMBERS = 1000  # 64 kernels have 8 arrays each, and there are 20 others
+MAX_MEMBERS = 1000  # 64 kernels have 8 arrays each, and there are 20 others
 DTYPES = ("<f8", "<i8", "<i4", "<u4", "|u1")
 
 
 class ModelFileError(InputError):
-    """The file is not a model that can be read."""
+    """A file that is not a readable model."""
 
 
 Writable = str | os.PathLike[str] | BinaryIO
-"""Where a model is written: under a name, at once or not at all, or into a file that is open."""
+"""A name, under which a model is written whole or not at all, or an open file."""
 
 
 def write_archive(path: Writable, head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    """Write a head, which must be fit for JSON, and arrays; the comment of the archive is the checksum of them all."""
-    text = json.dumps(head, ensure_ascii=True, allow_nan=False, indent=1, default=_plain).encode()
-    members = {HEAD: text} | {f"{name}.npy": _to_bytes(array) for name, array in arrays.items()}
+    """Write a head as JSON, and arrays; the checksum of them all is the archive's comment."""
+    text = json.dumps(head, allow_nan=False, indent=1, default=_as_number).encode()
+    members = {HEAD: text} | {f"{name}.npy": _to_bytes(one) for name, one in arrays.items()}
     opened = replaced_file(path) if isinstance(path, (str, os.PathLike)) else nullcontext(path)
     with opened as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, data in members.items():
@@ -49,7 +49,7 @@ def write_archive(path: Writable, head: dict[str, Any], arrays: dict[str, NDArra
 
 
 def checksum(members: dict[str, bytes]) -> bytes:
-    """Compute the checksum of all members: their names, sizes and bytes, in order."""
+    """Compute the checksum of the names, sizes and bytes of all members, in order."""
     total = sha256()
     for name, data in members.items():
         total.update(f"{name}\0{len(data)}\0".encode("utf-8", "surrogatepass"))
@@ -58,56 +58,63 @@ def checksum(members: dict[str, bytes]) -> bytes:
 
 
 def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return the head and the arrays, if all of them are what they are declared to be."""
+    """Return the head and the arrays, or raise an error if any of them is not as declared."""
     with open_regular(path, follow=True) as file:
-        size = size_of(file)
-        if size > (free := free_memory()):
-            raise MemoryLimitError(f"{path} has {human(size)}, and {human(free)} of memory are free; it is read as a whole")
+        size, free = os.fstat(file.fileno()).st_size, free_memory()
+        if size > free:
+            sizes = f"{path} has {human(size)}, and {human(free)} of memory are free"
+            raise MemoryLimitError(f"{sizes}; it is read as a whole")
         try:
             with zipfile.ZipFile(file) as archive:
-                return _read(archive, file_size=size)
-        except (ModelFileError, SchemaError) as error:
-            raise ModelFileError(f"{path} is not a Gramshift model that can be trusted: {error}") from None
+                return _read(archive, size)
         except MemoryError:
             raise
-        except zipfile.BadZipFile as error:
-            raise ModelFileError(f"{path} is not a Gramshift model, or not a whole one ({error})") from None
-        except Exception as error:  # whatever a cut or made-up file leads to, it is the file's fault
-            raise ModelFileError(f"{path} is not a whole Gramshift model ({error}); save it again") from None
+        except ValueError as error:
+            words = "is not a Gramshift model that can be trusted"
+            raise ModelFileError(f"{path} {words}: {error}") from None
+        except Exception as error:  # a damaged archive can fail in many ways
+            words = "is not a Gramshift model, or not a whole one"
+            raise ModelFileError(f"{path} {words} ({error}); save it again") from None
 
 
-def _read(archive: zipfile.ZipFile, *, file_size: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _read(
+    archive: zipfile.ZipFile, file_size: int
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     infos = archive.infolist()
     _check_members(infos, file_size)
     members = {info.filename: archive.read(info) for info in infos}
-    if HEAD not in members:
-        raise ModelFileError(f"it lacks {HEAD!r}")
     if checksum(members) != archive.comment:
-        raise ModelFileError("its checksum is wrong: it was altered")
-    head = parse_json(members[HEAD])
-    sizes: Sizes = {}
+        raise ValueError("its checksum is wrong: it was altered")
+    if HEAD not in members:
+        raise ValueError(f"it lacks {HEAD!r}")
+    head = parse_json(members.pop(HEAD))
+    check_head(head)
+    declared = declare_arrays(head)
+    check_names("it", [f"{name}.npy" for name in declared], members)
+    sizes: Sizes = {"classes": len(head["classes"]["values"])}
     arrays: dict[str, NDArray[Any]] = {}
-    declared = declare_model(head, sizes)
-    check_names([HEAD, *(f"{name}.npy" for name in declared)], members)
     for name, one in declared.items():
-        arrays[name] = _from_bytes(members.pop(f"{name}.npy"), name)
-        one.check(name, arrays[name], sizes)
+        arrays[name] = array = _from_bytes(members.pop(f"{name}.npy"), name)
+        one.check(name, array, sizes)
+        if name == "labeled_iter":
+            sizes["source"] = int(np.count_nonzero(array == 0))
+            sizes["target"] = array.size - sizes["source"]
     return head, arrays
 
 
 def _check_members(infos: list[zipfile.ZipInfo], file_size: int) -> None:
-    if len(infos) > MOST_MEMBERS:
-        raise ModelFileError(f"it has {len(infos)} members, and a model at most {MOST_MEMBERS}")
+    if len(infos) > MAX_MEMBERS:
+        raise ValueError(f"it has {len(infos)} members, and a model at most {MAX_MEMBERS}")
     if len({info.filename for info in infos}) < len(infos):
-        raise ModelFileError("it holds a member twice")
+        raise ValueError("it holds a member twice")
     if any(info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1 for info in infos):
-        raise ModelFileError("its members are compressed or encrypted, which a model's never are")
+        raise ValueError("its members are compressed or encrypted, which a model's never are")
     if sum(info.file_size for info in infos) > file_size:
-        raise ModelFileError("its members claim to be larger than the file")
+        raise ValueError("its members claim to be larger than the file")
 
 
-def _plain(value: Any) -> Any:
-    """NumPy's numbers as Python's own."""
+def _as_number(value: Any) -> Any:
+    """Return a NumPy number as one of Python."""
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{value!r} cannot be saved")
@@ -120,19 +127,18 @@ def _to_bytes(array: NDArray[Any]) -> bytes:
 
 
 def _from_bytes(data: bytes, name: str) -> NDArray[Any]:
-    """The array, if its header says just what its bytes can hold."""
+    """Return an array, if its header describes exactly the bytes that follow."""
     buffer = io.BytesIO(data)
     try:
         if npy.read_magic(buffer) != (1, 0):
             raise ValueError
-        shape, fortran, found = npy.read_array_header_1_0(buffer, max_header_size=1000)
+        shape, is_fortran, dtype = npy.read_array_header_1_0(buffer, max_header_size=1000)
     except Exception:  # the header is a Python literal, which can be wrong in many ways
-        raise ModelFileError(f"{name}.npy is not an array") from None
-    if found.str not in DTYPES or fortran:
-        raise ModelFileError(f"{name}.npy has values of type {found}, or in another order, which a model's never have")
-    n_cells = 1
-    for side in shape:
-        n_cells *= int(side)
-    if n_cells * found.itemsize != len(data) - buffer.tell() or any(type(side) is not int or side < 0 for side in shape):
-        raise ModelFileError(f"{name}.npy says that it has shape {shape}, which is not what it holds")
-    return np.frombuffer(data, found, offset=buffer.tell()).reshape(shape).copy()
+        raise ValueError(f"{name}.npy is not an array") from None
+    if dtype.str not in DTYPES or is_fortran:
+        raise ValueError(f"{name}.npy has values of type {dtype}, or in another order")
+    n_bytes = len(data) - buffer.tell()
+    is_shape = all(type(side) is int and side >= 0 for side in shape)
+    if not is_shape or math.prod(shape) * dtype.itemsize != n_bytes:
+        raise ValueError(f"{name}.npy has shape {shape} in its header, which is not what it holds")
+    return np.frombuffer(data, dtype, offset=buffer.tell()).reshape(shape).copy()

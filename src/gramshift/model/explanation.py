@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from gramshift.errors import InputError, InputTypeError
 from gramshift.model.fitted import Fit, Model
 from gramshift.model.word_spans import STRONGEST, rank_words
-from gramshift.runtime.budget import LINEAR_TOGETHER
 from gramshift.runtime.threads import Progress
 from gramshift.text.terminal import visible
 
 Floats = NDArray[np.float64]
 BLOCK = 64  # documents that are explained at a time
+MAX_BLOCK_CHARACTERS = 1 << 18  # of texts that are explained at a time; a longer text is explained alone
 NO_WORDS = "No words are marked: this method does not score words one by one. Use the default, best, for marked words."
 LONGEST_SHOWN = 100_000  # characters of a text in HTML: browsers take minutes to lay out megabytes without a blank
 
@@ -182,7 +182,7 @@ def spread_scores(
     own: Sequence[int],
     progress: Progress | None = None,
     block: int = BLOCK,
-    together: int = LINEAR_TOGETHER,
+    together: int = MAX_BLOCK_CHARACTERS,
 ) -> Iterator[Floats]:
     """Yield what each character of each text adds to its scores in a linear model, per class.
 

@@ -23,8 +23,7 @@ from gramshift.model.labels import is_missing
 from gramshift.model.ngram_model import make_ngram_model
 from gramshift.model.settings import Settings
 from gramshift.model.similarities import Reference, Similarities
-from gramshift.runtime.budget import BASE, Work, check_memory
-from gramshift.runtime.memory import return_large_arrays
+from gramshift.runtime.memory import BASE, Work, check_memory, return_large_arrays
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import stay_ready
 

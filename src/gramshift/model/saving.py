@@ -1,4 +1,4 @@
-"""Saving a fitted classifier, and loading it without running anything that the file says."""
+"""Saving a fitted classifier, and loading it without running anything from the file."""
 
 import platform
 from collections.abc import Sequence
@@ -11,20 +11,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError, InputTypeError
+from gramshift.learn.calibrate import Expected
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.rounds import Calibration
+from gramshift.learn.shares import Shares
 from gramshift.model.archive import Writable, write_archive
 from gramshift.model.blank import without_domain
-from gramshift.model.fitted import Fit, Model, read_told, told_to_json
+from gramshift.model.fitted import Fit, Model
 from gramshift.model.model_schema import (
+    COUNTS,
     FORMAT,
     FORMAT_VERSION,
-    LONGEST_NGRAM,
-    MOST_CLASSES,
-    MOST_PARTS,
+    MAX_CLASSES,
+    MAX_KERNELS,
+    MAX_NGRAM_LENGTH,
     OF_THE_MACHINE,
-    arrays_of,
-    of_part,
+    PRIOR_LISTS,
+    STEP_LISTS,
+    declare_arrays,
+    declare_part,
 )
 from gramshift.model.ngram_model import NGramModel, NGramPart
 from gramshift.model.settings import PRESETS, Settings
@@ -36,31 +41,35 @@ from gramshift.text.documents import DIGEST
 from gramshift.text.words import Vocabulary
 
 LIBRARIES = ("gramshift", "numpy", "scipy", "scikit-learn", "numba")
-COUNTS = ("added", "labels", "class_prior")  # of the history, by class
-NUMBERS = {f"<{kind}{size}" for kind in "iuf" for size in (2, 4, 8)} | {"|i1", "|u1", "|b1"}
+NUMBER_TYPES = {f"<{kind}{size}" for kind in "iuf" for size in (2, 4, 8)} | {"|i1", "|u1", "|b1"}
 SWITCHES = ("normalize", "strip", "lowercase", "collapse_whitespace")  # of a kernel
-LABEL_CHARACTERS = 2**26  # of all classes, each as long as the longest: NumPy's arrays of strings take four bytes for each
+MAX_LABEL_CHARACTERS = 2**26  # of all classes, each as long as the longest, as NumPy stores them
 
 
 def library_versions() -> dict[str, str]:
+    """Return the versions of Python and of the libraries that a result can depend on."""
     return {name: version(name) for name in LIBRARIES} | {"python": platform.python_version()}
 
 
-def now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
 def save_fit(fit: Fit, path: Writable, *, texts: bool = False) -> None:
-    """Write parameters and labels as JSON, the rest as arrays; a model of n-grams without texts, unless these are asked for."""
-    assert fit.calibration is not None, "a fit that users made has it"
-    ngrams = fit.model.ngrams
-    if texts and ngrams is not None and not len(fit.model.documents):
-        raise InputError("texts=True: this model was loaded from a file without texts, so that it has none to save")
+    """Write parameters and labels as JSON, the rest as arrays.
+
+    A linear model is saved with its texts only if ``texts`` asks for them; other models need them.
+    """
+    assert fit.calibration is not None, "every fit of a user has probabilities"
+    model, ngrams = fit.model, fit.model.ngrams
+    if texts and ngrams is not None and not len(model.documents):
+        raise InputError(
+            "texts=True: this model was loaded from a file without texts, so it has none to save"
+        )
     if not isinstance(fit.settings.classifier, str):
-        name, advice = type(fit.settings.classifier).__name__, "save a classifier with classifier='ridge' or 'discriminant'"
-        raise InputError(f"a model file holds no objects such as classifier={name}(...); {advice}, or the labels")
-    check_kernels([] if fit.model.similarities is None else fit.model.similarities.kernels)
-    has_texts = texts if ngrams is not None else not (fit.is_of_rows or fit.settings.is_precomputed)
+        given = f"classifier={type(fit.settings.classifier).__name__}(...)"
+        advice = "save a classifier with classifier='ridge' or 'discriminant', or the labels"
+        raise InputError(f"a model file holds no objects such as {given}; {advice}")
+    check_kernels([] if model.similarities is None else model.similarities.kernels)
+    has_texts = texts
+    if ngrams is None:
+        has_texts = not (fit.is_of_rows or fit.settings.is_precomputed)
     head = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -68,125 +77,224 @@ def save_fit(fit: Fit, path: Writable, *, texts: bool = False) -> None:
         "parameters": _parameters_to_json(fit.parameters),
         "settings": _parameters_to_json(fit.settings.shaped_by_preset()),
         "classes": labels_to_json(fit.classes),
-        "saved": now(),
-        "history": [step | {key: list(step[key].values()) for key in COUNTS if step[key] is not None} for step in fit.history],
+        "saved": datetime.now(UTC).isoformat(timespec="seconds"),
+        "history": [_step_to_json(step) for step in fit.history],
         "steepness": fit.calibration.steepness,
-        "normalized": fit.model.normalized,
+        "normalized": model.normalized,
         "parts": 0 if ngrams is None else len(ngrams.parts),
         "texts": has_texts,
-        "columns": np.shape(fit.model.documents)[1] if fit.is_of_rows else 0,
-        "told": told_to_json(fit, texts=ngrams is None or texts),
+        "columns": np.shape(model.documents)[1] if fit.is_of_rows else 0,
+        **_findings_to_json(fit, with_documents=ngrams is None or texts),
     }
     arrays: dict[str, Any] = {
-        "intercepts": fit.model.intercepts,
+        "intercepts": model.intercepts,
         "scores": fit.scores,
         "held_out_scores": fit.calibration.scores,
         "labeled_iter": fit.labeled_iter,
         "source_codes": fit.labelling.source_codes,
         "known_codes": fit.labelling.known,
-        "digests": fit.digests,
         "unadapted_codes": fit.unadapted,
-        "rows": fit.model.documents,
-        "coefficients": fit.model.coefficients,
+        "rows": model.documents,
+        "coefficients": model.coefficients,
     }
     if ngrams is not None:
-        arrays["digests"] = np.frombuffer(b"".join(fit.target_digests), np.uint8).reshape(-1, DIGEST)
+        digests = np.frombuffer(b"".join(fit.target_digests), np.uint8)
+        arrays["digests"] = digests.reshape(-1, DIGEST)
         for number, part in enumerate(ngrams.parts):
-            arrays |= {f"{name}_{number}": array for name, array in _arrays_of_part(part).items()}
+            named = _arrays_of_part(part).items()
+            arrays |= {f"{name}_{number}": array for name, array in named}
     if has_texts:
-        arrays["text_bytes"], arrays["text_ends"] = _as_bytes(fit.model.documents)
-    write_archive(path, head, {name: np.asarray(arrays[name], str(one.dtype)) for name, one in arrays_of(head).items()})
+        arrays["text_bytes"], arrays["text_ends"] = _join_strings(model.documents)
+    declared = declare_arrays(head).items()
+    write_archive(path, head, {name: np.asarray(arrays[name], one.dtype) for name, one in declared})
 
 
-def _as_bytes(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Texts one after another, and where each ends."""
-    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
-    return np.frombuffer(b"".join(encoded), np.uint8), np.cumsum([len(text) for text in encoded], dtype=np.int64)
+def _step_to_json(step: dict[str, Any]) -> dict[str, Any]:
+    lists = {name: step[name] and list(step[name].values()) for name in STEP_LISTS}
+    return step | lists
+
+
+def _findings_to_json(fit: Fit, *, with_documents: bool) -> dict[str, Any]:
+    """Return what a fit has found out beyond labels and probabilities.
+
+    Origins and domains of documents are included only in files that hold documents.
+    """
+    prior = None
+    if fit.class_prior is not None:
+        prior = {name: getattr(fit.class_prior, name).tolist() for name in PRIOR_LISTS}
+    domains = fit.model.reference.groups.get("domains", [])
+    without = [row for row, domain in enumerate(domains) if domain is None]
+    return {name: getattr(fit, name) for name in COUNTS} | {
+        "class_prior": prior,
+        "expected": fit.expected_accuracy,
+        "sources": fit.sources,
+        "without_domain": without if with_documents else [],
+        "origins": fit.origins if with_documents else None,
+    }
+
+
+def _join_strings(strings: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return the bytes of strings one after another, and where each ends."""
+    encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
+    ends = np.cumsum([len(string) for string in encoded], dtype=np.int64)
+    return np.frombuffer(b"".join(encoded), np.uint8), ends
+
+
+def _split_strings(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> list[str]:
+    whole, bounds = data.tobytes(), [0, *ends.tolist()]
+    pieces = (whole[start:end] for start, end in pairwise(bounds))
+    return [piece.decode("utf-8", "surrogatepass") for piece in pieces]
 
 
 def _arrays_of_part(part: NGramPart) -> dict[str, NDArray[Any]]:
-    """The n-grams of one kernel, by the names of ``of_part``; its steps are those of the kernel."""
-    table, words = part.table, [] if part.vocabulary is None else part.vocabulary.words
-    nodes = {"parents": table.parents, "characters": table.characters, "features": table.features, "alphabet": table.alphabet}
-    word_bytes, word_ends = _as_bytes(words)
-    return nodes | {"weights": part.weights, "worth": part.coefficients, "word_bytes": word_bytes, "word_ends": word_ends}
+    """Return the n-grams of one kernel by the names of ``declare_part``."""
+    table = part.table
+    words = [] if part.vocabulary is None else part.vocabulary.words
+    word_bytes, word_ends = _join_strings(words)
+    return {
+        "parents": table.parents,
+        "characters": table.characters,
+        "features": table.features,
+        "alphabet": table.alphabet,
+        "weights": part.weights,
+        "worth": part.coefficients,
+        "word_bytes": word_bytes,
+        "word_ends": word_ends,
+    }
 
 
-def read_fit(parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Fit:
-    """What a file holds, if all of it goes together; ``parameters`` are those of its classifier."""
-    held = parameters_from_json(head["settings"])
-    if set(held) != set(PRESETS["paper"]):
+def read_fit(
+    parameters: dict[str, Any], head: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> Fit:
+    """Return the fit of a file; raise a ValueError if its parts do not go together.
+
+    The head and the arrays have been checked one by one; ``parameters`` are those of the
+    classifier that the head describes.
+    """
+    shaped = parameters_from_json(head["settings"])
+    if set(shaped) != set(PRESETS["paper"]):
         raise ValueError("its settings are not those that it needs")
-    given = Settings.from_parameters(parameters)  # what the user gave must be right by itself, too
-    if len({one.get("kernel") == "precomputed" for one in (parameters, held)}) > 1:
-        raise ValueError("its parameters and its settings do not agree on whether kernels are given")
-    settings = Settings.from_parameters(parameters | held)
-    runtime = Runtime()  # never what a file says: whoever loads it decides
+    given = Settings.from_parameters(parameters)  # must be valid for the next fit, too
+    if len({one.get("kernel") == "precomputed" for one in (parameters, shaped)}) > 1:
+        raise ValueError(
+            "its parameters and its settings do not agree on whether kernels are given"
+        )
+    settings = Settings.from_parameters(parameters | shaped)
+    runtime = Runtime()  # never from the file: the machine that loads it decides
     similarities = similarities_of(settings, runtime)
     for one in (similarities, similarities_of(given, runtime)):
         check_kernels([] if one is None else one.kernels)
     classes = labels_from_json(head["classes"])
-    iteration, codes = arrays["labeled_iter"], arrays["source_codes"]
-    n, n_classes, source = len(iteration), len(classes), np.flatnonzero(iteration == 0)
+    iteration, codes, known = (
+        arrays[name] for name in ("labeled_iter", "source_codes", "known_codes")
+    )
+    n, n_classes = len(iteration), len(classes)
     if not np.bincount(codes, minlength=n_classes).all():
         raise ValueError("it has classes without any document")
-    has_texts = head["texts"]
-    known = arrays["known_codes"]
     joined = np.flatnonzero((known >= 0) & (iteration != 0))
     labelling = Labelling.of_source(iteration == 0, codes, n_classes).join(joined, known[joined])
     groups = labelling.groups() if similarities is not None and similarities.by_weights else {}
-    left_out = np.isin(np.arange(n), head["told"]["without_domain"])
-    groups = without_domain(groups, left_out)
-    texts = _texts(arrays["text_bytes"], arrays["text_ends"]) if has_texts else []
-    of_rows = refer_to_rows(similarities, arrays.get("rows"), n)
-    reference = of_rows or Reference(texts, groups if has_texts else {})
-    normalized, intercepts = bool(head["normalized"]), arrays["intercepts"]
+    groups = without_domain(groups, np.isin(np.arange(n), head["without_domain"]))
+    has_texts = head["texts"]
+    texts = _split_strings(arrays["text_bytes"], arrays["text_ends"]) if has_texts else []
+    reference = refer_to_rows(similarities, arrays.get("rows"), n)
+    if reference is None:
+        reference = Reference(texts, groups if has_texts else {})
     ngrams = None
     if head["parts"]:
-        fits = similarities is not None and similarities.by_shared_alone and not settings.adapt
-        if similarities is None or not fits or len(similarities.kernels) != head["parts"]:
-            raise ValueError("it has coefficients of n-grams, which its kernels do not go with")
-        parts = [_read_part(kernel, number, arrays, n_classes) for number, kernel in enumerate(similarities.kernels)]
-        ngrams = NGramModel(parts, intercepts, runtime.n_jobs)
-    coefficients = arrays.get("coefficients", np.zeros((0, n_classes)))
+        if (
+            similarities is None
+            or not similarities.by_shared_alone
+            or settings.adapt
+            or len(similarities.kernels) != head["parts"]
+        ):
+            raise ValueError("its kernels do not go with its coefficients of n-grams")
+        parts = [
+            _read_part(kernel, number, arrays, n_classes)
+            for number, kernel in enumerate(similarities.kernels)
+        ]
+        ngrams = NGramModel(parts, arrays["intercepts"], runtime.n_jobs)
+    model = Model(
+        similarities,
+        reference,
+        settings.adapt,
+        arrays.get("coefficients", np.zeros((0, n_classes))),
+        arrays["intercepts"],
+        head["normalized"],
+        ngrams,
+    )
     return Fit(
-        settings,
-        parameters,
-        classes,
-        Model(similarities, reference, settings.adapt, coefficients, intercepts, normalized, ngrams),
-        labelling,
-        arrays["scores"],
-        iteration,
-        [read_step(step, classes.tolist()) for step in head["history"]],
-        Calibration(float(head["steepness"]), arrays["held_out_scores"]),
-        arrays.get("digests"),
-        **read_told(head["told"], arrays, n - len(source)),
+        settings=settings,
+        parameters=parameters,
+        classes=classes,
+        model=model,
+        labelling=labelling,
+        scores=arrays["scores"],
+        labeled_iter=iteration,
+        history=[_read_step(step, classes.tolist()) for step in head["history"]],
+        calibration=Calibration(float(head["steepness"]), arrays["held_out_scores"]),
+        digests=arrays.get("digests"),
+        unadapted=arrays.get("unadapted_codes"),
+        **_read_findings(head, n_source=len(codes), n_target=n - len(codes)),
     )
 
 
-def _read_part(kernel: KernelSpec, number: int, arrays: dict[str, NDArray[Any]], n_classes: int) -> NGramPart:
-    """The n-grams of one kernel, checked before anything is looked up in them."""
-    mine = {name.removesuffix(f"_{number}"): arrays[name] for name in of_part(number)}
-    weights, worth = mine["weights"], mine["worth"]
+def _read_part(
+    kernel: KernelSpec, number: int, arrays: dict[str, NDArray[Any]], n_classes: int
+) -> NGramPart:
+    """Return the n-grams of one kernel, checked before anything is looked up in them."""
+    own = {name.removesuffix(f"_{number}"): arrays[name] for name in declare_part(number)}
+    weights, worth = own["weights"], own["worth"]
     if worth.shape[1] not in ((1, n_classes) if n_classes == 2 else (n_classes,)):
-        raise ValueError(f"coefficients of n-grams have shape {worth.shape} for {n_classes} classes")
-    nodes = {name: mine[name] for name in ("parents", "characters", "features", "alphabet")}
+        raise ValueError(f"coefficients of n-grams have shape {worth.shape}, not {n_classes}")
+    nodes = {name: own[name] for name in ("parents", "characters", "features", "alphabet")}
     table = NGramTable.from_arrays(**nodes, ngram_range=kernel.ngram_range, n_features=weights.size)
-    found = np.zeros(table.n_features, np.bool_)
-    found[table.features[table.features >= 0]] = True  # the table has checked that there are no larger ones
-    if not found.all():
+    is_found = np.zeros(table.n_features, np.bool_)
+    is_found[table.features[table.features >= 0]] = True
+    if not is_found.all():
         raise ValueError("it has weights of n-grams that are not there")
-    words = _texts(mine["word_bytes"], mine["word_ends"])
+    words = _split_strings(own["word_bytes"], own["word_ends"])
     if kernel.unit != "word" and words:
         raise ValueError("it has words for n-grams of characters")
     vocabulary = Vocabulary.from_words(words, table.alphabet) if kernel.unit == "word" else None
     return NGramPart(kernel.steps, table, weights, worth, vocabulary)
 
 
-def read_step(step: dict[str, Any], names: list[Any]) -> dict[str, Any]:
-    """One entry of a history, whose head was checked."""
-    by_class = {key: step.get(key) and dict(zip(names, step[key], strict=True)) for key in COUNTS}
+def _read_step(step: dict[str, Any], names: list[Any]) -> dict[str, Any]:
+    """Return one entry of the history, with its lists by class."""
+    by_class = {key: step[key] and dict(zip(names, step[key], strict=True)) for key in STEP_LISTS}
     return by_class | {"changed": step["changed"], "seconds": float(step["seconds"])}
+
+
+def _read_findings(head: dict[str, Any], *, n_source: int, n_target: int) -> dict[str, Any]:
+    """Return what a fit has found out beyond labels and probabilities, as arguments of ``Fit``."""
+    if (
+        head["n_unlabelled"] >= max(1, n_target)
+        or max(head["n_blank"], head["n_random"]) > n_target
+        or head["n_corrected"] > n_source
+    ):
+        raise ValueError("it counts more documents than it has")
+    prior, expected, sources = head["class_prior"], head["expected"], head["sources"]
+    if prior is not None:
+        prior = Shares(**{name: np.array(prior[name], float) for name in PRIOR_LISTS})
+    if expected is not None:
+        expected = Expected(**{name: float(value) for name, value in expected.items()})
+    if sources is not None:
+        sources = [
+            {name: value if name == "domain" else float(value) for name, value in one.items()}
+            for one in sources
+        ]
+    origins = head["origins"]
+    if origins is not None:
+        origins = [(file, id) for file, id in origins]
+        if len(origins) != n_source + n_target:
+            raise ValueError("it does not name each of its documents")
+    return {name: head[name] for name in COUNTS} | {
+        "class_prior": prior,
+        "expected": expected,
+        "sources": sources,
+        "origins": origins,
+    }
 
 
 def _without_machine(parameters: dict[str, Any]) -> dict[str, Any]:
@@ -196,17 +304,17 @@ def _without_machine(parameters: dict[str, Any]) -> dict[str, Any]:
 def _parameters_to_json(parameters: dict[str, Any]) -> dict[str, Any]:
     result = _without_machine(parameters)
     if "kernel" in result:
-        result["kernel"] = kernel_to_json(result["kernel"])
+        result["kernel"] = _kernel_to_json(result["kernel"])
     if isinstance(result["class_prior"], dict):  # keys of JSON are strings, labels need not be
         result["class_prior"] = [list(pair) for pair in result["class_prior"].items()]
     return result
 
 
 def parameters_from_json(parameters: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of a classifier; what is up to the machine that loads it is left out."""
+    """Return the parameters of a classifier without those of the machine."""
     result = _without_machine(parameters)
     if "kernel" in result:
-        result["kernel"] = kernel_from_json(result["kernel"])
+        result["kernel"] = _kernel_from_json(result["kernel"])
     if result.get("ngram_range") is not None:
         result["ngram_range"] = tuple(result["ngram_range"])
     if isinstance(result.get("class_prior"), list):
@@ -216,67 +324,70 @@ def parameters_from_json(parameters: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _texts(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> list[str]:
-    bounds, whole = [0, *ends.tolist()], data.tobytes()
-    return [whole[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]
-
-
-def kernel_to_json(kernel: Any) -> Any:
+def _kernel_to_json(kernel: Any) -> Any:
     if kernel is None or isinstance(kernel, str):
         return kernel
     if isinstance(kernel, StringKernel):
         return _without_machine(kernel.get_params())
     if isinstance(kernel, (list, tuple)):
-        return [kernel_to_json(one) for one in kernel]
+        return [_kernel_to_json(one) for one in kernel]
     advice = "use a StringKernel or kernel='rows', or save the labels instead"
     raise InputTypeError(f"kernel={kernel!r} is a function and cannot be saved; {advice}")
 
 
-def kernel_from_json(kernel: Any) -> Any:
+def _kernel_from_json(kernel: Any) -> Any:
     if isinstance(kernel, dict):
         if not all(kernel.get(name, True) in (True, False) for name in SWITCHES):
             raise ValueError(f"{', '.join(SWITCHES)} of its kernel are not true or false")
-        return StringKernel(**_without_machine(kernel) | {"ngram_range": tuple(kernel["ngram_range"])})
-    if isinstance(kernel, list) and len(kernel) > MOST_PARTS:
-        raise ValueError(f"it has {len(kernel)} kernels; {MOST_PARTS} at most can be saved")
-    return [kernel_from_json(one) for one in kernel] if isinstance(kernel, list) else kernel
+        ngram_range = tuple(kernel["ngram_range"])
+        return StringKernel(**_without_machine(kernel) | {"ngram_range": ngram_range})
+    if isinstance(kernel, list):
+        if len(kernel) > MAX_KERNELS:
+            raise ValueError(f"it has {len(kernel)} kernels; a file has {MAX_KERNELS} at most")
+        return [_kernel_from_json(one) for one in kernel]
+    return kernel
 
 
 def check_kernels(kernels: Sequence[Any]) -> None:
-    """Refuse more kernels than a file may have, and n-grams so long that comparing a text by them would not end."""
-    if len(kernels) > MOST_PARTS:
-        raise InputError(f"there are {len(kernels)} kernels; a file has {MOST_PARTS} at most")
+    """Refuse more kernels than a file may have, and n-grams too long to be looked up in time."""
+    if len(kernels) > MAX_KERNELS:
+        raise InputError(f"there are {len(kernels)} kernels; a file has {MAX_KERNELS} at most")
     for kernel in kernels:
-        lengths = getattr(kernel, "ngram_range", (1, 1))
-        if lengths[1] > LONGEST_NGRAM:
-            raise InputError(f"ngram_range={lengths}: n-grams of a file have at most {LONGEST_NGRAM} characters")
+        ngram_range = getattr(kernel, "ngram_range", (1, 1))
+        if ngram_range[1] > MAX_NGRAM_LENGTH:
+            words = f"n-grams of a file have at most {MAX_NGRAM_LENGTH} characters"
+            raise InputError(f"ngram_range={ngram_range}: {words}")
 
 
 def labels_to_json(classes: NDArray[Any]) -> dict[str, Any]:
+    """Return the classes and their type for JSON."""
     if classes.dtype.kind not in "Uiufb":
-        raise InputTypeError(
-            f"labels of type {classes.dtype} cannot be saved; fit with labels that are str, int, float or bool"
-        )
-    if len(classes) > MOST_CLASSES:
-        advice = f"a file holds a model of at most {MOST_CLASSES}; save the labels instead"
+        advice = "fit with labels that are str, int, float or bool"
+        raise InputTypeError(f"labels of type {classes.dtype} cannot be saved; {advice}")
+    if len(classes) > MAX_CLASSES:
+        advice = f"a model file holds at most {MAX_CLASSES}; save the labels instead"
         raise InputError(f"there are {len(classes)} classes, and {advice}")
     return {"dtype": classes.dtype.str, "values": classes.tolist()}
 
 
 def labels_from_json(labels: dict[str, Any]) -> NDArray[Any]:
-    """The classes as an array of the type that they need; what the file says may only widen it to eight bytes."""
-    values, dtype = labels["values"], str(labels["dtype"])
+    """Return the classes as an array; the type in the file can widen numbers to eight bytes."""
+    values, dtype = labels["values"], labels["dtype"]
     kinds = {"U": str, "b": bool, "i": int, "u": int, "f": float}
     kind = dtype.lstrip("<>|=")[:1]
-    if kind not in kinds or not isinstance(values, list) or not all(type(value) is kinds[kind] for value in values):
-        raise ValueError(f"its labels are not of type {dtype[:20]}")
-    if kind != "U" and dtype not in NUMBERS:
-        raise ValueError(f"its labels cannot have type {dtype[:20]}")
-    if kind == "U" and len(values) * max(map(len, values), default=0) > LABEL_CHARACTERS:
-        raise ValueError("its labels are too long")
-    classes = np.array(values) if kind == "U" else np.array(values, np.dtype(dtype))
+    if kind not in kinds or not all(type(value) is kinds[kind] for value in values):
+        raise ValueError(f"its labels are not of type {dtype}")
+    if kind == "U":
+        if len(values) * max(map(len, values), default=0) > MAX_LABEL_CHARACTERS:
+            raise ValueError("its labels are too long")
+        classes = np.array(values)
+    elif dtype in NUMBER_TYPES:
+        classes = np.array(values, np.dtype(dtype))
+    else:
+        raise ValueError(f"its labels cannot have type {dtype}")
     if kind == "f" and not np.isfinite(classes).all():
         raise ValueError("its labels are not finite")
-    if classes.tolist() != values or np.unique(classes).tolist() != values or len(values) < 2:
+    is_sorted = classes.tolist() == values == np.unique(classes).tolist()
+    if not is_sorted or len(values) < 2:
         raise ValueError("its labels are not in order, or not different")
     return classes

@@ -1,17 +1,16 @@
-"""The door through which files of ours come back: regular files alone, no larger than they can be; JSON that is not deep."""
+"""Safe reading of files that Gramshift has written: regular, of limited size and depth."""
 
 import errno
 import json
 import os
 import stat
 from io import BufferedReader
-from pathlib import Path
 from typing import Any
 
 from gramshift.errors import InputError
 
 MEGABYTE = 10**6
-DEEPEST = 20  # lists in lists; what we write has 5
+MAX_DEPTH = 20  # lists in lists; files of ours have 5
 KINDS = {
     stat.S_IFIFO: "a pipe",
     stat.S_IFCHR: "a device",
@@ -22,81 +21,69 @@ KINDS = {
 
 
 class NotRegularError(InputError):
-    """What has the name of a file of ours is a pipe, a device, a socket or a link."""
+    """A pipe, a device, a socket or a link in place of a regular file."""
 
 
 class NotJSONError(InputError):
-    """A file of ours should hold JSON and does not."""
+    """A file of ours that should be JSON and is not."""
 
 
 def open_regular(path: str | os.PathLike[str], *, follow: bool = False) -> BufferedReader:
-    """Open a file to read if it is a regular one, without waiting for the other end of a pipe.
+    """Open a regular file for reading, without waiting for the other end of a pipe.
 
-    Files that users name may be links (``follow``); in folders of ours there are none.
+    Files that users name may be links (``follow``); in folders of ours there are none. The kind
+    of a file is checked before it is opened, because opening a device can have effects.
     """
-    _check_kind(path, (os.stat if follow else os.lstat)(path))  # before it is opened: that alone can do something to a device
-    flags = os.O_RDONLY
-    for name in ("O_CLOEXEC", "O_NONBLOCK", "O_BINARY", *(() if follow else ("O_NOFOLLOW",))):
-        flags |= getattr(os, name, 0)
-    try:
-        file = os.open(path, flags)
-    except OSError as error:
-        if error.errno == errno.ELOOP and not follow:
-            raise NotRegularError(f"{os.fspath(path)} is a link; it should be a regular file") from None
-        raise
-    try:
-        _check_kind(path, os.fstat(file))  # what was looked at before may have been replaced
-        return os.fdopen(file, "rb")
-    except BaseException:
-        os.close(file)
-        raise
-
-
-def _check_kind(path: str | os.PathLike[str], found: os.stat_result) -> None:
-    if stat.S_ISDIR(found.st_mode):
+    before = (os.stat if follow else os.lstat)(path)
+    if stat.S_ISDIR(before.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
-    if not stat.S_ISREG(found.st_mode):
-        kind = KINDS.get(stat.S_IFMT(found.st_mode), "no file")
+    if not stat.S_ISREG(before.st_mode):
+        kind = KINDS.get(stat.S_IFMT(before.st_mode), "no file")
         raise NotRegularError(f"{os.fspath(path)} is {kind}; it should be a regular file")
-
-
-def size_of(file: BufferedReader) -> int:
-    """Bytes of an open file."""
-    return os.fstat(file.fileno()).st_size
+    flags = os.O_RDONLY
+    for name in ("O_CLOEXEC", "O_NONBLOCK", "O_BINARY"):
+        flags |= getattr(os, name, 0)
+    file = os.fdopen(os.open(path, flags), "rb")
+    if not os.path.samestat(before, os.fstat(file.fileno())):
+        file.close()
+        raise NotRegularError(f"{os.fspath(path)} was replaced while it was opened; try again")
+    return file
 
 
 def read_regular(path: str | os.PathLike[str], *, most: int, follow: bool = False) -> bytes:
-    """All bytes of a regular file; an error if there are more than ``most``."""
+    """Read a regular file of at most ``most`` bytes."""
     with open_regular(path, follow=follow) as file:
         data = file.read(most + 1)
     if len(data) > most:
-        raise InputError(f"{os.fspath(path)} has more than {most} bytes, which no such file of ours has")
+        raise InputError(f"{os.fspath(path)} has more than {most} bytes, too many for such a file")
     return data
 
 
-def parse_json(data: bytes, *, deepest: int = DEEPEST) -> Any:
-    """What JSON says, if it is not nested deeper than that; else a NotJSONError."""
+def parse_json(data: bytes, *, deepest: int = MAX_DEPTH) -> Any:
+    """Parse JSON; raise a NotJSONError if it is invalid or nested deeper than ``deepest``."""
     try:
         value = json.loads(data)
     except RecursionError:
         raise NotJSONError("it is nested too deep") from None
-    except ValueError as error:  # no UTF-8, no JSON, or a number of more digits than Python reads
+    except ValueError as error:  # no UTF-8, no JSON, or a number with too many digits
         raise NotJSONError(f"it is not JSON ({error})") from None
     layer = [value]
     for _ in range(deepest):
-        layer = [one for each in layer for one in _inside(each) if isinstance(one, (dict, list))]
+        layer = [one for each in layer for one in _items(each) if isinstance(one, (dict, list))]
         if not layer:
             return value
     raise NotJSONError(f"it is nested more than {deepest} deep")
 
 
-def _inside(value: Any) -> Any:
-    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+def _items(value: Any) -> Any:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def read_json(path: str | os.PathLike[str], *, most: int = 10 * MEGABYTE) -> Any:
-    """What a JSON file in a folder of ours says; an InputError if it is not one that we can have written."""
-    data = read_regular(Path(path), most=most)
+    """Read a JSON file in a folder of ours; raise an InputError if we cannot have written it."""
+    data = read_regular(path, most=most)
     try:
         return parse_json(data)
     except NotJSONError as error:

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from gramshift.commands.classify.labelled import describe_changes
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Inputs
-from gramshift.data.columns import USUAL, Columns, suggest
 from gramshift.evaluate.scoring import find_better, score_labels
 from gramshift.methods import METHODS
 from gramshift.model.advice import (
@@ -23,6 +22,7 @@ from gramshift.model.advice import (
 )
 from gramshift.model.data_problems import Issues
 from gramshift.model.inputs import ListedCorpus
+from gramshift.tables.columns import USUAL, Columns, suggest
 from gramshift.text.terminal import Line, join_words, labelled_in_words, list_classes
 
 COLOURS = {"good": "green", "careful": "yellow", "doubtful": "bold red"}

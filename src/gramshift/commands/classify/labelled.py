@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gramshift.data.columns import check_column, label_in, suggest
-from gramshift.data.readers import open_table
-from gramshift.data.tables import Table, TableError, short
-from gramshift.data.writing import Added
 from gramshift.model.choosing import DOUBTFUL, RANDOM
 from gramshift.model.inputs import MIN_RANDOM_LABELS
+from gramshift.tables.columns import check_column, label_in, suggest
+from gramshift.tables.opening import open_table
+from gramshift.tables.table import Table, TableError, short
+from gramshift.tables.writing import Added
 
 FEW = 10  # documents of a class, of which not much is learnt
 EMPTY = "not filled in"

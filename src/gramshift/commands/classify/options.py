@@ -7,13 +7,13 @@ from typing import Any
 
 from gramshift.commands.label_files import check_engine
 from gramshift.commands.outputs import STANDARD
-from gramshift.data.columns import suggest
 from gramshift.errors import InputError
 from gramshift.learn.rounds import SOURCE
 from gramshift.methods import BEST, KERNELS, METHODS, OWN, check_preset
 from gramshift.model.classifier import TransductiveClassifier
 from gramshift.model.settings import PLAIN, PRESETS, UNADAPTED, Settings
 from gramshift.runtime.memory import parse_bytes
+from gramshift.tables.columns import suggest
 from gramshift.text.terminal import join_words
 
 PRESET = "preset"  # another way to name a method

@@ -10,11 +10,11 @@ from typing import Any
 from gramshift.commands.classify.labelled import read_truth
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.outputs import same_file
-from gramshift.data.columns import Documents, Progress, check_column, check_ids, find_columns, read_documents
-from gramshift.data.readers import open_table
-from gramshift.data.tables import TableError
 from gramshift.errors import GramshiftError, InputError
 from gramshift.model.labels import SUSPICIOUS, encode_labels, find_alike
+from gramshift.tables.columns import Documents, Progress, check_column, check_ids, find_columns, read_documents
+from gramshift.tables.opening import open_table
+from gramshift.tables.table import TableError
 from gramshift.text.terminal import say as to_stderr
 
 Say = Callable[[str], None]

@@ -24,14 +24,14 @@ from gramshift.commands.outputs import (
     open_output,
     plan_files,
 )
-from gramshift.data.columns import Documents, Progress, find_columns, texts_in
-from gramshift.data.readers import format_of, open_table
-from gramshift.data.tables import check_reread
 from gramshift.errors import InputError
 from gramshift.model.advice import label_sentence
 from gramshift.runtime.replacing import Replacing, replaced_file
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.storage import locate
+from gramshift.tables.columns import Documents, Progress, find_columns, texts_in
+from gramshift.tables.opening import format_of, open_table
+from gramshift.tables.table import check_reread
 from gramshift.text.corpus import Reservoir
 
 SEED = 0

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from gramshift.data.readers import read_lines
+from gramshift.tables.opening import read_lines
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,9 @@ def test_lines_are_documents(tmp_path, data, lines):
 
 
 def test_standard_input(monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"one\ntwo\n"))))
+    monkeypatch.setattr(
+        sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"one\ntwo\n")))
+    )
     assert read_lines("-") == ["one", "two"]
 
 
@@ -32,12 +34,17 @@ def test_a_wrong_byte_is_named_with_its_line(tmp_path, n_before):
     """Whichever of the pieces it is in that a file is read in."""
     path = tmp_path / "in.txt"
     path.write_bytes(b"fine\n" * n_before + b"caf\xe9\n")
-    with pytest.raises(ValueError, match=rf"in.txt, line {n_before + 1}: the byte 0xe9 is not utf-8; .* --encoding$"):
+    with pytest.raises(
+        ValueError,
+        match=rf"in.txt, line {n_before + 1}: the byte 0xe9 is not utf-8; .* --encoding$",
+    ):
         read_lines(str(path))
     assert read_lines(str(path), encoding="windows-1252")[-1] == "café"
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf_8", "UTF8", "utf-8-sig", "shift_jis"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-16", "utf-16-le", "utf_8", "UTF8", "utf-8-sig", "shift_jis"]
+)
 def test_other_encodings(tmp_path, encoding):
     path = tmp_path / "in.txt"
     path.write_bytes("good film\nbad pan\n".encode(encoding))

@@ -1,4 +1,4 @@
-"""Opening input files, whatever their encoding and compression, as tables that are read part by part."""
+"""Input files of any encoding and compression, and tables that are read part by part."""
 
 import codecs
 import gzip
@@ -15,8 +15,8 @@ from typing import IO, Any, cast
 from gramshift.errors import InputError
 from gramshift.runtime.storage import is_url, locate, reaching
 
-LONGEST = 1 << 26  # characters of a line, of a cell or of a text file: longer ones are no documents
-SHOWN = 60  # characters of a name in an error
+LONGEST = 1 << 26  # characters of a line, of a cell or of a text file
+MAX_SHOWN = 60  # characters of a name in an error
 
 
 class TableError(InputError):
@@ -24,8 +24,8 @@ class TableError(InputError):
 
 
 @dataclass
-class Opened:
-    """An input under way."""
+class InputFile:
+    """An input that is open."""
 
     name: str
     file: IO[bytes]
@@ -34,33 +34,34 @@ class Opened:
     """Bytes of the file on disk, 0 if not known."""
 
     def peek(self, n: int) -> bytes:
-        """Return its first bytes, which are read again later; at most n."""
+        """Return up to n bytes of its beginning, without reading past them."""
         return cast(io.BufferedReader, self.file).peek(n)[:n]
 
     def position(self) -> tuple[int, int]:
-        """Return how far it has been read, and its size, in bytes on the disk."""
+        """Return the bytes that have been read, and all bytes, as they are on disk."""
         return (min(self.raw.tell(), self.size), self.size) if self.size else (0, 0)
 
 
 @contextmanager
-def open_input(name: str) -> Iterator[Opened]:
-    """Open the file of that name, "-" for standard input; what begins like gzip is decompressed."""
+def open_input(name: str) -> Iterator[InputFile]:
+    """Open a file, or standard input for "-"; decompress what begins like gzip."""
     if name == "-":
         if sys.stdin is None:
-            raise InputError("standard input is closed; give the name of a file, or documents from a pipe")
+            advice = "give the name of a file, or documents from a pipe"
+            raise InputError(f"standard input is closed; {advice}")
         raw: IO[bytes] = sys.stdin.buffer
         with _decompressed(raw, "standard input") as file:
-            yield Opened("standard input", file, raw, 0)
+            yield InputFile("standard input", file, raw, 0)
         return
     if is_url(name):
         system, path = locate(name)
         with reaching(name):
             size, found = int(system.size(path) or 0), system.open(path, "rb")
         with io.BufferedReader(found) as raw, _decompressed(raw, name) as file:
-            yield Opened(name, file, raw, size)
+            yield InputFile(name, file, raw, size)
         return
     with Path(name).open("rb") as raw, _decompressed(raw, name) as file:
-        yield Opened(name, file, raw, os.fstat(raw.fileno()).st_size)
+        yield InputFile(name, file, raw, os.fstat(raw.fileno()).st_size)
 
 
 @contextmanager
@@ -72,56 +73,66 @@ def _decompressed(raw: IO[bytes], name: str) -> Iterator[IO[bytes]]:
         with gzip.open(raw) as file:
             yield cast(IO[bytes], file)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise TableError(f"{name} is not a whole gzip file ({error}); make it again") from None
+        problem = f"{name} is not a whole gzip file ({error})"
+        raise TableError(f"{problem}; make it again") from None
 
 
 def check_reread(name: str) -> None:
-    """Raise an error if this is no file that can be opened again and read from its beginning."""
+    """Raise an error if this is not a file or folder that can be read twice."""
     if name == "-":
-        raise TableError("standard input can be read only once, and this has to be read more than once; give a file")
+        problem = "standard input can be read only once, and this has to be read more than once"
+        raise TableError(f"{problem}; give a file")
     if os.path.exists(name) and not (os.path.isfile(name) or os.path.isdir(name)):
-        raise TableError(f"{name} is a pipe or a device, and this has to be read more than once; save it as a file first")
+        problem = f"{name} is a pipe or a device, and this has to be read more than once"
+        raise TableError(f"{problem}; save it as a file first")
 
 
 def check_encoding(encoding: str) -> str:
-    """Return the name that Python knows it by; UTF-8 may begin with a byte-order mark."""
+    """Return Python's name of an encoding; UTF-8 may begin with a byte-order mark."""
     try:
         name = codecs.lookup(encoding).name
-        "".encode(name, "backslashreplace")  # some codecs turn bytes into bytes, or know no errors
+        "".encode(name, "backslashreplace")  # fails for codecs that are not for text
     except (LookupError, TypeError, ValueError):
-        raise InputError(f"encoding {encoding!r} is not known; for example utf-8, windows-1252, shift_jis") from None
+        examples = "utf-8, windows-1252, shift_jis"
+        raise InputError(f"encoding {encoding!r} is not known; for example {examples}") from None
     return "utf-8-sig" if name == "utf-8" else name
 
 
-def decoded_lines(opened: Opened, encoding: str, *, longest: int = LONGEST) -> Iterator[str]:
-    """Yield lines with their ends; only "\\n" ends a line. A byte that is not in the encoding is an error with its line."""
+def decoded_lines(opened: InputFile, encoding: str) -> Iterator[str]:
+    """Yield lines with their ends; only "\\n" ends a line.
+
+    A byte that is not in the encoding is an error that names its line.
+    """
     known = check_encoding(encoding)
     text = io.TextIOWrapper(cast(Any, opened.file), known, newline="\n")
     name, number = opened.name, 1
     try:
-        while line := text.readline(longest + 1):
-            if len(line) > longest:
-                words = f"{name}, line {number} has more than {longest:,} characters"
-                raise TableError(f"{words}; is it a table with a row in each line?")
+        while line := text.readline(LONGEST + 1):
+            if len(line) > LONGEST:
+                problem = f"{name}, line {number} has more than {LONGEST:,} characters"
+                raise TableError(f"{problem}; is it a table with a row in each line?")
             yield line
             number += 1
     except UnicodeDecodeError as error:
         before, byte = error.object[: error.start], error.object[error.start]
-        is_marked = not before and number == 1 and error.object.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-        advice = "it looks like --encoding utf-16" if is_marked else "name the right encoding with --encoding"
-        place = number + before.decode(known, "replace").count("\n")
-        raise InputError(f"{name}, line {place}: the byte 0x{byte:02x} is not {encoding}; {advice}") from None
+        marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        advice = "name the right encoding with --encoding"
+        if not before and number == 1 and error.object.startswith(marks):
+            advice = "it looks like --encoding utf-16"
+        place = f"{name}, line {number + before.decode(known, 'replace').count(chr(10))}"
+        problem = f"{place}: the byte 0x{byte:02x} is not {encoding}"
+        raise InputError(f"{problem}; {advice}") from None
     except UnicodeError as error:
         advice = "name the right encoding with --encoding, such as utf-16-le"
         raise InputError(f"{name} is not {encoding} ({error}); {advice}") from None
     finally:
-        with suppress(ValueError):  # whoever opened the file has closed it
+        with suppress(ValueError):  # the file may be closed already
             text.detach()
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenNumber:
-    """A number by its text, because Python would write it otherwise: 1.10, -0, 1e400."""
+    """A number kept as text, because Python would write it differently: 1.10, -0, 1e400."""
 
     text: str
 
@@ -136,17 +147,17 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Part:
-    """Some rows of a table, one after another, and the line or file of each."""
+    """Consecutive rows of a table, and the line or file of each."""
 
     rows: list[Row]
     places: list[Place]
     native: Any = None
-    """The same as the format has it: a batch of a parquet file, the lines of a jsonl."""
+    """The rows in their format: a batch of a parquet file, the lines of a jsonl."""
 
 
 @dataclass(frozen=True)
 class Style:
-    """How a table was written, for one that is to look like it."""
+    """The format, the encoding and the details by which a table was written."""
 
     format: str
     encoding: str = "utf-8"
@@ -154,16 +165,16 @@ class Style:
     line_end: str = "\n"
     schema: Any = None
     kept: list[str] | None = None
-    """The columns that are written again; all if None."""
+    """The columns that an output keeps; None for all."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """An input that is open: its columns are known, its rows come in parts, once."""
+    """An open input: its columns are known, its rows are read in parts, once."""
 
     name: str
     columns: list[str]
-    """Of a jsonl they grow while it is read, as keys come that no row had before."""
+    """Those of a jsonl grow while it is read, as new keys occur."""
     style: Style
     parts: Callable[[int], Iterator[Part]] = field(repr=False)
     """parts(n) yields the rows in order, n at most in each part."""
@@ -172,37 +183,38 @@ class Table:
     unit: str = "line"
 
     def at(self, place: Place) -> str:
-        """Return the place in words, to begin an error with."""
+        """Return a place in words, for the beginning of an error."""
         return f"{self.name}, {self.unit} {place}"
 
 
 Record = tuple[Place, Row, str | None]
-"""Where a row stands, its cells, and the line that it was read from, if whoever writes it again needs that."""
+"""The place of a row, its cells, and its original line if writing it again needs that."""
 
 
 def in_parts(records: Iterable[Record], size: int, *, large: int = LARGE) -> Iterator[Part]:
-    """Yield parts of ``size`` rows, fewer where texts are very long: a part ends after ``large`` characters."""
-    found: list[Row] = []
+    """Yield parts of ``size`` rows, or of fewer that have ``large`` characters."""
+    rows: list[Row] = []
     places: list[Place] = []
     lines: list[str] = []
     n_characters = 0
     for place, row, line in records:
-        found.append(row)
+        rows.append(row)
         places.append(place)
         if line is None:
             n_characters += sum(map(len, row.values()))
         else:
             lines.append(line)
             n_characters += len(line)
-        if len(found) >= size or n_characters >= large:
-            yield Part(found, places, lines or None)
-            found, places, lines, n_characters = [], [], [], 0
-    if found:
-        yield Part(found, places, lines or None)
+        if len(rows) >= size or n_characters >= large:
+            yield Part(rows, places, lines or None)
+            rows, places, lines = [], [], []
+            n_characters = 0
+    if rows:
+        yield Part(rows, places, lines or None)
 
 
 def check_columns(name: str, columns: Sequence[str]) -> None:
-    """Raise an error if two columns have one name."""
+    """Raise an error if two columns have the same name."""
     places: dict[str, int] = {}
     for place, column in enumerate(columns, start=1):
         if column in places:
@@ -212,5 +224,5 @@ def check_columns(name: str, columns: Sequence[str]) -> None:
 
 
 def short(name: str) -> str:
-    """Return a name, cut where it would fill a screen."""
-    return name if len(name) <= SHOWN else name[: SHOWN - 3] + "..."
+    """Return a name, cut if it is too long for an error."""
+    return name if len(name) <= MAX_SHOWN else name[: MAX_SHOWN - 3] + "..."

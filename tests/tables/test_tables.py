@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gramshift.data.columns import check_ids, find_columns, read_documents
-from gramshift.data.readers import open_table
-from gramshift.data.tables import TableError, in_parts
+from gramshift.tables.columns import check_ids, find_columns, read_documents
+from gramshift.tables.opening import open_table
+from gramshift.tables.table import TableError, in_parts
 
 ROWS = [
     {"id": "a", "text": 'He said "wow", twice.\nThen left.', "label": "1"},
@@ -22,7 +22,9 @@ CSV = 'id,text,label\na,"He said ""wow"", twice.\nThen left.",1\nb,"Ünïcode �
 
 
 def read(name, *, size=2, **options):
-    named = {key: options.pop(key) for key in ("text", "label", "id", "need_label") if key in options}
+    named = {
+        key: options.pop(key) for key in ("text", "label", "id", "need_label") if key in options
+    }
     with open_table(str(name), **options) as table:
         return read_documents(table, find_columns(table, **named), size=size)
 
@@ -83,10 +85,16 @@ def test_standard_input_is_known_by_how_it_begins(monkeypatch, name):
 
 
 def test_folders(tmp_path):
-    for label, name, text in (("pos", "1.txt", "good"), ("pos", "2.txt.gz", "fine"), ("neg", "1.txt", "bad\r\n")):
+    for label, name, text in (
+        ("pos", "1.txt", "good"),
+        ("pos", "2.txt.gz", "fine"),
+        ("neg", "1.txt", "bad\r\n"),
+    ):
         (tmp_path / "classes" / label).mkdir(parents=True, exist_ok=True)
         data = text.encode()
-        (tmp_path / "classes" / label / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+        (tmp_path / "classes" / label / name).write_bytes(
+            gzip.compress(data) if name.endswith("gz") else data
+        )
     (tmp_path / "classes" / ".git").mkdir()
     (tmp_path / "classes" / "notes.md").write_text("no document")
     documents = read(tmp_path / "classes", need_label=True)
@@ -119,7 +127,11 @@ def test_folders(tmp_path):
 )
 def test_columns_are_found(tmp_path, header, options, found):
     path = write(
-        tmp_path, "t.csv", f"{header}\n{','.join('1' * len(header.split(',')))}\n".replace('"x,y",z\n1,1,1', '"x,y",z\n1,1')
+        tmp_path,
+        "t.csv",
+        f"{header}\n{','.join('1' * len(header.split(',')))}\n".replace(
+            '"x,y",z\n1,1,1', '"x,y",z\n1,1'
+        ),
     )
     with open_table(str(path)) as table:
         columns = find_columns(table, **options)
@@ -132,12 +144,24 @@ def test_columns_are_found(tmp_path, header, options, found):
         (
             "a,b,c",
             {},
-            r"t.csv has the columns a, b, c, none of them a usual name for texts \(text, .*name it with --text$",
+            r"t.csv has the columns a, b, c, none of them a usual name for texts .* --text$",
         ),
-        ("text,b,c", {"need_label": True}, r"none of them a usual name for labels \(label, class, .*name it with --label$"),
-        ("text,stars,c", {"label": "start"}, r"--label start: t.csv has no such column; it has .* did you mean stars\?"),
+        (
+            "text,b,c",
+            {"need_label": True},
+            r"none of them a usual name for labels \(label, class, .*name it with --label$",
+        ),
+        (
+            "text,stars,c",
+            {"label": "start"},
+            r"--label start: t.csv has no such column; it has .* did you mean stars\?",
+        ),
         ("text,stars,c", {"text": "txet"}, r"--text txet: .*did you mean text\?"),
-        ("text,stars,c", {"text": "text,nope"}, r"--text nope: .* it has the columns text, stars, c$"),
+        (
+            "text,stars,c",
+            {"text": "text,nope"},
+            r"--text nope: .* it has the columns text, stars, c$",
+        ),
         ("text,stars,c", {"id": "key"}, r"--id key: "),
         ("label,stars,c", {"text": "label"}, r"'label' cannot be both text and label"),
         ("text,a,a", {}, r"columns 2 and 3 are both called 'a'"),
@@ -157,10 +181,18 @@ def test_columns_that_are_not_there(tmp_path, header, options, message, monkeypa
         ("e.csv", "\n  \n", "e.csv is empty"),
         ("e.csv", "id,text\n\n", r"e.csv has a header \(id, text\), but no rows"),
         ("e.jsonl", "\n", "e.jsonl is empty"),
-        ("e.parquet", as_parquet([{"text": "x"}][:0] or [{"text": "x"}])[:20], "e.parquet is not a parquet file"),
+        (
+            "e.parquet",
+            as_parquet([{"text": "x"}][:0] or [{"text": "x"}])[:20],
+            "e.parquet is not a parquet file",
+        ),
         ("e.csv", "id,text\n1,a\n2,b,c\n", "e.csv, line 3 has 3 fields, but the header has 2"),
         ("e.csv", 'id,text\n1,"a\nb"\n2\n', "e.csv, line 4 has 1 fields, but the header has 2"),
-        ("e.csv", 'id,text\n1,a\n2,"b\n3,c\n', "e.csv, line 3: a quote opens here and never closes"),
+        (
+            "e.csv",
+            'id,text\n1,a\n2,"b\n3,c\n',
+            "e.csv, line 3: a quote opens here and never closes",
+        ),
         ("e.csv", 'id,text\n1,"a"b\n', "e.csv, line 2: not a row of a table"),
         ("e.csv", "id,text\n1,a\r2,b\n", "e.csv, line 2: a line ends with"),
         (
@@ -169,16 +201,36 @@ def test_columns_that_are_not_there(tmp_path, header, options, message, monkeypa
             r"e.csv, line 2: the byte 0xe9 is not utf-8; .* with --encoding$",
         ),
         ("e.csv", "id,text\n1,a\n".encode("utf-16"), "it looks like --encoding utf-16$"),
-        ("e.csv.gz", gzip.compress(b"id,text\n1,a\n" * 9, mtime=0)[:-12], "e.csv.gz is not a whole gzip file"),
-        ("e.jsonl", '{"text": "a"}\n{"text": 5}\n', r"e.jsonl, line 2: 'text' is 5 \(int\); a text is a string"),
+        (
+            "e.csv.gz",
+            gzip.compress(b"id,text\n1,a\n" * 9, mtime=0)[:-12],
+            "e.csv.gz is not a whole gzip file",
+        ),
+        (
+            "e.jsonl",
+            '{"text": "a"}\n{"text": 5}\n',
+            r"e.jsonl, line 2: 'text' is 5 \(int\); a text is a string",
+        ),
         ("e.jsonl", '{"text": "a"}\n{"text": null}\n', "e.jsonl, line 2: 'text' is null"),
-        ("e.jsonl", '{"text": "a"}\n{"body": "b"}\n', "e.jsonl, line 2 has no 'text'; every row needs its text"),
+        (
+            "e.jsonl",
+            '{"text": "a"}\n{"body": "b"}\n',
+            "e.jsonl, line 2 has no 'text'; every row needs its text",
+        ),
         ("e.jsonl", '{"text": "a"}\n{"text": "b"\n', "e.jsonl, line 2 is not JSON"),
-        ("e.jsonl", '{"text": "a", "text": "b"}\n', "the key 'text' stands twice"),
+        ("e.jsonl", '{"text": "a", "text": "b"}\n', "the key 'text' occurs twice"),
         ("e.jsonl", '[{"text": "a"}]\n', "e.jsonl, line 1 is an array; every line is an object"),
-        ("e.jsonl", '{"text": "a", "label": ["x"]}\n', "e.jsonl, line 1: 'label' is an array; a label is"),
+        (
+            "e.jsonl",
+            '{"text": "a", "label": ["x"]}\n',
+            "e.jsonl, line 1: 'label' is an array; a label is",
+        ),
         ("e.jsonl", '{"text": "a", "id": null}\n', "e.jsonl, line 1 has no id in 'id'"),
-        ("e.xlsx", "PK", r"e.xlsx: the format .xlsx is not known; save the sheet as csv. Known are csv, tsv"),
+        (
+            "e.xlsx",
+            "PK",
+            r"e.xlsx: the format .xlsx is not known; save the sheet as csv. Known are csv, tsv",
+        ),
         ("e.json", "[]", "write one object per line and call it .jsonl"),
         ("e", "id", "of a name without an end is not known; say which it is with --format\\."),
     ],
@@ -197,7 +249,9 @@ def test_an_unknown_format_is_named():
 
 def test_ids_that_repeat(tmp_path):
     path = write(tmp_path, "t.csv", "id,text\n7,a\n8,b\n7,c\n")
-    with pytest.raises(TableError, match=r"the id '7' stands in line 2 and line 4; .*with --id, or .*with --id none$"):
+    with pytest.raises(
+        TableError, match=r"the id '7' is in line 2 and line 4; .*with --id, or .*with --id none$"
+    ):
         check_ids(read(path))
     assert read(path, id="none").ids == ["1", "2", "3"]
 
@@ -223,7 +277,9 @@ def test_two_columns_are_joined(tmp_path):
 
 
 def test_labels_keep_their_type_in_jsonl(tmp_path):
-    rows = [{"text": "a", "label": label} for label in (1, True, "x", None, 2.0, float("nan"))] + [{"text": "b"}]
+    rows = [{"text": "a", "label": label} for label in (1, True, "x", None, 2.0, float("nan"))] + [
+        {"text": "b"}
+    ]
     path = write(tmp_path, "t.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
     assert read(path).labels == [1, True, "x", None, 2.0, None, None]
 

@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from gramshift import GramshiftError
-from gramshift.data import reviews as sentiment
-from gramshift.data.reviews import PINNED, FetchError, digest_files, fetch_sentiment
+from gramshift.datasets import reviews as sentiment
+from gramshift.datasets.fetch import PINNED, FetchError, digest_files, fetch_sentiment
 
 REVIEW = "<review>\n<title>\n{title}\n</title>\n<review_text>\nwords\n</review_text>\n</review>\n"
 
@@ -69,7 +69,9 @@ class Server:
 def test_a_whole_archive(tmp_path):
     steps = []
     with Server(make_archive()) as server:
-        result = fetch_sentiment(tmp_path, url=server.url, progress=lambda *step: steps.append(step))
+        result = fetch_sentiment(
+            tmp_path, url=server.url, progress=lambda *step: steps.append(step)
+        )
     assert result["reviews"] == 8000
     assert len(result["warnings"]) == 8  # made up, so none is the file that we know
     assert str(tmp_path / "sorted_data_acl" / "books" / "positive.review") in result["warnings"][0]
@@ -82,7 +84,10 @@ def test_a_whole_archive(tmp_path):
 
 
 def test_a_connection_that_breaks_off_leaves_nothing(tmp_path):
-    with Server(make_archive(), cut=True) as server, pytest.raises(FetchError, match=r"broke off after \d+ of \d+ bytes"):
+    with (
+        Server(make_archive(), cut=True) as server,
+        pytest.raises(FetchError, match=r"broke off after \d+ of \d+ bytes"),
+    ):
         fetch_sentiment(tmp_path, url=server.url)
     assert list(tmp_path.iterdir()) == []
 
@@ -95,12 +100,19 @@ def test_an_output_that_is_a_file(tmp_path):
 
 @pytest.mark.parametrize("url", ["nonsense", "", "file:///etc/passwd", "data:,hi"])
 def test_an_address_that_is_none(tmp_path, url):
-    with pytest.raises(GramshiftError, match="is not an address; give one that begins with http:// or https://"):
+    with pytest.raises(
+        GramshiftError, match="is not an address; give one that begins with http:// or https://"
+    ):
         fetch_sentiment(tmp_path, url=url)
 
 
 def test_no_network_says_what_to_do(tmp_path):
-    for url in ("http://127.0.0.1:9/nothing", "http://[::1", "http://127.0.0.1:99999/", "http://127.0.0.1/\r\nX: y"):
+    for url in (
+        "http://127.0.0.1:9/nothing",
+        "http://[::1",
+        "http://127.0.0.1:99999/",
+        "http://127.0.0.1/\r\nX: y",
+    ):
         with pytest.raises(FetchError, match="without a network, get the archive elsewhere"):
             fetch_sentiment(tmp_path, url=url)
     with Server(b"", status=404) as server, pytest.raises(FetchError, match="the server says 404"):
@@ -126,13 +138,19 @@ def test_wrong_archives(tmp_path, content, message):
 
 @pytest.mark.parametrize(
     "member",
-    [("sorted_data_acl/books/positive.review", "/etc/passwd"), ("sorted_data_acl/books/positive.review", "../../../evil")],
+    [
+        ("sorted_data_acl/books/positive.review", "/etc/passwd"),
+        ("sorted_data_acl/books/positive.review", "../../../evil"),
+    ],
 )
 def test_links_that_lead_out_of_the_archive_are_refused(tmp_path, member):
     info = tarfile.TarInfo(member[0])
     info.type, info.linkname = tarfile.SYMTYPE, member[1]
     content = make_archive(n=1, leave_out=member[0], extra=[(info, b"")])
-    with Server(content) as server, pytest.raises(FetchError, match=r"is not a whole \.tar\.gz of the data set"):
+    with (
+        Server(content) as server,
+        pytest.raises(FetchError, match=r"is not a whole \.tar\.gz of the data set"),
+    ):
         fetch_sentiment(tmp_path, url=server.url)
     assert list(tmp_path.iterdir()) == []
 
@@ -143,7 +161,10 @@ def test_an_archive_that_is_too_large(tmp_path):
 
 
 def test_from_the_home_page_no_other_reviews_are_taken(tmp_path):
-    with Server(make_archive()) as server, pytest.raises(FetchError, match=r"8 of 8 files .* give the address yourself: --url"):
+    with (
+        Server(make_archive()) as server,
+        pytest.raises(FetchError, match=r"8 of 8 files .* give the address yourself: --url"),
+    ):
         fetch_sentiment(tmp_path, url=server.url, pinned=True)
     assert os.listdir(tmp_path) == []
 

@@ -10,6 +10,8 @@ DOMAINS = ("kitchen", "films")
 
 
 class Reviews(NamedTuple):
+    """Texts and their labels."""
+
     texts: list[str]
     labels: list[str]
 
@@ -17,13 +19,14 @@ class Reviews(NamedTuple):
 def load_demo(domain: str) -> Reviews:
     """Read the 420 reviews of one domain, half of them "positive", half "negative".
 
-    >>> from gramshift.data.demo import load_demo
+    >>> from gramshift.datasets.demo import load_demo
     >>> kitchen = load_demo("kitchen")
     >>> len(kitchen.texts), sorted(set(kitchen.labels))
     (420, ['negative', 'positive'])
     """
     if domain not in DOMAINS:
         raise InputError(f"domain={domain!r}: must be one of {', '.join(map(repr, DOMAINS))}")
-    text = files("gramshift.data").joinpath("demo", f"{domain}.csv").read_text(encoding="utf-8")
+    file = files("gramshift.datasets").joinpath("demo", f"{domain}.csv")
+    text = file.read_text(encoding="utf-8")
     rows = list(csv.DictReader(text.splitlines(keepends=True)))
     return Reviews([row["text"] for row in rows], [row["label"] for row in rows])

@@ -2,8 +2,7 @@ import re
 
 import pytest
 
-from gramshift.data.reviews import (
-    DIGESTS,
+from gramshift.datasets.reviews import (
     DOMAINS,
     FILES,
     ReviewFileError,
@@ -33,7 +32,11 @@ TEXT = field(b"review_text", b"good & <cheap>\n\n< 5 $ > 3 $")
 
 def test_every_field_is_read_as_it_stands(tmp_path):
     body = review(
-        field(b"unique_id", b"1:a"), field(b"unique_id", b"1:b"), field(b"title", b""), field(b"rating", b"5.0"), TEXT
+        field(b"unique_id", b"1:a"),
+        field(b"unique_id", b"1:b"),
+        field(b"title", b""),
+        field(b"rating", b"5.0"),
+        TEXT,
     )
     read = read_review_file(write(tmp_path, body + review(TEXT)))
     first, second = read.reviews
@@ -55,7 +58,9 @@ def test_encodings_are_repaired_review_by_review(tmp_path):
 
 def test_a_wrapper_line_does_not_matter(tmp_path):
     plain = read_review_file(write(tmp_path, review(TEXT)))
-    wrapped = read_review_file(write(tmp_path, b'<?xml version="1.0"?>\n<reviews>\n' + review(TEXT) + b"</reviews>\n"))
+    wrapped = read_review_file(
+        write(tmp_path, b'<?xml version="1.0"?>\n<reviews>\n' + review(TEXT) + b"</reviews>\n")
+    )
     assert digest(wrapped.reviews) == digest(plain.reviews)
 
 
@@ -65,22 +70,33 @@ def test_a_byte_order_mark_is_no_text(tmp_path):
 
 def test_control_characters_stay(tmp_path):
     assert (
-        read_review_file(write(tmp_path, review(field(b"review_text", b"\x1fa\x1ab\x1c")))).reviews[0].text == "\x1fa\x1ab\x1c"
+        read_review_file(write(tmp_path, review(field(b"review_text", b"\x1fa\x1ab\x1c"))))
+        .reviews[0]
+        .text
+        == "\x1fa\x1ab\x1c"
     )
 
 
 def test_windows_line_ends(tmp_path):
-    read = read_review_file(write(tmp_path, review(field(b"title", b"fine"), TEXT).replace(b"\n", b"\r\n")))
+    read = read_review_file(
+        write(tmp_path, review(field(b"title", b"fine"), TEXT).replace(b"\n", b"\r\n"))
+    )
     assert read.reviews[0].title == "fine"
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (review(TEXT) + b"<review>\n<title>\nx\n", "line 8: a review that does not end with </review>"),
+        (
+            review(TEXT) + b"<review>\n<title>\nx\n",
+            "line 8: a review that does not end with </review>",
+        ),
         (review(TEXT) + b"stray\n", "line 8: text outside of a review: b'stray'"),
         (b"<review>\n<title>\nx\n</review>\n", "line 2: a field that is cut off"),
-        (review(field(b"title", b"x"), b"stray\n", TEXT), "line 5: a field that is cut off, or text outside"),
+        (
+            review(field(b"title", b"x"), b"stray\n", TEXT),
+            "line 5: a field that is cut off, or text outside",
+        ),
         (review(field(b"title", b"x")), "line 1: a review without <review_text>"),
         (
             b"<review>\n<review_text>\ncut\n" + review(TEXT),
@@ -117,12 +133,16 @@ def test_a_folder_of_the_data_set(tmp_path):
 def test_faulty_folders(tmp_path):
     with pytest.raises(FileNotFoundError, match="holds none of the folders"):
         find_folder(tmp_path)
-    with pytest.raises(FileNotFoundError, match="no such folder; get the data with 'gramshift fetch"):
+    with pytest.raises(
+        FileNotFoundError, match="no such folder; get the data with 'gramshift fetch"
+    ):
         find_folder(tmp_path / "nothing")
     make_folder(tmp_path)
     path = tmp_path / "sorted_data_acl" / "dvd" / "negative.review"
     path.write_bytes(review(TEXT) * 999)
-    with pytest.raises(ReviewFileError, match=r"dvd/negative.review has 999 reviews; it should have 1000"):
+    with pytest.raises(
+        ReviewFileError, match=r"dvd/negative.review has 999 reviews; it should have 1000"
+    ):
         load_sentiment(tmp_path)
     path.unlink()
     with pytest.raises(FileNotFoundError, match=r"dvd/negative.review: no such file"):
@@ -131,13 +151,25 @@ def test_faulty_folders(tmp_path):
 
 def test_the_real_files(data_folder):
     data = load_sentiment(data_folder)
-    assert len(DIGESTS) == 8
     assert not [note for note in data.notes if "differs" in note]
     assert all(len(domain.reviews) == 2000 for domain in data.domains.values())
-    fields = {tag for domain in data.domains.values() for one in domain.reviews for tag in one.fields}
-    assert {"unique_id", "asin", "product_name", "helpful", "rating", "title", "date", "reviewer", "review_text"} <= fields
+    fields = {
+        tag for domain in data.domains.values() for one in domain.reviews for tag in one.fields
+    }
+    assert {
+        "unique_id",
+        "asin",
+        "product_name",
+        "helpful",
+        "rating",
+        "title",
+        "date",
+        "reviewer",
+        "review_text",
+    } <= fields
     assert all(one.text and one.title for domain in data.domains.values() for one in domain.reviews)
     for domain in data.domains.values():
         assert all(
-            (float(one.value("rating")) > 3) == bool(code) for one, code in zip(domain.reviews, domain.codes, strict=True)
+            (float(one.value("rating")) > 3) == bool(code)
+            for one, code in zip(domain.reviews, domain.codes, strict=True)
         )

@@ -2,7 +2,7 @@ from collections import Counter
 
 import pytest
 
-from gramshift.data.demo import DOMAINS, load_demo
+from gramshift.datasets.demo import DOMAINS, load_demo
 
 
 @pytest.mark.parametrize("domain", DOMAINS)

@@ -1,0 +1,1 @@
+"""The data set of the paper and its download, and the demo corpus."""

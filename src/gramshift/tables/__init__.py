@@ -1,0 +1,1 @@
+"""Reading and writing tables of texts: csv, tsv, jsonl, parquet, and folders of texts."""
