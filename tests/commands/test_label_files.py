@@ -20,8 +20,7 @@ from gramshift.commands.predict import predict
 from gramshift.data.columns import find_columns
 from gramshift.data.tables import Part, Style, Table
 from gramshift.errors import MissingPackageError
-from gramshift.runtime.replacing import replaced_file
-from gramshift.runtime.storage import identify, is_still
+from gramshift.runtime.files import identify, is_unchanged, replaced_file
 from small_demo import load_demo
 from small_tables import die_in_a_fork, write_csv
 
@@ -412,12 +411,12 @@ def test_half_a_file_elsewhere_is_never_there(memory):
 def test_a_file_is_known_again(tmp_path):
     path = tmp_path / "x"
     path.write_text("one")
-    quick, whole = identify(str(path)), identify(str(path), whole=True)
-    assert is_still(str(path), quick)
+    quick, whole = identify(str(path)), identify(str(path), digest=True)
+    assert is_unchanged(str(path), quick)
     os.utime(path, ns=(5, 5))
-    assert not is_still(str(path), quick)
-    assert is_still(str(path), whole)
+    assert not is_unchanged(str(path), quick)
+    assert is_unchanged(str(path), whole)
     path.write_text("two")
-    assert not is_still(str(path), whole)
+    assert not is_unchanged(str(path), whole)
     path.write_text("more")
-    assert not is_still(str(path), whole)
+    assert not is_unchanged(str(path), whole)

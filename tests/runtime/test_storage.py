@@ -4,7 +4,7 @@ import os
 import numpy as np
 import pytest
 
-from gramshift.runtime.replacing import npy_file
+from gramshift.runtime.files import npy_file
 
 
 def test_the_file_appears_when_it_is_complete(tmp_path):

@@ -15,7 +15,7 @@ from gramshift.data.demo import DOMAINS, load_demo
 from gramshift.errors import InputError
 from gramshift.methods import BEST, METHODS
 from gramshift.model.settings import UNADAPTED
-from gramshift.runtime.replacing import replaced_file
+from gramshift.runtime.files import replaced_file
 
 FILES = (*(f"{name}.csv" for name in DOMAINS), "labels.csv", "report.html")
 FITTED = {"plain": "plain", "paper": "tkc", "best": BEST}  # names on the screen, and the methods that they stand for

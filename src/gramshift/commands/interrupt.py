@@ -56,8 +56,8 @@ def stopping_soon(words: str) -> Iterator[None]:
 
 
 def _end(words: str) -> None:
-    replacing = sys.modules.get("gramshift.runtime.replacing")
-    for partial in list(replacing.UNDER_WAY) if replacing is not None else ():
+    files = sys.modules.get("gramshift.runtime.files")
+    for partial in list(files.UNFINISHED) if files is not None else ():
         shutil.rmtree(partial, ignore_errors=True) if partial.is_dir() else partial.unlink(missing_ok=True)
     shown = f"gramshift: {words}\n"
     if os.isatty(2):

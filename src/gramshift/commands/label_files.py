@@ -28,9 +28,16 @@ from gramshift.errors import InputError
 from gramshift.methods import ENGINES
 from gramshift.model.model_schema import ROWS
 from gramshift.runtime.door import open_regular, parse_json, read_regular
-from gramshift.runtime.replacing import Replacing, replaced_file
+from gramshift.runtime.files import (
+    Replacing,
+    identify,
+    is_unchanged,
+    is_url,
+    locate,
+    naming_url,
+    replaced_file,
+)
 from gramshift.runtime.resources import Runtime
-from gramshift.runtime.storage import identify, is_still, is_url, locate, reaching
 from gramshift.runtime.workers import open_workers, require_dask, run_tasks
 
 CELLS = 1 << 25  # similarities that are in memory at a time
@@ -130,7 +137,7 @@ def label_file(classifier: Any, model: str, options: LabelOptions, progress: Pro
         with ExitStack() as stack:
             with _blaming(job.shown):
                 check_reread(job.input)
-                known = identify(job.input, whole=True)
+                known = identify(job.input, digest=True)
                 table = stack.enter_context(open_table(job.input, format=options.format, encoding=options.encoding))
                 columns = find_columns(table, text=options.text)
                 output_style(job.output, table)
@@ -140,9 +147,9 @@ def label_file(classifier: Any, model: str, options: LabelOptions, progress: Pro
                         classifier, table, columns, file, job.output,
                         abstain_below=options.abstain_below, progress=progress,
                     )  # fmt: skip
-                if not is_still(job.input, known):
+                if not is_unchanged(job.input, known):
                     raise InputError(f"{job.shown} was changed while it was read; give the same command again when it is whole")
-                _write_record(job, _key(model, options), known, files.parts[0].identify(), found)
+                _write_record(job, _key(model, options), known, files.identify(), found)
             words = renamed_in_words(table, label_columns(table, classifier.classes_.tolist()))
             return found | {"renamed": words and words.replace(job.input, job.shown)}
     except InputError as error:
@@ -156,7 +163,7 @@ def _key(model: str, options: LabelOptions) -> dict[str, Any]:
 
 def _write_record(job: FileJob, key: dict[str, Any], input: dict[str, Any], output: dict[str, Any], found: Found) -> None:
     system, folder = locate(os.path.dirname(job.record))
-    with reaching(job.record):
+    with naming_url(job.record):
         system.makedirs(folder, exist_ok=True)
     with replaced_file(job.record, follow=False) as file:
         file.write(json.dumps({"run": key, "input": input, "output": output, "found": found}).encode())
@@ -187,18 +194,18 @@ def _read_record(job: FileJob) -> dict[str, Any] | None:
 def _take_up(job: FileJob, key: dict[str, Any]) -> tuple[Found | None, str]:
     """What was found in a file that is finished; else None, and what is wrong with the output that is there, if one is."""
     system, path = locate(job.output)
-    with reaching(job.output):
+    with naming_url(job.output):
         if not system.exists(path):
             return None, ""
     record = _read_record(job)
-    if record is None or not is_still(job.output, record["output"]):
+    if record is None or not is_unchanged(job.output, record["output"]):
         return None, "it is not as this command wrote it"
     if record["run"] != key:
         names = [name for name in key if record["run"].get(name) != key[name]] or ["options"]
         words = {"model": "model", "gramshift": "version of Gramshift"} | {"abstain_below": "--abstain-below"}
         return None, f"it was made with another {words.get(names[0], '--' + names[0])}"
     with suppress(OSError):  # an input that is not there is told of when it is its turn
-        if not is_still(job.input, record["input"]):
+        if not is_unchanged(job.input, record["input"]):
             return None, f"{job.input} has changed since it was made"
     return record["found"], ""
 
@@ -207,7 +214,7 @@ def _prepare_folder(folder: str) -> None:
     """Make the folder, and that of its records, if they are missing."""
     system, path = locate(folder.rstrip("/") or "/")
     if is_url(folder):
-        with reaching(folder):
+        with naming_url(folder):
             system.makedirs(path, exist_ok=True)
         return
     parent = Path(path).absolute().parent

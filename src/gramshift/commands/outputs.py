@@ -11,8 +11,14 @@ from typing import IO
 
 from gramshift.data.readers import find_files, format_of
 from gramshift.errors import InputError
-from gramshift.runtime.replacing import Replacing, partial_name, replaced_file
-from gramshift.runtime.storage import is_url, locate, reaching
+from gramshift.runtime.files import (
+    Replacing,
+    is_url,
+    locate,
+    naming_url,
+    partial_name,
+    replaced_file,
+)
 from gramshift.text.terminal import require_stdout
 
 STANDARD = "-"
@@ -34,7 +40,7 @@ def check_outputs(outputs: dict[str, str | None], inputs: list[str], *, force: b
             raise InputError(f"{option} {name} is also an input, which would be lost; choose another name")
         if is_url(name):
             system, place = locate(name)
-            with reaching(name):
+            with naming_url(name):
                 there = system.exists(place)
             if there and not force:
                 raise FileExistsError(f"{name} exists; choose another {option} or replace it with --force")
@@ -120,7 +126,7 @@ def expand_inputs(given: list[str], *, format: str | None, option: str = "--inpu
 def goes_into_folder(files: list[str], output: str) -> bool:
     """Whether the labels of these inputs go into a folder; an error if they must and cannot."""
     system, path = locate(output)
-    with reaching(output):
+    with naming_url(output):
         is_folder = output.endswith("/") or (output != STANDARD and system.isdir(path))
     if len(files) == 1 and not is_folder:
         return False

@@ -1,6 +1,6 @@
-"""The old name of ``gramshift.runtime.files``, until its importers are moved."""
+"""The old name of a part of ``gramshift.runtime.files``, until its importers are moved."""
 
-from gramshift.runtime.files import UNDER_WAY as UNDER_WAY
-from gramshift.runtime.files import Replacing as Replacing
-from gramshift.runtime.files import npy_file as npy_file
-from gramshift.runtime.files import replaced_file as replaced_file
+from gramshift.runtime.files import UNFINISHED, Replacing, npy_file, replaced_file
+
+UNDER_WAY = UNFINISHED
+__all__ = ["UNDER_WAY", "Replacing", "npy_file", "replaced_file"]

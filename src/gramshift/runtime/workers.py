@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from gramshift.errors import InputError, MemoryLimitError, MissingPackageError
+from gramshift.runtime.files import UNFINISHED
 from gramshift.runtime.memory import human, require
-from gramshift.runtime.replacing import UNDER_WAY
 
 T = TypeVar("T")
 COMMAND = "pip install 'gramshift[dask]'"
@@ -196,7 +196,7 @@ def _start(n_workers: int, memory_limit: int) -> Iterator[Any]:
     import distributed
 
     with tempfile.TemporaryDirectory(prefix=f"gramshift-dask-{os.getpid()}-", ignore_cleanup_errors=True) as folder:
-        UNDER_WAY.add(Path(folder))
+        UNFINISHED.add(Path(folder))
         try:
             with (
                 dask.config.set(ALONE),
@@ -221,7 +221,7 @@ def _start(n_workers: int, memory_limit: int) -> Iterator[Any]:
                     raise ConnectionError(words) from None
                 yield client
         finally:
-            UNDER_WAY.discard(Path(folder))
+            UNFINISHED.discard(Path(folder))
 
 
 @contextmanager
