@@ -1,6 +1,6 @@
 import pytest
 
-from gramshift.commands import label_files
+from gramshift.commands import labelling
 from gramshift.commands.classify import sampling
 from small_demo import load_demo
 from small_tables import write_csv
@@ -25,7 +25,7 @@ def read_rows(monkeypatch):
     """Set how many rows are read at a time, which is thousands otherwise."""
 
     def read_rows(number):
-        monkeypatch.setattr(label_files, "MOST_ROWS", number)
-        monkeypatch.setattr(sampling, "MOST_ROWS", number)
+        monkeypatch.setattr(labelling, "MAX_ROWS", number)
+        monkeypatch.setattr(sampling, "MAX_ROWS", number)
 
     return read_rows

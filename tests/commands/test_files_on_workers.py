@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import gramshift as gs
-from gramshift.commands import label_files
-from gramshift.commands.label_files import LabelOptions
+from gramshift.commands.label_on_workers import label_on_worker, load_shared
+from gramshift.commands.labelling import LabelOptions
 from gramshift.commands.outputs import FileJob
 from gramshift.commands.predict import predict
 from small_demo import load_demo
@@ -59,7 +59,7 @@ def test_the_bytes_are_those_of_a_run_without_workers(cluster, gramshift, model,
     assert "there/: 12 of 12 files were finished already" in again.err
 
 
-def test_a_model_travels_once_and_is_loaded_once_by_each_worker(cluster, model, parts):
+def test_progress_counts_the_files_of_workers(cluster, model, parts):
     told = []
     predict(
         model,
@@ -71,10 +71,6 @@ def test_a_model_travels_once_and_is_loaded_once_by_each_worker(cluster, model, 
         say=quietly,
     )
     assert told == [("labelling", done, 12) for done in range(13)]
-    loaded = cluster.run(lambda: sorted(label_files._models))
-    digest = sha256(Path(model).read_bytes()).hexdigest()
-    assert set(map(tuple, loaded.values())) <= {(digest,), ()}
-    assert (digest,) in map(tuple, loaded.values())
 
 
 def test_a_lost_worker_changes_nothing_but_time(cluster, model, parts):
@@ -134,21 +130,21 @@ def test_the_second_half_of_a_run_with_a_sample(cluster, gramshift, parts):
     assert contents("there") == contents("here")
 
 
-def test_a_worker_takes_the_model_by_its_path_or_its_bytes_and_trusts_neither(model, parts):
+def test_a_worker_loads_a_model_once_and_checks_it(model, parts):
     data = Path(model).read_bytes()
-    digest = sha256(data).hexdigest()
+    key = {"model": sha256(data).hexdigest()}
     Path("labels").mkdir()
-    job = FileJob(os.path.abspath("parts/p00.csv"), os.path.abspath("labels/p00.csv"), "parts/p00.csv")
-    label_files._models.clear()
-    label = partial(label_files._label_on_worker, options=LabelOptions(), job=job)
-    found = label(model, model, digest)
+    job = FileJob(
+        os.path.abspath("parts/p00.csv"), os.path.abspath("labels/p00.csv"), "parts/p00.csv"
+    )
+    label = partial(label_on_worker, options=LabelOptions(), job=job)
+    found = label(model, key)
     assert found["n"] == 10
-    loaded = label_files._models[digest]
-    assert label(data, model, digest)["labels"] == found["labels"]
-    assert label_files._models == {digest: loaded}
-    with pytest.raises(gs.GramshiftError, match="was changed while files were labelled"):
-        label(data + b"x", model, sha256(b"another").hexdigest())
+    loaded = load_shared(model, key["model"])
+    assert label(data, key)["labels"] == found["labels"]
+    assert load_shared(data, key["model"]) is loaded
+    with pytest.raises(gs.GramshiftError, match="model was changed while files were labelled"):
+        label(data + b"x", {"model": sha256(b"another").hexdigest()})
     far = FileJob(job.input, "/nowhere/labels/p00.csv", job.shown)
-    with pytest.raises(gs.GramshiftError, match="a Dask worker does not see the folder /nowhere/labels"):
-        label_files._label_on_worker(data, model, digest, LabelOptions(), far)
-    label_files._models.clear()
+    with pytest.raises(gs.GramshiftError, match="does not see the folder /nowhere/labels"):
+        label_on_worker(data, key, LabelOptions(), far)

@@ -15,7 +15,7 @@ import pytest
 
 import gramshift as gs
 from gramshift.commands import label_files
-from gramshift.commands.label_files import label_table
+from gramshift.commands.labelling import label_table
 from gramshift.commands.predict import predict
 from gramshift.data.columns import find_columns
 from gramshift.data.tables import Part, Style, Table
@@ -269,7 +269,7 @@ def test_killed_at_the_worst_moment_it_goes_on(model, expected, read_rows):
     """Twice killed when a file is written and its record too, but it has not got its name; then to the end."""
 
     def label_until(left):
-        write = label_files._write_record
+        write = label_files.write_record
 
         def write_and_die(*arguments):
             nonlocal left
@@ -278,7 +278,7 @@ def test_killed_at_the_worst_moment_it_goes_on(model, expected, read_rows):
             if left == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        label_files._write_record = write_and_die  # in the fork alone
+        label_files.write_record = write_and_die  # in the fork alone
         predict(model, "parts", "labels/")
 
     read_rows(7)
@@ -340,7 +340,6 @@ def test_no_more_than_two_parts_are_ever_held(read_rows):
     classifier = SimpleNamespace(
         classes_=np.array(["no", "yes"]),
         predict_proba=lambda texts: np.tile([0.25, 0.75], (len(texts), 1)),
-        _fit=SimpleNamespace(model=SimpleNamespace(ngrams="some")),
     )
     read_rows(50)
     with open(os.devnull, "wb") as file:
@@ -396,7 +395,7 @@ def test_without_fsspec_a_url_says_what_to_install(gramshift, model, parts, monk
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
     answer = gramshift("predict", "--model", model, "--input", "s3://bucket/parts/*.jsonl", "--output", "labels/")
     assert answer.code == 2
-    assert answer.err.startswith("gramshift: s3://bucket/parts/*.jsonl: files elsewhere are read and written through fsspec")
+    assert answer.err.startswith("gramshift: s3://bucket/parts/*.jsonl: files at a URL are read and written through fsspec")
     assert answer.err.endswith("pip install fsspec\n")
     with pytest.raises(MissingPackageError), replaced_file("s3://bucket/x"):
         pass

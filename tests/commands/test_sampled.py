@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import gramshift as gs
-from gramshift.commands import label_files
+from gramshift.commands import label_files, labelling
+from gramshift.commands.classify import sampling
 from gramshift.commands.classify.options import gather_options
 from gramshift.commands.classify.run import classify
 from gramshift.commands.classify.sampling import SEED, classify_any
@@ -109,7 +110,7 @@ def test_killed_among_the_labels_it_leaves_whole_files_and_predict_goes_on(grams
     run = options(target=["parts"], output="labels/", save="m.gramshift")
 
     def die():
-        write, left = label_files._write_record, 2
+        write, left = label_files.write_record, 2
 
         def write_and_die(*arguments):
             nonlocal left
@@ -118,7 +119,7 @@ def test_killed_among_the_labels_it_leaves_whole_files_and_predict_goes_on(grams
             if left == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        label_files._write_record = write_and_die  # in the fork alone
+        label_files.write_record = write_and_die  # in the fork alone
         classify_any(run, say=quietly)
 
     assert die_in_a_fork(die) == -9
@@ -157,8 +158,6 @@ def test_a_folder_of_labels_is_not_replaced_unasked(gramshift, files):
 
 def test_the_target_is_read_part_by_part(files, monkeypatch, read_rows):
     """Once to draw and once to label, never more than so many rows at a time, and no column of it is kept."""
-    from gramshift.commands.classify import sampling
-
     asked, most, open_table = [], 0, sampling.open_table
 
     class Watched:
@@ -182,7 +181,10 @@ def test_the_target_is_read_part_by_part(files, monkeypatch, read_rows):
         def __exit__(self, *about):
             return self.opened.__exit__(*about)
 
-    monkeypatch.setattr(sampling, "open_table", lambda *given, **more: Watched(open_table(*given, **more)))
+    for module in (sampling, labelling):
+        monkeypatch.setattr(
+            module, "open_table", lambda *given, **more: Watched(open_table(*given, **more))
+        )
     read_rows(9)
     classify_any(options(output="out.csv"), say=quietly)
     assert asked == [9, 9]
