@@ -9,9 +9,9 @@ import time
 
 SCRIPT = """
 import hashlib, os, signal, sys, threading, time
-from gramshift.commands.interrupt import stopping_soon
+from gramshift.commands.interrupt import exiting_soon
 from gramshift.runtime.files import replaced_file
-with stopping_soon("interrupted; nothing was written"), replaced_file(sys.argv[1]) as file:
+with exiting_soon("interrupted; nothing was written"), replaced_file(sys.argv[1]) as file:
     file.write(b"half")
     file.flush()
     threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()  # here, where loading cannot delay the work
@@ -53,10 +53,10 @@ run()
 
 
 def test_handlers_are_put_back():
-    from gramshift.commands.interrupt import stopping_soon
+    from gramshift.commands.interrupt import exiting_soon
 
     before = signal.getsignal(signal.SIGINT)
-    with stopping_soon("x"):
+    with exiting_soon("x"):
         pass
     assert signal.getsignal(signal.SIGINT) is before
     assert signal.set_wakeup_fd(-1) == -1

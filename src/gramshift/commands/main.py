@@ -15,7 +15,7 @@ import typer
 
 from gramshift import __version__
 from gramshift.commands import experiment_parser, parser
-from gramshift.commands.interrupt import CODE, stopping_soon
+from gramshift.commands.interrupt import EXIT_CODE, exiting_soon
 from gramshift.errors import FitWarning, GramshiftError
 from gramshift.runtime.memory import check_address_space
 from gramshift.text.terminal import say
@@ -51,11 +51,11 @@ def _plainly(command: Callable[..., None], kept: str = "nothing was written") ->
     def run(*arguments: Any, **options: Any) -> None:
         gc.enable()
         try:
-            with stopping_soon(words):
+            with exiting_soon(words):
                 check_address_space()
                 command(*arguments, **options)
         except KeyboardInterrupt:
-            _stop(words, CODE)
+            _stop(words, EXIT_CODE)
 
     return run
 
