@@ -14,7 +14,7 @@ from typer.main import get_command
 
 from conftest import examples
 from gramshift import TransductiveClassifier
-from gramshift.commands.main import OUR_FAULT, app, main
+from gramshift.commands.main import BUG, app, main
 from in_child import check_in_child
 from small_tables import write_csv
 
@@ -130,7 +130,7 @@ def test_whatever_is_typed_is_answered_in_words(files, tmp_path):
             note(words)
             code, told = run(words, files, tmp_path / "here")
             assert code in (0, 1, 2), told
-            assert OUR_FAULT not in told, told
+            assert BUG not in told, told
             assert "Traceback" not in told, told
             assert not code or told.strip(), "it fails without a word"
             if "Usage: " not in told:  # a mistake in the line itself is shown as it was typed

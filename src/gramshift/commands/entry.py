@@ -1,4 +1,4 @@
-"""Where the command ``gramshift`` begins."""
+"""The entry point of the command ``gramshift``."""
 
 import gc
 
@@ -7,10 +7,10 @@ from gramshift.text.terminal import fill_standard_files
 
 
 def run() -> None:
-    """Load the command and run it; already while it is loaded it can be interrupted without a traceback."""
+    """Load the command and run it; Ctrl-C shows no traceback even while it is loaded."""
     fill_standard_files()
     exit_while_loading()
-    gc.disable()  # until a command begins: --help is a tenth faster without it
+    gc.disable()  # until a command begins, so that --help is a tenth faster
     from gramshift.commands.main import main
 
     main()
