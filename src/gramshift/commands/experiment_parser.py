@@ -138,13 +138,13 @@ def reproduce_command(
         for name, value in locals().items()
         if name not in ("as_json", "benchmark", *PAPER_OPTIONS)
     }
-    from gramshift.commands.compare import show_table
     from gramshift.commands.reproduce import (
         check_benchmark,
         reproduce_amazon5,
         reproduce_tables,
         show_tables,
     )
+    from gramshift.commands.table_output import show_table
 
     check_benchmark(benchmark, kernels=kernels, fields=fields)
     with progress_bar() as progress:

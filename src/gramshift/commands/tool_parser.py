@@ -127,8 +127,8 @@ def info_command(
     model: Annotated[str, typer.Argument(help=MODEL_HELP, metavar="MODEL")],
     as_json: Annotated[bool, json_option("the description")] = False,
 ) -> None:
-    """Check a model file and describe it: parameters, classes, sizes, date, versions, and whether it
-    contains texts.
+    """Check a model file and describe it: parameters, classes, sizes, date, versions, and whether
+    it contains texts.
 
     Example: `gramshift info model.gramshift`
     """

@@ -1,4 +1,4 @@
-"""Files on a disk or, through fsspec, at a URL, and files that appear only when they are complete."""
+"""Files on a disk or, through fsspec, at a URL, which appear only when they are complete."""
 
 import errno
 import math
@@ -89,7 +89,7 @@ def naming_url(name: str) -> Iterator[None]:
 
 
 def identify(name: str, *, digest: bool = False) -> dict[str, Any]:
-    """Return the size and time of a file, for ``is_unchanged``; if on a disk, on request its digest."""
+    """Return the size and time of a file, for ``is_unchanged``, and on a disk also its digest."""
     if is_url(name):
         system, path = locate(name)
         with naming_url(name):
