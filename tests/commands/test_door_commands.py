@@ -1,4 +1,4 @@
-"""Files that commands read back: models and kept results that are no regular files, or nested deep."""
+"""Files that commands read back, models and kept results, which may be hostile."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from gramshift.evaluate.reproduce import Parts
 
 
 def test_models_are_regular_files(tmp_path):
-    """Issue 19, B15: /dev/zero was read until memory ended, a pipe until somebody wrote."""
+    """/dev/zero was once read until memory ended, a pipe until somebody wrote."""
     os.mkfifo(tmp_path / "pipe")
     for path in ("/dev/zero", str(tmp_path / "pipe")):
         with pytest.raises(InputError, match=f"{path} is a .*; it should be a regular file"):
@@ -22,7 +22,6 @@ def test_models_are_regular_files(tmp_path):
 
 @pytest.mark.parametrize("content", [b"[" * 10**5, b"\xff", b"[]", b""])
 def test_kept_results_that_cannot_be_read_are_found_again(tmp_path, content):
-    """Issue 19, D7."""
     kept = Kept(tmp_path)
     kept.save("a", {"x": 1}, [1, 2])
     assert kept.load("a", {"x": 1}) == [1, 2]
@@ -40,7 +39,13 @@ def test_kept_results_behind_a_pipe_or_a_link_are_found_again(tmp_path):
 
 @pytest.mark.parametrize(
     "change",
-    [{"scores": [0.5]}, {"scores": [0.5, float("nan"), 1]}, {"scores": [0.5, 10**400, 1]}, {"seconds": None}, {"more": 1}],
+    [
+        {"scores": [0.5]},
+        {"scores": [0.5, float("nan"), 1]},
+        {"scores": [0.5, 10**400, 1]},
+        {"seconds": None},
+        {"more": 1},
+    ],
 )
 def test_outcomes_that_cannot_be_are_found_again(tmp_path, change):
     cell = SINGLE[0], "presence", "plain"

@@ -1,4 +1,4 @@
-"""``gramshift classify`` with kernel methods: what does not fit, and where the work is done."""
+"""``gramshift classify`` with kernel methods: memory and engines."""
 
 import json
 import os
@@ -27,7 +27,10 @@ def files(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--engine", "dask"], "--engine dask has workers label the files of a target, which goes with --sample"),
+        (
+            ["--engine", "dask"],
+            "--engine dask has workers label the files of a target, which goes with --sample",
+        ),
         (["--engine", "ray"], "--engine ray: there are threads, dask"),
         (["--scheduler", "tcp://1.2.3.4:5"], "is for Dask; add --engine dask"),
         (["--memory", "lots"], "--memory lots: give a number of bytes or a size"),
@@ -41,8 +44,11 @@ def test_wrong_options_are_refused_before_any_work(gramshift, files, arguments, 
     assert not os.path.exists("out.jsonl")
 
 
-def test_dask_that_is_not_there_is_noticed_before_any_work(gramshift, files, monkeypatch):
-    for package, words in {"cryptography": "cryptography to close workers", "distributed": "dask and distributed"}.items():
+def test_missing_dask_is_noticed_before_any_work(gramshift, files, monkeypatch):
+    for package, words in {
+        "cryptography": "cryptography to close workers",
+        "distributed": "dask and distributed",
+    }.items():
         monkeypatch.setitem(sys.modules, package, None)
         answer = gramshift(*files, "--output", "out/", "--sample", "50", "--engine", "dask")
         assert answer.code == 2
@@ -50,7 +56,7 @@ def test_dask_that_is_not_there_is_noticed_before_any_work(gramshift, files, mon
         assert answer.err.endswith(": pip install 'gramshift[dask]'\n")
 
 
-def test_what_does_not_fit_is_refused_with_what_would(gramshift, files):
+def test_too_little_memory_is_refused_with_advice(gramshift, files):
     answer = gramshift(*files, "--output", "out.jsonl", "--memory", "200MB")
     assert answer.code == 2
     assert "120 source and 120 target documents take about" in answer.err

@@ -1,4 +1,4 @@
-"""Odd tables on the command line: labels of mixed numbers, pipes, keys that come late, files that change, halves of pairs."""
+"""Odd tables: mixed numbers as labels, pipes, late keys, changing files, lone surrogates."""
 
 import csv
 import json
@@ -27,8 +27,13 @@ def films(tmp_path, monkeypatch):
     """source.jsonl with labels, target.jsonl without, of 40 documents each."""
     monkeypatch.chdir(tmp_path)
     pairs = list(zip(KITCHEN.texts[:40], KITCHEN.labels[:40], strict=True))
-    write_jsonl(tmp_path / "source.jsonl", [{"text": text, "label": label} for text, label in pairs])
-    write_jsonl(tmp_path / "target.jsonl", [{"id": f"f{n}", "text": text} for n, text in enumerate(FILMS.texts[:40])])
+    write_jsonl(
+        tmp_path / "source.jsonl", [{"text": text, "label": label} for text, label in pairs]
+    )
+    write_jsonl(
+        tmp_path / "target.jsonl",
+        [{"id": f"f{n}", "text": text} for n, text in enumerate(FILMS.texts[:40])],
+    )
     return tmp_path
 
 
@@ -39,10 +44,13 @@ def films(tmp_path, monkeypatch):
         (2**53 + 1, "has the label 9007199254740993 among floats, which cannot hold it"),
     ],
 )
-def test_whole_numbers_beside_others_are_no_labels(gramshift, films, large, words):
-    """As one type, 1 would be written as 1.0 and 2**53 + 1 as another number, and the page would not know them."""
+def test_whole_numbers_among_others_are_no_labels(gramshift, films, large, words):
+    """As one type, 1 would be written as 1.0, and 2**53 + 1 as another number."""
     labels = {"positive": large, "negative": 2.0}
-    rows = [{"text": row["text"], "label": labels[row["label"]]} for row in read_jsonl(films / "source.jsonl")]
+    rows = [
+        {"text": row["text"], "label": labels[row["label"]]}
+        for row in read_jsonl(films / "source.jsonl")
+    ]
     write_jsonl(films / "source.jsonl", rows)
     (films / "right.csv").write_text(f"id,label\nf0,{large}\n")
     options = ["--corrections", "right.csv", "--report", "page.html", "--output", "labels.csv"]
@@ -54,12 +62,33 @@ def test_whole_numbers_beside_others_are_no_labels(gramshift, films, large, word
 
 def test_a_pipe_that_would_be_read_twice(gramshift, films):
     os.mkfifo("pipe.jsonl")
-    run = ["classify", "source.jsonl", "--target", "pipe.jsonl", "--sample", "10", "--output", "o.jsonl"]
+    run = [
+        "classify",
+        "source.jsonl",
+        "--target",
+        "pipe.jsonl",
+        "--sample",
+        "10",
+        "--output",
+        "o.jsonl",
+    ]
     answer = gramshift(*run)
     assert answer.code == 2
-    assert "pipe.jsonl is a pipe or a device, and this has to be read more than once; save it as a file first" in answer.err
+    assert (
+        "pipe.jsonl is a pipe or a device, and this has to be read more than once; save it as a "
+        "file first" in answer.err
+    )
     gramshift("classify", "source.jsonl", "--target", "target.jsonl", *TKC, "--save", "m.gramshift")
-    answer = gramshift("predict", "--model", "m.gramshift", "--input", "target.jsonl", "pipe.jsonl", "--output", "labels/")
+    answer = gramshift(
+        "predict",
+        "--model",
+        "m.gramshift",
+        "--input",
+        "target.jsonl",
+        "pipe.jsonl",
+        "--output",
+        "labels/",
+    )
     assert answer.code == 2
     assert "pipe.jsonl is a pipe" in answer.err
     assert len(read_jsonl(films / "labels" / "target.jsonl")) == 40
@@ -70,7 +99,16 @@ def test_keys_that_come_late_stay_as_they_are(gramshift, films):
     rows = [{"id": f"f{n}", "text": f"{FILMS.texts[n % 40]} {n}"} for n in range(LOOKED_AT + 50)]
     rows[LOOKED_AT + 20] |= own
     write_jsonl(films / "target.jsonl", rows)
-    run = ["classify", "source.jsonl", "--target", "target.jsonl", "--method", "plain", "--ngrams", "3"]
+    run = [
+        "classify",
+        "source.jsonl",
+        "--target",
+        "target.jsonl",
+        "--method",
+        "plain",
+        "--ngrams",
+        "3",
+    ]
     answer = gramshift(*run, "--output", "o.jsonl", "--save", "m.gramshift")
     assert answer.code == 0, answer.err
     found = read_jsonl(films / "o.jsonl")
@@ -79,10 +117,18 @@ def test_keys_that_come_late_stay_as_they_are(gramshift, films):
     assert gramshift(*run, "--output", "o.csv").code == 0
     with (films / "o.csv").open(newline="") as file:
         written = list(csv.DictReader(file))
-    assert (written[LOOKED_AT + 20]["label"], written[LOOKED_AT + 20]["confidence"]) == ("mine", "7")
-    answer = gramshift("predict", "--model", "m.gramshift", "--input", "target.jsonl", "--output", "p.jsonl")
+    assert (written[LOOKED_AT + 20]["label"], written[LOOKED_AT + 20]["confidence"]) == (
+        "mine",
+        "7",
+    )
+    answer = gramshift(
+        "predict", "--model", "m.gramshift", "--input", "target.jsonl", "--output", "p.jsonl"
+    )
     assert answer.code == 2
-    assert f"target.jsonl, line {LOOKED_AT + 21} has 'label' of its own, which none of the first 1000 rows has" in answer.err
+    assert (
+        f"target.jsonl, line {LOOKED_AT + 21} has 'label' of its own, which none of the first "
+        "1000 rows has" in answer.err
+    )
     assert not (films / "p.jsonl").exists()
 
 
@@ -91,7 +137,15 @@ def test_corrections_by_ids_with_half_a_surrogate_pair(gramshift, films):
     rows[3]["id"] = "half \ud83d"
     write_jsonl(films / "target.jsonl", rows)
     (films / "right.csv").write_bytes(b"id,label\nhalf \\ud83d,positive\n")
-    run = ["classify", "source.jsonl", "--target", "target.jsonl", *TKC, "--corrections", "right.csv"]
+    run = [
+        "classify",
+        "source.jsonl",
+        "--target",
+        "target.jsonl",
+        *TKC,
+        "--corrections",
+        "right.csv",
+    ]
     answer = gramshift(*run, "--output", "o.jsonl", "--report", "page.html")
     assert answer.code == 0, answer.err
     found = read_jsonl(films / "o.jsonl")[3]

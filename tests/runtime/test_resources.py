@@ -62,5 +62,5 @@ def test_memory_is_the_limit_of_the_user_or_all_free_memory():
     pinned = free.pinned()
     assert pinned.memory == pinned.memory_limit
     assert replace(pinned, memory_limit=None) == free
-    with pytest.raises(MemoryError, match="a gram needs 2.9 MiB.*limit is 1.9 MiB: buy some"):
+    with pytest.raises(MemoryError, match=r"needs 2.9 MiB.*limit is 1.9 MiB: buy some"):
         Runtime(memory_limit="2 MB").require("a gram", 3_000_000, "buy some")

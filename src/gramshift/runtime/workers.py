@@ -42,8 +42,11 @@ def require_dask(scheduler: str | None) -> None:
         words = f"--engine dask needs dask and distributed: {INSTALL}"
         raise MissingPackageError(words, name="distributed")
     if scheduler is None and find_spec("cryptography") is None:
-        words = f"--engine dask needs cryptography to keep out other users: {INSTALL}"
-        raise MissingPackageError(words, name="cryptography")
+        raise MissingPackageError(
+            "--engine dask needs cryptography to close workers on this machine to its other "
+            f"users: {INSTALL}",
+            name="cryptography",
+        )
 
 
 @contextmanager
