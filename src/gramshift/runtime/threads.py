@@ -44,6 +44,16 @@ def run_threads(
     """
     work = list(items)
     results: list[T] = []
+    stop = threading.Event()
+
+    def run_unless_stopped(item: Any) -> Any:
+        if stop.is_set():
+            return None  # never seen: the error belongs to an earlier item
+        try:
+            return function(item)
+        except BaseException:
+            stop.set()
+            raise
 
     def receive(found: Iterable[T]) -> list[T]:
         if report is not None:
@@ -58,9 +68,9 @@ def run_threads(
         return receive(map(function, work))
     with ThreadPoolExecutor(min(n_threads, len(work)), thread_name_prefix="gramshift") as pool:
         try:
-            return receive(pool.map(function, work))
+            return receive(pool.map(run_unless_stopped, work))
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            stop.set()
             raise
 
 
