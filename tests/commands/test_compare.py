@@ -114,7 +114,7 @@ def test_a_refused_command_loses_nothing(gramshift, labelled):
     [
         ((), "name a source and a --target"),
         (("pans.csv",), "name a source and a --target"),
-        (("--data", "all.csv"), "name the column that tells the domain"),
+        (("--data", "all.csv"), "name the column of the domain"),
         (("--data", "all.csv", "--domain", "kinds"), "all.csv has no such column"),
         (
             ("--data", "all.csv", "--domain", "kind", "--target", "truth.csv"),
