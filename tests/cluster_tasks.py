@@ -1,4 +1,4 @@
-"""What tests have Dask workers do, and how to reach them: a module of its own, because workers import it by name."""
+"""Tasks for the Dask workers of tests, in a module of its own that workers import by name."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ def refuse_three(item):
 
 
 def die_once(marker, shared, item):
-    """shared + item; but the first worker that comes to item 5 dies as if the system had killed it."""
+    """Return shared + item; the first worker that gets item 5 is killed."""
     if item == 5 and not Path(marker).exists():
         Path(marker).touch()
         os.kill(os.getpid(), signal.SIGKILL)
@@ -27,7 +27,7 @@ def die_once(marker, shared, item):
 
 
 def take_all_memory(item):
-    """More than any worker in these tests may use, by and by, so that it is the nanny who notices."""
+    """Take more memory than a worker may use, slowly, so that its nanny notices."""
     held = []
     for _ in range(500):
         held.append(np.ones(1 << 20))  # 8 MiB
@@ -36,7 +36,7 @@ def take_all_memory(item):
 
 
 def wait_for(path, item):
-    """Until the file is there, for at most two minutes."""
+    """Wait for a file, for at most two minutes."""
     for _ in range(1200):
         if Path(path).exists():
             break
@@ -45,7 +45,7 @@ def wait_for(path, item):
 
 
 def dask_keys(client):
-    """Return what Dask's configuration needs to reach a scheduler that asks for this client's certificate."""
+    """Return the configuration by which Dask reaches the scheduler of this client."""
     keys = client.security.get_tls_config_for_role("client")
     names = {"ca_file": "ca-file", "cert": "client.cert", "key": "client.key"}
     return {f"distributed.comm.tls.{name}": keys[key] for key, name in names.items()}

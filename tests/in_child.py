@@ -27,5 +27,9 @@ def check_in_child(check):
 
         ended = die_in_a_fork(work)
         if ended:
-            words = failed.read_text() if failed.exists() else f"ended with {ended} on {noted.read_text()}"
+            words = (
+                failed.read_text()
+                if failed.exists()
+                else f"ended with {ended} on {noted.read_text()}"
+            )
             raise AssertionError(words)

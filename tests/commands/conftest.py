@@ -1,6 +1,6 @@
 import pytest
 
-from gramshift.commands import label_files
+from gramshift.commands import labelling
 from gramshift.commands.classify import sampling
 from small_demo import load_demo
 from small_tables import write_csv
@@ -8,24 +8,28 @@ from small_tables import write_csv
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """pans.csv and knives.csv with labels, films.csv without, truth.csv with; and the working directory is there."""
+    """Return the working directory, with pans, knives and truth labelled, and films not."""
     kitchen, films = load_demo("kitchen"), load_demo("films")
     rows = list(zip(range(120), kitchen.texts, kitchen.labels, strict=True))
     write_csv(tmp_path / "pans.csv", ["id", "text", "label"], rows[:70])
     write_csv(tmp_path / "knives.csv", ["key", "Review", "Sentiment"], rows[70:])
     names = [f"f{number}" for number in range(120)]
     write_csv(tmp_path / "films.csv", ["id", "text"], zip(names, films.texts, strict=True))
-    write_csv(tmp_path / "truth.csv", ["id", "text", "label"], zip(names, films.texts, films.labels, strict=True))
+    write_csv(
+        tmp_path / "truth.csv",
+        ["id", "text", "label"],
+        zip(names, films.texts, films.labels, strict=True),
+    )
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.fixture
 def read_rows(monkeypatch):
-    """Set how many rows are read at a time, which is thousands otherwise."""
+    """Return a function that sets how many rows are read at a time."""
 
     def read_rows(number):
-        monkeypatch.setattr(label_files, "MOST_ROWS", number)
-        monkeypatch.setattr(sampling, "MOST_ROWS", number)
+        monkeypatch.setattr(labelling, "MAX_ROWS", number)
+        monkeypatch.setattr(sampling, "MAX_ROWS", number)
 
     return read_rows

@@ -1,4 +1,4 @@
-"""``predict`` and ``classify --sample`` with Dask: workers read their own files and write their own labels."""
+"""``predict`` and ``classify --sample`` with Dask workers."""
 
 import json
 import os
@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import gramshift as gs
-from gramshift.commands import label_files
-from gramshift.commands.label_files import LabelOptions
+from gramshift.commands.label_on_workers import label_on_worker, load_shared
+from gramshift.commands.labelling import LabelOptions
 from gramshift.commands.outputs import FileJob
 from gramshift.commands.predict import predict
 from small_demo import load_demo
@@ -36,12 +36,18 @@ def parts(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "parts").mkdir()
     for number in range(12):
-        write_csv(tmp_path / "parts" / f"p{number:02d}.csv", ["text"], [[text] for text in FILMS.texts[10 * number :][:10]])
+        write_csv(
+            tmp_path / "parts" / f"p{number:02d}.csv",
+            ["text"],
+            [[text] for text in FILMS.texts[10 * number :][:10]],
+        )
     return tmp_path
 
 
 def contents(folder):
-    return {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir()) if path.is_file()}
+    return {
+        path.name: path.read_bytes() for path in sorted(Path(folder).iterdir()) if path.is_file()
+    }
 
 
 def quietly(words):
@@ -51,7 +57,9 @@ def quietly(words):
 def test_the_bytes_are_those_of_a_run_without_workers(cluster, gramshift, model, parts):
     run = ["predict", "--model", model, "--input", "parts", "--output"]
     gramshift(*run, "here/")
-    answer = gramshift(*run, "there/", "--engine", "dask", "--scheduler", cluster.scheduler.address, "--json")
+    answer = gramshift(
+        *run, "there/", "--engine", "dask", "--scheduler", cluster.scheduler.address, "--json"
+    )
     assert answer.code == 0, answer.err
     assert contents("there") == contents("here")
     assert json.loads(answer.out)["n"] == 120
@@ -59,7 +67,7 @@ def test_the_bytes_are_those_of_a_run_without_workers(cluster, gramshift, model,
     assert "there/: 12 of 12 files were finished already" in again.err
 
 
-def test_a_model_travels_once_and_is_loaded_once_by_each_worker(cluster, model, parts):
+def test_progress_counts_the_files_of_workers(cluster, model, parts):
     told = []
     predict(
         model,
@@ -71,10 +79,6 @@ def test_a_model_travels_once_and_is_loaded_once_by_each_worker(cluster, model, 
         say=quietly,
     )
     assert told == [("labelling", done, 12) for done in range(13)]
-    loaded = cluster.run(lambda: sorted(label_files._models))
-    digest = sha256(Path(model).read_bytes()).hexdigest()
-    assert set(map(tuple, loaded.values())) <= {(digest,), ()}
-    assert (digest,) in map(tuple, loaded.values())
 
 
 def test_a_lost_worker_changes_nothing_but_time(cluster, model, parts):
@@ -84,15 +88,27 @@ def test_a_lost_worker_changes_nothing_but_time(cluster, model, parts):
         if done == 1 and victims:
             os.kill(victims.pop(), signal.SIGKILL)
 
-    result = predict(model, "parts", "labels/", engine="dask", scheduler=cluster.scheduler.address, progress=kill, say=quietly)
+    result = predict(
+        model,
+        "parts",
+        "labels/",
+        engine="dask",
+        scheduler=cluster.scheduler.address,
+        progress=kill,
+        say=quietly,
+    )
     assert victims == []
     predict(model, "parts", "here/", say=quietly)
-    assert {name: data for name, data in contents("labels").items() if not name.endswith(".partial")} == contents("here")
+    assert {
+        name: data for name, data in contents("labels").items() if not name.endswith(".partial")
+    } == contents("here")
     assert result["bad"] == []
     assert [one["n"] for one in result["files"]] == [10] * 12
 
 
-def test_a_bad_file_is_named_as_the_user_knows_it_and_the_others_are_done(cluster, gramshift, model, parts):
+def test_a_bad_file_is_named_as_the_user_knows_it_and_the_others_are_done(
+    cluster, gramshift, model, parts
+):
     Path("parts/p03.csv").write_text('text\n"never closed\n')
     answer = gramshift(
         "predict",
@@ -115,10 +131,25 @@ def test_a_bad_file_is_named_as_the_user_knows_it_and_the_others_are_done(cluste
 
 
 def test_a_model_is_refused_before_any_work(gramshift, model, parts):
-    gs.TransductiveClassifier(kernel="rows").fit(np.eye(8), [0, 1] * 4, target=np.eye(8)).save("rows.gramshift")
+    gs.TransductiveClassifier(kernel="rows").fit(np.eye(8), [0, 1] * 4, target=np.eye(8)).save(
+        "rows.gramshift"
+    )
     Path("cut.gramshift").write_bytes(Path(model).read_bytes()[:-100])
-    for name, words in {"rows": "was fitted on rows of numbers", "cut": "is not a Gramshift model, or not a whole one"}.items():
-        run = ["predict", "--model", f"{name}.gramshift", "--input", "parts", "--output", "labels/", "--engine", "dask"]
+    for name, words in {
+        "rows": "was fitted on rows of numbers",
+        "cut": "is not a Gramshift model, or not a whole one",
+    }.items():
+        run = [
+            "predict",
+            "--model",
+            f"{name}.gramshift",
+            "--input",
+            "parts",
+            "--output",
+            "labels/",
+            "--engine",
+            "dask",
+        ]
         answer = gramshift(*run)
         assert answer.code == 2
         assert answer.err.startswith(f"gramshift: {name}.gramshift {words}")
@@ -126,29 +157,41 @@ def test_a_model_is_refused_before_any_work(gramshift, model, parts):
 
 
 def test_the_second_half_of_a_run_with_a_sample(cluster, gramshift, parts):
-    write_csv(parts / "source.csv", ["text", "label"], zip(KITCHEN.texts, KITCHEN.labels, strict=True))
-    run = ["classify", "source.csv", "--target", "parts", "--ngrams", "3-4", "--sample", "40", "--output"]
+    write_csv(
+        parts / "source.csv", ["text", "label"], zip(KITCHEN.texts, KITCHEN.labels, strict=True)
+    )
+    run = [
+        "classify",
+        "source.csv",
+        "--target",
+        "parts",
+        "--ngrams",
+        "3-4",
+        "--sample",
+        "40",
+        "--output",
+    ]
     gramshift(*run, "here/")
     answer = gramshift(*run, "there/", "--engine", "dask", "--scheduler", cluster.scheduler.address)
     assert answer.code == 0, answer.err
     assert contents("there") == contents("here")
 
 
-def test_a_worker_takes_the_model_by_its_path_or_its_bytes_and_trusts_neither(model, parts):
+def test_a_worker_loads_a_model_once_and_checks_it(model, parts):
     data = Path(model).read_bytes()
-    digest = sha256(data).hexdigest()
+    key = {"model": sha256(data).hexdigest()}
     Path("labels").mkdir()
-    job = FileJob(os.path.abspath("parts/p00.csv"), os.path.abspath("labels/p00.csv"), "parts/p00.csv")
-    label_files._models.clear()
-    label = partial(label_files._label_on_worker, options=LabelOptions(), job=job)
-    found = label(model, model, digest)
+    job = FileJob(
+        os.path.abspath("parts/p00.csv"), os.path.abspath("labels/p00.csv"), "parts/p00.csv"
+    )
+    label = partial(label_on_worker, options=LabelOptions(), job=job)
+    found = label(model, key)
     assert found["n"] == 10
-    loaded = label_files._models[digest]
-    assert label(data, model, digest)["labels"] == found["labels"]
-    assert label_files._models == {digest: loaded}
-    with pytest.raises(gs.GramshiftError, match="was changed while files were labelled"):
-        label(data + b"x", model, sha256(b"another").hexdigest())
+    loaded = load_shared(model, key["model"])
+    assert label(data, key)["labels"] == found["labels"]
+    assert load_shared(data, key["model"]) is loaded
+    with pytest.raises(gs.GramshiftError, match="model was changed while files were labelled"):
+        label(data + b"x", {"model": sha256(b"another").hexdigest()})
     far = FileJob(job.input, "/nowhere/labels/p00.csv", job.shown)
-    with pytest.raises(gs.GramshiftError, match="a Dask worker does not see the folder /nowhere/labels"):
-        label_files._label_on_worker(data, model, digest, LabelOptions(), far)
-    label_files._models.clear()
+    with pytest.raises(gs.GramshiftError, match="does not see the folder /nowhere/labels"):
+        label_on_worker(data, key, LabelOptions(), far)

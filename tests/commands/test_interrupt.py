@@ -9,12 +9,12 @@ import time
 
 SCRIPT = """
 import hashlib, os, signal, sys, threading, time
-from gramshift.commands.interrupt import stopping_soon
-from gramshift.runtime.replacing import replaced_file
-with stopping_soon("interrupted; nothing was written"), replaced_file(sys.argv[1]) as file:
+from gramshift.commands.interrupt import exiting_soon
+from gramshift.runtime.files import replaced_file
+with exiting_soon("interrupted; nothing was written"), replaced_file(sys.argv[1]) as file:
     file.write(b"half")
     file.flush()
-    threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()  # here, where loading cannot delay the work
+    threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     {work}
 """
 
@@ -25,9 +25,13 @@ def interrupt(tmp_path, work):
 
 
 def test_a_library_that_computes_is_not_waited_for(tmp_path):
-    """Like a product of large matrices, this keeps Python's own handler waiting: for half an hour."""
+    """Like a product of large matrices, this keeps Python's own handler waiting."""
     result = interrupt(tmp_path, "hashlib.pbkdf2_hmac('sha256', b'x', b'y', 2_000_000_000)")
-    assert (result.returncode, result.stdout, result.stderr) == (130, "", "gramshift: interrupted; nothing was written\n")
+    assert (result.returncode, result.stdout, result.stderr) == (
+        130,
+        "",
+        "gramshift: interrupted; nothing was written\n",
+    )
     assert os.listdir(tmp_path) == []
 
 
@@ -48,15 +52,17 @@ sys.meta_path.insert(0, Interrupting())
 from gramshift.commands.entry import run
 run()
 """
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
+    )
     assert (result.returncode, result.stderr) == (130, "gramshift: interrupted; nothing was done\n")
 
 
 def test_handlers_are_put_back():
-    from gramshift.commands.interrupt import stopping_soon
+    from gramshift.commands.interrupt import exiting_soon
 
     before = signal.getsignal(signal.SIGINT)
-    with stopping_soon("x"):
+    with exiting_soon("x"):
         pass
     assert signal.getsignal(signal.SIGINT) is before
     assert signal.set_wakeup_fd(-1) == -1
@@ -66,7 +72,17 @@ def test_a_server_that_says_no_more_is_not_waited_for(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as listening:
         url = f"http://127.0.0.1:{listening.getsockname()[1]}/data.tar.gz"
         script = "from gramshift.commands.main import main; main()"
-        command = [sys.executable, "-c", script, "fetch", "sentiment", "--output", str(tmp_path), "--url", url]
+        command = [
+            sys.executable,
+            "-c",
+            script,
+            "fetch",
+            "sentiment",
+            "--output",
+            str(tmp_path),
+            "--url",
+            url,
+        ]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
             connection, _ = listening.accept()
             with connection:

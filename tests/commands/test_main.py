@@ -20,7 +20,16 @@ COMMANDS = [one.name for one in app.registered_commands]
 
 def test_the_commands():
     assert sorted(COMMANDS) == COMMANDS
-    assert {"classify", "demo", "explain", "fetch", "info", "kernel", "predict", "reproduce"} <= set(COMMANDS)
+    assert {
+        "classify",
+        "demo",
+        "explain",
+        "fetch",
+        "info",
+        "kernel",
+        "predict",
+        "reproduce",
+    } <= set(COMMANDS)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -58,14 +67,18 @@ def test_version(gramshift):
 
 def test_python_runs_the_package():
     result = subprocess.run(
-        [sys.executable, "-m", "gramshift", "--version"], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-m", "gramshift", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
     )
     assert result.stdout == "gramshift 1.0.0\n"
 
 
 @pytest.mark.parametrize("command", ["", "classify", "compare"])
 def test_help_does_not_wait_for_libraries(command):
-    """Nothing that computes is imported, which is what would take time."""
+    """Import nothing that computes, which would take time."""
     script = """
 import sys
 sys.argv = ["gramshift", *sys.argv[1:], "--help"]
@@ -77,7 +90,12 @@ except SystemExit:
 loaded = {"numpy", "numba", "sklearn", "scipy", "pyarrow", "jinja2"} & set(sys.modules)
 assert not loaded, loaded
 """
-    subprocess.run([sys.executable, "-c", script, *command.split()], check=True, timeout=60, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-c", script, *command.split()],
+        check=True,
+        timeout=60,
+        capture_output=True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -97,13 +115,18 @@ def test_the_shell_completes(words, expected):
         "COMP_CWORD": str(len(words.split(" ")) - 1),
     }
     result = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", script],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert set(result.stdout.split()) == expected
 
 
 def test_there_is_one_list_of_each():
-    """The command line has copies of what would take long to import."""
+    """Compare the copies that the command line has of slow modules."""
     assert tuple(KINDS) == methods.KERNELS
     assert tuple(READERS) == methods.FORMATS
     assert tuple(PRESETS) == methods.PRESETS
@@ -116,7 +139,15 @@ def test_lengths():
 
 @pytest.mark.parametrize("benchmark", ["paper", "amazon5"])
 def test_reproduce_looks_for_its_data_first(gramshift, tmp_path, benchmark):
-    answer = gramshift("reproduce", "--benchmark", benchmark, "--data", tmp_path / "no", "--output", tmp_path / "results")
+    answer = gramshift(
+        "reproduce",
+        "--benchmark",
+        benchmark,
+        "--data",
+        tmp_path / "no",
+        "--output",
+        tmp_path / "results",
+    )
     assert (answer.code, len(answer.err.splitlines())) == (2, 1), answer.err
     assert f"{tmp_path / 'no'}: no such folder" in answer.err
     assert not (tmp_path / "results").exists()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gramshift as gs
-from gramshift.commands.label_files import MOST_ROWS
+from gramshift.commands.labelling import MAX_ROWS
 from gramshift.commands.predict import predict
 from gramshift.model.settings import PRESETS
 from small_demo import load_demo
@@ -82,7 +82,7 @@ def test_memory_does_not_grow_with_the_file(folder, model, read_rows):
     [
         (["--input", "nothing.csv"], "nothing.csv: No such file or directory"),
         (["--input", "films.csv", "--abstain-below", "7"], "--abstain-below 7"),
-        (["--input", "late.jsonl", "--output", "out.jsonl"], f"late.jsonl, line {MOST_ROWS + 1}: 'text' is 3"),
+        (["--input", "late.jsonl", "--output", "out.jsonl"], f"late.jsonl, line {MAX_ROWS + 1}: 'text' is 3"),
         (
             ["--input", "films.csv", "--output", "out.jsonl", "--model", "films.csv"],
             "films.csv is not a Gramshift model, or not a whole one",
@@ -90,7 +90,7 @@ def test_memory_does_not_grow_with_the_file(folder, model, read_rows):
     ],
 )
 def test_mistakes_leave_no_file(gramshift, folder, model, arguments, message):
-    (folder / "late.jsonl").write_text('{"text": "fine"}\n' * MOST_ROWS + '{"text": 3}\n')
+    (folder / "late.jsonl").write_text('{"text": "fine"}\n' * MAX_ROWS + '{"text": 3}\n')
     before = sorted(os.listdir())
     answer = gramshift("predict", "--model", model, *arguments)
     assert answer.code == 2

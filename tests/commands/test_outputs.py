@@ -11,7 +11,12 @@ import gramshift as gs
 from gramshift.commands.predict import predict
 from small_tables import die_in_a_fork, read_csv, write_csv
 
-TEXTS = ["a good film, nice and good", "nice, really good", "a bad film, dull and bad", "dull, really bad"]
+TEXTS = [
+    "a good film, nice and good",
+    "nice, really good",
+    "a bad film, dull and bad",
+    "dull, really bad",
+]
 LABELS = ["positive", "positive", "negative", "negative"]
 LONGEST = 255  # bytes of a name
 
@@ -19,7 +24,9 @@ LONGEST = 255  # bytes of a name
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     path = tmp_path_factory.mktemp("models") / "m.gramshift"
-    gs.TransductiveClassifier(preset="paper", ngram_range=(2, 3), n_added=2).fit(TEXTS, LABELS, target=TEXTS).save(path)
+    gs.TransductiveClassifier(preset="paper", ngram_range=(2, 3), n_added=2).fit(
+        TEXTS, LABELS, target=TEXTS
+    ).save(path)
     return str(path)
 
 
@@ -32,7 +39,18 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-CLASSIFY = ("classify", "known.csv", "--target", "new.csv", "--method", "tkc", "--ngrams", "2-3", "--added", "2")
+CLASSIFY = (
+    "classify",
+    "known.csv",
+    "--target",
+    "new.csv",
+    "--method",
+    "tkc",
+    "--ngrams",
+    "2-3",
+    "--added",
+    "2",
+)
 ALL = (*CLASSIFY, "--output", "labels.csv", "--save", "m.gramshift", "--report", "page.html")
 OLD = {"labels.csv": b"old labels", "m.gramshift": b"old model", "page.html": b"old page"}
 
@@ -62,7 +80,12 @@ def test_a_link_is_written_through_and_stays(gramshift, model):
     os.mkdir("elsewhere")
     Path("elsewhere/file.csv").write_text("old")
     os.symlink("elsewhere/file.csv", "link.csv")
-    assert gramshift("predict", "--model", model, "--input", "new.csv", "--output", "link.csv", "--force").code == 0
+    assert (
+        gramshift(
+            "predict", "--model", model, "--input", "new.csv", "--output", "link.csv", "--force"
+        ).code
+        == 0
+    )
     assert os.readlink("link.csv") == "elsewhere/file.csv"
     assert Path("elsewhere/file.csv").read_text().startswith("text,label")
     assert os.listdir("elsewhere") == ["file.csv"]
@@ -79,19 +102,26 @@ def test_a_link_that_leads_nowhere_exists_and_with_force_its_file_is_made(gramsh
     assert Path("file.csv").read_text().startswith("text,label")
 
 
-def test_a_link_to_itself_is_told(gramshift, model):
+def test_a_link_to_itself_is_refused(gramshift, model):
     os.symlink("loop.csv", "loop.csv")
-    answer = gramshift("predict", "--model", model, "--input", "new.csv", "--output", "loop.csv", "--force")
+    answer = gramshift(
+        "predict", "--model", model, "--input", "new.csv", "--output", "loop.csv", "--force"
+    )
     assert answer.code == 2
     assert "--output loop.csv is a link that leads back to itself" in answer.err
 
 
 def test_links_in_a_folder_of_labels_are_replaced(gramshift, model):
-    """Their names are not what the user typed."""
+    """The user has not typed their names."""
     os.mkdir("labels")
     Path("precious.txt").write_text("precious")
     os.symlink("../precious.txt", "labels/new.csv")
-    assert gramshift("predict", "--model", model, "--input", "new.csv", "--output", "labels/", "--force").code == 0
+    assert (
+        gramshift(
+            "predict", "--model", model, "--input", "new.csv", "--output", "labels/", "--force"
+        ).code
+        == 0
+    )
     assert Path("precious.txt").read_text() == "precious"
     assert not os.path.islink("labels/new.csv")
 
@@ -107,7 +137,10 @@ def test_the_mode_of_a_file_is_kept_and_a_new_one_has_the_usual(gramshift):
         assert gramshift("kernel", "lines.txt", "--output", "new.npy", "--ngrams", "2").code == 0
         assert mode_of("new.npy") == 0o640
         os.chmod("new.npy", 0o444)
-        assert gramshift("kernel", "lines.txt", "--output", "new.npy", "--ngrams", "2", "--force").code == 0
+        assert (
+            gramshift("kernel", "lines.txt", "--output", "new.npy", "--ngrams", "2", "--force").code
+            == 0
+        )
         assert mode_of("new.npy") == 0o444
     finally:
         os.umask(before)
@@ -115,9 +148,16 @@ def test_the_mode_of_a_file_is_kept_and_a_new_one_has_the_usual(gramshift):
 
 def test_the_owner_of_a_file_is_kept(gramshift, model):
     Path("file.csv").write_text("old")
-    owner = (65534, 65534) if os.geteuid() == 0 else (os.geteuid(), os.getegid())  # only root gives files away
+    owner = (
+        (65534, 65534) if os.geteuid() == 0 else (os.geteuid(), os.getegid())
+    )  # only root gives files away
     os.chown("file.csv", *owner)
-    assert gramshift("predict", "--model", model, "--input", "new.csv", "--output", "file.csv", "--force").code == 0
+    assert (
+        gramshift(
+            "predict", "--model", model, "--input", "new.csv", "--output", "file.csv", "--force"
+        ).code
+        == 0
+    )
     assert (os.stat("file.csv").st_uid, os.stat("file.csv").st_gid) == owner
 
 
@@ -128,7 +168,12 @@ def test_two_runs_that_write_the_same_file_do_not_meet(gramshift, model, read_ro
     def look(*_):
         if not seen:
             seen.extend(leftovers())
-            assert gramshift("predict", "--model", model, "--input", "new.csv", "--output", "labels.csv").code == 0
+            assert (
+                gramshift(
+                    "predict", "--model", model, "--input", "new.csv", "--output", "labels.csv"
+                ).code
+                == 0
+            )
             assert leftovers() == seen
 
     predict(model, "new.csv", "labels.csv", progress=look)
@@ -209,7 +254,7 @@ def test_names_that_are_too_long_are_refused_before_any_work(gramshift, run):
     assert sorted(os.listdir()) == ["known.csv", "lines.txt", "new.csv"]
 
 
-def test_a_folder_so_deep_that_nothing_can_be_written_beside_a_name(gramshift, model):
+def test_a_folder_too_deep_for_a_temporary_name(gramshift, model):
     deep = "/".join(["d" * 250] * 16)
     here = os.open(".", os.O_RDONLY)
     try:
@@ -217,7 +262,9 @@ def test_a_folder_so_deep_that_nothing_can_be_written_beside_a_name(gramshift, m
             os.mkdir(part)
             os.chdir(part)
         os.fchdir(here)
-        answer = gramshift("predict", "--model", model, "--input", "new.csv", "--output", f"{deep}/{'x' * 60}.csv")
+        answer = gramshift(
+            "predict", "--model", model, "--input", "new.csv", "--output", f"{deep}/{'x' * 60}.csv"
+        )
         assert answer.code == 2
         assert "the name is too long" in answer.err
     finally:
@@ -242,7 +289,9 @@ def test_a_demo_that_cannot_be_written_is_not_computed(gramshift, monkeypatch, w
 
 def test_library_writers_leave_devices_alone():
     os.mkfifo("pipe")
-    classifier = gs.TransductiveClassifier(preset="paper", ngram_range=(2, 3), n_added=2).fit(TEXTS, LABELS, target=TEXTS)
+    classifier = gs.TransductiveClassifier(preset="paper", ngram_range=(2, 3), n_added=2).fit(
+        TEXTS, LABELS, target=TEXTS
+    )
     with pytest.raises(ValueError, match="pipe is no ordinary file"):
         classifier.save("pipe")
     assert stat.S_ISFIFO(os.lstat("pipe").st_mode)

@@ -1,4 +1,4 @@
-"""``gramshift classify --sample``: a fit with a sample of the target, then labels for all of it, and runs that are killed."""
+"""``gramshift classify --sample``: fit on a sample of the target, then label all of it."""
 
 import json
 import os
@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import gramshift as gs
-from gramshift.commands import label_files
+from gramshift.commands import label_files, labelling
+from gramshift.commands.classify import sampling
 from gramshift.commands.classify.options import gather_options
 from gramshift.commands.classify.run import classify
 from gramshift.commands.classify.sampling import SEED, classify_any
@@ -23,7 +24,9 @@ RUN = ["source.csv", "--method", "tkc", "--ngrams", "3-4", "--sample", "40", "--
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_csv(tmp_path / "source.csv", ["text", "label"], zip(KITCHEN.texts, KITCHEN.labels, strict=True))
+    write_csv(
+        tmp_path / "source.csv", ["text", "label"], zip(KITCHEN.texts, KITCHEN.labels, strict=True)
+    )
     write_csv(tmp_path / "target.csv", ["id", "text"], enumerate(FILMS.texts))
     Path("parts").mkdir()
     for number in range(3):
@@ -34,7 +37,15 @@ def files(tmp_path, monkeypatch):
 
 def options(**more):
     return gather_options(
-        {"source": ["source.csv"], "target": "target.csv", "method": "tkc", "ngrams": "3-4", "sample": "40", "jobs": 1} | more
+        {
+            "source": ["source.csv"],
+            "target": "target.csv",
+            "method": "tkc",
+            "ngrams": "3-4",
+            "sample": "40",
+            "jobs": 1,
+        }
+        | more
     )
 
 
@@ -49,14 +60,26 @@ def quietly(words):
 
 
 def test_it_is_the_fit_of_python_with_that_sample(gramshift, files):
-    answer = gramshift("classify", *RUN, "--target", "target.csv", "--output", "out.csv", "--save", "m.gramshift", "--json")
+    answer = gramshift(
+        "classify",
+        *RUN,
+        "--target",
+        "target.csv",
+        "--output",
+        "out.csv",
+        "--save",
+        "m.gramshift",
+        "--json",
+    )
     assert answer.code == 0, answer.err
     clf = gs.TransductiveClassifier(preset="paper", ngram_range=(3, 4), n_added=20)
     clf.fit(KITCHEN.texts, KITCHEN.labels, target=draw(40))
     rows = read_csv(files / "out.csv")
     assert [row["text"] for row in rows] == FILMS.texts
     assert [row["label"] for row in rows] == clf.predict(FILMS.texts).tolist()
-    assert [float(row["p_positive"]) for row in rows] == pytest.approx(clf.predict_proba(FILMS.texts)[:, 1].tolist(), abs=1e-6)
+    assert [float(row["p_positive"]) for row in rows] == pytest.approx(
+        clf.predict_proba(FILMS.texts)[:, 1].tolist(), abs=1e-6
+    )
     found = json.loads(answer.out)
     assert (found["n_source"], found["n_target"], found["n_sample"]) == (120, 120, 40)
     assert sum(found["labels"].values()) == 120
@@ -65,7 +88,12 @@ def test_it_is_the_fit_of_python_with_that_sample(gramshift, files):
     assert "120 source and 40 of 120 target documents: about" in answer.err
     kept = gs.load("m.gramshift")
     assert kept._fit.model.documents[120:] == draw(40)
-    assert gramshift("predict", "--model", "m.gramshift", "--input", "target.csv", "--output", "again.csv").code == 0
+    assert (
+        gramshift(
+            "predict", "--model", "m.gramshift", "--input", "target.csv", "--output", "again.csv"
+        ).code
+        == 0
+    )
     assert Path("again.csv").read_bytes() == Path("out.csv").read_bytes()
 
 
@@ -75,23 +103,38 @@ def test_a_sample_of_all_writes_what_a_run_without_one_does(files, sample, read_
     classify(options(output="all.csv", sample=None), say=quietly)
     classify_any(options(output="out.csv", sample=sample), say=quietly)
     left_out = ("plain_label", "issue")
-    whole = [{name: value for name, value in row.items() if name not in left_out} for row in read_csv(Path("all.csv"))]
-    assert read_csv(Path("out.csv")) == whole  # a sample says nothing of plain and of problems in what it leaves out
+    whole = [
+        {name: value for name, value in row.items() if name not in left_out}
+        for row in read_csv(Path("all.csv"))
+    ]
+    assert (
+        read_csv(Path("out.csv")) == whole
+    )  # a sample says nothing of plain and of problems in what it leaves out
 
 
 @pytest.mark.parametrize(
-    "target", [["parts/*.csv"], ["parts"], ["parts/p0.csv", "parts/p1.csv", "parts/p2.csv"]], ids=lambda names: names[-1]
+    "target",
+    [["parts/*.csv"], ["parts"], ["parts/p0.csv", "parts/p1.csv", "parts/p2.csv"]],
+    ids=lambda names: names[-1],
 )
 def test_several_targets_are_one_target_in_several_files(gramshift, files, target):
     gramshift("classify", *RUN, "--target", "target.csv", "--output", "out.csv")
-    answer = gramshift("classify", *RUN, *(word for name in target for word in ("--target", name)), "--output", "labels/")
+    answer = gramshift(
+        "classify",
+        *RUN,
+        *(word for name in target for word in ("--target", name)),
+        "--output",
+        "labels/",
+    )
     assert answer.code == 0, answer.err
     whole = Path("out.csv").read_text().splitlines()
     parts = [Path(f"labels/p{number}.csv").read_text().splitlines() for number in range(3)]
     assert [line for part in parts for line in part[1:]] == whole[1:]
 
 
-@pytest.mark.parametrize("more", [{"method": "best"}, {"method": "plain"}, {"method": "tkc"}], ids=str)
+@pytest.mark.parametrize(
+    "more", [{"method": "best"}, {"method": "plain"}, {"method": "tkc"}], ids=str
+)
 def test_other_methods(files, more, read_rows):
     read_rows(50)
     result = classify_any(options(output="out.csv", save="m.gramshift", **more), say=quietly)
@@ -100,16 +143,19 @@ def test_other_methods(files, more, read_rows):
     assert result["labels"] == again["labels"]
     assert Path("out.csv").read_bytes() == Path("again.csv").read_bytes()
     texts = draw(40)
-    assert gs.load("m.gramshift").transduction_.tolist() == gs.load("m.gramshift").predict(texts).tolist()
+    assert (
+        gs.load("m.gramshift").transduction_.tolist()
+        == gs.load("m.gramshift").predict(texts).tolist()
+    )
 
 
 def test_killed_among_the_labels_it_leaves_whole_files_and_predict_goes_on(gramshift, files):
-    """Kill -9 when the second of three files is written but has not got its name: the model and the first file are there."""
+    """Kill it after the second of three files is written and before it appears."""
     classify_any(options(target=["parts"], output="whole/"), say=quietly)
     run = options(target=["parts"], output="labels/", save="m.gramshift")
 
     def die():
-        write, left = label_files._write_record, 2
+        write, left = label_files.write_record, 2
 
         def write_and_die(*arguments):
             nonlocal left
@@ -118,12 +164,14 @@ def test_killed_among_the_labels_it_leaves_whole_files_and_predict_goes_on(grams
             if left == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        label_files._write_record = write_and_die  # in the fork alone
+        label_files.write_record = write_and_die  # in the fork alone
         classify_any(run, say=quietly)
 
     assert die_in_a_fork(die) == -9
     assert [path.name for path in Path("labels").glob("*.csv")] == ["p0.csv"]
-    answer = gramshift("predict", "--model", "m.gramshift", "--input", "parts", "--output", "labels/")
+    answer = gramshift(
+        "predict", "--model", "m.gramshift", "--input", "parts", "--output", "labels/"
+    )
     assert answer.code == 0, answer.err
     assert "labels/: 1 of 3 files were finished already" in answer.err
     for name in ("p0.csv", "p1.csv", "p2.csv"):
@@ -151,14 +199,12 @@ def test_a_folder_of_labels_is_not_replaced_unasked(gramshift, files):
     other = gramshift(*run)
     assert other.code == 2
     assert other.err.count("\n") == 1  # before anything is read
-    assert "labels/p0.csv exists, and a new fit would label it anew; choose another --output, or replace it" in other.err
+    assert "labels/p0.csv exists, and a new fit would label it" in other.err
     assert gramshift(*run, "--force").code == 0
 
 
 def test_the_target_is_read_part_by_part(files, monkeypatch, read_rows):
-    """Once to draw and once to label, never more than so many rows at a time, and no column of it is kept."""
-    from gramshift.commands.classify import sampling
-
+    """Read it once to draw and once to label, never more than MAX_ROWS rows at a time."""
     asked, most, open_table = [], 0, sampling.open_table
 
     class Watched:
@@ -182,7 +228,10 @@ def test_the_target_is_read_part_by_part(files, monkeypatch, read_rows):
         def __exit__(self, *about):
             return self.opened.__exit__(*about)
 
-    monkeypatch.setattr(sampling, "open_table", lambda *given, **more: Watched(open_table(*given, **more)))
+    for module in (sampling, labelling):
+        monkeypatch.setattr(
+            module, "open_table", lambda *given, **more: Watched(open_table(*given, **more))
+        )
     read_rows(9)
     classify_any(options(output="out.csv"), say=quietly)
     assert asked == [9, 9]
@@ -206,7 +255,10 @@ def test_a_dry_run_tells_and_stops(gramshift, files):
         (["--target", "-"], "which standard input cannot"),
         (["--target", "none/*.csv"], "--target none/*.csv: no file has a name like this"),
         (["--target", "source.csv"], "--target source.csv is also a source"),
-        (["--target", "parts", "--output", "x.csv"], "4 files are to be labelled, but --output x.csv is the name of one file"),
+        (
+            ["--target", "parts", "--output", "x.csv"],
+            "4 files are to be labelled, but --output x.csv is the name of one file",
+        ),
         (["--method", "tfidf"], "--sample goes with plain, adapted, tkc, best"),
         (["--engine", "dask"], "--engine dask gives each worker a file of its own"),
         (["--save", "-"], "--save cannot go to standard output"),
@@ -224,11 +276,25 @@ def test_wrong_options_are_refused_before_any_work(gramshift, files, more, words
 
 
 def test_several_targets_or_none_need_more(gramshift, files):
-    answer = gramshift("classify", "source.csv", "--target", "parts/p0.csv", "--target", "parts/p1.csv", "--output", "x")
+    answer = gramshift(
+        "classify",
+        "source.csv",
+        "--target",
+        "parts/p0.csv",
+        "--target",
+        "parts/p1.csv",
+        "--output",
+        "x",
+    )
     assert (answer.code, "goes with --sample 100000 alone" in answer.err) == (2, True)
     answer = gramshift("classify", "source.csv", "--sample", "3", "--output", "x.csv")
-    assert (answer.code, "--sample draws from the target; name it with --target" in answer.err) == (2, True)
-    answer = gramshift("classify", "source.csv", "--target", "target.csv", "--sample", "3", "--save", "x")
+    assert (answer.code, "--sample draws from the target; name it with --target" in answer.err) == (
+        2,
+        True,
+    )
+    answer = gramshift(
+        "classify", "source.csv", "--target", "target.csv", "--sample", "3", "--save", "x"
+    )
     assert (answer.code, "name where it goes with --output" in answer.err) == (2, True)
 
 

@@ -1,4 +1,4 @@
-"""A fault at each call of the system that writing makes: afterwards the old file or the new one is there, whole."""
+"""A fault at each system call of writing, after which the old or the new file is complete."""
 
 import errno
 import io
@@ -15,7 +15,7 @@ import pytest
 
 import gramshift as gs
 from gramshift.commands.main import main
-from gramshift.runtime.replacing import replaced_file
+from gramshift.runtime.files import replaced_file
 from small_tables import die_in_a_fork, write_csv
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
@@ -24,12 +24,17 @@ FAULTS = ("ENOSPC", "EIO", "EINTR", KILL)
 CALLS = {"open": 0, "fsync": 0, "replace": 1, "unlink": 0, "fchown": 0, "fchmod": 0, "close": 0}
 """Calls of os, and the place of the argument that names the file."""
 OLD = b"old"
-TEXTS = ["a good film, nice and good", "nice, really good", "a bad film, dull and bad", "dull, really bad"] * 5
+TEXTS = [
+    "a good film, nice and good",
+    "nice, really good",
+    "a bad film, dull and bad",
+    "dull, really bad",
+] * 5
 LABELS = ["positive", "positive", "negative", "negative"] * 5
 
 
 class Faults:
-    """Counts the calls about files of a folder; the chosen one, by its name and number, meets the fault."""
+    """A counter of system calls for files of a folder, in which the chosen call fails."""
 
     def __init__(self, folder, chosen=None, fault=KILL):
         self.folder, self.chosen, self.fault = os.path.realpath(folder), chosen, fault
@@ -39,7 +44,9 @@ class Faults:
     def installed(self):
         with ExitStack() as stack:
             for name, place in CALLS.items():
-                stack.enter_context(mock.patch.object(os, name, self.failing(getattr(os, name), name, place)))
+                stack.enter_context(
+                    mock.patch.object(os, name, self.failing(getattr(os, name), name, place))
+                )
             stack.enter_context(mock.patch.object(os, "fdopen", self.wrapping(os.fdopen)))
             yield
 
@@ -52,7 +59,11 @@ class Faults:
             raise OSError(code, os.strerror(code))
 
     def is_ours(self, file):
-        return file in self.files if isinstance(file, int) else os.path.abspath(os.fspath(file)).startswith(self.folder)
+        return (
+            file in self.files
+            if isinstance(file, int)
+            else os.path.abspath(os.fspath(file)).startswith(self.folder)
+        )
 
     def failing(self, real, name, place):
         def call(*arguments, **options):
@@ -80,7 +91,7 @@ class Faults:
 
 
 class FailingFile(io.FileIO):
-    """A file whose writes may stop half way."""
+    """A file whose writes may fail half way."""
 
     def __init__(self, faults, file):
         self.faults = faults
@@ -117,14 +128,27 @@ def write_bytes(path):
 
 @pytest.fixture(scope="module")
 def writers(tmp_path_factory):
-    """Return what writes a file, by the name of the file."""
+    """Return functions that write a file, by the name of the file."""
     scratch = tmp_path_factory.mktemp("writers")
-    classifier = gs.TransductiveClassifier(n_jobs=1).fit(TEXTS, LABELS, target=[f"{text} as well" for text in TEXTS])
+    classifier = gs.TransductiveClassifier(n_jobs=1).fit(
+        TEXTS, LABELS, target=[f"{text} as well" for text in TEXTS]
+    )
     classifier.save(scratch / "m.gramshift")
     new = write_csv(scratch / "new.csv", ["text"], [[text] for text in TEXTS])
 
     def label(path):
-        run_command("predict", "--model", scratch / "m.gramshift", "--input", new, "--output", path, "--force", "--jobs", 1)
+        run_command(
+            "predict",
+            "--model",
+            scratch / "m.gramshift",
+            "--input",
+            new,
+            "--output",
+            path,
+            "--force",
+            "--jobs",
+            1,
+        )
 
     labels = [f"labels{end}" for end in (".csv", ".jsonl", ".parquet", ".csv.gz")]
     return dict.fromkeys(labels, label) | {
@@ -161,14 +185,24 @@ def try_faults(write, path, *, every):
                 shutil.rmtree(path.parent)
                 path.parent.mkdir()
                 path.write_bytes(OLD)
-                work = partial(attempt_with, Faults(path.parent, (call, number), fault), write, path)
-                ended = ("killed" if die_in_a_fork(work) == -signal.SIGKILL else "done") if fault == KILL else work()
-                state = tell_state(path, new)
-                again = attempt(write, path), tell_state(path, new), sorted(one.name for one in path.parent.iterdir())
+                work = partial(
+                    attempt_with, Faults(path.parent, (call, number), fault), write, path
+                )
+                ended = (
+                    ("killed" if die_in_a_fork(work) == -signal.SIGKILL else "done")
+                    if fault == KILL
+                    else work()
+                )
+                state = find_state(path, new)
+                again = (
+                    attempt(write, path),
+                    find_state(path, new),
+                    sorted(one.name for one in path.parent.iterdir()),
+                )
                 yield call, fault, ended, state, again
 
 
-def tell_state(path, new):
+def find_state(path, new):
     data = path.read_bytes()
     if data == OLD:
         return "old"
@@ -181,27 +215,45 @@ def tell_state(path, new):
 
 
 @pytest.mark.parametrize(
-    "name", ["bytes", "labels.csv", "labels.jsonl", "labels.parquet", "labels.csv.gz", "model.gramshift", "page.html"]
+    "name",
+    [
+        "bytes",
+        "labels.csv",
+        "labels.jsonl",
+        "labels.parquet",
+        "labels.csv.gz",
+        "model.gramshift",
+        "page.html",
+    ],
 )
 def test_a_file_is_old_or_new_whatever_fails(writers, tmp_path, name):
     path, calls = tmp_path / "here" / name, set()
     for call, fault, ended, state, again in try_faults(writers[name], path, every=name == "bytes"):
         calls.add(call)
-        assert (state, ended) in {("old", "error"), ("old", "killed"), ("new", "killed"), ("new", "error"), ("new", "done")}, (
-            f"{call}, {fault}: {ended}, and the file is {state}"
-        )
+        assert (state, ended) in {
+            ("old", "error"),
+            ("old", "killed"),
+            ("new", "killed"),
+            ("new", "error"),
+            ("new", "done"),
+        }, f"{call}, {fault}: {ended}, and the file is {state}"
         *begun, last = again[2]
         assert (*again[:2], last) == ("done", "new", name), f"after {call}, {fault}: {again}"
-        assert not begun or (ended == "killed" and len(begun) == 1 and begun[0].endswith(".partial"))
+        assert not begun or (
+            ended == "killed" and len(begun) == 1 and begun[0].endswith(".partial")
+        )
     assert calls >= {"open", "write", "fchown", "fchmod", "fsync", "replace", "close"}
 
 
-def test_a_writer_that_takes_no_care_is_found_out(tmp_path):
+def test_a_careless_writer_is_detected(tmp_path):
     def write(path):
         with os.fdopen(os.open(path, os.O_RDWR | os.O_TRUNC | os.O_CREAT), "w+b") as file:
             file.write(b"one line\n" * 10)
 
     found = {
-        (call, fault): state for call, fault, _, state, _ in try_faults(write, tmp_path / "here" / "labels.csv", every=True)
+        (call, fault): state
+        for call, fault, _, state, _ in try_faults(
+            write, tmp_path / "here" / "labels.csv", every=True
+        )
     }
     assert found["write", KILL] == found["write", "ENOSPC"] == "broken"

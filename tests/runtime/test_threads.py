@@ -3,24 +3,26 @@ import threading
 import joblib
 import pytest
 
-from gramshift.runtime.threads import count_threads, run_threads, stay_ready
+from gramshift.runtime.threads import count_threads, run_threads, thread_pool
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 7])
-def test_results_come_in_order_and_progress_is_complete(n_threads):
+def test_results_are_in_order_and_progress_is_complete(n_threads):
     calls = []
-    results = run_threads(lambda i: i * i, range(50), n_threads=n_threads, report=lambda *call: calls.append(call))
+    results = run_threads(
+        lambda i: i * i,
+        range(50),
+        n_threads=n_threads,
+        report=lambda *call: calls.append(call),
+    )
     assert results == [i * i for i in range(50)]
     assert calls == [(done, 50) for done in range(51)]
-
-
-def test_nothing_to_do():
     assert run_threads(len, [], n_threads=2) == []
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
-def test_an_error_stops_the_rest_and_is_raised(n_threads, error):
+def test_an_error_is_raised_and_stops_the_rest(n_threads, error):
     done = []
     failed = threading.Event()
 
@@ -37,6 +39,18 @@ def test_an_error_stops_the_rest_and_is_raised(n_threads, error):
     assert len(done) < 5_000
 
 
+def test_an_error_of_the_report_stops_the_rest():
+    done = []
+
+    def interrupt(n_done, total):
+        if n_done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_threads(done.append, range(10_000), n_threads=3, report=interrupt)
+    assert len(done) < 10_000
+
+
 def test_progress_is_reported_from_the_calling_thread():
     threads = set()
     run_threads(str, range(20), n_threads=4, report=lambda *_: threads.add(threading.get_ident()))
@@ -49,27 +63,27 @@ def test_numbers_of_threads():
     assert count_threads(-1) == cores
     assert count_threads(-2) == max(1, cores - 1)
     assert count_threads(None) == 1
-    for wrong in (0, "many", 1.5):
-        with pytest.raises(ValueError, match="n_jobs"):
+    for wrong in (0, "many", 1.5, True):
+        with pytest.raises(ValueError, match=f"n_jobs={wrong!r}: give a number of threads"):
             count_threads(wrong)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
 @pytest.mark.parametrize("n_items", [0, 1, 4, 5, 16, 17])
-def test_threads_that_stay_ready_keep_the_order(n_threads, n_items):
-    """Several times, in batches where there are more pieces of work than threads."""
-    with stay_ready(n_threads) as run:
+def test_a_pool_keeps_the_order(n_threads, n_items):
+    """Run it twice, also in batches, where there is more work than threads."""
+    with thread_pool(n_threads) as run:
         for _ in range(2):
             assert run(lambda i: i * i, range(n_items)) == [i * i for i in range(n_items)]
 
 
-def test_an_error_of_threads_that_stay_ready_is_raised():
+def test_a_pool_raises_errors_and_goes_on():
     def work(i):
         if i == 5:
             raise ValueError("the sixth")
         return i
 
-    with stay_ready(2) as run:
+    with thread_pool(2) as run:
         with pytest.raises(ValueError, match="the sixth"):
             run(work, range(20))
-        assert run(abs, [-1, -2, -3]) == [1, 2, 3], "it goes on"
+        assert run(abs, [-1, -2, -3]) == [1, 2, 3]

@@ -22,16 +22,18 @@ import cluster_tasks
 import gramshift
 from cluster_tasks import dask_keys
 from gramshift.runtime import workers
-from gramshift.runtime.workers import _find_statuses, open_workers, run_tasks
+from gramshift.runtime.workers import find_statuses, open_workers, run_tasks
 
-PATH = os.pathsep.join([str(Path(gramshift.__file__).parents[1]), str(Path(cluster_tasks.__file__).parent)])
-PATIENCE = 120  # seconds until a test gives up
+PATH = os.pathsep.join(
+    [str(Path(gramshift.__file__).parents[1]), str(Path(cluster_tasks.__file__).parent)]
+)
+MAX_SECONDS = 120  # seconds until a test gives up
 
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
     monkeypatch.setattr(workers, "CONNECT_SECONDS", 20)
-    monkeypatch.setattr(workers, "ARRIVE_SECONDS", PATIENCE)
+    monkeypatch.setattr(workers, "ARRIVE_SECONDS", MAX_SECONDS)
 
 
 def open_at(address):
@@ -49,7 +51,7 @@ def temporary(tmp_path, monkeypatch):
 
 
 def wait_until(condition):
-    for _ in range(PATIENCE * 20):
+    for _ in range(MAX_SECONDS * 20):
         if condition():
             return
         time.sleep(0.05)
@@ -61,7 +63,7 @@ def pids(cluster):
 
 
 def run(client, function, items, *arguments, receive=None):
-    """The results by item, or what ``receive`` does with them."""
+    """Return the results by item, unless ``receive`` takes them."""
     found = {}
     receive = receive or found.__setitem__
     run_tasks(client, function, arguments, items, receive, name=lambda item: f"task {item}")
@@ -72,7 +74,10 @@ def test_every_item_is_handed_over_with_its_result(cluster):
     assert run(cluster, pow, range(30), 2) == {i: 2**i for i in range(30)}
     assert run(cluster, pow, []) == {}
     shared = cluster.scatter(np.arange(3), broadcast=True)
-    assert {item: value.tolist() for item, value in run(cluster, cluster_tasks.add, [5, 7], shared).items()} == {
+    assert {
+        item: value.tolist()
+        for item, value in run(cluster, cluster_tasks.add, [5, 7], shared).items()
+    } == {
         5: [5, 6, 7],
         7: [7, 8, 9],
     }
@@ -98,14 +103,15 @@ def test_a_worker_that_is_killed_changes_nothing(cluster, tmp_path):
     marker, shared = tmp_path / "died", cluster.scatter(np.arange(4), broadcast=True)
     results = run(cluster, cluster_tasks.die_once, range(20), str(marker), shared)
     assert marker.exists()
-    assert np.array_equal([results[item] for item in range(20)], np.arange(4) + np.arange(20)[:, None])
+    assert np.array_equal(
+        [results[item] for item in range(20)], np.arange(4) + np.arange(20)[:, None]
+    )
 
 
-def test_running_out_of_memory_is_one_sentence(cluster):
+def test_running_out_of_memory_is_an_error_with_the_limit(cluster):
     with pytest.raises(
         MemoryError,
-        match=r"^workers died again and again over the task task 0, most likely for want of memory \(the smallest may use "
-        r"572.2 MiB\): give each worker more memory$",
+        match=r"task 0, .*\(the last may use 572.2 MiB\): give each worker more memory",
     ) as caught:
         run(cluster, cluster_tasks.take_all_memory, [0])
     assert caught.value.__suppress_context__
@@ -139,7 +145,12 @@ def script(folder):
     (folder / "script.py").write_text(SCRIPT)
     environment = os.environ | {"PYTHONPATH": PATH}
     command = [sys.executable, str(folder / "script.py")]
-    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": environment}
+    options = {
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+        "text": True,
+        "env": environment,
+    }
     process = subprocess.Popen(command, start_new_session=True, **options)
     try:
         yield process
@@ -155,7 +166,7 @@ def test_workers_end_with_the_process_that_started_them(tmp_path, temporary, how
         worker = int(process.stdout.readline())
         # Ctrl-C in a terminal goes to the workers too
         os.killpg(process.pid, how) if how == signal.SIGINT else os.kill(process.pid, how)
-        _, errors = process.communicate(timeout=PATIENCE)
+        _, errors = process.communicate(timeout=MAX_SECONDS)
         wait_until(lambda: not psutil.pid_exists(worker))
     if how == signal.SIGINT:
         assert errors.splitlines()[-1] == "KeyboardInterrupt"
@@ -167,13 +178,15 @@ def dask_process(*arguments, path=PATH):
     """A scheduler or a worker, as a user starts them."""
     environment = os.environ | {"PYTHONPATH": path}
     process = subprocess.Popen(
-        [sys.executable, "-m", "dask", *arguments, "--no-dashboard"], env=environment, stderr=subprocess.DEVNULL
+        [sys.executable, "-m", "dask", *arguments, "--no-dashboard"],
+        env=environment,
+        stderr=subprocess.DEVNULL,
     )
     try:
         yield process
     finally:
         process.terminate()
-        process.wait(PATIENCE)
+        process.wait(MAX_SECONDS)
 
 
 def worker_process(address, folder, **options):
@@ -191,7 +204,9 @@ def worker_process(address, folder, **options):
 def scheduler(tmp_path, monkeypatch):
     file = tmp_path / "scheduler.json"
     monkeypatch.setenv("TMPDIR", str(tmp_path))  # one that is killed leaves its folder there
-    with dask_process("scheduler", "--host=127.0.0.1", "--port=0", f"--scheduler-file={file}") as process:
+    with dask_process(
+        "scheduler", "--host=127.0.0.1", "--port=0", f"--scheduler-file={file}"
+    ) as process:
         wait_until(lambda: file.exists() and file.read_text().endswith("}"))
         yield process, json.loads(file.read_text())["address"]
 
@@ -200,15 +215,19 @@ def test_a_scheduler_with_an_address(scheduler, tmp_path, monkeypatch):
     process, address = scheduler
     with monkeypatch.context() as patch:
         patch.setattr(workers, "ARRIVE_SECONDS", 0.2)
-        with pytest.raises(ConnectionError, match=f"--scheduler {address}: it has no workers; start some with 'dask worker"):
+        with pytest.raises(
+            ConnectionError,
+            match=f"--scheduler {address}: it has no workers; start some with 'dask worker",
+        ):
             open_at(address).__enter__()
 
     other = tmp_path / "other"  # where a worker finds another version than ours
     (other / "gramshift-0.0.7.dist-info").mkdir(parents=True)
-    (other / "gramshift-0.0.7.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: gramshift\nVersion: 0.0.7\n")
-    refused = (
-        rf"^every worker must have gramshift {gramshift.__version__}, as here, but worker tcp://\S+ has 0.0.7: pip install"
+    (other / "gramshift-0.0.7.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: gramshift\nVersion: 0.0.7\n"
     )
+    version = gramshift.__version__
+    refused = rf"gramshift {version}, as here, but worker tcp://\S+ has 0.0.7: pip install"
     with worker_process(address, tmp_path), open_at(address) as opened:
         assert run(opened, pow, range(4), 2) == {0: 1, 1: 2, 2: 4, 3: 8}
         with worker_process(address, tmp_path, path=os.pathsep.join([str(other), PATH])):
@@ -219,18 +238,21 @@ def test_a_scheduler_with_an_address(scheduler, tmp_path, monkeypatch):
                 pass
         wait_until(lambda: len(opened.nthreads()) == 1)
 
-        gone = f"^the Dask scheduler at {address} has gone away in the middle of the work: start it and try again$"
+        gone = f"^the Dask scheduler at {address} has gone away in the middle of the work"
         with pytest.raises(ConnectionError, match=gone) as caught:
             run(opened, abs, range(100), receive=lambda item, result: process.kill())
         assert caught.value.__suppress_context__
 
 
 def test_without_any_worker_it_does_not_wait_for_ever(scheduler, tmp_path, monkeypatch):
-    monkeypatch.setattr(workers, "DESERTED_SECONDS", 0.5)
+    monkeypatch.setattr(workers, "CHECK_SECONDS", 0.25)
     _, address = scheduler
     with worker_process(address, tmp_path) as worker, open_at(address) as opened:
         worker.kill()
-        with pytest.raises(ConnectionError, match=f"^the Dask scheduler at {address} has no workers left: start some"):
+        with pytest.raises(
+            ConnectionError,
+            match=f"^the Dask scheduler at {address} has no worker that can work: start",
+        ):
             run(opened, abs, range(4))
 
 
@@ -238,32 +260,42 @@ def test_wrong_addresses(monkeypatch):
     monkeypatch.setattr(workers, "CONNECT_SECONDS", 0.3)
     for address in ("tcp://127.0.0.1:1", "127.0.0.1:1"):
         with (
-            pytest.raises(ConnectionError, match=f"--scheduler {address}: no Dask scheduler answers there"),
+            pytest.raises(
+                ConnectionError, match=f"--scheduler {address}: no Dask scheduler answers there"
+            ),
             open_at(address),
         ):
             pass
     for address in ("here", "http://127.0.0.1:1"):
         with (
-            pytest.raises(ValueError, match=f"--scheduler {address}: give the address of a Dask scheduler"),
+            pytest.raises(
+                ValueError, match=f"--scheduler {address}: give the address of a Dask scheduler"
+            ),
             open_at(address),
         ):
             pass
 
 
-def test_workers_that_are_paused_for_want_of_memory_are_not_waited_for(scheduler, tmp_path, monkeypatch):
-    monkeypatch.setattr(workers, "DESERTED_SECONDS", 0.5)
+def test_workers_that_are_paused_for_want_of_memory_are_not_waited_for(
+    scheduler, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(workers, "CHECK_SECONDS", 0.25)
     _, address = scheduler
-    words = r"^all Dask workers are paused for want of memory \(the smallest may use 57.2 MiB"
+    words = (
+        f"^the Dask scheduler at {address} has no worker that can work: .*paused for want of memory"
+    )
     less_than_it_has = {"memory-limit": "60MB"}
     with worker_process(address, tmp_path, **less_than_it_has), open_at(address) as opened:
-        wait_until(lambda: _find_statuses(opened) == {"paused"})
-        with pytest.raises(MemoryError, match=words):
+        wait_until(lambda: find_statuses(opened) == {"paused"})
+        with pytest.raises(ConnectionError, match=words):
             run(opened, abs, range(4))
 
 
 def test_a_worker_has_a_least_size():
     with (
-        pytest.raises(MemoryError, match=r"a Dask worker needs 286.1 MiB, but the memory limit is 95.4 MiB"),
+        pytest.raises(
+            MemoryError, match=r"a Dask worker needs 286.1 MiB, but the memory limit is 95.4 MiB"
+        ),
         open_workers(None, n_workers=1, memory_limit=100 * 10**6),
     ):
         pass
@@ -272,13 +304,18 @@ def test_a_worker_has_a_least_size():
 def find_ports(cluster):
     """All ports that the cluster listens on: the scheduler in this process, and its workers."""
     processes = [psutil.Process(), *(psutil.Process(pid) for pid in pids(cluster))]
-    found = [one for process in processes for one in process.net_connections("tcp") if one.status == psutil.CONN_LISTEN]
+    found = [
+        one
+        for process in processes
+        for one in process.net_connections("tcp")
+        if one.status == psutil.CONN_LISTEN
+    ]
     assert {one.laddr.ip for one in found} == {"127.0.0.1"}
     return sorted({one.laddr.port for one in found})
 
 
 def test_nobody_without_our_certificates_reaches_workers_on_this_machine(cluster, monkeypatch):
-    """Any user of this machine can connect to a port, and a client of Dask can run what it likes."""
+    """Any user of this machine can connect to a port, and a client can run any code."""
     others = distributed.Security.temporary()
     keys = [dict.fromkeys(dask_keys(cluster)), dask_keys(SimpleNamespace(security=others))]
     port = cluster.scheduler.address.rpartition(":")[2]
@@ -300,7 +337,10 @@ def test_no_port_of_workers_on_this_machine_talks_to_strangers(cluster):
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     assert len(ports) > len(cluster.nthreads())
     for port in ports:
-        for wrap in (lambda plain: plain, context.wrap_socket):  # Dask without TLS says who it is at once
+        for wrap in (
+            lambda plain: plain,
+            context.wrap_socket,
+        ):  # Dask without TLS says who it is at once
             with (
                 socket.create_connection(("127.0.0.1", port), timeout=0.3) as plain,
                 suppress(OSError),
@@ -309,27 +349,39 @@ def test_no_port_of_workers_on_this_machine_talks_to_strangers(cluster):
                 assert stranger.recv(1) == b""
 
 
-def test_what_is_computed_on_this_machine_is_shown_to_nobody(cluster):
+def test_no_pages_are_served_on_this_machine(cluster):
     """Pages of Dask ask for no certificate."""
     for port in find_ports(cluster):
-        for page in ("/info/main/workers.html", "/json/identity.json", "/json/counts.json", "/metrics", "/health", "/status"):
+        for page in (
+            "/info/main/workers.html",
+            "/json/identity.json",
+            "/json/counts.json",
+            "/metrics",
+            "/health",
+            "/status",
+        ):
             with pytest.raises(OSError, match=r"404|[Cc]onnection|closed|reset"):
                 urllib.request.urlopen(f"http://127.0.0.1:{port}{page}", timeout=2)
 
 
-def test_without_a_package_for_certificates_it_is_said_what_to_install(monkeypatch):
+def test_without_cryptography_the_error_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "cryptography", None)
     with (
-        pytest.raises(ModuleNotFoundError, match=r"needs cryptography .*: pip install 'gramshift\[dask\]'"),
+        pytest.raises(
+            ModuleNotFoundError, match=r"needs cryptography .*: pip install 'gramshift\[dask\]'"
+        ),
         open_workers(None, n_workers=1, memory_limit=400 * 10**6),
     ):
         pass
 
 
-def test_without_dask_it_is_said_what_to_install(monkeypatch):
+def test_without_dask_the_error_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with (
-        pytest.raises(ModuleNotFoundError, match=r"needs dask and distributed: pip install 'gramshift\[dask\]'"),
+        pytest.raises(
+            ModuleNotFoundError,
+            match=r"needs dask and distributed: pip install 'gramshift\[dask\]'",
+        ),
         open_workers(None, n_workers=1, memory_limit=400 * 10**6),
     ):
         pass

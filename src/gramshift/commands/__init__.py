@@ -1,1 +1,1 @@
-"""The command line: one parser with the options of all commands, and for each command a plain function that returns a dict."""
+"""The command line: its parser, and for each command a plain function that returns a dict."""

@@ -10,46 +10,69 @@ from typing import Any
 
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.run import classify
-from gramshift.commands.compare import check_folder
+from gramshift.commands.outputs import check_folder
 from gramshift.datasets.demo import DOMAINS, load_demo
 from gramshift.errors import InputError
 from gramshift.methods import BEST, METHODS
 from gramshift.model.settings import UNADAPTED
-from gramshift.runtime.replacing import replaced_file
+from gramshift.runtime.files import replaced_file
 
 FILES = (*(f"{name}.csv" for name in DOMAINS), "labels.csv", "report.html")
-FITTED = {"plain": "plain", "paper": "tkc", "best": BEST}  # names on the screen, and the methods that they stand for
+FITTED = {"plain": "plain", "paper": "tkc", "best": BEST}  # name on the screen: method
 SHOWN = ("plain", "paper", UNADAPTED, "best")
+DESCRIPTION = """\
+plain: shared n-grams, no adaptation; paper: the published method, --preset paper; best: the
+default, which weighs n-grams by what they say about the classes and learns from its own
+pseudo-labels in five rounds; unadapted: its first round. One review is 0.24 %, so that differences
+below 6 points may be chance."""
 
 
 def run_demo() -> dict[str, Any]:
-    """Measure three methods in both directions, each with its defaults, and explain the surest answer of the default."""
-    begun, settings, shown = time.perf_counter(), [], None
+    """Measure three methods in both directions; explain the most confident label of the default."""
+    begun = time.perf_counter()
+    settings = []
+    example = None
     for source_name, target_name in (("kitchen", "films"), ("films", "kitchen")):
-        source, target = load_demo(source_name), load_demo(target_name)
-        correct = {}
+        source = load_demo(source_name)
+        target = load_demo(target_name)
+        n_correct = {}
         for name, method in FITTED.items():
             classifier = METHODS[method].make()
             classifier.fit(source.texts, source.labels, target=target.texts)
-            correct[name] = int((classifier.transduction_ == target.labels).sum())
+            n_correct[name] = int((classifier.transduction_ == target.labels).sum())
             if method == BEST:
-                correct[UNADAPTED] = int((classifier.unadapted_transduction_ == target.labels).sum())
-            if method == BEST and shown is None:
-                surest = int(classifier.transduction_proba_.max(axis=1).argmax())
-                explanation = classifier.explain(target.texts[surest])
-                shown = {"text": target.texts[surest], "label": str(explanation.label), "explanation": explanation.text(n=4)}
-        accuracy = {name: 100 * correct[name] / len(target.labels) for name in SHOWN}
-        settings.append({"source": source_name, "target": target_name, "n": len(target.labels), "accuracy": accuracy})
-    return {"settings": settings, "example": shown, "seconds": round(time.perf_counter() - begun, 3)}
+                unadapted = classifier.unadapted_transduction_
+                n_correct[UNADAPTED] = int((unadapted == target.labels).sum())
+                example = example or _explain_surest(classifier, target.texts)
+        n = len(target.labels)
+        settings.append(
+            {
+                "source": source_name,
+                "target": target_name,
+                "n": n,
+                "accuracy": {name: 100 * n_correct[name] / n for name in SHOWN},
+            }
+        )
+    seconds = round(time.perf_counter() - begun, 3)
+    return {"settings": settings, "example": example, "seconds": seconds}
+
+
+def _explain_surest(classifier: Any, texts: list[str]) -> dict[str, str]:
+    text = texts[int(classifier.transduction_proba_.max(axis=1).argmax())]
+    explanation = classifier.explain(text)
+    return {"text": text, "label": str(explanation.label), "explanation": explanation.text(n=4)}
 
 
 def check_demo(folder: Path) -> None:
-    """Raise an error now if the files cannot go there."""
+    """Raise an error if the files cannot be written into a folder."""
     check_folder(folder)
     for name in FILES:
         path = folder / name
         if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
-            raise InputError(f"{path} is no ordinary file, and the demo writes one of this name; give another --output")
+            raise InputError(
+                f"{path} is no ordinary file, and the demo writes one of this name; give another "
+                "--output"
+            )
 
 
 def write_demo(folder: Path) -> dict[str, Any]:
@@ -72,7 +95,8 @@ def write_domains(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in DOMAINS:
         reviews = load_demo(name)
-        rows = [(f"{name}-{number}", *row) for number, row in enumerate(zip(*reviews, strict=True), start=1)]
+        numbered = enumerate(zip(*reviews, strict=True), start=1)
+        rows = [(f"{name}-{number}", *row) for number, row in numbered]
         text = StringIO()
         csv.writer(text, lineterminator="\n").writerows([("id", "text", "label"), *rows])
         with replaced_file(folder / f"{name}.csv", follow=False) as file:
@@ -80,26 +104,30 @@ def write_domains(folder: Path) -> None:
 
 
 def describe(result: dict[str, Any]) -> str:
-    """Tell for a terminal what was measured, and where the page is."""
+    """Return words for a terminal: the accuracies, an explanation, and where the report is."""
     lines = [
-        f"Trained on one domain, tested on the other, 420 reviews each: {result['seconds']:.2f} s for all six.",
+        "Trained on one domain, tested on the other, 420 reviews each: "
+        f"{result['seconds']:.2f} s for all six.",
         "",
         "accuracy (%)".ljust(20) + "".join(f"{name:>10}" for name in SHOWN),
     ]
     for one in result["settings"]:
         figures = "".join(f"{value:10.1f}" for value in one["accuracy"].values())
         lines.append(f"{one['source']} -> {one['target']}".ljust(20) + figures)
-    lines += [
-        "",
-        "plain: shared n-grams, no adaptation; paper: the published method, --preset paper; best: the default, which weighs",
-        "n-grams by what they say about the classes and learns from its own pseudo-labels in five rounds; unadapted: its first",
-        "round. One review is 0.24 %, so that differences below 6 points may be chance.",
-        "",
-        f"The surest answer: {shorten(result['example']['text'], 90, placeholder=' ...')}",
-        *(f"  {line}".rstrip() for line in result["example"]["explanation"].splitlines()),
-        "",
-        f"The two domains are in {result['folder']} as kitchen.csv and films.csv, the labels of films.csv in labels.csv.",
-        "To look at the labels, see why, and correct some, open this report in a browser:",
-        str(Path(result["report"]).absolute()),
-    ]
-    return "\n".join(lines)
+    example = result["example"]
+    folder = result["folder"]
+    return "\n".join(
+        [
+            *lines,
+            "",
+            DESCRIPTION,
+            "",
+            f"The surest answer: {shorten(example['text'], 90, placeholder=' ...')}",
+            *(f"  {line}".rstrip() for line in example["explanation"].splitlines()),
+            "",
+            f"The two domains are in {folder} as kitchen.csv and films.csv, the labels of "
+            "films.csv in labels.csv.",
+            "To look at the labels, see why, and correct some, open this report in a browser:",
+            str(Path(result["report"]).absolute()),
+        ]
+    )

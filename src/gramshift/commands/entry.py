@@ -1,16 +1,16 @@
-"""Where the command ``gramshift`` begins."""
+"""The entry point of the command ``gramshift``."""
 
 import gc
 
-from gramshift.commands.interrupt import stop_while_loading
+from gramshift.commands.interrupt import exit_while_loading
 from gramshift.text.terminal import fill_standard_files
 
 
 def run() -> None:
-    """Load the command and run it; already while it is loaded it can be interrupted without a traceback."""
+    """Load the command and run it; Ctrl-C shows no traceback even while it is loaded."""
     fill_standard_files()
-    stop_while_loading()
-    gc.disable()  # until a command begins: --help is a tenth faster without it
+    exit_while_loading()
+    gc.disable()  # until a command begins, so that --help is a tenth faster
     from gramshift.commands.main import main
 
     main()

@@ -1,6 +1,7 @@
-"""``gramshift explain``: the words and documents that decided."""
+"""``gramshift explain``: the words and documents that decide a label."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import asdict
 from html import escape
 from typing import Any
@@ -15,18 +16,22 @@ from gramshift.tables.columns import Progress, find_columns, read_documents
 from gramshift.tables.opening import open_table
 
 PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy"
+content="default-src 'none'; style-src 'unsafe-inline'">
 <title>Gramshift: why</title>
 <style>:root {{ color-scheme: light dark }} {colours}
-body {{ font: 1rem/1.6 system-ui, sans-serif; max-width: 45rem; margin: 2rem auto; padding: 0 1rem }}
-figure {{ margin: 0 0 2rem }} figcaption {{ font-weight: 600 }} p {{ overflow-wrap: anywhere }}</style></head>
+body {{ font: 1rem/1.6 system-ui, sans-serif; max-width: 45rem; margin: 2rem auto }}
+body {{ padding: 0 1rem }}
+figure {{ margin: 0 0 2rem }} figcaption {{ font-weight: 600 }}
+p {{ overflow-wrap: anywhere }}</style></head>
 <body><h1>Why these labels</h1>{legend}
 {figures}
 </body></html>
 """
-LEGEND = """<p>The five words of each text that count most, in the colour of the class that they speak for:
-{names}. The stronger the colour, the more a word counts.</p>"""
+LEGEND = """<p>The five words of each text that count most, in the colour of the class that they
+speak for: {names}. The stronger the colour, the more a word counts.</p>"""
 
 
 def explain(
@@ -46,14 +51,19 @@ def explain(
     if (text is None) == (input is None):
         raise InputError('give either one text in quotes, "like this", or a file with --input')
     if text is not None and os.path.isfile(text):
-        raise InputError(f"{text} is a file: gramshift explain --model {model} --input {text} explains its documents")
+        raise InputError(
+            f"{text} is a file: gramshift explain --model {model} --input {text} explains its "
+            "documents"
+        )
     if top < 1:
         raise InputError(f"--top {top}: give a number from 1 on")
-    check_outputs({"--html": html}, [model, *([input] if input else [])], force=force)
-    texts = [text] if text is not None else []
-    if input is not None:
-        with open_table(input, format=format, encoding=encoding) as table:
-            texts = read_documents(table, find_columns(table, text=column), progress=progress).texts
+    check_outputs({"--html": html}, [model] if input is None else [model, input], force=force)
+    if text is not None:
+        texts = [text]
+    else:
+        with open_table(str(input), format=format, encoding=encoding) as table:
+            columns = find_columns(table, text=column)
+            texts = read_documents(table, columns, progress=progress).texts
     classifier = load(model)
     explanations = []
     for number, one in enumerate(texts):
@@ -62,7 +72,8 @@ def explain(
         explanations.append(classifier.explain(str(one)))
     if html is not None:
         with open_output(html) as file:
-            file.write(_make_page(explanations, classifier.classes_.tolist()).encode("utf-8", "replace"))
+            page = _make_page(explanations, classifier.classes_.tolist())
+            file.write(page.encode("utf-8", "replace"))
     return {
         "html": html,
         "texts": [one.text(n=top) for one in explanations],
@@ -70,12 +81,12 @@ def explain(
             {
                 "text": one.given,
                 "label": one.label,
-                "probability": {str(name): value for name, value in one.probability.items()},
-                "score": {str(name): value for name, value in one.score.items()},
-                "empty": {str(name): value for name, value in one.empty.items()},
-                "words": [_plain(word) for word in one.words[:top]],
-                "spans": [_plain(span) for span in one.spans],
-                "documents": [_plain(document) for document in one.documents[:top]],
+                "probability": _with_strings(one.probability),
+                "score": _with_strings(one.score),
+                "empty": _with_strings(one.empty),
+                "words": [_to_json(word) for word in one.words[:top]],
+                "spans": [_to_json(span) for span in one.spans],
+                "documents": [_to_json(document) for document in one.documents[:top]],
             }
             for one in explanations
         ],
@@ -83,15 +94,23 @@ def explain(
 
 
 def _make_page(explanations: list[Explanation], classes: list[Any]) -> str:
-    """All texts on one page; classes have the colours of the report."""
-    names = (
-        f'<mark style="{mark_style(code, 0.5)}"><bdi>{escape(str(name))}</bdi></mark>' for code, name in enumerate(classes)
-    )
+    """Return a page of all texts, where classes have the colours of the report."""
+    names = [
+        f'<mark style="{mark_style(code, 0.5)}"><bdi>{escape(str(name))}</bdi></mark>'
+        for code, name in enumerate(classes)
+    ]
     figures = "\n".join(one.html() for one in explanations)
-    legend = LEGEND.format(names=", ".join(names)) if all(one.has_words for one in explanations) else ""
+    legend = ""
+    if all(one.has_words for one in explanations):
+        legend = LEGEND.format(names=", ".join(names))
     return PAGE.format(colours=class_colours(), legend=legend, figures=figures)
 
 
-def _plain(part: Any) -> dict[str, Any]:
+def _with_strings(by_class: Mapping[Any, float]) -> dict[str, float]:
+    """Return a dict whose keys are strings, as JSON needs them."""
+    return {str(name): value for name, value in by_class.items()}
+
+
+def _to_json(part: Any) -> dict[str, Any]:
     fields = asdict(part)
-    return fields | {"shares": {str(name): value for name, value in fields["shares"].items()}}
+    return fields | {"shares": _with_strings(fields["shares"])}

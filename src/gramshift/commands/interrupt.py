@@ -1,4 +1,4 @@
-"""Ctrl-C: one line and exit code 130 within two seconds, whatever is under way."""
+"""Ctrl-C: one line and exit code 130 within two seconds, whatever is running."""
 
 import os
 import shutil
@@ -8,25 +8,26 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-CODE = 130
-GRACE = 0.5  # seconds in which Python may end in order: it cannot while a library computes
+EXIT_CODE = 130
+GRACE_SECONDS = 0.5  # for Python to end in order, which it cannot while a library computes
 
 
-def stop_while_loading() -> None:
-    """Let Ctrl-C just end the process until a command begins: nothing has been done."""
+def exit_while_loading() -> None:
+    """Let Ctrl-C exit at once until a command begins: nothing has been done."""
 
     def stop(*_: object) -> None:
         os.write(2, b"gramshift: interrupted; nothing was done\n")
-        os._exit(CODE)
+        os._exit(EXIT_CODE)
 
     signal.signal(signal.SIGINT, stop)
 
 
 @contextmanager
-def stopping_soon(words: str) -> Iterator[None]:
-    """Let Ctrl-C raise KeyboardInterrupt as usual; if that takes longer than GRACE, the process says ``words`` and ends.
+def exiting_soon(words: str) -> Iterator[None]:
+    """Let Ctrl-C raise KeyboardInterrupt; if that takes too long, print the words and exit.
 
-    The system's signal handler writes a byte into a pipe at once, even while Python's own has to wait; a thread reads it.
+    The system's signal handler writes a byte into a pipe at once, even while Python's own has to
+    wait; a thread reads it.
     """
     if os.name != "posix" or threading.current_thread() is not threading.main_thread():
         yield
@@ -39,8 +40,8 @@ def stopping_soon(words: str) -> Iterator[None]:
 
     def watch() -> None:
         while byte := os.read(reading, 1):
-            if byte[0] == signal.SIGINT and not ended.wait(GRACE):
-                _end(words)
+            if byte[0] == signal.SIGINT and not ended.wait(GRACE_SECONDS):
+                _exit(words)
 
     watcher = threading.Thread(target=watch, name="gramshift-interrupt", daemon=True)
     watcher.start()
@@ -55,12 +56,13 @@ def stopping_soon(words: str) -> Iterator[None]:
         os.close(reading)
 
 
-def _end(words: str) -> None:
-    replacing = sys.modules.get("gramshift.runtime.replacing")
-    for partial in list(replacing.UNDER_WAY) if replacing is not None else ():
-        shutil.rmtree(partial, ignore_errors=True) if partial.is_dir() else partial.unlink(missing_ok=True)
-    shown = f"gramshift: {words}\n"
+def _exit(words: str) -> None:
+    """Remove unfinished files, print the words and end the process."""
+    files = sys.modules.get("gramshift.runtime.files")
+    for path in list(files.UNFINISHED) if files is not None else ():
+        shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+    line = f"gramshift: {words}\n"
     if os.isatty(2):
-        shown = f"\n\x1b[?25h{shown}"  # the cursor, which a progress bar hides
-    os.write(2, shown.encode())
-    os._exit(CODE)
+        line = f"\n\x1b[?25h{line}"  # shows the cursor, which a progress bar hides
+    os.write(2, line.encode())
+    os._exit(EXIT_CODE)

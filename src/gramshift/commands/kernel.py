@@ -1,4 +1,4 @@
-"""``gramshift kernel``: the gram of a text file, written to disk tile by tile."""
+"""``gramshift kernel``: the kernel matrix of a text file, written to disk tile by tile."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -32,16 +32,21 @@ def write_kernel(
     progress: Progress | None = None,
     say: Callable[[str], None] = to_stderr,
 ) -> dict[str, Any]:
-    """Write the gram of the lines of ``source`` to ``output``; everything that can be refused is refused before work starts."""
+    """Write the kernel matrix of the lines of a file; all errors come before any work."""
     check_outputs({"--output": str(output)}, [source], force=force)
     if output.suffix != ".npy":
-        raise InputError(f"--output {output}: the kernel matrix is a NumPy array: give a name that ends in .npy")
+        raise InputError(
+            f"--output {output}: the kernel matrix is a NumPy array: give a name that ends in .npy"
+        )
     if kind not in KERNELS:
         raise InputError(f"--kernel {kind}: there are {', '.join(KERNELS)}{suggest(kind, KERNELS)}")
     for name in parameters:
         if name not in KERNELS[kind].own:
             fitting = next(one for one in KERNELS if name in KERNELS[one].own)
-            raise InputError(f"--{name.replace('_', '-')} goes with --kernel {fitting}, not with {kind}; leave it out")
+            option = f"--{name.replace('_', '-')}"
+            raise InputError(
+                f"{option} goes with --kernel {fitting}, not with {kind}; leave it out"
+            )
     if memory is not None:
         parse_bytes(memory, name="--memory")
     options = {"normalize": normalize, "memory_limit": memory, "n_jobs": n_jobs, **parameters}
@@ -49,7 +54,8 @@ def write_kernel(
     kernel.parse()
     documents = read_lines(source, encoding=encoding)
     n = len(documents)
-    say(f"{n} documents, {sum(map(len, documents))} characters; {output} will take {human(8 * n * n)}")
+    n_characters = sum(map(len, documents))
+    say(f"{n} documents, {n_characters} characters; {output} will take {human(8 * n * n)}")
     begun = time.perf_counter()
     gram = kernel.gram(documents, out=output, progress=progress)
     return {

@@ -1,14 +1,22 @@
-"""``gramshift reproduce``: the paper's tables, with our figures beside the published ones."""
+"""``gramshift reproduce``: the paper's tables, with our figures next to the published ones."""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from gramshift.commands.compare import PARTS, check_folder, draw, make_console, show_table
+from gramshift.commands.compare import FINISHED_PARTS
+from gramshift.commands.outputs import check_folder
+from gramshift.commands.table_output import draw, show_notes, show_table
 from gramshift.datasets.reviews import FIELDS, find_folder
 from gramshift.errors import InputError
 from gramshift.evaluate.amazon5 import beside_published, parse_pairs, run_amazon5
-from gramshift.evaluate.comparison_files import markdown_lines, plot_lines, to_json, write_comparison, write_files
+from gramshift.evaluate.comparison_files import (
+    markdown_lines,
+    plot_lines,
+    to_json,
+    write_comparison,
+    write_files,
+)
 from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.protocol import Setting, parse_settings
 from gramshift.evaluate.reproduce import reproduce
@@ -17,8 +25,31 @@ from gramshift.methods import BEST, KERNELS, METHODS, check_preset, parse_method
 from gramshift.runtime.threads import Progress
 from gramshift.text.terminal import say as to_stderr
 
+BENCHMARKS = ("paper", "amazon5")
 FILES = ("results.json", "results.csv", "tables.md", "predictions.csv.gz")
+DEFAULT_KERNELS = "presence,intersection"
+DEFAULT_FIELDS = "title+text"
+GRAM_BYTES = 28  # for each pair of documents
+INDEX_BYTES = 110_000  # for each document of the preset best, of which all n-grams are kept
+BASE_GB = 0.3
 Say = Callable[[str], None]
+
+
+def check_benchmark(name: str, *, kernels: str, fields: str) -> None:
+    """Raise an error for an unknown benchmark, or an option that only the paper's has."""
+    if name not in BENCHMARKS:
+        raise InputError(f"--benchmark {name}: there are {' and '.join(BENCHMARKS)}")
+    if name == "paper":
+        return
+    for option, value, default in (
+        ("--kernels", kernels, DEFAULT_KERNELS),
+        ("--fields", fields, DEFAULT_FIELDS),
+    ):
+        if value != default:
+            raise InputError(
+                f"{option} {value} goes with --benchmark paper; {name} has texts alone, leave it "
+                "out"
+            )
 
 
 def reproduce_tables(
@@ -27,8 +58,8 @@ def reproduce_tables(
     *,
     settings: str = "all",
     methods: str = "own",
-    kernels: str = "presence,intersection",
-    fields: str = "title+text",
+    kernels: str = DEFAULT_KERNELS,
+    fields: str = DEFAULT_FIELDS,
     preset: str = "paper",
     source_only: bool = False,
     resume: bool = False,
@@ -37,7 +68,7 @@ def reproduce_tables(
     progress: Progress | None = None,
     say: Say = to_stderr,
 ) -> dict[str, Any]:
-    """Run the experiments that are named as a user types them, and draw the plots; "files" are those in the folder."""
+    """Run the paper's experiments and draw the plot; "files" are those in the folder."""
     chosen = parse_settings(settings)
     check_preset(preset)
     names = parse_methods(f"{methods},{BEST}" if preset == BEST else methods)
@@ -46,8 +77,11 @@ def reproduce_tables(
     find_folder(data)
     check_folder(output)
     n_stages = sum(METHODS[name].is_stage for name in names)
-    total = len(chosen) * (len(kinds) * n_stages + len(names) - n_stages)
-    say(f"{len(chosen)} settings, {len(kinds)} kernels, {len(names)} methods: {total} results; {_needs(chosen, names)}")
+    n_results = len(chosen) * (len(kinds) * n_stages + len(names) - n_stages)
+    say(
+        f"{len(chosen)} settings, {len(kinds)} kernels, {len(names)} methods: {n_results} results; "
+        f"about {_estimate_gigabytes(chosen, names):.1f} GB of memory"
+    )
     result = reproduce(
         data,
         output,
@@ -61,21 +95,18 @@ def reproduce_tables(
         progress=progress,
         say=say,
     )
-    drawn = draw(plot_outcomes(result["outcomes"], result["documents"]), output, say) if plots else []
-    return result | {"files": [*FILES, *drawn]}
+    files = list(FILES)
+    if plots:
+        files += draw(plot_outcomes(result["outcomes"], result["documents"]), output, say)
+    return result | {"files": files}
 
 
-BENCHMARKS = ("paper", "amazon5")
-
-
-def check_benchmark(name: str, **of_paper: str) -> None:
-    """Raise an error if there is no such benchmark, or if an option is given that it has no use for."""
-    if name not in BENCHMARKS:
-        raise InputError(f"--benchmark {name}: there are {' and '.join(BENCHMARKS)}")
-    usual = {"kernels": "presence,intersection", "fields": "title+text"}
-    for option, value in of_paper.items():
-        if name != "paper" and value != usual[option]:
-            raise InputError(f"--{option} {value} goes with --benchmark paper; {name} has texts alone, leave it out")
+def _estimate_gigabytes(settings: list[Setting], methods: list[str]) -> float:
+    n = 2000 * len({letter for setting in settings for letter in setting.letters})
+    n_bytes = GRAM_BYTES * n * n
+    if any(METHODS[name].is_best for name in methods):
+        n_bytes += INDEX_BYTES * n
+    return n_bytes / 1e9 + BASE_GB
 
 
 def reproduce_amazon5(
@@ -91,31 +122,38 @@ def reproduce_amazon5(
     progress: Progress | None,
     say: Say,
 ) -> tuple[tuple[list[str], list[list[str]]], dict[str, Any]]:
-    """Run the second benchmark, and write what a comparison writes and a table beside the published figures."""
-    pairs, names = parse_pairs(settings), parse_methods(methods)
+    """Run the second benchmark, and write a comparison and a table with the published figures."""
+    pairs = parse_pairs(settings)
+    names = parse_methods(methods)
     if not data.is_dir():
-        raise FileNotFoundError(f"{data}: no such folder; give the one that has raw_data, with a folder for each domain")
+        raise FileNotFoundError(
+            f"{data}: no such folder; give the one that has raw_data, with a folder for each domain"
+        )
     check_folder(output)
     say(f"{len(pairs)} pairs, {len(names)} methods: {len(pairs) * len(names)} results")
-    kept = Kept(output / PARTS)
+    kept = Kept(output / FINISHED_PARTS)
     if not resume:
         kept.clear()
-    found = run_amazon5(data, pairs, names, kept=kept, source_only=source_only, n_jobs=jobs, progress=progress, say=say)
+    found = run_amazon5(
+        data,
+        pairs,
+        names,
+        kept=kept,
+        source_only=source_only,
+        n_jobs=jobs,
+        progress=progress,
+        say=say,
+    )
     table = beside_published(found)
-    files = write_comparison(found, output) + (draw(plot_lines(found), output, say) if plots else [])
+    files = write_comparison(found, output)
+    if plots:
+        files += draw(plot_lines(found), output, say)
     files += write_files(output, {"published.md": "\n".join([*markdown_lines(*table), ""])})
     return table, to_json(found) | {"files": files}
 
 
 def show_tables(result: dict[str, Any], fields: str) -> None:
-    """Print the tables and their notes on the terminal."""
+    """Print the tables and their notes."""
     for title, columns, lines in make_tables(result["rows"], result["means"], fields):
         show_table(["", *columns], lines, title=title, markup=True)
-    for note in (NOTE, *differences(result["rows"])):
-        make_console().print(note, highlight=False)
-
-
-def _needs(settings: list[Setting], methods: list[str]) -> str:
-    n = 2000 * len({letter for setting in settings for letter in setting.letters})
-    kept = 110_000 * n if any(METHODS[name].is_best for name in methods) else 0  # it keeps the index of all n-grams
-    return f"about {(28 * n * n + kept) / 1e9 + 0.3:.1f} GB of memory"
+    show_notes([NOTE, *differences(result["rows"])])

@@ -1,5 +1,6 @@
-"""``gramshift sample``: draw documents that a person should label, into a file that ``classify`` takes back."""
+"""``gramshift sample``: draw documents to label by hand, into a file for ``classify``."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -7,15 +8,22 @@ import numpy as np
 
 from gramshift.commands.classify.labelled import DRAWN, OURS, read_reviewed
 from gramshift.commands.outputs import STANDARD, check_outputs, open_output
-from gramshift.errors import InputError
-from gramshift.model.choosing import DOUBTFUL, RANDOM, check_number, choose_doubtful, choose_random, compare_texts
 from gramshift.tables.columns import Documents, Progress, check_ids, find_columns, read_documents
 from gramshift.tables.opening import open_table
 from gramshift.tables.table import TableError
 from gramshift.tables.writing import quote_cell
+from gramshift.errors import InputError
+from gramshift.model.choosing import (
+    DOUBTFUL,
+    RANDOM,
+    check_number,
+    choose_doubtful,
+    choose_random,
+    compare_texts,
+)
 from gramshift.text.terminal import Line, quote_word
 
-USUAL = 50
+DEFAULT_SIZE = 50
 HEADING = ("id", "text", "predicted_label", "confidence", "label", DRAWN)
 
 
@@ -34,96 +42,135 @@ def draw_sample(
     force: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Draw documents of a labelled file; for ``random`` ones it need not have labels. Returns what happened, fit for JSON.
+    """Draw documents of a file that are not in ``corrections``, and return what happened.
 
-    Those that ``corrections`` has a label or a mark for are not drawn.
+    The file must have labels and confidences, unless documents are drawn at random.
     """
     if doubtful is not None and random is not None:
-        raise InputError("--doubtful is to learn from, --random to measure with; draw two samples, one after the other")
+        raise InputError(
+            "--doubtful is to learn from, --random to measure with; draw two samples, one after "
+            "the other"
+        )
     if seed < 0:
         raise InputError(f"--seed {seed}: give 0 or more")
-    check_outputs({"--output": output}, [input, *filter(None, [corrections])], force=force)
+    inputs = [input] if corrections is None else [input, corrections]
+    check_outputs({"--output": output}, inputs, force=force)
     if output != STANDARD and Path(output).suffix != ".csv":
-        raise InputError(f"--output {output}: the sample is a table to fill in, give a name that ends in .csv")
+        raise InputError(
+            f"--output {output}: the sample is a table to fill in, give a name that ends in .csv"
+        )
     with open_table(input, format=format, encoding=encoding) as table:
-        documents = read_documents(table, find_columns(table, text=text, id=id), progress=progress)
+        columns = find_columns(table, text=text, id=id)
+        documents = read_documents(table, columns, progress=progress)
     check_ids(documents)
     how = DOUBTFUL if random is None else RANDOM
-    given = (USUAL if doubtful is None else doubtful) if random is None else random
-    labels, sure = _read_labels(documents)
-    seen = set() if corrections is None else read_reviewed(corrections, ids=documents.ids, texts=documents.texts)
-    may_be = (
-        bool(text.strip()) and one not in seen and (sure is None or sure[row] is not None)
-        for row, (text, one) in enumerate(zip(documents.texts, documents.ids, strict=True))
-    )
-    rows = np.flatnonzero(np.fromiter(may_be, bool))
-    if how == DOUBTFUL and sure is None:
-        advice = "give the output of gramshift classify or predict, or draw at random with --random"
-        raise TableError(f"{input} has no column confidence, which tells what is doubtful: {advice}")
+    labels, confidences = _read_labels(documents)
+    if how == DOUBTFUL and confidences is None:
+        raise TableError(
+            f"{input} has no column confidence, which tells what is doubtful: give the output of "
+            "gramshift classify or predict, or draw at random with --random"
+        )
+    reviewed: set[str] = set()
+    if corrections is not None:
+        reviewed = read_reviewed(corrections, ids=documents.ids, texts=documents.texts)
+    rows = np.fromiter(_eligible_rows(documents, confidences, reviewed), np.int64)
     if not len(rows):
         raise TableError(f"{input} has no document that could be drawn")
-    n = check_number(given, len(rows), f"--{how} ") if doubtful is not None or random is not None else min(given, len(rows))
-    if how == RANDOM:
-        chosen = rows[choose_random(len(rows), n, seed)].tolist()
+    n_wanted = doubtful if how == DOUBTFUL else random
+    n = min(DEFAULT_SIZE, len(rows))
+    if n_wanted is not None:
+        n = check_number(n_wanted, len(rows), f"--{how} ")
+    if confidences is None or how == RANDOM:
+        drawn = rows[choose_random(len(rows), n, seed)].tolist()
     else:
-        assert sure is not None, "it was refused"
-        texts = [documents.texts[row] for row in rows.tolist()]
-        chosen = rows[choose_doubtful(np.array([sure[row] for row in rows], float), n, compare_texts(texts))].tolist()
+        similarity = compare_texts([documents.texts[row] for row in rows])
+        eligible = np.array([confidences[row] for row in rows], float)
+        drawn = rows[choose_doubtful(eligible, n, similarity)].tolist()
     lines = [HEADING]
-    for row in chosen:
-        confidence = "" if sure is None else f"{sure[row]:.6g}"
+    for row in drawn:
+        confidence = "" if confidences is None else f"{confidences[row]:.6g}"
         lines.append((documents.ids[row], documents.texts[row], labels[row], confidence, "", how))
-    table_of = "".join(",".join(map(quote_cell, line)) + "\n" for line in lines)
+    content = "".join(",".join(map(quote_cell, line)) + "\n" for line in lines)
     with open_output(output) as file:
-        file.write(table_of.encode("utf-8", "backslashreplace"))
+        file.write(content.encode("utf-8", "backslashreplace"))
     return {
         "n": n,
         "n_all": len(rows),
         "how": how,
         "seed": seed,
         "output": output,
-        "ids": [documents.ids[row] for row in chosen],
+        "ids": [documents.ids[row] for row in drawn],
     }
 
 
+def _eligible_rows(
+    documents: Documents, confidences: list[float | None] | None, reviewed: set[str]
+) -> Iterator[int]:
+    """Yield the rows that have a text and no label by a person."""
+    for row, (text, id) in enumerate(zip(documents.texts, documents.ids, strict=True)):
+        is_predicted = confidences is None or confidences[row] is not None
+        if text.strip() and id not in reviewed and is_predicted:
+            yield row
+
+
 def _read_labels(documents: Documents) -> tuple[list[str], list[float | None] | None]:
-    """The labels that the file has got from us, and how sure they are: None for rows that had a label of their own."""
-    label, confidence = (_last(documents.table.columns, name) for name in ("label", "confidence"))
-    cells = [row for part in documents.raw for row in part.rows]
+    """Return the labels that we have predicted, and their confidences.
 
-    def read(name: str) -> list[str]:
-        return ["" if row.get(name) is None else str(row[name]) for row in cells]
+    Both are missing from rows that had a label already, and may be missing from the table.
+    """
+    rows = [row for part in documents.raw for row in part.rows]
 
+    def read(column: str) -> list[str]:
+        return ["" if row.get(column) is None else str(row[column]) for row in rows]
+
+    labels = [""] * len(rows)
+    confidence = _last_added(documents.table.columns, "confidence")
     if confidence is None:
-        return [""] * len(cells), None
-    labels = [""] * len(cells) if label is None else read(label)
+        return labels, None
+    label = _last_added(documents.table.columns, "label")
+    if label is not None:
+        labels = read(label)
     try:
-        return labels, [float(one) if one else None for one in read(confidence)]
+        return labels, [float(cell) if cell else None for cell in read(confidence)]
     except ValueError:
-        raise TableError(f"{documents.table.name}: the column {confidence!r} has something that is no number") from None
+        raise TableError(
+            f"{documents.table.name}: the column {confidence!r} has something that is no number"
+        ) from None
 
 
-def _last(columns: list[str], name: str) -> str | None:
-    """The column of this name that was added last: "predicted_" stands before it as often as it was there already."""
-    found = [one for one in columns if one.removeprefix(OURS * ((len(one) - len(name)) // len(OURS))) == name]
+def _last_added(columns: list[str], name: str) -> str | None:
+    """Return the column of this name that was added last.
+
+    "predicted_" precedes it once for each column of this name that was there before.
+    """
+    found = []
+    for column in columns:
+        n_prefixes = (len(column) - len(name)) // len(OURS)
+        if column.removeprefix(OURS * n_prefixes) == name:
+            found.append(column)
     return max(found, key=len, default=None)
 
 
 def in_words(result: dict[str, Any]) -> list[Line]:
-    """Tell for a terminal what was drawn and what to do with it."""
-    what = "doubtful ones that are unlike each other" if result["how"] == DOUBTFUL else "drawn at random"
-    why = "learn from them" if result["how"] == DOUBTFUL else "set the class proportions and measure the accuracy by them"
-    lines = [
-        Line(f"Result: {result['n']} of {result['n_all']} documents to label, {what}", "bold"),
-        Line(f"sample in {result['output']}", indent=2),
-    ]
-    if result["output"] == STANDARD:
-        return lines[:1]
+    """Return lines for a terminal: what was drawn, and what to do with it."""
+    if result["how"] == DOUBTFUL:
+        how = "doubtful ones that are unlike each other"
+        purpose = "learn from them"
+    else:
+        how = "drawn at random"
+        purpose = "set the class proportions and measure the accuracy by them"
+    output = result["output"]
+    counts = f"{result['n']} of {result['n_all']}"
+    lines = [Line(f"Result: {counts} documents to label, {how}", "bold")]
+    if output == STANDARD:
+        return lines
+    advice = f"Fill in the column label of {output}; rows that you leave empty are left out."
     return [
         *lines,
+        Line(f"sample in {output}", indent=2),
         Line(""),
         Line("Next", "bold"),
-        Line(f"Fill in the column label of {result['output']}; rows that you leave empty are left out.", indent=2),
-        Line(f"To {why}, add this to your command gramshift classify:", indent=2),
-        Line(f"--corrections {quote_word(result['output'])}", "cyan", 4),
+        Line(advice, indent=2),
+        Line(f"To {purpose}, add this to your command gramshift classify:", indent=2),
+        Line(f"--corrections {quote_word(output)}", "cyan", 4),
     ]

@@ -1,4 +1,4 @@
-"""With what a computation runs: threads, how much memory, who is told of progress, how work is cut."""
+"""The resources of a computation: threads, memory, and who follows its progress."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from functools import cached_property, partial
 from typing import Any, Self, TypeVar
 
 from gramshift.runtime.memory import memory_of, require
-from gramshift.runtime.threads import Progress, Report, count_threads, run_threads
+from gramshift.runtime.threads import Progress, count_threads, run_threads
 
 T = TypeVar("T")
 STAGES = {
@@ -27,50 +27,53 @@ STAGES = {
     "methods": "running methods",
     "download": "downloading",
 }
-"""Stages that a progress callback hears of, each with the step of a run that a terminal shows, in few characters."""
+"""The stages that a progress callback receives, each with the step that a terminal shows for it."""
 
 
 @dataclass(frozen=True)
 class Runtime:
-    """With what a computation runs. It decides how long something takes, never what comes out of it."""
+    """Resources of a computation, which affect how long it takes and never its result."""
 
     n_jobs: int | None = -1
-    """As in scikit-learn: the number of threads; -1 for all cores."""
+    """The number of threads as in scikit-learn: -1 for all cores."""
     memory_limit: int | float | str | None = None
-    """Bytes that may be used, or a size such as "2 GB"; None for all that is free."""
+    """Bytes that may be used, or a size such as "2 GB"; None for all free memory."""
     progress: Progress | None = None
     """Called as progress(stage, done, total), from the thread that asked for the work."""
     tile: tuple[int, int] | None = None
-    """The height and width of the tiles of a gram; None for what suits memory and threads."""
+    """Height and width of the tiles of a kernel matrix, for tests; None to choose them."""
 
     @cached_property
     def n_threads(self) -> int:
-        """How many threads of this process work at once."""
+        """The number of threads."""
         return count_threads(self.n_jobs)
 
     @property
     def memory(self) -> int:
-        """How many bytes may be used: those that the user allows, or all that are free."""
+        """The number of bytes that may be used: the user's limit, or all free memory."""
         return memory_of(self.memory_limit)
 
     def require(self, what: str, n_bytes: int, advice: str) -> None:
-        """Raise a MemoryError with both numbers and the advice if ``what`` takes more bytes than may be used."""
+        """Raise a MemoryError with the advice if ``what`` needs more bytes than may be used."""
         require(what, n_bytes, self.memory, advice)
 
     def pinned(self) -> Self:
-        """The same with the memory that is free now as its limit, for the time while that memory is being taken."""
+        """Return a copy whose memory limit is what may be used now, before memory is taken."""
         return replace(self, memory_limit=self.memory)
 
+    def under(self, stage: str) -> Self:
+        """Return a copy that reports all progress as one stage, for a fit next to another."""
+        assert stage in STAGES, stage
+        if self.progress is None:
+            return self
+        progress = self.progress
+        return replace(self, progress=lambda _, done, total: progress(stage, done, total))
+
     def report(self, stage: str, done: int, total: int) -> None:
-        """Tell whoever listens how far a stage is."""
+        """Report progress to the callback, if there is one."""
         assert stage in STAGES, stage
         if self.progress is not None:
             self.progress(stage, done, total)
-
-    def telling(self, stage: str) -> Report:
-        """What reports this stage, called as report(done, total); without a name nothing is reported."""
-        assert not stage or stage in STAGES, stage
-        return partial(self.report, stage) if stage else lambda done, total: None
 
     def run(
         self,
@@ -80,15 +83,10 @@ class Runtime:
         stage: str = "",
         n_threads: int | None = None,
     ) -> list[T]:
-        """[function(item) for item in items] on the threads of this process; progress is reported if the stage has a name.
+        """Return [function(item) for item in items], computed on threads, as one stage.
 
-        With ``n_threads`` so many work at once, whatever ``n_jobs`` says.
+        ``n_threads`` replaces the number of ``n_jobs``.
         """
         n_threads = self.n_threads if n_threads is None else n_threads
-        return run_threads(function, items, n_threads=n_threads, report=self.telling(stage))
-
-    def under(self, stage: str) -> Self:
-        """The same with everything reported as one stage, for a fit beside another."""
-        assert stage in STAGES, stage
-        progress = self.progress
-        return self if progress is None else replace(self, progress=lambda _, done, total: progress(stage, done, total))
+        report = partial(self.report, stage) if stage else None
+        return run_threads(function, items, n_threads=n_threads, report=report)

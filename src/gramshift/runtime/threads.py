@@ -1,4 +1,4 @@
-"""Running independent pieces of work on threads, with progress, and stopping at once when asked to."""
+"""Threads: how many, running independent pieces of work on them, and BLAS on a single one."""
 
 import os
 import threading
@@ -14,69 +14,102 @@ from threadpoolctl import ThreadpoolController
 from gramshift.errors import InputError
 
 T = TypeVar("T")
-BATCHES = 2  # that each thread gets of many short pieces of work, because handing one over takes time too
+BATCHES_PER_THREAD = 2  # of many short pieces of work, because handing one over takes time too
 Progress = Callable[[str, int, int], None]
-"""What a user gives: called as progress(stage, done, total), from the thread that asked for the work."""
+"""A callback of the user: progress(stage, done, total), called from the user's own thread."""
 Report = Callable[[int, int], None]
-"""What work is given to tell of one stage: called as report(done, total)."""
+"""The callback for one stage: report(done, total)."""
 
 
 def count_threads(n_jobs: int | None) -> int:
-    """scikit-learn's convention: -1 for all cores (one inside a parallel worker), None for 1."""
-    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0):
+    """Return the number of threads by scikit-learn's convention: -1 for all cores, None for 1."""
+    is_number = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and (not is_number or n_jobs == 0):
         raise InputError(f"n_jobs={n_jobs!r}: give a number of threads, or -1 for all cores")
-    from joblib import effective_n_jobs  # which takes a fifth of a second, for which --help need not wait
+    from joblib import effective_n_jobs  # its import takes 0.2 s, for which --help need not wait
 
     return int(effective_n_jobs(n_jobs))
 
 
-def run_threads(function: Callable[[Any], T], items: Iterable[Any], *, n_threads: int, report: Report | None = None) -> list[T]:
-    """[function(item) for item in items] on a pool of its own, so that calls from many threads or forks do not meet.
+def run_threads(
+    function: Callable[[Any], T],
+    items: Iterable[Any],
+    *,
+    n_threads: int,
+    report: Report | None = None,
+) -> list[T]:
+    """Return [function(item) for item in items], computed on threads of its own.
 
-    An error or Ctrl-C lets the pieces under way finish, starts no other and is raised.
+    After an error or Ctrl-C the pieces under way are finished, and no other is started.
     """
-    work, results, stop = list(items), list[T](), threading.Event()
+    work = list(items)
+    results: list[T] = []
+    stop = threading.Event()
 
-    def guarded(item: Any) -> Any:
+    def run_unless_stopped(item: Any) -> Any:
         if stop.is_set():
-            return None  # what failed stands further on in the queue
+            return None  # never seen: the error belongs to an earlier item
         try:
             return function(item)
         except BaseException:
             stop.set()
             raise
 
-    def tell() -> None:
-        if report is not None and not stop.is_set():
-            report(len(results), len(work))
-
-    tell()
-    if n_threads == 1 or len(work) <= 1:
-        for item in work:
-            results.append(function(item))
-            tell()
+    def receive(found: Iterable[T]) -> list[T]:
+        if report is not None:
+            report(0, len(work))
+        for result in found:
+            results.append(result)
+            if report is not None:
+                report(len(results), len(work))
         return results
+
+    if n_threads == 1 or len(work) <= 1:
+        return receive(map(function, work))
     with ThreadPoolExecutor(min(n_threads, len(work)), thread_name_prefix="gramshift") as pool:
         try:
-            for result in pool.map(guarded, work):
-                results.append(result)
-                tell()
+            return receive(pool.map(run_unless_stopped, work))
         except BaseException:
             stop.set()
             raise
-    return results
+
+
+@contextmanager
+def thread_pool(n_threads: int) -> Iterator[Any]:
+    """Yield run(function, items), as ``run_threads`` but on threads that are started only once.
+
+    It is for pieces of work that take no longer than starting a thread.
+    """
+    if n_threads == 1:
+        yield lambda function, items: [function(item) for item in items]
+        return
+    with ThreadPoolExecutor(n_threads, thread_name_prefix="gramshift") as pool:
+
+        def run(function: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
+            work = list(items)
+            size = 1
+            if len(work) > BATCHES_PER_THREAD * n_threads:
+                size = -(-len(work) // (BATCHES_PER_THREAD * n_threads))
+            batches = [work[first : first + size] for first in range(0, len(work), size)]
+            results = pool.map(lambda batch: [function(item) for item in batch], batches)
+            return [result for batch in results for result in batch]
+
+        yield run
 
 
 class OneBlasThread:
-    """Have BLAS compute on one thread while anybody is inside: the first who comes sets it, the last who goes sets it back.
+    """A context in which BLAS computes on one thread; several threads may be inside at once.
 
-    Contexts of threadpoolctl alone, where they overlap in several threads, would leave BLAS at one thread.
+    The first that enters sets the limit, and the last that leaves removes it. Contexts of
+    threadpoolctl that overlap in several threads would leave BLAS at one thread for ever.
     """
 
     def __init__(self) -> None:
-        self._lock, self._n_inside, self._limits = threading.Lock(), 0, list[Any]()
+        self._lock = threading.Lock()
+        self._n_inside = 0
+        self._limits: list[Any] = []
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._leave_all)
+            os.register_at_fork(after_in_child=self._reset)
 
     def __enter__(self) -> None:
         with self._lock:
@@ -87,41 +120,25 @@ class OneBlasThread:
         with self._lock:
             self._n_inside -= 1
             if not self._n_inside:
-                self._set_back()
+                self._restore()
 
-    def _set_back(self) -> None:
+    def _restore(self) -> None:
         self._limits[0].restore_original_limits()
         self._limits.clear()
 
-    def _leave_all(self) -> None:
-        """Those who were inside are threads that a forked process does not have."""
+    def _reset(self) -> None:
+        """Remove the limit in a forked process, which lacks the threads that were inside."""
         if self._limits:
-            self._set_back()
-        self._lock, self._n_inside = threading.Lock(), 0
+            self._restore()
+        self._lock = threading.Lock()
+        self._n_inside = 0
 
 
 @cache
 def _find_libraries() -> ThreadpoolController:
-    """The libraries that are loaded; finding them takes milliseconds."""
+    """Find the loaded libraries once, because it takes milliseconds."""
     return ThreadpoolController()
 
 
 ONE_BLAS_THREAD = OneBlasThread()
-
-
-@contextmanager
-def stay_ready(n_threads: int) -> Iterator[Any]:
-    """What does the same on threads that are started once: for pieces of work that take no longer than starting threads."""
-    if n_threads == 1:
-        yield lambda function, items: [function(item) for item in items]
-        return
-    with ThreadPoolExecutor(n_threads, thread_name_prefix="gramshift") as pool:
-
-        def run(function: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
-            several, size = list(items), 1
-            if len(several) > BATCHES * n_threads:
-                size = -(-len(several) // (BATCHES * n_threads))
-            batches = [several[first : first + size] for first in range(0, len(several), size)]
-            return [one for found in pool.map(lambda batch: [function(item) for item in batch], batches) for one in found]
-
-        yield run
+stay_ready = thread_pool  # the old name, until its importers are moved

@@ -14,14 +14,14 @@ from gramshift.commands.classify.labelled import Corrections, label_columns
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Say, check_names, read_inputs
 from gramshift.commands.classify.run import check_columns_fit, describe, fit_all, measure
-from gramshift.commands.label_files import MOST_ROWS, Found, LabelOptions, label_files, label_table
+from gramshift.commands.label_files import label_files
+from gramshift.commands.labelling import MAX_ROWS, Found, LabelOptions, label_file
 from gramshift.commands.outputs import (
     STANDARD,
     FileJob,
     check_outputs,
     expand_inputs,
     goes_into_folder,
-    open_output,
     plan_files,
 )
 from gramshift.errors import InputError
@@ -124,7 +124,7 @@ def _draw(task: _Task, progress: Progress | None) -> tuple[Documents, int]:
     for name in task.files:
         with open_table(name, format=options.format, encoding=options.encoding) as table:
             columns = find_columns(table, text=options.text)
-            for part in table.parts(MOST_ROWS):
+            for part in table.parts(MAX_ROWS):
                 reservoir.add(texts_in(table, columns, part))
                 if progress is not None:
                     progress("reading", *table.position())
@@ -155,10 +155,6 @@ def _label_one(task: _Task, classifier: Any, progress: Progress | None) -> Found
         if options.save is not None:
             with written.open(options.save) as model:
                 classifier.save(model)
-        with open_table(task.files[0], format=options.format, encoding=options.encoding) as table:
-            columns = find_columns(table, text=options.text)
-            with open_output(output, written) as file:
-                return label_table(
-                    classifier, table, columns, file, output,
-                    abstain_below=options.abstain_below, progress=progress,
-                )  # fmt: skip
+        found = label_file(classifier, task.files[0], output, task.label_options, written, progress=progress)
+        del found["renamed"]  # it was said before the fit
+        return found

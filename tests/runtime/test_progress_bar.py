@@ -36,7 +36,7 @@ def test_every_stage_belongs_to_a_step_that_has_words():
     )
 
 
-def test_the_steps_are_numbered_and_rounds_are_told():
+def test_steps_and_rounds_are_numbered():
     steps = Steps(PLAN)
     shown = list(dict.fromkeys(steps.follow(*one)[0] for one in BEST))
     assert shown == [
@@ -80,7 +80,9 @@ def test_without_a_plan_there_are_no_numbers():
     ],
 )
 def test_the_steps_of_a_run_are_known_beforehand(options, steps):
-    assert ClassifyOptions(source=["a.csv"], target="b.csv", output="c.csv", **options).steps == steps
+    assert (
+        ClassifyOptions(source=["a.csv"], target="b.csv", output="c.csv", **options).steps == steps
+    )
 
 
 class Terminal(io.StringIO):
@@ -102,7 +104,7 @@ def test_a_terminal_shows_one_line_which_is_gone_at_the_end(monkeypatch, width):
     assert shown.rstrip().endswith("\x1b[2K"), "and it is erased"
 
 
-def test_nothing_is_shown_where_nobody_looks(monkeypatch):
+def test_nothing_is_shown_without_a_terminal(monkeypatch):
     monkeypatch.setattr(sys, "stderr", stream := io.StringIO())
     with progress_bar(PLAN) as report:
         assert report is None

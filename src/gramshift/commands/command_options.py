@@ -1,0 +1,80 @@
+"""Declaring the options of commands, and those that several commands share."""
+
+from typing import Annotated, Any
+
+import typer
+
+from gramshift.methods import METHODS, STAGES
+
+MODEL_HELP = "Model file that gramshift classify --save has written."
+TEXT_HELP = "Column of the texts; title,body joins two columns."
+FORMAT_HELP = (
+    "Format of the inputs (csv, tsv, jsonl, parquet), if the file extension does not show it."
+)
+ID_HELP = "Column of document ids; 'none' numbers the rows."
+KERNEL_HELP = "String kernel that compares documents"
+NGRAMS_HELP = "Lengths of the character n-grams, for example 3-6 or 4"
+ABSTAIN_HELP = "Give no label to documents below this confidence, for example 0.7."
+MEMORY_HELP = (
+    "Memory limit, for example '4 GiB'; what needs more is refused before any work starts."
+)
+ENGINE_HELP = (
+    "Where files are labelled: threads, or dask, whose workers label many files in parallel."
+)
+SCHEDULER_HELP = (
+    "Address of a running Dask scheduler, for example tcp://host:8786, for --engine dask."
+)
+LOCAL_WORKERS = "workers on this machine"
+JOBS_HELP = "Number of threads"
+FORCE_HELP = "Replace output files that exist."
+METHODS_HELP = (
+    f"Methods to run: own ({', '.join(STAGES)}), baselines, all, or names from "
+    f"{', '.join(METHODS)}."
+)
+SOURCE_ONLY_HELP = (
+    "Run each method's own classifier without adaptation, trained on the source alone."
+)
+CONTINUE_HELP = "Continue an interrupted run with the finished results in the output folder."
+
+
+def option(
+    help: str,
+    *names: str,
+    panel: str | None = None,
+    default: str | None = None,
+    values: tuple[str, ...] = (),
+    metavar: str | None = None,
+) -> Any:
+    """Declare an option; without ``names`` it is named like the parameter.
+
+    ``panel`` groups options in the help, ``default`` replaces the default that it shows, and
+    ``values`` are what the shell completes.
+    """
+    return typer.Option(
+        *names,
+        help=help,
+        rich_help_panel=panel,
+        show_default=True if default is None else default,
+        autocompletion=_complete(values) if values else None,
+        metavar=metavar,
+    )
+
+
+def _complete(values: tuple[str, ...]) -> Any:
+    return lambda incomplete: [value for value in values if value.startswith(incomplete)]
+
+
+def json_option(what: str, panel: str | None = None) -> Any:
+    """Declare --json, which prints ``what`` as JSON."""
+    return option(f"Print {what} as JSON.", "--json", panel=panel)
+
+
+Model = Annotated[str, option(MODEL_HELP, "--model", "-m", metavar="FILE")]
+Text = Annotated[str | None, option(TEXT_HELP, "--text")]
+Id = Annotated[str | None, option(ID_HELP)]
+Format = Annotated[str | None, option(FORMAT_HELP)]
+Encoding = Annotated[str, option("Character encoding of the input.")]
+Force = Annotated[bool, option(FORCE_HELP, "--force")]
+Methods = Annotated[str, option(METHODS_HELP)]
+SourceOnly = Annotated[bool, option(SOURCE_ONLY_HELP, "--source-only")]
+Continue = Annotated[bool, option(CONTINUE_HELP, "--continue")]

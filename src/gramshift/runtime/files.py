@@ -1,0 +1,312 @@
+"""Files on a disk or, through fsspec, at a URL, which appear only when they are complete."""
+
+import errno
+import math
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from glob import glob
+from hashlib import file_digest
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, BinaryIO, Self
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from gramshift.errors import GramshiftError, InputError, MissingPackageError
+
+CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+UNFINISHED: set[Path] = set()
+"""Files and folders that a process must remove before it exits in the middle of its work."""
+
+
+def is_url(name: str | os.PathLike[str]) -> bool:
+    """Return True for a URL such as s3://bucket/parts/a.jsonl, False for a path on this machine."""
+    return "://" in os.fspath(name)
+
+
+class LocalDisk:
+    """The file system of this machine, with those methods of fsspec's file systems that we use."""
+
+    isfile = staticmethod(os.path.isfile)
+    isdir = staticmethod(os.path.isdir)
+    exists = staticmethod(os.path.lexists)
+    makedirs = staticmethod(os.makedirs)
+
+    def ls(self, path: str, detail: bool = False) -> list[str]:
+        """Return the paths in a folder."""
+        return [os.path.join(path, name) for name in os.listdir(path)]
+
+    def glob(self, path: str) -> list[str]:
+        """Return the paths that match a pattern."""
+        return glob(path, recursive=True)
+
+    def unstrip_protocol(self, path: str) -> str:
+        """Return the path itself: it has no protocol."""
+        return path
+
+
+def locate(name: str) -> tuple[Any, str]:
+    """Return the file system of a path or URL, and the path in it."""
+    if not is_url(name):
+        return LocalDisk(), name
+    try:
+        from fsspec.core import url_to_fs
+    except ModuleNotFoundError:
+        raise MissingPackageError(
+            f"{name}: files at a URL are read and written through fsspec, which is not installed: "
+            "pip install fsspec",
+            name="fsspec",
+        ) from None
+    with naming_url(name):
+        system, path = url_to_fs(name)
+    return system, path
+
+
+@contextmanager
+def naming_url(name: str) -> Iterator[None]:
+    """Turn the errors of a remote file system, of whatever class, into one line with the URL."""
+    try:
+        yield
+    except GramshiftError:
+        raise
+    except Exception as error:
+        if not is_url(name):
+            raise
+        if isinstance(error, FileNotFoundError):
+            raise FileNotFoundError(f"{name}: there is no such file") from None
+        if isinstance(error, ImportError):
+            raise MissingPackageError(f"{name}: {error}", name=error.name) from None
+        if isinstance(error, OSError):
+            kind = PermissionError if isinstance(error, PermissionError) else OSError
+            raise kind(f"{name}: {error.strerror or error}") from None
+        raise InputError(
+            f"{name} cannot be reached: {str(error) or type(error).__name__}"
+        ) from None
+
+
+def identify(name: str, *, digest: bool = False) -> dict[str, Any]:
+    """Return the size and time of a file, for ``is_unchanged``, and on a disk also its digest."""
+    if is_url(name):
+        system, path = locate(name)
+        with naming_url(name):
+            system.invalidate_cache(path.rpartition("/")[0])
+            return {"size": int(system.size(path)), "modified": str(system.ukey(path))}
+    if os.path.isdir(name):
+        inside = [path.stat() for path in Path(name).rglob("*") if path.exists()]
+        inside.append(os.stat(name))  # renaming or removing a file changes the time of its folder
+        size = sum(about.st_size for about in inside)
+        return {"size": size, "modified": max(about.st_mtime_ns for about in inside)}
+    about = os.stat(name)
+    identity: dict[str, Any] = {"size": about.st_size, "modified": about.st_mtime_ns}
+    if digest:
+        with open(name, "rb") as file:
+            identity["digest"] = file_digest(file, "sha256").hexdigest()
+    return identity
+
+
+def is_unchanged(name: str, before: dict[str, Any]) -> bool:
+    """Return True if a file has the size and time of ``before``, or the same digest.
+
+    The time of a file that was moved to a URL is not known before, so that its size must do.
+    """
+    now = identify(name)
+    if now["size"] != before.get("size"):
+        return False
+    if now["modified"] == before.get("modified") or (is_url(name) and "modified" not in before):
+        return True
+    return "digest" in before and identify(name, digest=True).get("digest") == before["digest"]
+
+
+def partial_name() -> str:
+    """Return a new name for an incomplete file; only a run that is killed leaves it behind."""
+    return f".gramshift-{token_hex(8)}.partial"
+
+
+class Replacing:
+    """Files that are written under temporary names and renamed when all of them are complete.
+
+    After an error the old files are unchanged. A process that is killed between two renames
+    leaves new files next to old ones, each of them complete.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[_LocalPart | _RemotePart] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                for part in self._parts:
+                    part.rename()
+        finally:
+            for part in self._parts:
+                part.close()
+
+    @contextmanager
+    def open(self, path: str | os.PathLike[str], *, follow: bool = True) -> Iterator[BinaryIO]:
+        """Open a file to write. A link is followed, or with ``follow=False`` replaced.
+
+        The mode and, where the system allows it, the owner of a replaced file are kept.
+        """
+        name = os.fspath(path)
+        part = _RemotePart(name) if is_url(name) else _LocalPart(name, follow=follow)
+        self._parts.append(part)
+        with part.naming_errors():
+            yield part.create()
+            part.finish()
+
+    def identify(self) -> dict[str, Any]:
+        """Identify the one complete file for ``is_unchanged`` before it is renamed."""
+        (part,) = self._parts
+        return part.identify()
+
+
+@contextmanager
+def replaced_file(path: str | os.PathLike[str], *, follow: bool = True) -> Iterator[BinaryIO]:
+    """Open a file that gets its name when it is complete; see ``Replacing.open``."""
+    with Replacing() as files, files.open(path, follow=follow) as file:
+        yield file
+
+
+class _LocalPart:
+    """An incomplete file on a disk."""
+
+    def __init__(self, name: str, *, follow: bool) -> None:
+        path = Path(os.path.abspath(name))
+        self._name = name
+        self._path = Path(os.path.realpath(path if follow else path.parent))
+        if not follow:
+            self._path /= path.name
+        if follow and self._path.is_symlink():
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
+        if not self._path.parent.is_dir():
+            raise FileNotFoundError(f"{self._path.parent}: no such folder; make it first")
+        self._old = self._path.lstat() if os.path.lexists(self._path) else None
+        if follow and self._old is not None and not stat.S_ISREG(self._old.st_mode):
+            raise InputError(f"{name} is no ordinary file; give the name of one, or a new name")
+        self._partial = self._path.with_name(partial_name())
+        self._file: BinaryIO | None = None
+
+    @contextmanager
+    def naming_errors(self) -> Iterator[None]:
+        """Put the name that the user has given into errors of the system."""
+        try:
+            yield
+        except OSError as error:
+            if error.filename in (None, str(self._partial)):  # a full disk names no file
+                error.filename, error.filename2 = self._name, None
+            raise
+
+    def create(self) -> BinaryIO:
+        mode = 0o666 if self._old is None else 0o600  # the file that it replaces may be private
+        UNFINISHED.add(self._partial)
+        self._file = os.fdopen(os.open(self._partial, CREATE, mode), "w+b")
+        return self._file
+
+    def finish(self) -> None:
+        """Force the file to the disk, with the owner and the mode of the file that it replaces."""
+        assert self._file is not None
+        self._file.flush()
+        if self._old is not None and stat.S_ISREG(self._old.st_mode) and os.name != "nt":
+            with suppress(OSError):
+                os.fchown(self._file.fileno(), self._old.st_uid, self._old.st_gid)
+            with suppress(OSError):
+                os.fchmod(self._file.fileno(), stat.S_IMODE(self._old.st_mode) & 0o777)
+        os.fsync(self._file.fileno())
+        self._file.close()
+
+    def identify(self) -> dict[str, Any]:
+        return identify(os.fspath(self._partial), digest=True)
+
+    def rename(self) -> None:
+        with self.naming_errors():
+            os.replace(self._partial, self._path)
+        UNFINISHED.discard(self._partial)
+
+    def close(self) -> None:
+        """Remove the file unless it was renamed."""
+        with suppress(OSError):  # an earlier error says more
+            if self._file is not None:
+                self._file.close()
+        if self._partial in UNFINISHED:
+            with suppress(OSError):
+                self._partial.unlink()
+            UNFINISHED.discard(self._partial)
+
+
+class _RemotePart:
+    """An incomplete file at a URL."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._system, self._path = locate(url)
+        self._partial = f"{self._path.rpartition('/')[0]}/{partial_name()}"
+        self._file: BinaryIO | None = None
+        self._is_renamed = False
+
+    @contextmanager
+    def naming_errors(self) -> Iterator[None]:
+        yield  # each call below names its own errors: others are not about this file
+
+    def create(self) -> BinaryIO:
+        with naming_url(self._url):
+            self._file = self._system.open(self._partial, "wb")
+            return self._file
+
+    def finish(self) -> None:
+        assert self._file is not None
+        with naming_url(self._url):
+            self._file.close()
+
+    def identify(self) -> dict[str, Any]:
+        with naming_url(self._url):
+            return {"size": int(self._system.size(self._partial))}  # a rename changes the time
+
+    def rename(self) -> None:
+        with naming_url(self._url):
+            self._system.mv(self._partial, self._path)
+        self._is_renamed = True
+
+    def close(self) -> None:
+        """Remove the file unless it was renamed."""
+        if self._is_renamed:
+            return
+        with suppress(Exception):  # an earlier error says more
+            if self._file is not None:
+                self._file.close()
+        with suppress(Exception):
+            self._system.rm(self._partial)
+
+
+@contextmanager
+def npy_file(
+    path: str | os.PathLike[str], shape: tuple[int, int], dtype: Any
+) -> Iterator[NDArray[Any]]:
+    """Open a memory-mapped .npy file that gets its name when it is complete.
+
+    Its space is reserved first, so that a full disk is an error before any work.
+    """
+    with replaced_file(path) as file:
+        head = {
+            "descr": npy.dtype_to_descr(np.dtype(dtype)),
+            "fortran_order": False,
+            "shape": shape,
+        }
+        npy.write_array_header_1_0(file, head)
+        file.flush()
+        if 0 in shape:  # nothing to map
+            yield np.empty(shape, dtype)
+            return
+        offset = file.tell()
+        n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, offset + n_bytes)
+        array = np.memmap(file, dtype, "r+", offset, shape)
+        yield array
+        array.flush()
