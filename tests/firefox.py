@@ -17,13 +17,23 @@ class Firefox:
 
     def __init__(self, path, profile):
         self.loop, self.events, self.number = asyncio.new_event_loop(), [], 0
-        command = [path, "--headless", "--no-remote", "--profile", str(profile), "--remote-debugging-port", "0"]
+        command = [
+            path,
+            "--headless",
+            "--no-remote",
+            "--profile",
+            str(profile),
+            "--remote-debugging-port",
+            "0",
+        ]
         self.said = profile / "said.txt"
         with self.said.open("w") as file:  # into a file: a pipe that nobody reads fills up
             self.process = subprocess.Popen(command, stderr=file, stdout=subprocess.DEVNULL)
         try:
             address = self._find_address()
-            self.socket = self._wait(lambda: websocket_connect(f"{address}/session", max_message_size=1 << 28))
+            self.socket = self._wait(
+                lambda: websocket_connect(f"{address}/session", max_message_size=1 << 28)
+            )
             self.send("session.new", capabilities={})
             self.send("session.subscribe", events=["log.entryAdded", "network.beforeRequestSent"])
             self.window = self.send("browsingContext.getTree")["contexts"][0]["context"]
@@ -33,7 +43,9 @@ class Firefox:
 
     def _find_address(self):
         for _ in range(PATIENCE * 20):
-            if found := re.search(r"WebDriver BiDi listening on (ws://\S+)\n", self.said.read_text(errors="replace")):
+            if found := re.search(
+                r"WebDriver BiDi listening on (ws://\S+)\n", self.said.read_text(errors="replace")
+            ):
                 return found[1]
             assert self.process.poll() is None, self.said.read_text(errors="replace")
             time.sleep(0.05)
@@ -60,13 +72,22 @@ class Firefox:
             self.events.append(told)
 
     def open(self, address, width, height):
-        self.send("browsingContext.setViewport", context=self.window, viewport={"width": width, "height": height})
+        self.send(
+            "browsingContext.setViewport",
+            context=self.window,
+            viewport={"width": width, "height": height},
+        )
         self.send("browsingContext.navigate", context=self.window, url=address, wait="complete")
 
     def evaluate(self, expression):
         """The value of an expression in the page."""
         target = {"context": self.window}
-        found = self.send("script.evaluate", expression=f"JSON.stringify({expression})", target=target, awaitPromise=True)
+        found = self.send(
+            "script.evaluate",
+            expression=f"JSON.stringify({expression})",
+            target=target,
+            awaitPromise=True,
+        )
         assert found["type"] == "success", found
         return json.loads(found["result"].get("value", "null"))
 
@@ -75,21 +96,33 @@ class Firefox:
 
     def press(self, *keys):
         acts = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
-        self.send("input.performActions", context=self.window, actions=[{"type": "key", "id": "keys", "actions": acts}])
+        self.send(
+            "input.performActions",
+            context=self.window,
+            actions=[{"type": "key", "id": "keys", "actions": acts}],
+        )
 
     def click(self, name):
         """Scroll an element into view and click its middle."""
         place = (
-            "(() => { const one = document.getElementById(%s); one.scrollIntoView({ block: 'center', behavior: 'instant' });"
+            "(() => {"
+            " const one = document.getElementById(%s);"
+            " one.scrollIntoView({ block: 'center', behavior: 'instant' });"
+            " const { x, y, width, height } = one.getBoundingClientRect();"
+            " return [x + width / 2, y + height / 2];"
+            " })()"
         )
-        place += " const { x, y, width, height } = one.getBoundingClientRect(); return [x + width / 2, y + height / 2]; })()"
         x, y = map(int, self.evaluate(place % json.dumps(name)))
         acts = [
             {"type": "pointerMove", "x": x, "y": y},
             {"type": "pointerDown", "button": 0},
             {"type": "pointerUp", "button": 0},
         ]
-        self.send("input.performActions", context=self.window, actions=[{"type": "pointer", "id": "mouse", "actions": acts}])
+        self.send(
+            "input.performActions",
+            context=self.window,
+            actions=[{"type": "pointer", "id": "mouse", "actions": acts}],
+        )
 
     def close(self):
         self._wait(self._leave)
