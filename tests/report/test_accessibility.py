@@ -1,4 +1,4 @@
-"""The page as axe-core sees it: no rule that it knows is broken, in either colour scheme, wide or narrow."""
+"""Accessibility of the page, checked by axe-core in both colour schemes, wide and narrow."""
 
 import pytest
 
@@ -43,7 +43,8 @@ def make_full():
         command="gramshift classify a.csv",
         strongest_ngrams=[[("broke", 1.0, 3, 2)], [("great", 0.5, 1, 7)], [], []],
         issues=[make_issue("empty text", "t.csv 5", "empty text", "")],
-        next_command="gramshift classify a.csv --target b.csv --corrections corrections.csv --force",
+        next_command="gramshift classify a.csv --target b.csv"
+        " --corrections corrections.csv --force",
     )
 
 
@@ -85,7 +86,8 @@ def test_no_rule_of_axe_is_broken(browser, axe, tmp_path, scheme, width):
     assert find_violations(page) == []
     page.keyboard.press("Escape")
     page.evaluate(
-        "document.getElementById('sort').closest('label').replaceWith(document.getElementById('sort'))"
+        "document.getElementById('sort').closest('label')"
+        ".replaceWith(document.getElementById('sort'))"
     )
     assert find_violations(page)[0][0] == "select-name"  # it does look
     one.close()
@@ -139,7 +141,8 @@ def test_cards_are_as_high_as_what_they_hold(visit, n):
     page = visit.open(make_confused(n))
     blank = page.evaluate(
         """() => [...document.querySelectorAll('figure.card')].map((card) => {
-          const [box, plot] = [card, card.querySelector('svg')].map((one) => one.getBoundingClientRect());
+          const both = [card, card.querySelector('svg')];
+          const [box, plot] = both.map((one) => one.getBoundingClientRect());
           const caption = card.querySelector('figcaption').getBoundingClientRect();
           return Math.max(plot.top - box.top, box.bottom - caption.bottom);
         })"""

@@ -207,7 +207,7 @@ def test_labels_are_set_by_keys_kept_over_a_reload_and_downloaded(visit):
 
 
 def test_half_a_surrogate_pair_is_downloaded_as_corrections_know_it(visit):
-    """UTF-8 has no halves: a browser would write another character, and no document has an id with that."""
+    """UTF-8 cannot encode lone surrogates: a browser would write another character instead."""
     halves = ["high \ud83d", "\ude00 low", "whole 😀"]
     documents = [
         make_entry(number, id=halves[number] if number < 3 else f"doc-{number}")
@@ -259,7 +259,8 @@ def test_keys_leave_fields_alone(visit):
 
 def test_without_storage_a_message_says_so(visit):
     visit.context.add_init_script(
-        "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } })"
+        "Object.defineProperty(window, 'localStorage',"
+        " { get() { throw new DOMException('no', 'SecurityError'); } })"
     )
     page = visit.open(make_contents())
     assert (
@@ -283,7 +284,8 @@ def test_what_another_page_left_in_the_storage_does_no_harm(visit):
         '{"labels": 3}',
     ):
         page.evaluate(
-            "left => { for (const one of [JSON.parse(document.getElementById('data').textContent).key])"
+            "left => { const data = JSON.parse(document.getElementById('data').textContent);"
+            " for (const one of [data.key])"
             " localStorage.setItem('gramshift-review-' + one, left); }",
             left,
         )
@@ -297,7 +299,10 @@ def test_hostile_words_do_nothing(visit):
     page = visit.open(make_hostile())
     texts = [*HOSTILE, "x" * 100_000, "<" * 100_000]
     page.locator("#sort").select_option("file")
-    units = "one => Array.from({ length: one.textContent.length }, (_, k) => one.textContent.charCodeAt(k))"
+    units = (
+        "one => Array.from({ length: one.textContent.length },"
+        " (_, k) => one.textContent.charCodeAt(k))"
+    )
     page.locator("#row-0").press("Enter")
     for number, text in enumerate(texts):  # after a label the next one opens
         shown = page.locator(f"#panel-{number} .reading > .text")
@@ -321,7 +326,8 @@ def test_the_policy_stops_what_slips_through(visit):
     page.on("requestfailed", lambda request: failed.update({request.url: request.failure}))
     page.evaluate(
         """async () => {
-          document.body.insertAdjacentHTML('beforeend', '<img src="https://localhost/a.png" onerror="window.hacked = 1">');
+          const image = '<img src="https://localhost/a.png" onerror="window.hacked = 1">';
+          document.body.insertAdjacentHTML('beforeend', image);
           const script = document.createElement('script');
           script.textContent = 'window.hacked = 2';
           document.body.append(script);
@@ -350,8 +356,11 @@ def test_twenty_thousand_documents_stay_smooth(visit):
     wait_for(page, "count", "20000 documents")
     page.evaluate(
         """() => { window.changed = 0;
-          const count = (all) => { for (const one of all) window.changed += one.addedNodes.length; };
-          new MutationObserver(count).observe(document.body, { childList: true, subtree: true }); }"""
+          const count = (all) => {
+            for (const one of all) window.changed += one.addedNodes.length;
+          };
+          const options = { childList: true, subtree: true };
+          new MutationObserver(count).observe(document.body, options); }"""
     )
     page.locator("#label").select_option("1")
     wait_for(page, "count", "10000 of 20000 documents")
@@ -392,7 +401,7 @@ def test_the_page_fits_its_window(browser, tmp_path, scheme, width):
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])
 def test_lists_of_ngrams_fit_their_window(browser, tmp_path, scheme, width):
-    """Bars and figures stay in their card beside the longest n-gram; bars are as long as they say, in the class's colour."""
+    """Bars and numbers stay in their card next to a long n-gram; bars have the right length."""
     one = Visit(browser, tmp_path, viewport={"width": width, "height": 844}, color_scheme=scheme)
     page = one.open(
         make_contents(
@@ -435,15 +444,21 @@ def test_names_and_landmarks_for_those_who_listen(visit):
     )
     rows(page).first.click()
     unnamed = page.evaluate(
-        """() => [...document.querySelectorAll('button, input, select, svg[role=img], section, nav, dialog, [role=group]')]
-          .filter((one) => !(one.getAttribute('aria-label') || one.getAttribute('aria-labelledby') || one.labels?.length
-            || (one.tagName === 'BUTTON' && one.textContent.trim())))
+        """() => [...document.querySelectorAll(
+            'button, input, select, svg[role=img], section, nav, dialog, [role=group]'
+          )]
+          .filter((one) => !(
+            one.getAttribute('aria-label') || one.getAttribute('aria-labelledby')
+            || one.labels?.length || (one.tagName === 'BUTTON' && one.textContent.trim())
+          ))
           .map((one) => one.outerHTML.slice(0, 120))"""
     )
     assert unnamed == []
     missing = page.evaluate(
-        """() => [...document.querySelectorAll('[aria-labelledby], [aria-controls]')].flatMap((one) =>
-          `${one.getAttribute('aria-labelledby') ?? ''} ${one.getAttribute('aria-controls') ?? ''}`.trim().split(/\\s+/))
+        """() => [...document.querySelectorAll('[aria-labelledby], [aria-controls]')]
+          .flatMap((one) => ['aria-labelledby', 'aria-controls']
+            .flatMap((name) => (one.getAttribute(name) ?? '').split(/\\s+/))
+            .filter((id) => id))
           .filter((id) => !document.getElementById(id))"""
     )
     assert missing == []

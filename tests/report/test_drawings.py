@@ -1,4 +1,4 @@
-"""Plots against cases worked out by hand."""
+"""Drawings, compared with values computed by hand."""
 
 from xml.etree import ElementTree
 

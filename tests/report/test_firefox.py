@@ -53,7 +53,8 @@ def test_a_review_by_keys_and_mouse(firefox, tmp_path, width):
     firefox.press(*"odd, 1", ESCAPE)
     counted = "2 labels set, {} confirmed, 1 unclear, 1 none of these, 1 note"
     changed = firefox.evaluate(
-        "[...document.querySelectorAll('.reviewed .badge')].filter((one) => one.textContent === 'confirmed').length"
+        "[...document.querySelectorAll('.reviewed .badge')]"
+        ".filter((one) => one.textContent === 'confirmed').length"
     )
     assert firefox.text("tally") == counted.format(f"{2 - changed} changed and {changed}")
     assert firefox.evaluate("document.querySelectorAll('.panel').length") == 1

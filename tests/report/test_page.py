@@ -19,7 +19,7 @@ from sample_report import HOSTILE, make_contents, make_entry, make_hostile, make
 
 
 class Elements(HTMLParser):
-    """All elements with their attributes, and the text of each."""
+    """The elements of a page with their attributes and texts."""
 
     def __init__(self, page):
         super().__init__()
@@ -49,7 +49,7 @@ def shown_body(page):
 
 
 def units(text):
-    """As JavaScript has it: two halves of a surrogate pair side by side are one character there."""
+    """Return a text as in JavaScript, where two adjacent surrogates are one character."""
     return text.encode("utf-16-le", "surrogatepass")
 
 
@@ -336,7 +336,7 @@ def test_nothing_but_our_own_script_and_style_can_run(contents):
 
 
 def shown_ngrams(page):
-    """The lists of n-grams as they are read aloud: for each class its name, and rows of an n-gram and a figure."""
+    """Return the lists of n-grams as a screen reader has them: the class, n-grams and numbers."""
     section = re.search(r'<section aria-labelledby="h-ngrams">.*?</section>', page, re.DOTALL)
     if section is None:
         return None
@@ -387,7 +387,8 @@ def test_ngrams_have_the_numbers_of_documents_beside_them():
         make_contents(strongest_ngrams=[[("broke", 4.0, 7, 3)], [("great", 2.0, 0, 5)]])
     )
     figures = re.findall(
-        r'<span class="figure">(?:<span class="hidden">, in (\w+) documents: </span>)?([\d.]+)</span>',
+        r'<span class="figure">(?:<span class="hidden">, in (\w+) documents: </span>)?'
+        r"([\d.]+)</span>",
         page,
     )
     assert figures == [
@@ -434,8 +435,8 @@ def test_it_is_said_where_the_other_problems_are():
         return re.findall(r'<p class="quiet">(\d more .*?)</p>', re.sub("</?code>", "", body))
 
     assert said() == [
-        "5 more source documents: by gramshift classify --json (key issues, which lists at most 1000 problems), "
-        "and in Python in clf.issues_.",
+        "5 more source documents: by gramshift classify --json (key issues, which lists at most"
+        " 1000 problems), and in Python in clf.issues_.",
         "3 more target documents: in the column issue of the output, and in Python in clf.issues_.",
     ]
     assert said(options={}) == [

@@ -121,8 +121,8 @@ def test_the_digest_tells_runs_apart():
     assert digest(base) == digest(
         make_contents([make_entry(0), make_entry(1)], created="later", title="other")
     )
-    others = [make_contents([make_entry(0), make_entry(1, **change)]) for change in
-              ({"label": "bad"}, {"id": "x"}, {"text": HOSTILE[9]}, {"corrected": True})]  # fmt: skip
+    changes = ({"label": "bad"}, {"id": "x"}, {"text": HOSTILE[9]}, {"corrected": True})
+    others = [make_contents([make_entry(0), make_entry(1, **change)]) for change in changes]
     assert len({digest(one) for one in [base, *others]}) == 5
 
 

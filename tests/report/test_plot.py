@@ -1,4 +1,4 @@
-"""Plots of a fitted classifier: axes in, axes out, and in them what was found."""
+"""Plots of a fitted classifier: axes in, axes out, with the results in them."""
 
 import re
 import sys
@@ -91,7 +91,7 @@ def four():
 
 
 def overlaps(ax):
-    """How many names of n-grams reach into the next one."""
+    """Return the number of n-gram names that overlap the next one."""
     ax.figure.draw_without_rendering()
     boxes = sorted(
         (label.get_window_extent() for label in ax.get_yticklabels()), key=lambda box: box.y0

@@ -1,4 +1,4 @@
-"""Reviewing on the page in a real Chromium: labels, marks, notes, a score, and the way to the next run and back."""
+"""Review on the page in Chromium: labels, marks, notes, a score, download and loading."""
 
 import csv
 import io
@@ -295,7 +295,10 @@ def test_a_random_sample_gives_a_score_with_its_interval(visit):
     )
     page.keyboard.press("0")
     page.keyboard.press("x")
-    expected = "Random sample: 16 of 21 right, accuracy 76\u202f% (55\u202f% to 89\u202f%); 1 unclear left out"
+    expected = (
+        "Random sample: 16 of 21 right, accuracy 76\u202f% (55\u202f% to 89\u202f%);"
+        " 1 unclear left out"
+    )
     assert text(page, "score") == expected
     page.keyboard.press("j")
     page.keyboard.press("1")  # what stands before it is open
@@ -308,13 +311,16 @@ def test_a_random_sample_gives_a_score_with_its_interval(visit):
 
 
 def how_drawn(data):
-    """How each document of a download was drawn, by id."""
+    """Return how each document of a download was drawn, by id."""
     return {row[0]: row[HEADER.index("drawn")] for row in read_rows(data)[1:]}
 
 
 def test_the_download_says_which_labels_are_a_random_sample(visit, tmp_path):
-    documents = [make_entry(number, corrected=number < 5, drawn=["random", "doubtful"][number] if number < 2 else "")
-                 for number in range(60)]  # fmt: skip
+    drawn = {0: "random", 1: "doubtful"}
+    documents = [
+        make_entry(number, corrected=number < 5, drawn=drawn.get(number, ""))
+        for number in range(60)
+    ]
     page = visit.open(make_contents(documents))
     page.locator("#sample").click()
     order = ids_shown(page)
@@ -326,7 +332,9 @@ def test_the_download_says_which_labels_are_a_random_sample(visit, tmp_path):
     drawn = how_drawn(data)
     assert {one for one, how in drawn.items() if how == "random"} == {*order[:13], "doc-0"}
     assert {one: how for one, how in drawn.items() if how != "random"} == {
-        order[14]: "chosen", "doc-1": "doubtful", **{f"doc-{number}": "chosen" for number in range(2, 5)}
+        order[14]: "chosen",
+        "doc-1": "doubtful",
+        **{f"doc-{number}": "chosen" for number in range(2, 5)},
     }  # fmt: skip
     (tmp_path / "c.csv").write_bytes(data)
     found = read_corrections(
@@ -407,7 +415,8 @@ def test_earlier_corrections_are_loaded(visit):
     ]
     told = load(page, "\r\n".join(lines))
     assert told == (
-        "earlier.csv: 4 labels and 1 note loaded; 1 known here already; 1 id not on this page; no class is called postive."
+        "earlier.csv: 4 labels and 1 note loaded; 1 known here already; 1 id not on this page;"
+        " no class is called postive."
     )
     found = {row[0]: row[1:] for row in read_rows(download(page))[1:]}
     assert found == {
@@ -529,9 +538,12 @@ def test_a_finger_can_do_what_keys_do(browser, tmp_path):
         f"doc-{fourth}": ("", "", "so so"),
     }
     small = page.evaluate(
-        """() => [...document.querySelectorAll('button, select, input:not([type=checkbox], [hidden]), textarea')]
+        """() => [...document.querySelectorAll(
+            'button, select, input:not([type=checkbox], [hidden]), textarea'
+          )]
           .map((one) => [one.getBoundingClientRect(), one.id || one.className])
-          .filter(([box]) => box.width && (box.height < 24 || box.width < 24)).map(([, name]) => name)"""
+          .filter(([box]) => box.width && (box.height < 24 || box.width < 24))
+          .map(([, name]) => name)"""
     )
     assert small == []  # what is smaller is hard to hit
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -20,7 +20,7 @@ def best():
 
 
 class Checker(HTMLParser):
-    """The text of a fragment; every element that begins must end."""
+    """The text of a fragment, in which every element must be closed."""
 
     def __init__(self):
         super().__init__()
@@ -51,11 +51,9 @@ def test_a_notebook_shows_what_was_found(best):
     expected = best.expected_accuracy_
     assert f"Expected accuracy {100 * expected['value']:.0f} %" in words.replace("\u202f", " ")
     assert f"Can these labels be used? {best.diagnostics_['verdict']}" in words
-    counts = [int((best.transduction_ == name).sum()) for name in ("negative", "positive")]
-    assert re.search(
-        rf"negative 50.% {counts[0] / 1.2:.0f}.% {counts[0]} positive 50.% {counts[1] / 1.2:.0f}.% {counts[1]}",
-        words,
-    )
+    for name in ("negative", "positive"):
+        count = int((best.transduction_ == name).sum())
+        assert re.search(rf"{name} 50.% {count / 1.2:.0f}.% {count}\b", words)
 
 
 def test_before_a_fit_a_notebook_shows_scikit_learns_own():
