@@ -1,15 +1,26 @@
-"""Visits to pages in a real browser, as a person makes them."""
+"""Visits to pages in a real browser, and the data in a page."""
 
+import json
+import re
 from pathlib import Path
 
 from gramshift.report.page import write_page
 
 
+def read_payload(path):
+    """Return the data that the script of a page reads."""
+    pattern = r'<script[^>]*type="application/json"[^>]*>(.*?)</script>'
+    (data,) = re.findall(pattern, path.read_text(), flags=re.DOTALL)
+    return json.loads(data)
+
+
 class Visit:
-    """One person's browser: pages that it opens must not complain, and must not ask for anything but themselves."""
+    """A browser whose pages must not log errors or request anything but themselves."""
 
     def __init__(self, browser, folder, **options):
-        self.folder, self.faults, self.requests, self.addresses = folder, [], [], set()
+        self.folder = folder
+        self.faults, self.requests = [], []
+        self.addresses = set()
         self.context = browser.new_context(accept_downloads=True, **options)
         self.context.set_default_timeout(10_000)
 
@@ -36,7 +47,7 @@ def rows(page):
 
 
 def ids_shown(page):
-    """Ids of the rows on the page, from the numbers of the documents."""
+    """Return the ids of the documents on the page, from their numbers."""
     return [f"doc-{one.get_attribute('id').removeprefix('row-')}" for one in rows(page).all()]
 
 
@@ -45,7 +56,7 @@ def count(page):
 
 
 def wait_for(page, name, words):
-    """Until an element has this text. The page's policy forbids to evaluate a condition in it."""
+    """Wait until an element has a text; the policy of the page forbids conditions in JavaScript."""
     page.locator(f"#{name}:text-is('{words}')").wait_for()
 
 

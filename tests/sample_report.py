@@ -1,8 +1,15 @@
-"""Contents of reports for tests, small or large, tame or hostile."""
+"""Sample contents of reports, harmless and hostile."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
-from gramshift.report.contents import DocumentEntry, Map, Neighbour, ReportContents
+from gramshift.model.data_problems import Issue
+from gramshift.report.contents import (
+    DocumentEntry,
+    DocumentMap,
+    ReportContents,
+    RunInfo,
+    SimilarDocument,
+)
 
 HOSTILE = [
     "</script><script>window.hacked = 1</script>",
@@ -30,41 +37,60 @@ def make_entry(number, **changes):
         probabilities=[0.3, 0.7],
         round=number % 3 % 2,
         reference_label="good",
-        spans=[(text.index("great"), text.index("great") + 5, 1.0, 1), (text.index("broke"), text.index("broke") + 5, 0.4, 0)],
-        neighbours=[Neighbour("s-1", "good", 0.25, "a great pan")],
+        spans=[
+            (text.index("great"), text.index("great") + 5, 1.0, 1),
+            (text.index("broke"), text.index("broke") + 5, 0.4, 0),
+        ],
+        neighbours=[SimilarDocument("s-1", "good", 0.25, "a great pan")],
     )
     return replace(entry, **changes)
 
 
 def make_contents(documents=None, **changes):
+    """Return contents with changes to fields of ReportContents or RunInfo."""
     documents = [make_entry(number) for number in range(60)] if documents is None else documents
-    points = Map([0.0, 1.0, 2.0], [0.0, 2.0, 1.0], ["source", "source", "target"], ["bad", "good", "good"])
+    points = DocumentMap(
+        [0.0, 1.0, 2.0], [0.0, 2.0, 1.0], ["source", "source", "target"], ["bad", "good", "good"]
+    )
     contents = ReportContents(
         title="films labelled from kitchen",
         created="2026-01-02 03:04",
         sentence="60 documents labelled.",
         warnings=[],
-        options={"ngrams": "5-8", "adapt": True, "added": 0.5},
         versions={"gramshift": "0.1.0"},
         sources=[("kitchen.csv", 2)],
         n_source=2,
-        n_target=len(documents),
         classes=["bad", "good"],
         documents=documents,
-        shares=[{"bad": 0.5, "good": 0.5}, {"bad": 0.25, "good": 0.75}],
-        history=[{"added": {"bad": 0, "good": 0}, "labels": {"bad": 30, "good": 30}, "changed": 0, "seconds": 0.1}],
+        shares={"source": {"bad": 0.5, "good": 0.5}, "round 1": {"bad": 0.25, "good": 0.75}},
+        history=[
+            {
+                "added": {"bad": 0, "good": 0},
+                "labels": {"bad": 30, "good": 30},
+                "changed": 0,
+                "seconds": 0.1,
+            }
+        ],
         before=points,
         after=points,
-        diagnostics={"agreement": {"value": 0.9, "sentence": "of the labels are those of the plain kernel."}, "a": "word"},
-        scores=None,
-        changes=[],
+        diagnostics={
+            "agreement": {"value": 0.9, "sentence": "of the labels are those of the plain kernel."},
+            "a": "word",
+        },
         model_parameters={"alpha": "1e-05"},
+        run=RunInfo(options={"ngrams": "5-8", "adapt": True, "added": 0.5}),
     )
-    return replace(contents, **changes)
+    in_run = {one.name for one in fields(RunInfo)} - {one.name for one in fields(ReportContents)}
+    run = replace(contents.run, **{name: changes.pop(name) for name in in_run & changes.keys()})
+    return replace(contents, run=run, **changes)
+
+
+def make_issue(issue, name, about, text, *, label=None, role="target"):
+    return Issue(issue, role, 0, about, 0.0, label, None, text, 0, name)
 
 
 def make_hostile():
-    """Every place that takes words of others has hostile ones."""
+    """Return contents with hostile text wherever text of others can be."""
     words = " ".join(HOSTILE)
     documents = [
         make_entry(
@@ -75,7 +101,10 @@ def make_hostile():
             reference_label=words,
             truth=words + "!",
             spans=[(0, len(text) // 2, 1.0, 0)],
-            neighbours=[Neighbour(text, words, 0.5, text), Neighbour("other", "no class", 0.4, words)],
+            neighbours=[
+                SimilarDocument(text, words, 0.5, text),
+                SimilarDocument("other", "no class", 0.4, words),
+            ],
             more=[(words, text)],
         )
         for number, text in enumerate([*HOSTILE, "x" * 100_000, "<" * 100_000, "", " \n\t "])
@@ -90,17 +119,24 @@ def make_hostile():
         versions={words: words},
         sources=[(words, 1)],
         classes=[words, "other"],
-        shares=[{words: 1.0}],
-        share_names=[words],
+        shares={words: {words: 1.0}},
         history=[{"added": {words: 1}, "labels": {words: 1}, "changed": 0, "seconds": 0.1}],
-        before=Map([0.0, 1.0], [0.0, 1.0], ["source", "target"], [words, "other"]),
+        before=DocumentMap([0.0, 1.0], [0.0, 1.0], ["source", "target"], [words, "other"]),
         diagnostics={words: {"value": words, "sentence": words}, "verdict": words},
         next_command=words,
-        scores={"accuracy": 0.5, "confusion": [[1, 2], [3, 4]], "confusion_labels": [words, "x"], "mcnemar_p": 0.1},
+        scores={
+            "accuracy": 0.5,
+            "confusion": [[1, 2], [3, 4]],
+            "confusion_labels": [words, "x"],
+            "mcnemar_p": 0.1,
+        },
         changes=[{"id": words, "before": words, "after": words}],
         model_parameters={words: words},
         notes=[words],
         target_name=words,
         command=words,
-        strongest_ngrams=[[(text, 2.0 - place / 10) for place, text in enumerate(HOSTILE)], [(words, 0.5)]],
+        strongest_ngrams=[
+            [(text, 2.0 - place / 10) for place, text in enumerate(HOSTILE)],
+            [(words, 0.5)],
+        ],
     )

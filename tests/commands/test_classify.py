@@ -245,14 +245,16 @@ def test_marks_and_notes_without_a_label_are_left_to_the_classifier(gramshift, f
 def test_a_new_label_that_is_meant_becomes_a_class(gramshift, folder, method):
     rows = [(f"f{number}", "mixed", "new label") for number in range(3, 9)]
     write_csv(folder / "c.csv", ["id", "label", "mark"], [*rows, ("f1", "mixed", ""), ("f2", "positive", "")])
-    answer = gramshift(*DEFAULT, *method, "--output", "labels.csv", "--corrections", "c.csv", "--report", "r.html", "--json")
+    report = [] if method else ["--report", "r.html"]
+    answer = gramshift(*DEFAULT, *method, *report, "--output", "labels.csv", "--corrections", "c.csv", "--json")
     assert answer.code == 0, answer.err
     assert "'mixed' is a new class, with 7 documents; so few teach little of it" in answer.err
     assert json.loads(answer.out)["classes"] == ["mixed", "negative", "positive"]
     found = {row["id"]: row for row in read_csv(folder / "labels.csv")}
     assert [found[f"f{number}"]["label"] for number in (1, 2, 3)] == ["mixed", "positive", "mixed"]
     assert found["f3"]["p_mixed"] == "1.0"
-    assert '"new":[0]' in (folder / "r.html").read_text()
+    if report:
+        assert '"new":[0]' in (folder / "r.html").read_text()
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def visit(browser, tmp_path):
 
 @pytest.fixture
 def axe():
-    """Whether axe-core is there, which looks for what keeps people from using a page."""
+    """Require axe-core, which checks the accessibility of pages."""
     try:
         import axe_playwright_python  # noqa: F401
     except ImportError:

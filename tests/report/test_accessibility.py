@@ -1,10 +1,9 @@
-"""The page as axe-core sees it: no rule that it knows is broken, in either colour scheme, wide or narrow."""
+"""Accessibility of the page, checked by axe-core in both colour schemes, wide and narrow."""
 
 import pytest
 
-from gramshift.report.contents import IssueEntry
 from page_visits import Visit, download
-from sample_report import make_contents, make_entry
+from sample_report import make_contents, make_entry, make_issue
 
 LONG = ["books", "dvd", "electronics", "kitchen and housewares"]
 
@@ -23,12 +22,12 @@ def make_full():
         )
         for number in range(60)
     ]
-    shares = [dict(zip(LONG, (0.4, 0.3, 0.2, 0.1), strict=True))] * 3
+    share = dict(zip(LONG, (0.4, 0.3, 0.2, 0.1), strict=True))
+    shares = dict.fromkeys(("source", "plain", "round 1"), share)
     return make_contents(
         documents,
         classes=LONG,
         shares=shares,
-        share_names=["source", "plain", "round 1"],
         warnings=["one class dominates"],
         diagnostics={
             "agreement": {"value": 0.9, "sentence": "Most."},
@@ -43,8 +42,9 @@ def make_full():
         changes=[{"id": "doc-1", "before": "dvd", "after": "books"}],
         command="gramshift classify a.csv",
         strongest_ngrams=[[("broke", 1.0, 3, 2)], [("great", 0.5, 1, 7)], [], []],
-        issues=[IssueEntry("empty text", "t.csv 5", "empty text", "")],
-        next_command="gramshift classify a.csv --target b.csv --corrections corrections.csv --force",
+        issues=[make_issue("empty text", "t.csv 5", "empty text", "")],
+        next_command="gramshift classify a.csv --target b.csv"
+        " --corrections corrections.csv --force",
     )
 
 
@@ -53,12 +53,21 @@ def find_violations(page):
     from axe_playwright_python.sync_playwright import Axe
 
     found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-    return [(one["id"], one["nodes"][0]["html"][:200], one["nodes"][0]["failureSummary"][:300]) for one in found]
+    return [
+        (one["id"], one["nodes"][0]["html"][:200], one["nodes"][0]["failureSummary"][:300])
+        for one in found
+    ]
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])
 def test_no_rule_of_axe_is_broken(browser, axe, tmp_path, scheme, width):
-    one = Visit(browser, tmp_path, viewport={"width": width, "height": 844}, color_scheme=scheme, reduced_motion="reduce")
+    one = Visit(
+        browser,
+        tmp_path,
+        viewport={"width": width, "height": 844},
+        color_scheme=scheme,
+        reduced_motion="reduce",
+    )
     page = one.open(make_full())
     assert find_violations(page) == []
     page.locator("#begin").click()
@@ -76,21 +85,37 @@ def test_no_rule_of_axe_is_broken(browser, axe, tmp_path, scheme, width):
     page.locator("#help").click()
     assert find_violations(page) == []
     page.keyboard.press("Escape")
-    page.evaluate("document.getElementById('sort').closest('label').replaceWith(document.getElementById('sort'))")
+    page.evaluate(
+        "document.getElementById('sort').closest('label')"
+        ".replaceWith(document.getElementById('sort'))"
+    )
     assert find_violations(page)[0][0] == "select-name"  # it does look
     one.close()
 
 
-EIGHT = ["Egyptian", "Gulfarab", "Levantin", "Maghrebi", "Tunisian", "Moroccan", "Algerian", "Yemenite"]
+EIGHT = [
+    "Egyptian",
+    "Gulfarab",
+    "Levantin",
+    "Maghrebi",
+    "Tunisian",
+    "Moroccan",
+    "Algerian",
+    "Yemenite",
+]
 
 
 def make_confused(n):
     """A report with a confusion matrix of n classes with eight letters each."""
     documents = [
-        make_entry(number, label=EIGHT[number % n], reference_label=None, probabilities=[1 / n] * n) for number in range(40)
+        make_entry(number, label=EIGHT[number % n], reference_label=None, probabilities=[1 / n] * n)
+        for number in range(40)
     ]
-    shares, scores = [dict.fromkeys(EIGHT[:n], 1 / n)] * 2, {"accuracy": 0.5, "confusion": [[105] * n] * n}
-    rounds = [{"added": dict.fromkeys(EIGHT[:n], 9), "labels": {}, "changed": 0, "seconds": 0.1}] * 5
+    shares = dict.fromkeys(("source", "round 1"), dict.fromkeys(EIGHT[:n], 1 / n))
+    scores = {"accuracy": 0.5, "confusion": [[105] * n] * n}
+    rounds = [
+        {"added": dict.fromkeys(EIGHT[:n], 9), "labels": {}, "changed": 0, "seconds": 0.1}
+    ] * 5
     return make_contents(documents, classes=EIGHT[:n], shares=shares, scores=scores, history=rounds)
 
 
@@ -116,7 +141,8 @@ def test_cards_are_as_high_as_what_they_hold(visit, n):
     page = visit.open(make_confused(n))
     blank = page.evaluate(
         """() => [...document.querySelectorAll('figure.card')].map((card) => {
-          const [box, plot] = [card, card.querySelector('svg')].map((one) => one.getBoundingClientRect());
+          const both = [card, card.querySelector('svg')];
+          const [box, plot] = both.map((one) => one.getBoundingClientRect());
           const caption = card.querySelector('figcaption').getBoundingClientRect();
           return Math.max(plot.top - box.top, box.bottom - caption.bottom);
         })"""
@@ -128,7 +154,10 @@ def test_four_classes_fit_or_scroll_and_the_caption_is_whole(browser, tmp_path):
     for width in (1280, 390):
         one = Visit(browser, tmp_path, viewport={"width": width, "height": 844})
         page = one.open(make_full())
-        scroll, card = page.locator(".scroll:has(.confusion)"), page.locator(".card:has(.confusion)")
+        scroll, card = (
+            page.locator(".scroll:has(.confusion)"),
+            page.locator(".card:has(.confusion)"),
+        )
         inner, outer = scroll.evaluate("one => [one.scrollWidth, one.clientWidth]")
         assert width < 1280 or inner <= outer  # all columns are seen
         caption, edges = page.locator("#about-confusion").bounding_box(), card.bounding_box()

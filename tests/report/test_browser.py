@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from gramshift.report.contents import Neighbour
-from gramshift.report.page import LONGEST_TEXT, MOST_SHOWN
+from gramshift.report.contents import SimilarDocument
+from gramshift.report.page import MOST_SHOWN
+from gramshift.report.payload import MAX_TEXT_LENGTH
 from page_visits import Visit, count, download, ids_shown, rows, wait_for
 from sample_report import HOSTILE, make_contents, make_entry, make_hostile
 
@@ -31,7 +32,10 @@ def test_doubtful_documents_come_first_and_pages_turn(visit):
     page.locator("#sort").select_option("file")
     assert ids_shown(page) == [f"doc-{number}" for number in range(25)]
     page.locator("#sort").select_option("sure")
-    assert ids_shown(page) == [one.id for one in sorted(contents.documents, key=lambda one: -one.confidence)][:25]
+    assert (
+        ids_shown(page)
+        == [one.id for one in sorted(contents.documents, key=lambda one: -one.confidence)][:25]
+    )
 
 
 def test_search_and_filters_find_what_they_say(visit):
@@ -64,14 +68,24 @@ def test_search_and_filters_find_what_they_say(visit):
     assert chosen(show="wrong") == 30
     assert chosen(show="corrected") == 1
     assert chosen(show="wrong", label="1") == 0
-    assert "abstained" not in [one.get_attribute("value") for one in page.locator("#show option").all()]
+    assert "abstained" not in [
+        one.get_attribute("value") for one in page.locator("#show option").all()
+    ]
 
 
 def test_a_document_opens_to_its_text_and_neighbours(visit):
     text = "😀𝒳 emoji first, a great film\nbut the sound broke"
     start = text.index("great")
-    near = [Neighbour("s-7", "good", 0.25, "a great pan"), Neighbour("s-8", "bad", 0.125, "the lid broke")]
-    one = make_entry(0, text=text, spans=[(start, start + 5, 1.0, 1), (len(text) - 5, len(text), 0.3, 0)], neighbours=near)
+    near = [
+        SimilarDocument("s-7", "good", 0.25, "a great pan"),
+        SimilarDocument("s-8", "bad", 0.125, "the lid broke"),
+    ]
+    one = make_entry(
+        0,
+        text=text,
+        spans=[(start, start + 5, 1.0, 1), (len(text) - 5, len(text), 0.3, 0)],
+        neighbours=near,
+    )
     page = visit.open(make_contents([one, make_entry(1, explained=False, spans=[], neighbours=[])]))
     row = rows(page).first
     assert row.get_attribute("aria-expanded") == "false"
@@ -86,7 +100,10 @@ def test_a_document_opens_to_its_text_and_neighbours(visit):
     assert marks.nth(1).get_attribute("class") == "c0 s2"
     assert marks.nth(0).get_attribute("title") == "for good, strength 100\u202f%"
     near = panel.locator(".near li")
-    assert ["s-7" in near.nth(0).inner_text(), "25\u202f% alike" in near.nth(0).inner_text()] == [True, True]
+    assert ["s-7" in near.nth(0).inner_text(), "25\u202f% alike" in near.nth(0).inner_text()] == [
+        True,
+        True,
+    ]
     near.nth(1).locator("summary").click()
     assert near.nth(1).locator(".text").inner_text() == "the lid broke"
     row.press("Enter")
@@ -96,22 +113,42 @@ def test_a_document_opens_to_its_text_and_neighbours(visit):
     assert "None has an n-gram in common" in page.locator(".panel").inner_text()
 
 
-@pytest.mark.parametrize("text", ["x" * 5_000_000, "e\u0301" * 2_500_000], ids=["letters", "accents"])
+@pytest.mark.parametrize(
+    "text", ["x" * 5_000_000, "e\u0301" * 2_500_000], ids=["letters", "accents"]
+)
 def test_a_text_of_megabytes_without_a_blank_opens_with_its_beginning(visit, text):
-    near = [Neighbour("s-7", "good", 0.25, text)]
-    one = make_entry(0, id="y" * 1_000_000, text=text, spans=[(0, 3, 1.0, 1), (4_000_000, 4_000_003, 0.5, 0)], neighbours=near)
+    near = [SimilarDocument("s-7", "good", 0.25, text)]
+    one = make_entry(
+        0,
+        id="y" * 1_000_000,
+        text=text,
+        spans=[(0, 3, 1.0, 1), (4_000_000, 4_000_003, 0.5, 0)],
+        neighbours=near,
+    )
     page = visit.open(make_contents([one]))
     rows(page).first.click()
     panel = page.locator(".panel")
-    assert panel.locator(".reading > .text").evaluate("one => one.textContent") == text[:LONGEST_TEXT]
-    assert f"{len(text) - LONGEST_TEXT} more characters are not in this page" in panel.inner_text()
+    assert (
+        panel.locator(".reading > .text").evaluate("one => one.textContent")
+        == text[:MAX_TEXT_LENGTH]
+    )
+    assert (
+        f"{len(text) - MAX_TEXT_LENGTH} more characters are not in this page" in panel.inner_text()
+    )
     panel.locator(".near summary").click()
-    assert panel.locator(".near .text").evaluate("one => one.textContent.length") == LONGEST_TEXT + 2
+    assert (
+        panel.locator(".near .text").evaluate("one => one.textContent.length")
+        == MAX_TEXT_LENGTH + 2
+    )
     assert rows(page).first.evaluate("one => one.textContent.length") < 500
 
 
 def test_an_open_document_shows_what_else_the_user_knows_of_it(visit):
-    page = visit.open(make_contents([make_entry(0, more=[("title", "Tides <b>"), ("year", "1999")]), make_entry(1)]))
+    page = visit.open(
+        make_contents(
+            [make_entry(0, more=[("title", "Tides <b>"), ("year", "1999")]), make_entry(1)]
+        )
+    )
     page.locator("#row-0").click()
     shown = page.locator("#panel-0 .columns > div").all_inner_texts()
     assert [one.split("\n") for one in shown] == [["title", "Tides <b>"], ["year", "1999"]]
@@ -123,7 +160,10 @@ def test_an_open_document_shows_what_else_the_user_knows_of_it(visit):
 
 def test_labels_are_set_by_keys_kept_over_a_reload_and_downloaded(visit):
     odd = ['say "hi", twice', "=1+1", " blank\r\nand line", "naïve 😀"]
-    documents = [make_entry(number, id=odd[number] if number < 4 else f"doc-{number}") for number in range(60)]
+    documents = [
+        make_entry(number, id=odd[number] if number < 4 else f"doc-{number}")
+        for number in range(60)
+    ]
     contents = make_contents(documents)
     page = visit.open(contents)
     page.locator("#sort").select_option("file")
@@ -136,8 +176,16 @@ def test_labels_are_set_by_keys_kept_over_a_reload_and_downloaded(visit):
     page.keyboard.press("2")
     page.keyboard.press("u")
     assert page.evaluate("document.activeElement.id") == "row-4"
-    given = [(odd[0], "good", "bad"), (odd[1], "good", "good"), (odd[2], "bad", "bad"), (odd[3], "bad", "good")]
-    expected = [["id", "label", "was", "mark", "note", "drawn"], *([*one, "", "", "chosen"] for one in given)]
+    given = [
+        (odd[0], "good", "bad"),
+        (odd[1], "good", "good"),
+        (odd[2], "bad", "bad"),
+        (odd[3], "bad", "good"),
+    ]
+    expected = [
+        ["id", "label", "was", "mark", "note", "drawn"],
+        *([*one, "", "", "chosen"] for one in given),
+    ]
     page.reload()
     page.wait_for_selector(".reviewed")
     assert page.locator("#tally").inner_text() == "4 labels set, 2 changed and 2 confirmed"
@@ -146,7 +194,9 @@ def test_labels_are_set_by_keys_kept_over_a_reload_and_downloaded(visit):
     assert list(csv.reader(io.StringIO(data.decode("utf-8"), newline=""))) == expected
     page.locator("#show").select_option("reviewed")
     wait_for(page, "count", "4 of 60 documents")
-    other = visit.open(make_contents([make_entry(number, label="good") for number in range(60)]), name="other.html")
+    other = visit.open(
+        make_contents([make_entry(number, label="good") for number in range(60)]), name="other.html"
+    )
     assert other.locator("#tally").inner_text().startswith("No label set yet")  # another run
     again = visit.open(replace(contents, title="the same run", created="later"), name="again.html")
     assert again.locator("#tally").inner_text().startswith("4 labels set")
@@ -157,9 +207,12 @@ def test_labels_are_set_by_keys_kept_over_a_reload_and_downloaded(visit):
 
 
 def test_half_a_surrogate_pair_is_downloaded_as_corrections_know_it(visit):
-    """UTF-8 has no halves: a browser would write another character, and no document has an id with that."""
+    """UTF-8 cannot encode lone surrogates: a browser would write another character instead."""
     halves = ["high \ud83d", "\ude00 low", "whole 😀"]
-    documents = [make_entry(number, id=halves[number] if number < 3 else f"doc-{number}") for number in range(60)]
+    documents = [
+        make_entry(number, id=halves[number] if number < 3 else f"doc-{number}")
+        for number in range(60)
+    ]
     page = visit.open(make_contents(documents))
     page.locator("#sort").select_option("file")
     page.locator("#h-documents").click()
@@ -206,10 +259,14 @@ def test_keys_leave_fields_alone(visit):
 
 def test_without_storage_a_message_says_so(visit):
     visit.context.add_init_script(
-        "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } })"
+        "Object.defineProperty(window, 'localStorage',"
+        " { get() { throw new DOMException('no', 'SecurityError'); } })"
     )
     page = visit.open(make_contents())
-    assert "keeps nothing for this page (SecurityError): download" in page.locator("#trouble").inner_text()
+    assert (
+        "keeps nothing for this page (SecurityError): download"
+        in page.locator("#trouble").inner_text()
+    )
     page.keyboard.press("j")
     page.keyboard.press("1")
     assert len(download(page).decode().splitlines()) == 2
@@ -227,7 +284,8 @@ def test_what_another_page_left_in_the_storage_does_no_harm(visit):
         '{"labels": 3}',
     ):
         page.evaluate(
-            "left => { for (const one of [JSON.parse(document.getElementById('data').textContent).key])"
+            "left => { const data = JSON.parse(document.getElementById('data').textContent);"
+            " for (const one of [data.key])"
             " localStorage.setItem('gramshift-review-' + one, left); }",
             left,
         )
@@ -241,7 +299,10 @@ def test_hostile_words_do_nothing(visit):
     page = visit.open(make_hostile())
     texts = [*HOSTILE, "x" * 100_000, "<" * 100_000]
     page.locator("#sort").select_option("file")
-    units = "one => Array.from({ length: one.textContent.length }, (_, k) => one.textContent.charCodeAt(k))"
+    units = (
+        "one => Array.from({ length: one.textContent.length },"
+        " (_, k) => one.textContent.charCodeAt(k))"
+    )
     page.locator("#row-0").press("Enter")
     for number, text in enumerate(texts):  # after a label the next one opens
         shown = page.locator(f"#panel-{number} .reading > .text")
@@ -265,7 +326,8 @@ def test_the_policy_stops_what_slips_through(visit):
     page.on("requestfailed", lambda request: failed.update({request.url: request.failure}))
     page.evaluate(
         """async () => {
-          document.body.insertAdjacentHTML('beforeend', '<img src="https://localhost/a.png" onerror="window.hacked = 1">');
+          const image = '<img src="https://localhost/a.png" onerror="window.hacked = 1">';
+          document.body.insertAdjacentHTML('beforeend', image);
           const script = document.createElement('script');
           script.textContent = 'window.hacked = 2';
           document.body.append(script);
@@ -282,7 +344,8 @@ def test_the_policy_stops_what_slips_through(visit):
 
 def test_twenty_thousand_documents_stay_smooth(visit):
     documents = [
-        make_entry(number, text=f"document {number}: " + "a review of some length " * 29) for number in range(MOST_SHOWN)
+        make_entry(number, text=f"document {number}: " + "a review of some length " * 29)
+        for number in range(MOST_SHOWN)
     ]
     page = visit.open(make_contents(documents))
     assert rows(page).count() == 25
@@ -293,12 +356,17 @@ def test_twenty_thousand_documents_stay_smooth(visit):
     wait_for(page, "count", "20000 documents")
     page.evaluate(
         """() => { window.changed = 0;
-          const count = (all) => { for (const one of all) window.changed += one.addedNodes.length; };
-          new MutationObserver(count).observe(document.body, { childList: true, subtree: true }); }"""
+          const count = (all) => {
+            for (const one of all) window.changed += one.addedNodes.length;
+          };
+          const options = { childList: true, subtree: true };
+          new MutationObserver(count).observe(document.body, options); }"""
     )
     page.locator("#label").select_option("1")
     wait_for(page, "count", "10000 of 20000 documents")
-    assert 25 <= page.evaluate("window.changed") < 100  # a page of rows is drawn, whatever the number of documents
+    assert (
+        25 <= page.evaluate("window.changed") < 100
+    )  # a page of rows is drawn, whatever the number of documents
     page.locator("#list").click()
     page.keyboard.press("j")
     page.evaluate("window.changed = 0")
@@ -309,9 +377,19 @@ def test_twenty_thousand_documents_stay_smooth(visit):
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])
 def test_the_page_fits_its_window(browser, tmp_path, scheme, width):
-    visit = Visit(browser, tmp_path, viewport={"width": width, "height": 800}, color_scheme=scheme, reduced_motion="reduce")
+    visit = Visit(
+        browser,
+        tmp_path,
+        viewport={"width": width, "height": 800},
+        color_scheme=scheme,
+        reduced_motion="reduce",
+    )
     long = make_entry(0, id="x" * 300, text="y" * 5000, label="good")
-    contents = make_contents([long, *(make_entry(number) for number in range(1, 60))], warnings=["w" * 400], title="t" * 200)
+    contents = make_contents(
+        [long, *(make_entry(number) for number in range(1, 60))],
+        warnings=["w" * 400],
+        title="t" * 200,
+    )
     page = visit.open(contents)
     page.locator("#row-0").click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -323,19 +401,33 @@ def test_the_page_fits_its_window(browser, tmp_path, scheme, width):
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])
 def test_lists_of_ngrams_fit_their_window(browser, tmp_path, scheme, width):
-    """Bars and figures stay in their card beside the longest n-gram; bars are as long as they say, in the class's colour."""
+    """Bars and numbers stay in their card next to a long n-gram; bars have the right length."""
     one = Visit(browser, tmp_path, viewport={"width": width, "height": 844}, color_scheme=scheme)
-    page = one.open(make_contents(strongest_ngrams=[[("broke", 4.0), ("W" * 300, 1.0)], [("great ", 2.0), ("</script>", 1.0)]]))
+    page = one.open(
+        make_contents(
+            strongest_ngrams=[
+                [("broke", 4.0), ("W" * 300, 1.0)],
+                [("great ", 2.0), ("</script>", 1.0)],
+            ]
+        )
+    )
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.locator(".ngrams li").all_inner_texts()[3].split() == ["</script>", "1.00"]
-    assert [bdi.inner_text() for bdi in page.locator(".gram [aria-hidden]").all()] == ["\N{OPEN BOX}"]
+    assert [bdi.inner_text() for bdi in page.locator(".gram [aria-hidden]").all()] == [
+        "\N{OPEN BOX}"
+    ]
     bars = [bar.bounding_box() for bar in page.locator(".worth rect").all()]
-    assert [bar["width"] / bars[0]["width"] for bar in bars] == pytest.approx([1, 0.25, 0.5, 0.25], abs=0.01)
+    assert [bar["width"] / bars[0]["width"] for bar in bars] == pytest.approx(
+        [1, 0.25, 0.5, 0.25], abs=0.01
+    )
     for number in range(2):
         card = page.locator("section[aria-labelledby=h-ngrams] .card").nth(number)
         edges, figure = card.bounding_box(), card.locator(".figure").last.bounding_box()
         assert figure["x"] + figure["width"] <= edges["x"] + edges["width"]
-        fills = {card.locator(name).first.evaluate("one => getComputedStyle(one).color") for name in (".worth", "h3")}
+        fills = {
+            card.locator(name).first.evaluate("one => getComputedStyle(one).color")
+            for name in (".worth", "h3")
+        }
         assert len(fills) == 1
     one.close()
 
@@ -343,27 +435,36 @@ def test_lists_of_ngrams_fit_their_window(browser, tmp_path, scheme, width):
 def test_names_and_landmarks_for_those_who_listen(visit):
     page = visit.open(
         make_contents(
-            scores={"accuracy": 0.5, "by_confidence": [{"low": 0.5, "high": 1.0, "n": 3, "accuracy": 0.5}]},
+            scores={
+                "accuracy": 0.5,
+                "by_confidence": [{"low": 0.5, "high": 1.0, "n": 3, "accuracy": 0.5}],
+            },
             strongest_ngrams=[[("broke", 1.0)], [("great", 0.5)]],
         )
     )
     rows(page).first.click()
     unnamed = page.evaluate(
-        """() => [...document.querySelectorAll('button, input, select, svg[role=img], section, nav, dialog, [role=group]')]
-          .filter((one) => !(one.getAttribute('aria-label') || one.getAttribute('aria-labelledby') || one.labels?.length
-            || (one.tagName === 'BUTTON' && one.textContent.trim())))
+        """() => [...document.querySelectorAll(
+            'button, input, select, svg[role=img], section, nav, dialog, [role=group]'
+          )]
+          .filter((one) => !(
+            one.getAttribute('aria-label') || one.getAttribute('aria-labelledby')
+            || one.labels?.length || (one.tagName === 'BUTTON' && one.textContent.trim())
+          ))
           .map((one) => one.outerHTML.slice(0, 120))"""
     )
     assert unnamed == []
     missing = page.evaluate(
-        """() => [...document.querySelectorAll('[aria-labelledby], [aria-controls]')].flatMap((one) =>
-          `${one.getAttribute('aria-labelledby') ?? ''} ${one.getAttribute('aria-controls') ?? ''}`.trim().split(/\\s+/))
+        """() => [...document.querySelectorAll('[aria-labelledby], [aria-controls]')]
+          .flatMap((one) => ['aria-labelledby', 'aria-controls']
+            .flatMap((name) => (one.getAttribute(name) ?? '').split(/\\s+/))
+            .filter((id) => id))
           .filter((id) => !document.getElementById(id))"""
     )
     assert missing == []
-    assert page.evaluate("new Set([...document.querySelectorAll('[id]')].map((one) => one.id)).size") == page.evaluate(
-        "document.querySelectorAll('[id]').length"
-    )
+    assert page.evaluate(
+        "new Set([...document.querySelectorAll('[id]')].map((one) => one.id)).size"
+    ) == page.evaluate("document.querySelectorAll('[id]').length")
     assert page.locator("main").count() == page.locator("h1").count() == 1
     page.keyboard.press("1")
     assert "bad" in page.locator("#say").inner_text()

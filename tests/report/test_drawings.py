@@ -1,10 +1,10 @@
-"""Plots against cases worked out by hand."""
+"""Drawings, compared with values computed by hand."""
 
 from xml.etree import ElementTree
 
 import pytest
 
-from gramshift.report.contents import Map
+from gramshift.report.contents import DocumentMap
 from gramshift.report.drawings import (
     Scale,
     count_by_confidence,
@@ -48,7 +48,9 @@ def as_pairs(documents):
 
 
 def test_documents_are_counted_by_confidence():
-    documents = entries((0.5, "bad"), (0.549, "good"), (0.55, "good"), (0.95, "bad"), (1.0, "bad"), (0.999, "good"))
+    documents = entries(
+        (0.5, "bad"), (0.549, "good"), (0.55, "good"), (0.95, "bad"), (1.0, "bad"), (0.999, "good")
+    )
     low, counts = count_by_confidence(as_pairs(documents), CLASSES)
     assert low == 0.5
     assert counts == [[1, 1], [0, 1], *[[0, 0]] * 7, [2, 1]]
@@ -60,44 +62,79 @@ def test_documents_are_counted_by_confidence():
 
 
 def test_a_histogram_is_stacked_by_class():
-    tree = parse(draw_confidence(entries((0.5, "bad"), (0.5, "bad"), (0.5, "good"), (0.97, "good")), CLASSES))
+    tree = parse(
+        draw_confidence(entries((0.5, "bad"), (0.5, "bad"), (0.5, "good"), (0.97, "good")), CLASSES)
+    )
     (bad,), (above, alone) = find(tree, "rect", "c0"), find(tree, "rect", "c1")
     x, y, height = at(bad, "x", "y", "height")
     unit = height / 2
     assert at(above, "x", "y", "height") == pytest.approx([x, y - unit, unit])
     assert at(alone, "y", "height") == pytest.approx([y + unit, unit])
-    assert at(alone, "x")[0] == pytest.approx(x + 9 * (at(bad, "width")[0] + 2))  # the tenth column, with gaps of 2
+    assert at(alone, "x")[0] == pytest.approx(
+        x + 9 * (at(bad, "width")[0] + 2)
+    )  # the tenth column, with gaps of 2
     assert "50\u202f% to 55\u202f%: 3" in tree[1].text
 
 
 def test_shares_fill_each_bar():
-    tree = parse(draw_shares([{"bad": 0.25, "good": 0.75}, {"good": 1.0}], ["plain", "round 1"], CLASSES))
+    tree = parse(
+        draw_shares({"plain": {"bad": 0.25, "good": 0.75}, "round 1": {"good": 1.0}}, CLASSES)
+    )
     (bad,), goods = find(tree, "rect", "c0"), find(tree, "rect", "c1")
     start, whole = at(goods[1], "x", "width")
     gap = at(goods[0], "x")[0] - start - at(bad, "width")[0]
     assert at(bad, "x", "width") == pytest.approx([start, (whole + gap) / 4 - gap])
     assert at(goods[0], "width") == pytest.approx([(whole + gap) * 3 / 4 - gap])
-    assert [one.text for one in find(tree, "text", "inside")] == ["25\u202f%", "75\u202f%", "100\u202f%"]
+    assert [one.text for one in find(tree, "text", "inside")] == [
+        "25\u202f%",
+        "75\u202f%",
+        "100\u202f%",
+    ]
     assert [one.text for one in find(tree, "text", "side")] == ["plain", "round 1"]
-    assert tree[1].text == "plain: bad 25\u202f%, good 75\u202f%; round 1: bad 0\u202f%, good 100\u202f%."
+    assert (
+        tree[1].text
+        == "plain: bad 25\u202f%, good 75\u202f%; round 1: bad 0\u202f%, good 100\u202f%."
+    )
 
 
 def test_a_map_keeps_its_proportions():
-    points = Map([0.0, 4.0, 2.0], [0.0, 1.0, 2.0], ["target", "source", "source"], ["bad", "good", "bad"])
+    points = DocumentMap(
+        [0.0, 4.0, 2.0], [0.0, 1.0, 2.0], ["target", "source", "source"], ["bad", "good", "bad"]
+    )
     tree = parse(draw_map("before", "Before", points, CLASSES))
     circles = list(tree.iter("circle"))
-    assert [one.get("class") for one in circles] == ["source c1", "source c0", "target c0"]  # the target on top
+    assert [one.get("class") for one in circles] == [
+        "source c1",
+        "source c0",
+        "target c0",
+    ]  # the target on top
     (x1, y1), (x2, y2), (x0, y0) = (at(one, "cx", "cy") for one in circles)
-    assert (x1 - x0) / 4 == (x2 - x0) / 2 == (y0 - y1) == (y0 - y2) / 2 > 0  # the same unit both ways, y upwards
+    assert (
+        (x1 - x0) / 4 == (x2 - x0) / 2 == (y0 - y1) == (y0 - y2) / 2 > 0
+    )  # the same unit both ways, y upwards
     assert "2 source documents as rings and 1 target documents as dots" in tree[1].text
-    assert len(list(parse(draw_map("a", "b", Map([1.0], [1.0], ["source"], ["bad"]), CLASSES)).iter("circle"))) == 1
+    assert (
+        len(
+            list(
+                parse(
+                    draw_map("a", "b", DocumentMap([1.0], [1.0], ["source"], ["bad"]), CLASSES)
+                ).iter("circle")
+            )
+        )
+        == 1
+    )
 
 
 def test_accuracy_stands_beside_confidence():
-    bins = [{"low": 0.5, "high": 0.75, "n": 8, "accuracy": 0.5}, {"low": 0.75, "high": 1.0, "n": 4, "accuracy": 1.0}]
+    bins = [
+        {"low": 0.5, "high": 0.75, "n": 8, "accuracy": 0.5},
+        {"low": 0.75, "high": 1.0, "n": 4, "accuracy": 1.0},
+    ]
     tree = parse(draw_accuracy(bins))
     first, second = find(tree, "rect", "column")
-    (x, y, width, height), (x2, y2, width2, height2) = (at(one, "x", "y", "width", "height") for one in (first, second))
+    (x, y, width, height), (x2, y2, width2, height2) = (
+        at(one, "x", "y", "width", "height") for one in (first, second)
+    )
     assert (height2, y2 + height2, width2) == (2 * height, y + height, width)
     assert x + width < x2
     (line,) = find(tree, "line", "ideal")
@@ -107,7 +144,13 @@ def test_accuracy_stands_beside_confidence():
 
 @pytest.mark.parametrize(
     ("most", "expected"),
-    [(1, [0, 1]), (3, [0, 1, 2, 3]), (7, [0, 2, 4, 6]), (210, [0, 50, 100, 150, 200]), (1999, [0, 500, 1000, 1500])],
+    [
+        (1, [0, 1]),
+        (3, [0, 1, 2, 3]),
+        (7, [0, 2, 4, 6]),
+        (210, [0, 50, 100, 150, 200]),
+        (1999, [0, 500, 1000, 1500]),
+    ],
 )
 def test_axes_have_a_few_round_numbers(most, expected):
     assert find_levels(most) == expected

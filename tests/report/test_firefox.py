@@ -23,16 +23,28 @@ def running(tmp_path_factory):
 def firefox(running):
     running.events.clear()
     yield running
-    logged = [event["params"]["text"] for event in running.events if event["method"] == "log.entryAdded"]
-    asked = [event["params"]["request"]["url"] for event in running.events if event["method"] == "network.beforeRequestSent"]
+    logged = [
+        event["params"]["text"] for event in running.events if event["method"] == "log.entryAdded"
+    ]
+    asked = [
+        event["params"]["request"]["url"]
+        for event in running.events
+        if event["method"] == "network.beforeRequestSent"
+    ]
     assert logged == []
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
 
 
 @pytest.mark.parametrize("width", [1280, 500])
 def test_a_review_by_keys_and_mouse(firefox, tmp_path, width):
-    documents = [make_entry(number, id=f"{width}-{number}", more=[("title", f"Film {number}")]) for number in range(60)]
-    write_page(tmp_path / "report.html", make_contents(documents, next_command="gramshift classify --force"))
+    documents = [
+        make_entry(number, id=f"{width}-{number}", more=[("title", f"Film {number}")])
+        for number in range(60)
+    ]
+    write_page(
+        tmp_path / "report.html",
+        make_contents(documents, next_command="gramshift classify --force"),
+    )
     firefox.open((tmp_path / "report.html").as_uri(), width, 844)
     assert firefox.text("count") == "60 documents"
     assert firefox.evaluate("document.documentElement.scrollWidth") <= width
@@ -41,13 +53,16 @@ def test_a_review_by_keys_and_mouse(firefox, tmp_path, width):
     firefox.press(*"odd, 1", ESCAPE)
     counted = "2 labels set, {} confirmed, 1 unclear, 1 none of these, 1 note"
     changed = firefox.evaluate(
-        "[...document.querySelectorAll('.reviewed .badge')].filter((one) => one.textContent === 'confirmed').length"
+        "[...document.querySelectorAll('.reviewed .badge')]"
+        ".filter((one) => one.textContent === 'confirmed').length"
     )
     assert firefox.text("tally") == counted.format(f"{2 - changed} changed and {changed}")
     assert firefox.evaluate("document.querySelectorAll('.panel').length") == 1
     assert firefox.evaluate("document.activeElement.className") == "row"
     firefox.open((tmp_path / "report.html").as_uri(), width, 844)
-    assert firefox.text("tally").endswith("1 unclear, 1 none of these, 1 note")  # kept over a reload
+    assert firefox.text("tally").endswith(
+        "1 unclear, 1 none of these, 1 note"
+    )  # kept over a reload
     firefox.click("sample")
     firefox.press(*"11111")
     assert firefox.text("score").startswith("Random sample: ")
@@ -63,4 +78,7 @@ def test_hostile_words_do_nothing(firefox, tmp_path):
     firefox.press(*"2" * 12)
     assert firefox.text("tally").startswith("12 labels set")
     assert firefox.evaluate("window.hacked ?? null") is None
-    assert firefox.evaluate("document.querySelectorAll('main img, main iframe, main script').length") == 0
+    assert (
+        firefox.evaluate("document.querySelectorAll('main img, main iframe, main script').length")
+        == 0
+    )

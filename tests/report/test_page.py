@@ -12,13 +12,14 @@ from itertools import pairwise
 import pytest
 
 from gramshift.model.advice import diagnose, judge_labels
-from gramshift.report.contents import IssueEntry, Neighbour
-from gramshift.report.page import SCRIPTS, make_payload, page_script, render_page, write_page
-from sample_report import HOSTILE, make_contents, make_entry, make_hostile
+from gramshift.report.contents import SimilarDocument
+from gramshift.report.page import SCRIPTS, page_script, render_page, write_page
+from gramshift.report.payload import make_payload
+from sample_report import HOSTILE, make_contents, make_entry, make_hostile, make_issue
 
 
 class Elements(HTMLParser):
-    """All elements with their attributes, and the text of each."""
+    """The elements of a page with their attributes and texts."""
 
     def __init__(self, page):
         super().__init__()
@@ -48,7 +49,7 @@ def shown_body(page):
 
 
 def units(text):
-    """As JavaScript has it: two halves of a surrogate pair side by side are one character there."""
+    """Return a text as in JavaScript, where two adjacent surrogates are one character."""
     return text.encode("utf-16-le", "surrogatepass")
 
 
@@ -57,9 +58,22 @@ def test_the_same_contents_give_the_same_page():
 
 
 def test_the_page_shows_what_it_was_given():
-    page = render_page(make_contents(warnings=["one class dominates"], scores={"accuracy": 0.845, "macro_f1": 0.5}))
-    shown = ["films labelled from kitchen", "60 documents labelled.", "One class dominates", "kitchen.csv"]
-    shown += ["84.5\u202f%", "50.0\u202f%", "2026-01-02 03:04", "of the labels are those of the plain kernel", "1e-05"]
+    page = render_page(
+        make_contents(warnings=["one class dominates"], scores={"accuracy": 0.845, "macro_f1": 0.5})
+    )
+    shown = [
+        "films labelled from kitchen",
+        "60 documents labelled.",
+        "One class dominates",
+        "kitchen.csv",
+    ]
+    shown += [
+        "84.5\u202f%",
+        "50.0\u202f%",
+        "2026-01-02 03:04",
+        "of the labels are those of the plain kernel",
+        "1e-05",
+    ]
     for words in shown:
         assert words in page
     titles = [text for _, text in Elements(page).all("title")]
@@ -70,7 +84,9 @@ def test_the_page_shows_what_it_was_given():
 
 def test_parts_that_are_not_known_are_left_out():
     page = render_page(
-        make_contents(before=None, after=None, shares=[], history=[], diagnostics={}, options={}, documents=[], n_target=0)
+        make_contents(
+            [], before=None, after=None, shares={}, history=[], diagnostics={}, options={}
+        )
     )
     assert not Elements(page).all("svg")
     for words in (
@@ -82,7 +98,10 @@ def test_parts_that_are_not_known_are_left_out():
     ):
         assert words not in page
     page = render_page(
-        make_contents(changes=[{"id": "a7", "before": "bad", "after": "good"}], command="gramshift classify 'a b.csv'")
+        make_contents(
+            changes=[{"id": "a7", "before": "bad", "after": "good"}],
+            command="gramshift classify 'a b.csv'",
+        )
     )
     assert "What the corrections changed" in page
     assert "a7" in page
@@ -102,7 +121,12 @@ def verdicts():
         ("doubtful", judge_labels(EXPECTED | {"low": 0.1}, 0.5, [])),
         ("good", judge_labels(EXPECTED | {"low": 0.75, "value": 0.9, "high": 0.95}, 0.5, [])),
         *(
-            (level, diagnose(labels=labels, reference=plain, source=HALVES, stages=[last], apart=apart)[0]["verdict"])
+            (
+                level,
+                diagnose(labels=labels, reference=plain, source=HALVES, stages=[last], apart=apart)[
+                    0
+                ]["verdict"],
+            )
             for level, labels, plain, last, apart in (
                 ("doubtful", ["a"] * 300, ["a"] * 300, {"a": 1.0, "b": 0.0}, 0.9),
                 ("careful", ["a"] * 30, ["a"] * 30, HALVES, 0.9),
@@ -119,7 +143,15 @@ HALVES = {"a": 0.5, "b": 0.5}
 
 def test_whether_adapting_helped_is_no_green_light_for_labels():
     verdict = "No red flags: the domains differ."
-    rounds = [{"added": {"bad": 0, "good": n}, "labels": {"bad": 30, "good": 30}, "changed": 0, "seconds": 0.1} for n in (0, 9)]
+    rounds = [
+        {
+            "added": {"bad": 0, "good": n},
+            "labels": {"bad": 30, "good": 30},
+            "changed": 0,
+            "seconds": 0.1,
+        }
+        for n in (0, 9)
+    ]
     page = shown_body(render_page(make_contents(diagnostics={"verdict": verdict}, history=rounds)))
     assert '<div class="headline careful">' in page
     assert "Did adapting help?" in page
@@ -129,15 +161,23 @@ def test_whether_adapting_helped_is_no_green_light_for_labels():
 def test_the_headline_is_what_can_be_expected_and_whether_that_will_do():
     assert len({verdict for _, verdict in verdicts()}) == 10
     for level, verdict in verdicts():
-        page = shown_body(render_page(make_contents(diagnostics={"verdict": verdict}, expected_accuracy=EXPECTED)))
+        page = shown_body(
+            render_page(make_contents(diagnostics={"verdict": verdict}, expected_accuracy=EXPECTED))
+        )
         assert f'<div class="headline {level}">' in page, verdict
         assert "<b>70\u202f%</b> expected accuracy" in page
         assert "60\u202f% to 80\u202f%" in page
         opening, _, rest = verdict.partition(":")
         assert f"<b>{opening}:</b>" in page.replace("&#39;", "'")
         assert rest[-13:] in page
-        assert page.index('class="headline') < page.index('class="facts"') < page.index("Diagnostics</h2>")
-    page = shown_body(render_page(make_contents(diagnostics={}, expected_accuracy=EXPECTED, warnings=["w"])))
+        assert (
+            page.index('class="headline')
+            < page.index('class="facts"')
+            < page.index("Diagnostics</h2>")
+        )
+    page = shown_body(
+        render_page(make_contents(diagnostics={}, expected_accuracy=EXPECTED, warnings=["w"]))
+    )
     assert '<div class="headline doubtful">' in page
     assert "Can these labels be used?" not in page
     assert 'class="headline' not in shown_body(render_page(make_contents()))
@@ -145,8 +185,15 @@ def test_the_headline_is_what_can_be_expected_and_whether_that_will_do():
 
 def test_counts_of_the_result_are_there_once():
     """The figures below the verdict have them, and so the sentence is left out."""
-    changes = {"diagnostics": {"verdict": judge_labels(EXPECTED, 0.5, [])}, "expected_accuracy": EXPECTED}
-    page = shown_result(make_contents(**changes, sentence="60 documents labelled: bad: 30, good: 30; expected accuracy 70%"))
+    changes = {
+        "diagnostics": {"verdict": judge_labels(EXPECTED, 0.5, [])},
+        "expected_accuracy": EXPECTED,
+    }
+    page = shown_result(
+        make_contents(
+            **changes, sentence="60 documents labelled: bad: 30, good: 30; expected accuracy 70%"
+        )
+    )
     assert page.count("good") == 1
     assert "labelled bad 30" in page
     assert judge_labels(EXPECTED, 0.5, []).split(": ")[1] in page
@@ -154,8 +201,14 @@ def test_counts_of_the_result_are_there_once():
 
 def shown_result(contents):
     """The first card as it is read."""
-    card = re.search(r'<section aria-labelledby="h-result".*?</section>', render_page(contents), re.DOTALL)[0]
-    return " ".join(unescape(re.sub("<[^>]*>", " ", re.sub(r'<p id="start".*?</p>', "", card, flags=re.DOTALL))).split())
+    card = re.search(
+        r'<section aria-labelledby="h-result".*?</section>', render_page(contents), re.DOTALL
+    )[0]
+    return " ".join(
+        unescape(
+            re.sub("<[^>]*>", " ", re.sub(r'<p id="start".*?</p>', "", card, flags=re.DOTALL))
+        ).split()
+    )
 
 
 def test_without_an_accuracy_the_sentence_tells_the_counts():
@@ -168,11 +221,20 @@ def test_without_an_accuracy_the_sentence_tells_the_counts():
 def test_of_many_classes_the_most_common_are_counted_and_what_has_no_label_is_told():
     names = [f"c{number}" for number in range(11)]
     documents = [
-        make_entry(n, label=names[max(0, n - 10) % 11], probabilities=[1 / 11] * 11, reference_label=None) for n in range(40)
+        make_entry(
+            n, label=names[max(0, n - 10) % 11], probabilities=[1 / 11] * 11, reference_label=None
+        )
+        for n in range(40)
     ]
-    documents[0] = make_entry(0, label="c0", probabilities=[1 / 11] * 11, reference_label=None, abstained=True)
-    shares = [dict.fromkeys(names, 1 / 11)] * 2
-    page = shown_result(make_contents(documents, classes=names, shares=shares, history=[], expected_accuracy=EXPECTED))
+    documents[0] = make_entry(
+        0, label="c0", probabilities=[1 / 11] * 11, reference_label=None, abstained=True
+    )
+    shares = dict.fromkeys(("source", "round 1"), dict.fromkeys(names, 1 / 11))
+    page = shown_result(
+        make_contents(
+            documents, classes=names, shares=shares, history=[], expected_accuracy=EXPECTED
+        )
+    )
     assert page.count("labelled c") == 8
     assert "left without a label 1" in page
     assert "labelled c0 12" in page
@@ -181,12 +243,20 @@ def test_of_many_classes_the_most_common_are_counted_and_what_has_no_label_is_to
 
 def test_an_accuracy_that_was_measured_comes_before_the_expected_one():
     scores = {"accuracy": 0.565, "accuracy_interval": [0.5251, 0.6038], "n": 600}
-    page = shown_result(make_contents(scores=scores, expected_accuracy=EXPECTED)).replace("\u202f", " ")
+    page = shown_result(make_contents(scores=scores, expected_accuracy=EXPECTED)).replace(
+        "\u202f", " "
+    )
     measured = "Measured accuracy 56.5 % (52.5 to 60.4), on 600 documents with a known label"
-    assert f"{measured} Expected accuracy 70 % (60 % to 80 %), estimated without these labels" in page
+    assert (
+        f"{measured} Expected accuracy 70 % (60 % to 80 %), estimated without these labels" in page
+    )
     assert page.count("56.5") == 1
-    assert measured in shown_result(make_contents(scores=scores, diagnostics={})).replace("\u202f", " ")
-    few = shown_result(make_contents(scores=scores | {"n": 49}, expected_accuracy=EXPECTED)).replace("\u202f", " ")
+    assert measured in shown_result(make_contents(scores=scores, diagnostics={})).replace(
+        "\u202f", " "
+    )
+    few = shown_result(
+        make_contents(scores=scores | {"n": 49}, expected_accuracy=EXPECTED)
+    ).replace("\u202f", " ")
     assert "70 % expected accuracy (60 % to 80 %)" in few
     assert "right, of those with a known label 56.5 %" in few
 
@@ -197,13 +267,20 @@ def test_a_warning_is_a_sentence():
 
 
 def test_rounds_have_a_table_where_there_are_several():
-    one = {"added": {"bad": 0, "good": 0}, "labels": {"bad": 30, "good": 30}, "changed": 0, "seconds": 0.1}
+    one = {
+        "added": {"bad": 0, "good": 0},
+        "labels": {"bad": 30, "good": 30},
+        "changed": 0,
+        "seconds": 0.1,
+    }
     assert "<h3>Rounds</h3>" not in render_page(make_contents(history=[one]))
     assert "<h3>Rounds</h3>" in render_page(make_contents(history=[one, one]))
 
 
 def test_the_foot_tells_what_confidence_is():
-    assert "its mean is the expected accuracy" in render_page(make_contents(expected_accuracy=EXPECTED))
+    assert "its mean is the expected accuracy" in render_page(
+        make_contents(expected_accuracy=EXPECTED)
+    )
     assert "calibrated on the source" in render_page(make_contents())
 
 
@@ -211,7 +288,9 @@ def test_values_of_many_columns_are_cut_to_what_a_page_can_hold():
     more = [(f"column {number}", "x" * 1000) for number in range(12)]
     few = make_payload(make_contents([make_entry(0, more=more)]))["documents"][0]["more"]
     assert [len(value) for _, value in few] == [300] * 12
-    many = make_payload(make_contents([make_entry(number, more=more) for number in range(5000)]))["documents"]
+    many = make_payload(make_contents([make_entry(number, more=more) for number in range(5000)]))[
+        "documents"
+    ]
     assert sum(len(value) for one in many for _, value in one["more"]) <= 6_000_000
 
 
@@ -232,9 +311,17 @@ def test_nothing_but_our_own_script_and_style_can_run(contents):
     }
     assert {tag: len(elements.all(tag)) for tag in expected} == expected
     for tag, attributes in elements.found:
-        assert not [name for name in attributes if name.startswith("on") or name in ("style", "src", "action", "srcset")]
+        assert not [
+            name
+            for name in attributes
+            if name.startswith("on") or name in ("style", "src", "action", "srcset")
+        ]
         assert attributes.get("href", "#") in ("#documents", "data:,", "#"), tag
-    (policy,) = [a["content"] for a, _ in elements.all("meta") if a.get("http-equiv") == "Content-Security-Policy"]
+    (policy,) = [
+        a["content"]
+        for a, _ in elements.all("meta")
+        if a.get("http-equiv") == "Content-Security-Policy"
+    ]
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
     (data, _), (_, script) = elements.all("script")
@@ -242,12 +329,14 @@ def test_nothing_but_our_own_script_and_style_can_run(contents):
     ((_, style),) = elements.all("style")
     for name, text in (("script", script), ("style", style)):
         assert f"{name}-src 'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" in policy
-    assert style == files("gramshift.report").joinpath("assets", "review.css").read_text(encoding="utf-8")
+    assert style == files("gramshift.report").joinpath("assets", "review.css").read_text(
+        encoding="utf-8"
+    )
     assert script == page_script()
 
 
 def shown_ngrams(page):
-    """The lists of n-grams as they are read aloud: for each class its name, and rows of an n-gram and a figure."""
+    """Return the lists of n-grams as a screen reader has them: the class, n-grams and numbers."""
     section = re.search(r'<section aria-labelledby="h-ngrams">.*?</section>', page, re.DOTALL)
     if section is None:
         return None
@@ -262,7 +351,9 @@ def shown_ngrams(page):
             [
                 (read(gram), float(figure))
                 for gram, figure in re.findall(
-                    r'<li><bdi class="gram">(.*?)</bdi>.*?<span class="figure">(.*?)</span></li>', card, re.DOTALL
+                    r'<li><bdi class="gram">(.*?)</bdi>.*?<span class="figure">(.*?)</span></li>',
+                    card,
+                    re.DOTALL,
                 )
             ],
         )
@@ -271,7 +362,9 @@ def shown_ngrams(page):
 
 
 def test_the_strongest_ngrams_of_each_class_are_listed():
-    page = render_page(make_contents(strongest_ngrams=[[("broke", 4.0), ("e bad ", 1.0)], [("  great", 2.0)]]))
+    page = render_page(
+        make_contents(strongest_ngrams=[[("broke", 4.0), ("e bad ", 1.0)], [("  great", 2.0)]])
+    )
     assert shown_ngrams(page) == [
         ("bad", [("broke", 4.0), ("e bad blank ", 1.0)]),
         ("good", [(" blank great", 2.0)]),
@@ -282,20 +375,46 @@ def test_the_strongest_ngrams_of_each_class_are_listed():
         for (tag, a), (_, b) in pairwise(Elements(page).found)
         if tag == "svg" and "worth" in a["class"]
     ]
-    assert bars == [("worth c0", 100), ("worth c0", 25), ("worth c1", 50)]  # one scale, in the colours of the classes
+    assert bars == [
+        ("worth c0", 100),
+        ("worth c0", 25),
+        ("worth c1", 50),
+    ]  # one scale, in the colours of the classes
 
 
 def test_ngrams_have_the_numbers_of_documents_beside_them():
-    page = render_page(make_contents(strongest_ngrams=[[("broke", 4.0, 7, 3)], [("great", 2.0, 0, 5)]]))
-    figures = re.findall(r'<span class="figure">(?:<span class="hidden">, in (\w+) documents: </span>)?([\d.]+)</span>', page)
-    assert figures == [("", "4.00"), ("source", "7"), ("target", "3"), ("", "2.00"), ("source", "0"), ("target", "5")]
+    page = render_page(
+        make_contents(strongest_ngrams=[[("broke", 4.0, 7, 3)], [("great", 2.0, 0, 5)]])
+    )
+    figures = re.findall(
+        r'<span class="figure">(?:<span class="hidden">, in (\w+) documents: </span>)?'
+        r"([\d.]+)</span>",
+        page,
+    )
+    assert figures == [
+        ("", "4.00"),
+        ("source", "7"),
+        ("target", "3"),
+        ("", "2.00"),
+        ("source", "0"),
+        ("target", "5"),
+    ]
     assert page.count('class="ngram-head') == page.count("<span>weight</span>") == 2
-    assert 'class="ngram-head' not in render_page(make_contents(strongest_ngrams=[[("broke", 4.0)], []]))
+    assert 'class="ngram-head' not in render_page(
+        make_contents(strongest_ngrams=[[("broke", 4.0)], []])
+    )
 
 
 def test_problems_in_the_data_have_a_section_with_the_first_of_each_kind():
-    doubts = [IssueEntry("doubtful label", f"s.csv {i}", "2% likely", "<b>text</b>", "good", "bad") for i in range(103)]
-    page = render_page(make_contents(issues=[*doubts, IssueEntry("empty text", "t.csv 5", "empty text", "")]))
+    doubts = [
+        make_issue(
+            "doubtful label", f"s.csv {i}", "2% likely", "<b>text</b>", label="good", role="source"
+        )
+        for i in range(103)
+    ]
+    page = render_page(
+        make_contents(issues=[*doubts, make_issue("empty text", "t.csv 5", "empty text", "")])
+    )
     body = shown_body(page)
     assert "<summary>doubtful label <b>103</b></summary>" in body
     assert "<summary>empty text <b>1</b></summary>" in body
@@ -306,15 +425,18 @@ def test_problems_in_the_data_have_a_section_with_the_first_of_each_kind():
 
 def test_it_is_said_where_the_other_problems_are():
     """The output has a row for each target document, and none for source documents."""
-    copies = [IssueEntry("copy", f"{i}", "copy of 0", "text", role="source" if i < 105 else "target") for i in range(108)]
+    copies = [
+        make_issue("copy", f"{i}", "copy of 0", "text", role="source" if i < 105 else "target")
+        for i in range(108)
+    ]
 
     def said(**changes):
         body = shown_body(render_page(make_contents(issues=copies, **changes)))
         return re.findall(r'<p class="quiet">(\d more .*?)</p>', re.sub("</?code>", "", body))
 
     assert said() == [
-        "5 more source documents: by gramshift classify --json (key issues, which lists at most 1000 problems), "
-        "and in Python in clf.issues_.",
+        "5 more source documents: by gramshift classify --json (key issues, which lists at most"
+        " 1000 problems), and in Python in clf.issues_.",
         "3 more target documents: in the column issue of the output, and in Python in clf.issues_.",
     ]
     assert said(options={}) == [
@@ -324,18 +446,28 @@ def test_it_is_said_where_the_other_problems_are():
 
 
 def test_figures_of_ngrams_have_as_many_digits_as_tell_them_apart():
-    for largest, figures in ((0.02, ("0.0200", "0.0150")), (2.0, ("2.00", "1.50")), (2000.0, ("2000", "1500"))):
-        page = render_page(make_contents(strongest_ngrams=[[("a", largest)], [("b", 0.75 * largest)]]))
+    for largest, figures in (
+        (0.02, ("0.0200", "0.0150")),
+        (2.0, ("2.00", "1.50")),
+        (2000.0, ("2000", "1500")),
+    ):
+        page = render_page(
+            make_contents(strongest_ngrams=[[("a", largest)], [("b", 0.75 * largest)]])
+        )
         assert re.findall('<span class="figure">(.*?)</span>', page) == list(figures)
 
 
 def test_lists_of_many_classes_are_folded_and_empty_ones_say_so():
     names = ["bad", "good", "c", "d", "e"]
-    page = render_page(make_contents(classes=names, strongest_ngrams=[[("broke", 1.0)], [], [], [], []]))
+    page = render_page(
+        make_contents(classes=names, strongest_ngrams=[[("broke", 1.0)], [], [], [], []])
+    )
     assert shown_ngrams(page) == [("bad", [("broke", 1.0)]), *((name, []) for name in names[1:])]
     assert page.count("No n-gram indicates this class.") == 4
     assert "<summary>5 classes</summary>" in page
-    assert "folded" not in shown_body(render_page(make_contents(strongest_ngrams=[[("broke", 1.0)], []])))
+    assert "folded" not in shown_body(
+        render_page(make_contents(strongest_ngrams=[[("broke", 1.0)], []]))
+    )
 
 
 @pytest.mark.parametrize("ngrams", [[], [[], []]])
@@ -348,7 +480,9 @@ def test_a_model_without_ngrams_has_no_list_of_them(ngrams):
 def test_hostile_ngrams_come_out_as_they_went_in():
     page = render_page(make_hostile())
     (_, first), (_, second) = shown_ngrams(page)
-    assert [gram for gram, _ in first] == [text.replace("\0", "\ufffd").encode("utf-8", "replace").decode() for text in HOSTILE]
+    assert [gram for gram, _ in first] == [
+        text.replace("\0", "\ufffd").encode("utf-8", "replace").decode() for text in HOSTILE
+    ]
     assert "</script><script>window.hacked" not in page
     assert len(second) == 1
 
@@ -360,7 +494,9 @@ def test_hostile_words_come_out_as_they_went_in():
     ((_, text),) = [(a, text) for a, text in Elements(page).all("script") if a]
     assert not set("<>&\u2028\u2029") & set(text)
     data = json.loads(text)
-    assert list(map(units, (one["text"] for one in data["documents"][: len(HOSTILE)]))) == list(map(units, HOSTILE))
+    assert list(map(units, (one["text"] for one in data["documents"][: len(HOSTILE)]))) == list(
+        map(units, HOSTILE)
+    )
     assert data["sources"][0][2] == HOSTILE[0]
 
 
@@ -373,11 +509,16 @@ def test_our_assets_end_no_element_and_name_no_address():
 
 @pytest.mark.slow
 def test_ten_thousand_documents_make_a_page_of_bearable_size():
-    texts = [f"{number} " + "a review of seven hundred characters " * 19 for number in range(10_000)]
-    near = [Neighbour(f"s-{number}", "good", 0.25, text) for number, text in enumerate(texts)]
+    texts = [
+        f"{number} " + "a review of seven hundred characters " * 19 for number in range(10_000)
+    ]
+    near = [SimilarDocument(f"s-{number}", "good", 0.25, text) for number, text in enumerate(texts)]
     documents = [
         make_entry(
-            number, text=text, spans=[(10 * k, 10 * k + 7, 0.5, k % 2) for k in range(12)], neighbours=near[number : number + 3]
+            number,
+            text=text,
+            spans=[(10 * k, 10 * k + 7, 0.5, k % 2) for k in range(12)],
+            neighbours=near[number : number + 3],
         )
         for number, text in enumerate(texts)
     ]
@@ -386,7 +527,10 @@ def test_ten_thousand_documents_make_a_page_of_bearable_size():
 
 @pytest.mark.slow
 def test_long_texts_are_cut_and_the_page_stays_bearable():
-    texts = ["</script> " * 10_000, *["and words \n" * 10_000] * 9]  # one in ten, where all that is escaped takes its time
+    texts = [
+        "</script> " * 10_000,
+        *["and words \n" * 10_000] * 9,
+    ]  # one in ten, where all that is escaped takes its time
     documents = [make_entry(number, text=texts[number % 10][:100_000]) for number in range(400)]
     page = render_page(make_contents(documents))
     assert len(page.encode()) < 30_000_000
@@ -422,7 +566,10 @@ def rgb(colour):
 
 def contrast(first, second):
     def luminance(colour):
-        linear = [value / 12.92 if value <= 0.03928 else ((value + 0.055) / 1.055) ** 2.4 for value in colour]
+        linear = [
+            value / 12.92 if value <= 0.03928 else ((value + 0.055) / 1.055) ** 2.4
+            for value in colour
+        ]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
     low, high = sorted([luminance(first), luminance(second)])
@@ -437,7 +584,13 @@ def test_contrast_is_enough(scheme):
         ("quiet", name) for name in ("page", "card", "soft")
     ]
     pairs += [("bad", "bad-page"), ("ink", "bad-page"), ("bad", "card")]
-    pairs += [("accent", "card"), ("accent", "page"), ("on-accent", "accent"), ("alarm", "alarm-page"), ("alarm", "card")]
+    pairs += [
+        ("accent", "card"),
+        ("accent", "page"),
+        ("on-accent", "accent"),
+        ("alarm", "alarm-page"),
+        ("alarm", "card"),
+    ]
     for ink, ground in pairs:
         assert contrast(value[ink], value[ground]) >= 4.5, (ink, ground)
     for number in range(8):
@@ -451,7 +604,10 @@ def test_contrast_is_enough(scheme):
 
 
 def test_shares_among_the_diagnostics_are_percentages():
-    found = {"separability": {"value": 0.8625, "sentence": "Told apart."}, "size": {"value": 120, "sentence": "Few."}}
+    found = {
+        "separability": {"value": 0.8625, "sentence": "Told apart."},
+        "size": {"value": 120, "sentence": "Few."},
+    }
     page = render_page(make_contents(diagnostics=found))
     assert "separability <b>86\u202f%</b>" in page
     assert "size <b>120</b>" in page

@@ -1,7 +1,8 @@
-"""Plots of a fitted classifier: axes in, axes out, and in them what was found."""
+"""Plots of a fitted classifier: axes in, axes out, with the results in them."""
 
 import re
 import sys
+from importlib.resources import files
 from itertools import pairwise
 
 import matplotlib as mpl
@@ -11,7 +12,7 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure
 
 import gramshift as gs
-from gramshift.report import drawings, page
+from gramshift.report import drawings
 from small_demo import load_demo
 
 mpl.use("Agg")
@@ -42,7 +43,9 @@ def test_axes_in_axes_out(best, ax, plot):
 
 def test_a_figure_can_be_drawn_whatever_labels_are(tmp_path):
     names = {"positive": "_$x^", "negative": "a\nb" * 40}
-    clf = gs.TransductiveClassifier().fit(KITCHEN.texts, [names[label] for label in KITCHEN.labels], target=FILMS.texts)
+    clf = gs.TransductiveClassifier().fit(
+        KITCHEN.texts, [names[label] for label in KITCHEN.labels], target=FILMS.texts
+    )
     for plot in PLOTS:
         figure = Figure()
         drawn = plot(clf, ax=figure.subplots())
@@ -73,8 +76,12 @@ def test_ngrams_are_the_strongest(best, ax):
     gs.plot.ngrams(best, n=3, ax=ax)
     assert ax.get_xlabel() == "weight"
     found = best.strongest_ngrams(3, overlapping=False)
-    assert [bar.get_width() for bar in ax.patches] == [worth for one in found.values() for _, worth in one]
-    assert [label.get_text() for label in ax.get_yticklabels()] == [text.strip() for one in found.values() for text, _ in one]
+    assert [bar.get_width() for bar in ax.patches] == [
+        worth for one in found.values() for _, worth in one
+    ]
+    assert [label.get_text() for label in ax.get_yticklabels()] == [
+        text.strip() for one in found.values() for text, _ in one
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +91,11 @@ def four():
 
 
 def overlaps(ax):
-    """How many names of n-grams reach into the next one."""
+    """Return the number of n-gram names that overlap the next one."""
     ax.figure.draw_without_rendering()
-    boxes = sorted((label.get_window_extent() for label in ax.get_yticklabels()), key=lambda box: box.y0)
+    boxes = sorted(
+        (label.get_window_extent() for label in ax.get_yticklabels()), key=lambda box: box.y0
+    )
     return sum(low.y1 > high.y0 for low, high in pairwise(boxes))
 
 
@@ -128,11 +137,13 @@ def test_what_cannot_be_plotted_is_said(best, tmp_path):
 
 def test_without_matplotlib_it_is_said_what_to_install(best, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(gs.GramshiftError, match=r"gs.plot needs matplotlib: pip install 'gramshift\[plot\]'"):
+    with pytest.raises(
+        gs.GramshiftError, match=r"gs.plot needs matplotlib: pip install 'gramshift\[plot\]'"
+    ):
         gs.plot.confidence(best)
 
 
 def test_colours_are_those_of_the_page():
-    style = page._asset("review.css")
+    style = files("gramshift.report").joinpath("assets", "review.css").read_text(encoding="utf-8")
     first = style[: style.index("@media")]
     assert re.findall(r"--c\d: (#\w+);", first) == list(drawings.COLOURS)

@@ -1,4 +1,4 @@
-"""Reviewing on the page in a real Chromium: labels, marks, notes, a score, and the way to the next run and back."""
+"""Review on the page in Chromium: labels, marks, notes, a score, download and loading."""
 
 import csv
 import io
@@ -11,7 +11,9 @@ from gramshift.report.page import count_doubtful
 from page_visits import Visit, count, download, ids_shown, rows, wait_for
 from sample_report import HOSTILE, make_contents, make_entry
 
-COMMAND = "gramshift classify kitchen.csv --target 'my films.csv' --corrections corrections.csv --force"
+COMMAND = (
+    "gramshift classify kitchen.csv --target 'my films.csv' --corrections corrections.csv --force"
+)
 HEADER = ["id", "label", "was", "mark", "note", "drawn"]
 
 
@@ -27,7 +29,11 @@ def text(page, name):
 def load(page, lines):
     """Choose a table of earlier corrections, and wait until the page has told what it found."""
     page.locator("#file").set_input_files(
-        {"name": "earlier.csv", "mimeType": "text/csv", "buffer": lines.encode("utf-8", "surrogatepass")}
+        {
+            "name": "earlier.csv",
+            "mimeType": "text/csv",
+            "buffer": lines.encode("utf-8", "surrogatepass"),
+        }
     )
     page.locator("#told:not(:empty)").wait_for()
     return text(page, "told")
@@ -59,13 +65,20 @@ def test_a_button_begins_with_the_doubtful_documents(visit):
 
 @pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
 def test_a_document_opens_in_view(browser, tmp_path, size):
-    one = Visit(browser, tmp_path, viewport=dict(zip(("width", "height"), size, strict=True)), reduced_motion="reduce")
+    one = Visit(
+        browser,
+        tmp_path,
+        viewport=dict(zip(("width", "height"), size, strict=True)),
+        reduced_motion="reduce",
+    )
     page = one.open(make_contents())
     page.locator("#h-documents").click()
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     for _ in range(4):
-        panel, row = (page.locator(name).bounding_box() for name in (".panel", ".row[aria-expanded=true]"))
+        panel, row = (
+            page.locator(name).bounding_box() for name in (".panel", ".row[aria-expanded=true]")
+        )
         assert 0 <= row["y"] < size[1] / 3
         room = page.evaluate("innerHeight - document.getElementById('review').offsetHeight")
         assert panel["y"] + min(panel["height"], 200) <= room
@@ -85,12 +98,18 @@ def test_marks_and_notes_are_kept_and_downloaded(visit):
     assert page.evaluate("document.activeElement.id") == "row-2"
     page.keyboard.press("2")
     page.locator("#note-3").fill("only a note")
-    assert text(page, "tally") == "1 label set, 1 changed and 0 confirmed, 1 unclear, 1 none of these, 2 notes"
+    assert (
+        text(page, "tally")
+        == "1 label set, 1 changed and 0 confirmed, 1 unclear, 1 none of these, 2 notes"
+    )
     assert "note" in page.locator("#row-3").inner_text()
     page.reload()
     page.wait_for_selector(".reviewed")
     page.locator("#sort").select_option("file")
-    assert [row.inner_text().split("\n")[1] for row in rows(page).all()[:2]] == ["unclear", "none of these"]
+    assert [row.inner_text().split("\n")[1] for row in rows(page).all()[:2]] == [
+        "unclear",
+        "none of these",
+    ]
     assert read_rows(download(page)) == [
         HEADER,
         ["doc-0", "", "bad", "unclear", "", "chosen"],
@@ -103,10 +122,23 @@ def test_marks_and_notes_are_kept_and_downloaded(visit):
 
 
 def test_labels_that_are_digits_have_their_own_keys(visit):
-    documents = [make_entry(number, label="01"[number % 2], reference_label="1") for number in range(9)]
+    documents = [
+        make_entry(number, label="01"[number % 2], reference_label="1") for number in range(9)
+    ]
     both = {"0": 0.5, "1": 0.5}
-    history = [{"added": {"0": 0, "1": 0}, "labels": {"0": 5, "1": 4}, "changed": 0, "seconds": 0.1}]
-    page = visit.open(make_contents(documents, classes=["0", "1"], shares=[both], history=history, before=None, after=None))
+    history = [
+        {"added": {"0": 0, "1": 0}, "labels": {"0": 5, "1": 4}, "changed": 0, "seconds": 0.1}
+    ]
+    page = visit.open(
+        make_contents(
+            documents,
+            classes=["0", "1"],
+            shares={"source": both},
+            history=history,
+            before=None,
+            after=None,
+        )
+    )
     assert "press 0 or 1 on it" in text(page, "tally")
     page.locator("#sort").select_option("file")
     page.locator("#row-0").press("Enter")
@@ -150,7 +182,9 @@ def test_a_new_label_that_no_document_has_any_more_is_gone(visit):
         shown = page.locator(".panel").first.locator(".choice:not(.mark)").all_inner_texts()
         options = page.locator("#label option").all_inner_texts()[1:-2]
         assert [one.split("\n")[1] for one in shown] == options
-        assert page.locator("#keys-labels").text_content() == " ".join(one.split("\n")[0] for one in shown)
+        assert page.locator("#keys-labels").text_content() == " ".join(
+            one.split("\n")[0] for one in shown
+        )
         assert page.locator("#numbers dt").count() == len(shown)
         return options
 
@@ -172,14 +206,21 @@ def test_a_new_label_that_no_document_has_any_more_is_gone(visit):
     page.keyboard.press("Enter")
     page.keyboard.press("3")
     assert choices() == ["bad", "good", "mixed"]
-    assert [row[:2] for row in read_rows(download(page))[1:]] == [["doc-0", "mixed"], ["doc-1", "mixed"]]
+    assert [row[:2] for row in read_rows(download(page))[1:]] == [
+        ["doc-0", "mixed"],
+        ["doc-1", "mixed"],
+    ]
     page.reload()
     page.wait_for_selector(".reviewed")
     page.locator("#label").select_option(label="mixed")
     wait_for(page, "count", "2 of 60 documents")
     for _ in range(2):
         page.locator("#undo").click()
-    assert page.locator("#label option").all_inner_texts()[1:-2] == ["bad", "good", "mixd"]  # it was that before
+    assert page.locator("#label option").all_inner_texts()[1:-2] == [
+        "bad",
+        "good",
+        "mixd",
+    ]  # it was that before
     wait_for(page, "count", "60 documents")  # no filter by what is gone
     page.locator("#undo").click()
     assert page.locator("#label option").all_inner_texts()[1:-2] == ["bad", "good"]
@@ -248,10 +289,16 @@ def test_a_random_sample_gives_a_score_with_its_interval(visit):
     for place, one in enumerate(order[:20]):  # every fifth is wrong
         right = place % 5 != 0
         page.keyboard.press("2" if (label[one] == "good") == right else "1")
-    assert text(page, "score") == "Random sample: 16 of 20 right, accuracy 80\u202f% (58\u202f% to 92\u202f%)"
+    assert (
+        text(page, "score")
+        == "Random sample: 16 of 20 right, accuracy 80\u202f% (58\u202f% to 92\u202f%)"
+    )
     page.keyboard.press("0")
     page.keyboard.press("x")
-    expected = "Random sample: 16 of 21 right, accuracy 76\u202f% (55\u202f% to 89\u202f%); 1 unclear left out"
+    expected = (
+        "Random sample: 16 of 21 right, accuracy 76\u202f% (55\u202f% to 89\u202f%);"
+        " 1 unclear left out"
+    )
     assert text(page, "score") == expected
     page.keyboard.press("j")
     page.keyboard.press("1")  # what stands before it is open
@@ -264,13 +311,16 @@ def test_a_random_sample_gives_a_score_with_its_interval(visit):
 
 
 def how_drawn(data):
-    """How each document of a download was drawn, by id."""
+    """Return how each document of a download was drawn, by id."""
     return {row[0]: row[HEADER.index("drawn")] for row in read_rows(data)[1:]}
 
 
 def test_the_download_says_which_labels_are_a_random_sample(visit, tmp_path):
-    documents = [make_entry(number, corrected=number < 5, drawn=["random", "doubtful"][number] if number < 2 else "")
-                 for number in range(60)]  # fmt: skip
+    drawn = {0: "random", 1: "doubtful"}
+    documents = [
+        make_entry(number, corrected=number < 5, drawn=drawn.get(number, ""))
+        for number in range(60)
+    ]
     page = visit.open(make_contents(documents))
     page.locator("#sample").click()
     order = ids_shown(page)
@@ -282,10 +332,14 @@ def test_the_download_says_which_labels_are_a_random_sample(visit, tmp_path):
     drawn = how_drawn(data)
     assert {one for one, how in drawn.items() if how == "random"} == {*order[:13], "doc-0"}
     assert {one: how for one, how in drawn.items() if how != "random"} == {
-        order[14]: "chosen", "doc-1": "doubtful", **{f"doc-{number}": "chosen" for number in range(2, 5)}
+        order[14]: "chosen",
+        "doc-1": "doubtful",
+        **{f"doc-{number}": "chosen" for number in range(2, 5)},
     }  # fmt: skip
     (tmp_path / "c.csv").write_bytes(data)
-    found = read_corrections(str(tmp_path / "c.csv"), ids=[one.id for one in documents], classes=["bad", "good"])
+    found = read_corrections(
+        str(tmp_path / "c.csv"), ids=[one.id for one in documents], classes=["bad", "good"]
+    )
     assert found.random == {order[0], *order[3:13], "doc-0"}
     page.locator("#undo").click()
     page.keyboard.press("k")
@@ -309,7 +363,9 @@ def test_a_table_that_is_loaded_keeps_how_its_documents_were_drawn(visit):
     page.wait_for_selector("#list > li")
     page.locator("#sort").select_option("random")
     page.locator(f"#row-{some[3].removeprefix('doc-')}").press("1")  # it was not labelled there
-    assert how_drawn(download(page)) == dict(zip(some, ["random", "doubtful", "chosen", "chosen"], strict=True))
+    assert how_drawn(download(page)) == dict(
+        zip(some, ["random", "doubtful", "chosen", "chosen"], strict=True)
+    )
     page.on("dialog", lambda dialog: dialog.accept())
     page.locator("#clear").click()
     page.locator(f"#row-{some[0].removeprefix('doc-')}").press("1")
@@ -328,7 +384,10 @@ def test_a_random_sample_that_is_large_enough_is_for_the_next_run(visit):
     page.locator("#sort").select_option("file")
     page.keyboard.press("u")
     assert page.locator("#use").is_hidden()  # nobody is about to draw a sample
-    other = visit.open(make_contents([make_entry(number) for number in range(50)], next_command="clf.fit()"), name="other.html")
+    other = visit.open(
+        make_contents([make_entry(number) for number in range(50)], next_command="clf.fit()"),
+        name="other.html",
+    )
     other.locator("#sample").click()
     for _ in range(12):
         other.keyboard.press("1")
@@ -337,7 +396,10 @@ def test_a_random_sample_that_is_large_enough_is_for_the_next_run(visit):
 
 
 def test_earlier_corrections_are_loaded(visit):
-    documents = [make_entry(number, id="half \ud83d" if number == 9 else f"doc-{number}") for number in range(60)]
+    documents = [
+        make_entry(number, id="half \ud83d" if number == 9 else f"doc-{number}")
+        for number in range(60)
+    ]
     page = visit.open(make_contents(documents))
     page.locator("#sort").select_option("file")
     page.locator("#row-1").press("1")
@@ -353,7 +415,8 @@ def test_earlier_corrections_are_loaded(visit):
     ]
     told = load(page, "\r\n".join(lines))
     assert told == (
-        "earlier.csv: 4 labels and 1 note loaded; 1 known here already; 1 id not on this page; no class is called postive."
+        "earlier.csv: 4 labels and 1 note loaded; 1 known here already; 1 id not on this page;"
+        " no class is called postive."
     )
     found = {row[0]: row[1:] for row in read_rows(download(page))[1:]}
     assert found == {
@@ -416,7 +479,9 @@ def test_the_next_command_is_there_to_copy(visit):
     assert [row[:5] for row in read_rows(data)[1:]] == [
         ["doc-0", "bad", "bad", "", ""], ["doc-7", "good", "good", "new label", ""]
     ]  # fmt: skip
-    assert text(page, "saved").startswith("1 document and 1 of earlier runs saved as corrections.csv")
+    assert text(page, "saved").startswith(
+        "1 document and 1 of earlier runs saved as corrections.csv"
+    )
     assert text(page, "saved").endswith("Now run (adjust the path to corrections.csv):")
     assert page.locator("#command").evaluate("one => one.textContent") == COMMAND
     page.locator("#copy").click()
@@ -428,7 +493,9 @@ def test_the_next_command_is_there_to_copy(visit):
 
 
 def test_without_a_clipboard_the_command_is_selected(visit):
-    visit.context.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    visit.context.add_init_script(
+        "Object.defineProperty(navigator, 'clipboard', { value: undefined })"
+    )
     page = visit.open(make_contents(next_command=COMMAND))
     page.locator("#row-0").press("1")
     download(page)
@@ -447,7 +514,9 @@ def test_a_page_without_a_command_only_says_what_was_saved(visit):
 
 
 def test_a_finger_can_do_what_keys_do(browser, tmp_path):
-    one = Visit(browser, tmp_path, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    one = Visit(
+        browser, tmp_path, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
     page = one.open(make_contents(next_command=COMMAND))
     page.locator("#begin").tap()
     first, second, third, fourth = (one.removeprefix("doc-") for one in ids_shown(page)[:4])
@@ -469,9 +538,12 @@ def test_a_finger_can_do_what_keys_do(browser, tmp_path):
         f"doc-{fourth}": ("", "", "so so"),
     }
     small = page.evaluate(
-        """() => [...document.querySelectorAll('button, select, input:not([type=checkbox], [hidden]), textarea')]
+        """() => [...document.querySelectorAll(
+            'button, select, input:not([type=checkbox], [hidden]), textarea'
+          )]
           .map((one) => [one.getBoundingClientRect(), one.id || one.className])
-          .filter(([box]) => box.width && (box.height < 24 || box.width < 24)).map(([, name]) => name)"""
+          .filter(([box]) => box.width && (box.height < 24 || box.width < 24))
+          .map(([, name]) => name)"""
     )
     assert small == []  # what is smaller is hard to hit
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

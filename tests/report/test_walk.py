@@ -1,4 +1,4 @@
-"""The whole loop, as a person walks it: files, page, labels by keys, the command that the page gives, the page again."""
+"""The whole loop of a review: files, page, labels, the command that the page shows, page again."""
 
 from collections import Counter
 
@@ -15,7 +15,9 @@ def test_a_walk_from_two_files_to_corrected_labels(browser, tmp_path):
     page = one.context.new_page()
     page.on("pageerror", lambda error: one.faults.append(str(error)))
     seen = {}
-    walked = walk(page, tmp_path, lambda step: seen.update({step: page.locator("body").inner_text()}))
+    walked = walk(
+        page, tmp_path, lambda step: seen.update({step: page.locator("body").inner_text()})
+    )
     assert len(walked.given) == N_REVIEWED
     assert Counter(mark for _, mark, _ in walked.given.values()) == {"": 29, "unclear": 1}
     assert [note for *_, note in walked.given.values() if note] == ["Is this about the film?"]
@@ -24,9 +26,14 @@ def test_a_walk_from_two_files_to_corrected_labels(browser, tmp_path):
     assert "29 corrections" in walked.said
     for document, (label, mark, _) in walked.given.items():
         assert mark or walked.after[document] == label
-    changed = [document for document, (label, *_) in walked.given.items() if label and walked.before[document] != label]
+    changed = [
+        document
+        for document, (label, *_) in walked.given.items()
+        if label and walked.before[document] != label
+    ]
     assert changed  # or there was nothing to correct
-    assert f"29 labels set, {len(changed)} changed and {29 - len(changed)} confirmed, 1 unclear, 1 note" in seen["3-reviewed"]
+    tally = f"29 labels set, {len(changed)} changed and {29 - len(changed)} confirmed"
+    assert f"{tally}, 1 unclear, 1 note" in seen["3-reviewed"]
     assert "What the corrections changed" in seen["5-report-again"]
     assert "Random sample:" in seen["6-score"]
     page.locator("#show").select_option("corrected")

@@ -142,7 +142,7 @@ class Presented:
             Called as progress(stage, done, total).
         """
         self._check_fitted()  # type: ignore[attr-defined]
-        from gramshift.report.presenter import write_report  # late: the report imports this classifier
+        from gramshift.report.build import write_report  # late: the report imports this classifier
 
         more = {"ids": ids, "source_ids": source_ids, "columns": columns, "title": title, "progress": progress}
         write_report(self, path, **more)  # type: ignore[arg-type]
@@ -154,7 +154,7 @@ class Presented:
         """
         if not hasattr(self, "_fit"):
             return str(estimator_html_repr(self))
-        from gramshift.report.presenter import draw_summary  # late, as above
+        from gramshift.report.summary import draw_summary  # late, as above
 
         return draw_summary(self)  # type: ignore[arg-type]
 

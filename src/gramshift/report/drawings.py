@@ -1,6 +1,6 @@
-"""The drawings of a page, as SVG."""
+"""Draw the plots of the page as SVG."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from math import floor
@@ -9,37 +9,41 @@ from typing import Any
 from markupsafe import Markup
 
 from gramshift.model.explanation import COLOURS
-from gramshift.report.contents import DocumentEntry, Map
+from gramshift.report.contents import DocumentEntry, DocumentMap
 
 N_COLOURS = len(COLOURS)
-WIDTH, HEIGHT = 360, 230  # about what a phone shows without scaling, so that letters keep their size
+WIDTH, HEIGHT = 360, 230  # about the width of a phone, so that letters are not scaled down
+LEFT, RIGHT, TOP, BOTTOM = 46, 8, 16, 40  # margins
+BIN_WIDTH = 0.05  # of the histogram
+MAP_SIZE, MAP_MARGIN = 320, 8
 
 
 def colour(number: int) -> str:
-    """The style of a class by its number; beyond the last colour they start again."""
+    """Return the style of a class; colours repeat if there are more classes."""
     return f"c{number % N_COLOURS}"
 
 
 def shape(name: str, text: Any = None, **attributes: Any) -> Markup:
-    """An element; class_ stands for class, x_y for x-y, and numbers get two decimals at most."""
-    pairs = Markup("").join(Markup(' {}="{}"').format(_name(key), number(value)) for key, value in attributes.items())
+    """Return an SVG element; ``class_`` is the attribute class, and ``x_y`` is x-y."""
+    pairs = Markup("").join(
+        Markup(' {}="{}"').format(key.rstrip("_").replace("_", "-"), number(value))
+        for key, value in attributes.items()
+    )
     if text is None:
         return Markup("<{}{}/>").format(Markup(name), pairs)
     return Markup("<{0}{1}>{2}</{0}>").format(Markup(name), pairs, text)
 
 
 def number(value: Any) -> Any:
-    """Write a number without digits that nobody sees; all else as it is."""
-    return f"{round(value, 2) + 0.0:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else value
-
-
-def _name(key: str) -> str:
-    return key.rstrip("_").replace("_", "-")
+    """Return a float as text with at most two decimals, anything else unchanged."""
+    if not isinstance(value, float):
+        return value
+    return f"{round(value, 2) + 0.0:.2f}".rstrip("0").rstrip(".")  # + 0.0: no -0
 
 
 @dataclass(frozen=True)
 class Scale:
-    """A way from values to places on the page."""
+    """A linear map from values in [low, high] to positions from start to stop."""
 
     low: float
     high: float
@@ -47,13 +51,19 @@ class Scale:
     stop: float
 
     def __call__(self, value: float) -> float:
-        span = self.high - self.low
-        return self.start + (self.stop - self.start) * ((value - self.low) / span if span else 0.5)
+        extent = self.high - self.low
+        fraction = (value - self.low) / extent if extent else 0.5
+        return self.start + (self.stop - self.start) * fraction
 
 
-def picture(name: str, title: str, description: str, parts: Iterable[Markup], *, height: int = HEIGHT) -> Markup:
-    """Return a whole drawing with a name and a description for those who do not see it."""
-    head = [shape("title", title, id=f"{name}-title"), shape("desc", description, id=f"{name}-desc")]
+def picture(
+    name: str, title: str, description: str, parts: Iterable[Markup], *, height: int = HEIGHT
+) -> Markup:
+    """Return an SVG image with a title and a description for screen readers."""
+    head = [
+        shape("title", title, id=f"{name}-title"),
+        shape("desc", description, id=f"{name}-desc"),
+    ]
     return shape(
         "svg",
         Markup("").join([*head, *parts]),
@@ -65,152 +75,200 @@ def picture(name: str, title: str, description: str, parts: Iterable[Markup], *,
 
 
 def percent(value: float) -> str:
+    """Return a fraction as a whole percentage."""
     return f"{100 * value:.0f}\N{NARROW NO-BREAK SPACE}%"
 
 
 def exact_percent(value: float) -> str:
+    """Return a fraction as a percentage with one decimal."""
     return f"{100 * value:.1f}\N{NARROW NO-BREAK SPACE}%"
 
 
-def shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
+def shortened(text: str, max_length: int) -> str:
+    """Return a text, cut to ``max_length`` characters with an ellipsis."""
+    return text if len(text) <= max_length else text[: max_length - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
-STEP = 0.05  # of the histogram
-LEFT, RIGHT, TOP, BOTTOM = 46, 8, 16, 40
+def count_by_confidence(
+    labelled: Iterable[tuple[str, float]], classes: Sequence[str]
+) -> tuple[float, list[list[int]]]:
+    """Return the start of the histogram, and for each bin the number of documents of each class.
 
-
-def count_by_confidence(labelled: Iterable[tuple[str, float]], classes: Sequence[str]) -> tuple[float, list[list[int]]]:
-    """Where the histogram begins, and for each of its bins how many documents of each class; the last one has its end too.
-
-    Documents are given by label and confidence.
+    ``labelled`` has the label and the confidence of each document. Bins contain their lower
+    end; the last bin contains 1 as well.
     """
-    first = floor(1 / len(classes) / STEP + 1e-9)
-    last = round(1 / STEP) - 1
+    first = floor(1 / len(classes) / BIN_WIDTH + 1e-9)
+    last = round(1 / BIN_WIDTH) - 1
     counts = [[0] * len(classes) for _ in range(first, last + 1)]
     code = {name: number for number, name in enumerate(classes)}
     for label, confidence in labelled:
-        place = min(max(floor(confidence / STEP + 1e-9), first), last)
+        place = min(max(floor(confidence / BIN_WIDTH + 1e-9), first), last)
         counts[place - first][code[label]] += 1
-    return first * STEP, counts
+    return first * BIN_WIDTH, counts
 
 
 def draw_confidence(documents: Sequence[DocumentEntry], classes: Sequence[str]) -> Markup:
-    """Confidence: documents by confidence, stacked by label."""
-    low, counts = count_by_confidence(((one.label, one.confidence) for one in documents), classes)
-    most = max((sum(row) for row in counts), default=0) or 1
-    levels = find_levels(most)
-    x, y = Scale(low, 1, LEFT, WIDTH - RIGHT), Scale(0, most, HEIGHT - BOTTOM, TOP)  # the highest bar ends at the top
-    parts = [*_levels(y, levels, lambda value: f"{value:g}")]
+    """Draw a histogram of the confidence of documents, stacked by label."""
+    low, counts = count_by_confidence([(one.label, one.confidence) for one in documents], classes)
+    highest = max((sum(row) for row in counts), default=0) or 1
+    x = Scale(low, 1, LEFT, WIDTH - RIGHT)
+    y = Scale(0, highest, HEIGHT - BOTTOM, TOP)
+    parts = [*_draw_levels(y, find_levels(highest), lambda value: f"{value:g}")]
+    words = []
     for place, row in enumerate(counts):
-        left, right, below = x(low + place * STEP), x(low + (place + 1) * STEP), 0
+        start, stop = low + place * BIN_WIDTH, low + (place + 1) * BIN_WIDTH
+        below = 0
         for code, count in enumerate(row):
-            if count:
-                top = y(below + count)
-                parts.append(
-                    shape("rect", class_=colour(code), x=left + 1, y=top, width=right - left - 2, height=y(below) - top)
-                )
-                below += count
-    parts += [_below(x(value), percent(value)) for value in _tenths(low, 1.0)]
-    parts.append(_axis_name("confidence"))
-    told = "; ".join(
-        f"{percent(low + place * STEP)} to {percent(low + (place + 1) * STEP)}: {sum(row)}" for place, row in enumerate(counts)
+            if not count:
+                continue
+            top = y(below + count)
+            bar = shape(
+                "rect",
+                class_=colour(code),
+                x=x(start) + 1,
+                y=top,
+                width=x(stop) - x(start) - 2,
+                height=y(below) - top,
+            )
+            parts.append(bar)
+            below += count
+        words.append(f"{percent(start)} to {percent(stop)}: {sum(row)}")
+    parts += _draw_confidence_axis(x, low)
+    return picture(
+        "confidence", "Confidence", f"Documents by confidence. {'; '.join(words)}.", parts
     )
-    return picture("confidence", "Confidence", f"Documents by confidence. {told}.", parts)
 
 
-def draw_shares(shares: Sequence[dict[str, float]], names: Sequence[str], classes: Sequence[str]) -> Markup:
-    """The proportion of each class: in the source, then among the target labels, stage by stage."""
+def draw_shares(shares: Mapping[str, Mapping[str, float]], classes: Sequence[str]) -> Markup:
+    """Draw the class proportions of each stage as a bar."""
     left, gap = 78, 8
     height = min(34.0, max(14.0, (HEIGHT - BOTTOM - TOP) / max(1, len(shares)) - gap))
     x = Scale(0, 1, left, WIDTH - RIGHT)
-    parts, told = [], []
-    for row, (share, name) in enumerate(zip(shares, names, strict=True)):
-        top, before = TOP + row * (height + gap), 0.0
-        parts.append(shape("text", shortened(name, 9), x=left - 8, y=top + height / 2, class_="side"))
+    parts, words = [], []
+    for row, (name, share) in enumerate(shares.items()):
+        top = TOP + row * (height + gap)
+        middle = top + height / 2
+        parts.append(shape("text", shortened(name, 9), x=left - 8, y=middle, class_="side"))
+        before = 0.0
         for code, label in enumerate(classes):
             value = share.get(label, 0.0)
-            if value > 0:
-                width = x(before + value) - x(before)
-                parts.append(shape("rect", class_=colour(code), x=x(before), y=top, width=max(width - 1.5, 0.5), height=height))
-                if width > 34:
-                    parts.append(shape("text", percent(value), x=x(before) + width / 2, y=top + height / 2, class_="inside"))
+            start, width = x(before), x(before + value) - x(before)
             before += value
-        told.append(f"{name}: " + ", ".join(f"{label} {percent(share.get(label, 0.0))}" for label in classes))
+            if value <= 0:
+                continue
+            bar = shape(
+                "rect",
+                class_=colour(code),
+                x=start,
+                y=top,
+                width=max(width - 1.5, 0.5),
+                height=height,
+            )
+            parts.append(bar)
+            if width > 34:
+                text = shape("text", percent(value), x=start + width / 2, y=middle, class_="inside")
+                parts.append(text)
+        values = ", ".join(f"{label} {percent(share.get(label, 0.0))}" for label in classes)
+        words.append(f"{name}: {values}")
     bottom = int(TOP + len(shares) * (height + gap) + 22)
     ticks = {0: "below", 0.5: "below", 1: "below end"}
-    parts += [shape("text", percent(value), x=x(value), y=bottom - 10, class_=style) for value, style in ticks.items()]
-    return picture("shares", "Class proportions", "; ".join(told) + ".", parts, height=bottom)
+    parts += [
+        shape("text", percent(value), x=x(value), y=bottom - 10, class_=style)
+        for value, style in ticks.items()
+    ]
+    return picture("shares", "Class proportions", "; ".join(words) + ".", parts, height=bottom)
 
 
-def draw_map(name: str, title: str, points: Map, classes: Sequence[str]) -> Markup:
-    """Documents as points, both ways on the same scale; rings are source documents, dots target documents."""
-    size, edge = 320, 8
+def draw_map(name: str, title: str, points: DocumentMap, classes: Sequence[str]) -> Markup:
+    """Draw documents as points, with one unit for both axes: source as rings, target as dots."""
     code = {label: number for number, label in enumerate(classes)}
-    across, up = (max(values) - min(values) for values in (points.x, points.y))
-    unit = (size - 2 * edge) / (max(across, up) or 1.0)
-    height = round(max(up * unit + 2 * edge, size / 2))
-    left = (WIDTH - across * unit) / 2 - unit * min(points.x)
-    bottom = (height + up * unit) / 2 + unit * min(points.y)
-    parts = [shape("rect", class_="frame", x=(WIDTH - size + 1) / 2, y=0.5, width=size - 1, height=height - 1, rx=4)]
-    for kind in ("source", "target"):  # what is asked about lies on top
-        for x, y, this, label in zip(points.x, points.y, points.kinds, points.labels, strict=True):
-            if this == kind:
-                style = f"{kind} {colour(code.get(label, len(classes)))}"
-                parts.append(shape("circle", class_=style, cx=left + unit * x, cy=bottom - unit * y, r=2.6))
-    told = (
-        f"{points.kinds.count('source')} source documents as rings and {points.kinds.count('target')} target documents as dots."
+    width, height = (max(values) - min(values) for values in (points.x, points.y))
+    unit = (MAP_SIZE - 2 * MAP_MARGIN) / (max(width, height) or 1.0)
+    shown_height = round(max(height * unit + 2 * MAP_MARGIN, MAP_SIZE / 2))
+    left = (WIDTH - width * unit) / 2 - unit * min(points.x)
+    bottom = (shown_height + height * unit) / 2 + unit * min(points.y)
+    frame = shape(
+        "rect",
+        class_="frame",
+        x=(WIDTH - MAP_SIZE + 1) / 2,
+        y=0.5,
+        width=MAP_SIZE - 1,
+        height=shown_height - 1,
+        rx=4,
     )
-    return picture(name, title, told, parts, height=height)
+    parts = [frame]
+    for wanted in ("source", "target"):  # target documents on top
+        for x, y, kind, label in zip(points.x, points.y, points.kinds, points.labels, strict=True):
+            if kind == wanted:
+                style = f"{kind} {colour(code.get(label, len(classes)))}"
+                point = shape(
+                    "circle", class_=style, cx=left + unit * x, cy=bottom - unit * y, r=2.6
+                )
+                parts.append(point)
+    words = (
+        f"{points.kinds.count('source')} source documents as rings"
+        f" and {points.kinds.count('target')} target documents as dots."
+    )
+    return picture(name, title, words, parts, height=shown_height)
 
 
 def draw_accuracy(bins: Sequence[dict[str, Any]]) -> Markup:
-    """Calibration: how often answers of some confidence are right; on the line both would be equal."""
+    """Draw the calibration: the accuracy of labels by their confidence."""
     low = floor(10 * min(one["low"] for one in bins)) / 10
-    x, y = Scale(low, 1, LEFT, WIDTH - RIGHT), Scale(0, 1, HEIGHT - BOTTOM, TOP)
-    parts, told = [*_levels(y, [0, 0.5, 1], percent)], []
+    x = Scale(low, 1, LEFT, WIDTH - RIGHT)
+    y = Scale(0, 1, HEIGHT - BOTTOM, TOP)
+    parts = [*_draw_levels(y, [0, 0.5, 1], percent)]
+    words = []
     for one in bins:
-        left, right, top = x(one["low"]), x(min(one["high"], 1.0)), y(one["accuracy"])
-        parts.append(shape("rect", class_="column", x=left + 1, y=top, width=max(right - left - 2, 1.0), height=y(0) - top))
-        parts.append(shape("text", f"{one['n']}", x=(left + right) / 2, y=max(top - 4, 10.0), class_="count"))
-        told.append(f"{percent(one['low'])} to {percent(one['high'])}: {percent(one['accuracy'])} of {one['n']}")
+        start, stop = x(one["low"]), x(min(one["high"], 1.0))
+        top = y(one["accuracy"])
+        width = max(stop - start - 2, 1.0)
+        column = {"x": start + 1, "y": top, "width": width, "height": y(0) - top}
+        parts.append(shape("rect", class_="column", **column))
+        middle = (start + stop) / 2
+        parts.append(shape("text", f"{one['n']}", x=middle, y=max(top - 4, 10.0), class_="count"))
+        between = f"{percent(one['low'])} to {percent(one['high'])}"
+        words.append(f"{between}: {percent(one['accuracy'])} of {one['n']}")
     parts.append(shape("line", class_="ideal", x1=x(low), y1=y(low), x2=x(1), y2=y(1)))
-    parts += [_below(x(value), percent(value)) for value in _tenths(low, 1.0)]
-    parts.append(_axis_name("confidence"))
-    return picture("accuracy", "Calibration", "; ".join(told) + ".", parts)
+    parts += _draw_confidence_axis(x, low)
+    return picture("accuracy", "Calibration", "; ".join(words) + ".", parts)
 
 
 def draw_bar(share: float, code: int) -> Markup:
-    """A bar beside a figure, which tells the same to those who do not see it."""
+    """Draw a bar; screen readers skip it, because a number follows."""
     bar = shape("rect", width=100 * share, height=8, rx=1)
     return shape(
-        "svg", bar, class_=f"worth {colour(code)}", viewBox="0 0 100 8", preserveAspectRatio="none", aria_hidden="true"
+        "svg",
+        bar,
+        class_=f"worth {colour(code)}",
+        viewBox="0 0 100 8",
+        preserveAspectRatio="none",
+        aria_hidden="true",
     )
 
 
-def find_levels(most: float) -> list[float]:
-    """Round numbers from 0 to ``most`` at the highest, in at most five steps of 1, 2, 5, 10, ..."""
+def find_levels(highest: float) -> list[float]:
+    """Return round numbers from 0 to at most ``highest``, in up to five equal steps."""
     step, factors = 1.0, cycle((2, 2.5, 2))
-    while most >= 6 * step:
+    while highest >= 6 * step:
         step *= next(factors)
-    return [step * k for k in range(floor(most / step) + 1)]
+    return [step * k for k in range(floor(highest / step) + 1)]
 
 
-def _levels(y: Scale, values: Sequence[float], name: Any) -> Iterator[Markup]:
+def _draw_levels(
+    y: Scale, values: Sequence[float], name: Callable[[float], str]
+) -> Iterator[Markup]:
     for value in values:
         yield shape("line", class_="level", x1=LEFT, x2=WIDTH - RIGHT, y1=y(value), y2=y(value))
         yield shape("text", name(value), x=LEFT - 6, y=y(value), class_="side")
 
 
-def _tenths(low: float, high: float) -> list[float]:
-    """Round tenths from low to high, at most six."""
-    values = [k / 10 for k in range(11) if low - 1e-9 <= k / 10 <= high + 1e-9]
-    return values if len(values) <= 6 else [value for value in values if round(10 * value) % 2 == 0]
-
-
-def _below(x: float, text: str) -> Markup:
-    return shape("text", text, x=min(x, WIDTH - RIGHT - 14.0), y=HEIGHT - BOTTOM + 17, class_="below")
-
-
-def _axis_name(text: str) -> Markup:
-    return shape("text", text, x=(LEFT + WIDTH - RIGHT) / 2, y=HEIGHT - 3, class_="below")
+def _draw_confidence_axis(x: Scale, low: float) -> Iterator[Markup]:
+    """Yield the labels of an axis from ``low`` to 1: at most six round tenths, and its name."""
+    tenths = [k / 10 for k in range(11) if k / 10 >= low - 1e-9]
+    if len(tenths) > 6:
+        tenths = [value for value in tenths if round(10 * value) % 2 == 0]
+    for value in tenths:
+        place = min(x(value), WIDTH - RIGHT - 14.0)
+        yield shape("text", percent(value), x=place, y=HEIGHT - BOTTOM + 17, class_="below")
+    yield shape("text", "confidence", x=(LEFT + WIDTH - RIGHT) / 2, y=HEIGHT - 3, class_="below")

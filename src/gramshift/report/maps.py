@@ -1,6 +1,6 @@
-"""Documents as points in two dimensions: the two directions in which a kernel sees them differ most."""
+"""Maps of documents: the first two principal components of a kernel."""
 
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,58 +8,62 @@ from scipy import linalg
 from scipy.sparse.linalg import eigsh
 
 from gramshift.learn.features import adapted_kernel, exponential
+from gramshift.learn.labelling import Rows
 from gramshift.learn.linear import LinearFeatures
-from gramshift.model.fitted import Model
-from gramshift.report.contents import Map
+from gramshift.model.fitted import Fit
+from gramshift.report.contents import DocumentMap
 
 Floats = NDArray[np.float64]
-PER_KIND = 500  # points of source and of target documents
-DIRECTLY = 100  # documents whose components are worked out at once
+MAX_POINTS = 500  # of source documents, and of target documents
+MAX_DENSE = 100  # documents up to which all components are computed
 
 
 def draw_maps(
-    model: Model,
-    labels: Sequence[str],
-    is_source: NDArray[np.bool_],
-    *,
-    per_kind: int = PER_KIND,
-    features: LinearFeatures | None = None,
-) -> tuple[Map | None, Map | None]:
-    """Place all documents of the fit, or a sample, by the plain and by the adapted kernel; the second only if it was used.
+    fit: Fit, features: LinearFeatures | None, *, per_kind: int = MAX_POINTS
+) -> tuple[DocumentMap | None, DocumentMap | None]:
+    """Return maps of the documents by the plain and by the adapted kernel.
 
-    ``features`` are the documents as a linear fit saw them, if they are still there.
+    A map shows at most ``per_kind`` source and as many target documents. ``features`` are those
+    of ``evidence.last_features``. The second map is None if the fit did not adapt the kernel.
     """
+    model, is_source = fit.model, fit.labelling.is_source
     rows = choose_rows(is_source, per_kind)
     if model.similarities is None or len(rows) < 3:
         return None, None
-    kinds, names = ["source" if is_source[row] else "target" for row in rows], [labels[row] for row in rows]
+    kinds = ["source" if is_source[row] else "target" for row in rows]
+    labels = [str(fit.all_labels[row]) for row in rows]
 
-    def make(kernel: Floats) -> Map:
+    def make_map(kernel: Floats) -> DocumentMap:
         x, y = principal_components(kernel).T.tolist()
-        return Map(x, y, kinds, names)
+        return DocumentMap(x, y, kinds, labels)
 
     if features is not None:
-        return make(np.vstack(list(features.rows(rows, rows)))), None
-    some = model.documents[rows] if isinstance(model.documents, np.ndarray) else [model.documents[row] for row in rows]
-    similarity = model.similarities.describe(some, model.reference, adapt=False).gram
-    after = make(adapted_kernel(exponential(similarity))) if model.adapt else None
-    return make(similarity[:, rows]), after
+        return make_map(np.vstack(list(features.rows(rows, rows)))), None
+    documents: Any = model.documents
+    is_array = isinstance(documents, np.ndarray)
+    chosen = documents[rows] if is_array else [documents[row] for row in rows]
+    similarity = model.similarities.describe(chosen, model.reference, adapt=False).gram
+    after = make_map(adapted_kernel(exponential(similarity))) if model.adapt else None
+    return make_map(similarity[:, rows]), after
 
 
-def choose_rows(is_source: NDArray[np.bool_], per_kind: int) -> NDArray[np.intp]:
+def choose_rows(is_source: NDArray[np.bool_], per_kind: int) -> Rows:
     """Choose up to ``per_kind`` source and as many target documents, the same ones every time."""
     chosen = []
-    for wanted in (is_source, ~is_source):
-        rows = np.flatnonzero(wanted)
+    for is_wanted in (is_source, ~is_source):
+        rows = np.flatnonzero(is_wanted)
         chosen.append(np.random.default_rng(0).permutation(rows)[:per_kind])
     return np.sort(np.concatenate(chosen))
 
 
 def principal_components(kernel: Floats) -> Floats:
-    """Return the first two components, a column each; the side on which the farthest document lies is positive."""
+    """Return the first two kernel principal components, one per column.
+
+    Their signs are chosen so that the value farthest from 0 is positive.
+    """
     centred = kernel - kernel.mean(axis=0) - kernel.mean(axis=1)[:, None] + kernel.mean()
     n = len(centred)
-    if n > DIRECTLY:  # step by step, from the same beginning every time
+    if n > MAX_DENSE:  # iterative, from a fixed start
         values, vectors = eigsh(centred, k=2, v0=np.random.default_rng(0).normal(size=n))
     else:
         values, vectors = linalg.eigh(centred, subset_by_index=[n - 2, n - 1])

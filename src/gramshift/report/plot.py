@@ -1,170 +1,221 @@
-"""Plots of a fitted classifier, as ``gs.plot``: each takes matplotlib axes or makes some, and returns them.
+"""Plots of a fitted classifier with matplotlib, as ``gs.plot``; each returns the axes.
 
-They show what the report shows, in the same colours. matplotlib is an extra: ``pip install 'gramshift[plot]'``.
+They show what the report shows, in the same colours. ``pip install 'gramshift[plot]'`` installs
+matplotlib.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from gramshift.errors import InputError, InputTypeError, MissingPackageError
 from gramshift.model.classifier import TransductiveClassifier
 from gramshift.model.diagnosis import answers_of, reference_of
 from gramshift.model.explanation import COLOURS
 from gramshift.model.fitted import Fit
-from gramshift.model.inputs import ListedCorpus
-from gramshift.report.drawings import STEP, count_by_confidence, shortened
-from gramshift.report.gather import describe_linear
-from gramshift.report.maps import PER_KIND, draw_maps
+from gramshift.report.build import fit_of
+from gramshift.report.drawings import BIN_WIDTH, count_by_confidence, shortened
+from gramshift.report.evidence import last_features
+from gramshift.report.maps import MAX_POINTS, draw_maps
 from gramshift.runtime.resources import Runtime
 
 __all__ = ["confidence", "map", "ngrams", "shares"]
 
+POINTS_PER_INCH = 72
+ROW_HEIGHT = 1.3  # of an n-gram, in font sizes
+MIN_FONT_SIZE = 6.0  # in points
+MIN_SHARE = 0.08  # of a bar, for a percentage to fit in
+
 
 def confidence(classifier: TransductiveClassifier, *, ax: Any = None) -> Any:
-    """Plot how sure the labels are: target documents by the probability of their label, stacked by class."""
+    """Plot the target documents by the probability of their label, stacked by class."""
     _fit_with_target(classifier)
-    names = list(map_str(classifier.classes_.tolist()))
-    sure = classifier.transduction_proba_.max(axis=1).tolist()
-    low, counts = count_by_confidence(zip(map_str(classifier.transduction_.tolist()), sure, strict=True), names)
-    ax, edges, below = _axes(ax), low + STEP * np.arange(len(counts)), np.zeros(len(counts))
+    names = _as_names(classifier.classes_.tolist())
+    labels = _as_names(classifier.transduction_.tolist())
+    probabilities = classifier.transduction_proba_.max(axis=1).tolist()
+    low, counts = count_by_confidence(zip(labels, probabilities, strict=True), names)
+    ax = _make_axes(ax)
+    edges = low + BIN_WIDTH * np.arange(len(counts))
+    bottom = np.zeros(len(counts))
     for code, name in enumerate(names):
         heights = np.array([row[code] for row in counts], float)
-        ax.bar(edges, heights, STEP, bottom=below, align="edge", color=_colour(code), edgecolor="none", label=_short(name))
-        below += heights
-    ax.set(xlim=(low, 1), xlabel="probability of the label", ylabel="target documents", title="Confidence")
+        ax.bar(
+            edges,
+            heights,
+            BIN_WIDTH,
+            bottom=bottom,
+            align="edge",
+            color=_colour(code),
+            edgecolor="none",
+            label=_shorten_label(name),
+        )
+        bottom += heights
+    ax.set(
+        xlim=(low, 1),
+        xlabel="probability of the label",
+        ylabel="target documents",
+        title="Confidence",
+    )
     return _finish(ax)
 
 
 def shares(classifier: TransductiveClassifier, *, ax: Any = None) -> Any:
-    """Plot the class proportions: of the source, of the target without adapting, and of the target round by round.
+    """Plot the class proportions of the source and of the target, without adapting and by round.
 
-    Of a classifier with the preset "paper" the second takes a fit of its own.
+    For a classifier with the preset "paper", the labels without adapting need another fit.
     """
     fit = _fit_with_target(classifier)
     reference = reference_of(fit, Runtime(classifier.n_jobs, classifier.memory_limit))
     answers = answers_of(fit, reference)
-    stages = {"source": {name: answers.source.count(name) / len(answers.source) for name in answers.classes}}
-    names = [
-        *([] if reference is None else [fit.reference]),
-        *(f"round {number}" for number in range(1, 1 + len(answers.rounds))),
-    ]
+    names = [f"round {number}" for number in range(1, 1 + len(answers.rounds))]
+    if reference is not None:
+        names = [fit.reference, *names]
+    n_source = len(answers.source)
+    stages = {"source": {name: answers.source.count(name) / n_source for name in answers.classes}}
     stages |= dict(zip(names, answers.stages, strict=True))
-    ax, places, left = _axes(ax), np.arange(len(stages)), np.zeros(len(stages))
+    ax = _make_axes(ax)
+    places = np.arange(len(stages))
+    left = np.zeros(len(stages))
     for code, name in enumerate(answers.classes):
         widths = np.array([one[name] for one in stages.values()])
-        ax.barh(places, widths, left=left, color=_colour(code), edgecolor="none", label=_short(name))
+        ax.barh(
+            places,
+            widths,
+            left=left,
+            color=_colour(code),
+            edgecolor="none",
+            label=_shorten_label(name),
+        )
         for place, start, width in zip(places, left, widths, strict=True):
-            if width > 0.08:
-                ax.text(start + width / 2, place, f"{width:.0%}", ha="center", va="center", color="white", fontsize=8)
+            if width > MIN_SHARE:
+                middle = start + width / 2
+                style = {"ha": "center", "va": "center", "color": "white", "fontsize": 8}
+                ax.text(middle, place, f"{width:.0%}", **style)
         left += widths
     ax.set_yticks(places, list(stages))
     ax.invert_yaxis()
     ax.set(xlim=(0, 1), xlabel="proportion of each class", title="Class proportions")
-    return _finish(ax, loc="upper left", bbox_to_anchor=(1, 1))  # the bars leave no room
+    return _finish(ax, loc="upper left", bbox_to_anchor=(1, 1))  # bars fill the axes
 
 
 def ngrams(classifier: TransductiveClassifier, *, n: int = 10, ax: Any = None) -> Any:
-    """Plot the ``n`` n-grams that speak most for each class of a linear model, and the weight of each.
+    """Plot the ``n`` n-grams that indicate each class of a linear model most, with their weights.
 
-    A new figure is as high as they need. Axes of yours keep their size: they get smaller letters, then fewer n-grams.
+    A new figure is as high as needed. Given axes keep their size: letters become smaller, then
+    there are fewer n-grams.
     """
     _check(classifier)
     found = classifier.strongest_ngrams(n, overlapping=False)
-    is_ours, ax = ax is None, _axes(ax)
-    size = ax.yaxis.get_major_ticks(1)[0].label1.get_fontsize()  # of letters
-    if is_ours:
-        needed = ROW * size * _count_rows(found, n) / POINTS + 1.2  # with title and axis
+    is_new, ax = ax is None, _make_axes(ax)
+    font_size = ax.yaxis.get_major_ticks(1)[0].label1.get_fontsize()
+    if is_new:
+        rows = ROW_HEIGHT * font_size * _count_rows(found, n)
+        title_and_axis = 1.2
+        needed = rows / POINTS_PER_INCH + title_and_axis
         ax.figure.set_figheight(max(ax.figure.get_figheight(), needed))
     else:
-        n, size = _fit_into(ax, found, n, size)
-    place, ticks = 0, []
+        n, font_size = _fit_into(ax, found, n, font_size)
+    place, places, names = 0, [], []
     for code, (label, strongest) in enumerate(found.items()):
         for number, (text, weight) in enumerate(strongest[:n]):
-            name = _short(str(label)) if not number else None
+            name = None if number else _shorten_label(str(label))
             ax.barh(place, weight, color=_colour(code), edgecolor="none", label=name)
-            ticks.append((place, text.strip()))
+            places.append(place)
+            names.append(shortened(text.strip(), 30))
             place += 1
         place += 1  # a gap between classes
-    names = [shortened(text, 30) for _, text in ticks]
-    ax.set_yticks([one for one, _ in ticks], names, parse_math=False, fontsize=size)
+    ax.set_yticks(places, names, parse_math=False, fontsize=font_size)
     ax.set_ylim(max(place - 1, 1) - 0.3, -0.7)  # the first on top
     ax.set(xlabel="weight", title="Strongest n-grams of each class")
     return _finish(ax)
 
 
-POINTS = 72  # of an inch
-ROW, SMALLEST = 1.3, 6.0  # the height of a row beside that of its letters; the smallest letters, in points
-
-
-def _count_rows(found: Any, n: int) -> int:
-    """Bars and the gaps between classes."""
+def _count_rows(found: dict[Any, list[Any]], n: int) -> int:
+    """Return the number of bars and of gaps between classes."""
     return sum(len(strongest[:n]) + 1 for strongest in found.values()) - 1
 
 
-def _fit_into(ax: Any, found: Any, n: int, size: float) -> tuple[int, float]:
-    """How many n-grams of each class fit into axes of the user's, and how large letters can be."""
-    room = 0.9 * POINTS * ax.get_window_extent().height / ax.figure.dpi  # a layout may take some of it
-    while n > 1 and room < ROW * SMALLEST * _count_rows(found, n):
+def _fit_into(ax: Any, found: dict[Any, list[Any]], n: int, font_size: float) -> tuple[int, float]:
+    """Return the number of n-grams of each class and the font size that fit into given axes."""
+    inches = ax.get_window_extent().height / ax.figure.dpi
+    height = 0.9 * POINTS_PER_INCH * inches  # a layout may take some of it
+    while n > 1 and height < ROW_HEIGHT * MIN_FONT_SIZE * _count_rows(found, n):
         n -= 1
-    return n, min(size, room / max(1, _count_rows(found, n)) / ROW)
+    return n, min(font_size, height / max(1, _count_rows(found, n)) / ROW_HEIGHT)
 
 
-def map(classifier: TransductiveClassifier, *, ax: Any = None, per_kind: int = PER_KIND) -> Any:
-    """Plot documents as points, near where the kernel finds them alike: rings are source, dots are target documents.
+def map(classifier: TransductiveClassifier, *, ax: Any = None, per_kind: int = MAX_POINTS) -> Any:
+    """Plot documents as points, near each other if the kernel of the fit finds them similar.
 
-    It shows up to ``per_kind`` of either, by the kernel of the fit, adapted if it was.
+    Rings are source documents, dots are target documents, up to ``per_kind`` of each.
     """
     fit = _fit_with_target(classifier)
     if not len(fit.model.documents):
-        raise InputError("a map places documents, and this classifier was loaded from a file without texts; fit it here")
-    features = None
-    if fit.model.ngrams is not None:
-        features = describe_linear(fit, ListedCorpus(list(fit.model.documents)), classifier.n_jobs)
-    labels, is_source = list(map_str(fit.all_labels)), fit.labelling.is_source
-    before, after = draw_maps(fit.model, labels, is_source, per_kind=per_kind, features=features)
+        raise InputError(
+            "a map places documents, and this classifier was loaded from a file without texts;"
+            " fit it here"
+        )
+    features = last_features(fit, classifier.n_jobs)
+    before, after = draw_maps(fit, features, per_kind=per_kind)
     points = after or before
     if points is None:
-        raise InputError("a map needs three documents or more, and a kernel that is not precomputed")
-    ax, x, y = _axes(ax), np.array(points.x), np.array(points.y)
-    kinds, found = np.array(points.kinds), np.array(points.labels)
+        raise InputError(
+            "a map needs three documents or more, and a kernel that is not precomputed"
+        )
+    ax = _make_axes(ax)
+    x, y = np.array(points.x), np.array(points.y)
+    kinds, labels = np.array(points.kinds), np.array(points.labels)
     for kind in ("source", "target"):
-        for code, name in enumerate(map_str(fit.classes.tolist())):
-            here, colour = (kinds == kind) & (found == name), _colour(code)
-            face = "none" if kind == "source" else colour
-            ax.scatter(x[here], y[here], s=16, facecolors=face, edgecolors=colour, label=f"{_short(name)}, {kind}")
-    ax.set(xticks=[], yticks=[], title="Documents after adapting" if after else "Documents by the kernel of the fit")
+        for code, name in enumerate(_as_names(fit.classes.tolist())):
+            rows = (kinds == kind) & (labels == name)
+            ax.scatter(
+                x[rows],
+                y[rows],
+                s=16,
+                facecolors="none" if kind == "source" else _colour(code),
+                edgecolors=_colour(code),
+                label=f"{_shorten_label(name)}, {kind}",
+            )
+    title = "Documents after adapting" if after else "Documents by the kernel of the fit"
+    ax.set(xticks=[], yticks=[], title=title)
     ax.set_aspect("equal", adjustable="datalim")
     return _finish(ax)
 
 
-def map_str(values: Any) -> Any:
-    """Labels as they are shown."""
-    return (str(value) for value in values)
+def _as_names(labels: Iterable[Any]) -> list[str]:
+    return [str(label) for label in labels]
 
 
 def _check(classifier: Any) -> Fit:
+    """Return the result of the fit, or raise an error."""
     if not isinstance(classifier, TransductiveClassifier):
-        raise InputTypeError(f"gs.plot takes a fitted TransductiveClassifier, not a {type(classifier).__name__}")
-    classifier._check_fitted()
-    return classifier._fit
+        kind = type(classifier).__name__
+        raise InputTypeError(f"gs.plot takes a fitted TransductiveClassifier, not a {kind}")
+    check_is_fitted(classifier)
+    return fit_of(classifier)
 
 
 def _fit_with_target(classifier: Any) -> Fit:
     fit = _check(classifier)
     if not len(classifier.transduction_):
-        raise InputError("there is nothing to plot: the classifier was fitted without target documents")
+        raise InputError(
+            "there is nothing to plot: the classifier was fitted without target documents"
+        )
     return fit
 
 
-def _axes(ax: Any) -> Any:
-    """The user's axes, or some of a new figure."""
+def _make_axes(ax: Any) -> Any:
+    """Return the given axes, or those of a new figure."""
     if ax is not None:
         return ax
     try:
         from matplotlib import pyplot
     except ModuleNotFoundError:
-        raise MissingPackageError("gs.plot needs matplotlib: pip install 'gramshift[plot]'", name="matplotlib") from None
+        raise MissingPackageError(
+            "gs.plot needs matplotlib: pip install 'gramshift[plot]'", name="matplotlib"
+        ) from None
     return pyplot.subplots(layout="constrained")[1]
 
 
@@ -172,8 +223,11 @@ def _colour(code: int) -> str:
     return COLOURS[code % len(COLOURS)]
 
 
-def _short(name: str) -> str:
-    """A label for a legend, which leaves out names that begin with an underscore and reads $ as mathematics."""
+def _shorten_label(name: str) -> str:
+    """Return a label for a legend.
+
+    Matplotlib hides names that begin with an underscore and reads $ as mathematics.
+    """
     return "\N{ZERO WIDTH SPACE}" + shortened(name, 24).replace("$", r"\$")
 
 

@@ -22,6 +22,10 @@ from gramshift.commands.classify.labelled import (
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Inputs, Say, check_names, read_inputs
 from gramshift.commands.outputs import STANDARD, check_outputs, open_output
+from gramshift.tables.columns import Progress
+from gramshift.tables.opening import format_of
+from gramshift.tables.table import Table, TableError
+from gramshift.tables.writing import open_writer, output_style
 from gramshift.errors import InputError
 from gramshift.learn.features import compact
 from gramshift.learn.labelling import Labelling
@@ -37,17 +41,16 @@ from gramshift.model.inputs import ListedCorpus
 from gramshift.model.labels import encode_labels
 from gramshift.model.settings import PLAIN, WORD_RANGE
 from gramshift.model.string_kernel import StringKernel
-from gramshift.report.contents import ReportContents, ShownAsItIs, SourceDocuments, TargetDocuments
-from gramshift.report.gather import MAX_EXPLAINED, gather_contents, list_issues
-from gramshift.report.page import LONGEST_VALUE, MOST_COLUMNS, MOST_SHOWN, render_page
-from gramshift.runtime.memory import Needs, Work, check_memory, memory_of
+from gramshift.report.build import build_contents
+from gramshift.report.contents import ReportContents, RunInfo
+from gramshift.report.evidence import MAX_EXPLAINED
+from gramshift.report.page import MOST_COLUMNS, MOST_SHOWN, render_page
+from gramshift.report.payload import LONGEST_VALUE
+from gramshift.runtime.memory import Needs, Work, check_memory
+from gramshift.runtime.memory import memory_of
 from gramshift.runtime.replacing import Replacing
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.storage import is_url
-from gramshift.tables.columns import Progress
-from gramshift.tables.opening import format_of
-from gramshift.tables.table import Table, TableError
-from gramshift.tables.writing import open_writer, output_style
 
 ADVICE = Advice(
     without_class_prior="compare with --method plain, or add fewer pseudo-labels (--added)",
@@ -78,6 +81,8 @@ def classify(options: ClassifyOptions, *, progress: Progress | None = None, say:
     if options.report is not None and len(inputs.rows) > MOST_SHOWN:
         advice = "leave --report out; the least sure rows of --output have the lowest confidence"
         raise InputError(f"--report shows {MOST_SHOWN} documents at most, and the target has {len(inputs.rows)}: {advice}")
+    if options.report is not None and not METHODS[options.method].is_own:
+        raise InputError(f"--report shows a model of n-grams, and {options.method} has none: leave it out, or --method best")
     if options.dry_run:
         return described | {"dry_run": True}
     fits = fit_all(inputs, given, options, progress)
@@ -423,6 +428,13 @@ def _probabilities(classifier: Any, known: list[Any]) -> NDArray[np.float64]:
     return result
 
 
+class _Shown(TransductiveClassifier):
+    """A fitted classifier whose target documents include those that a person has labelled."""
+
+    transduction_proba_: Any = None
+    issues_: Any = None
+
+
 def _make_contents(
     options: ClassifyOptions,
     inputs: Inputs,
@@ -435,34 +447,32 @@ def _make_contents(
     names = [_short(name) for name, _ in inputs.files]
     typed = {name.replace("_", "-"): value for name, value in asdict(options).items() if value not in (None, False)}
     target = _short(inputs.target.table.name)
-    return gather_contents(
-        fits.classifier,
-        fits.reference,
-        target=TargetDocuments(
-            inputs.target_ids,
-            inputs.target_texts,
-            truth=None if inputs.truth is None else [inputs.truth[row] for row in inputs.rows],
-            corrected=corrections.labels,
-            drawn=corrections.drawn,
-            columns=_other_columns(options, inputs),
-        ),
-        source=SourceDocuments(inputs.ids, inputs.texts, inputs.labels),
-        shown=ShownAsItIs(
-            title=f"{target}, labelled from {', '.join(names)}",
-            sentence=found["sentence"],
+    classifier = _Shown()
+    classifier.__dict__.update(fits.classifier.__dict__)
+    classifier.transduction_ = np.array([*fits.labels, None], object)[:-1]
+    classifier.transduction_proba_, classifier.issues_ = fits.probabilities, fits.issues
+    classifier.corrected_ = np.array([one in corrections.labels for one in inputs.target_ids])
+    return build_contents(
+        classifier,
+        ids=inputs.target_ids,
+        source_ids=inputs.ids,
+        columns=_other_columns(options, inputs),
+        title=f"{target}, labelled from {', '.join(names)}",
+        truth=None if inputs.truth is None else [inputs.truth[row] for row in inputs.rows],
+        drawn=corrections.drawn,
+        abstain_below=options.abstain_below,
+        run=RunInfo(
+            command=options.to_command(),
+            next_command=options.to_command(corrections="corrections.csv", force=True),
             options=typed,
+            target_name=target,
             sources=inputs.files,
-            warnings=found["warnings"],
-            diagnostics=found["diagnostics"],
             scores=found["scores"],
             changes=found["corrections"]["changes"] if found["corrections"] else (),
-            target_name=target,
-            command=options.to_command(),
-            issues=list_issues(fits.issues),
-            next_command=options.to_command(corrections="corrections.csv", force=True),
+            sentence=found["sentence"],
+            warnings=found["warnings"],
+            diagnostics=found["diagnostics"],
         ),
-        abstain_below=options.abstain_below or 0.0,
-        listed=fits.documents,
         progress=progress,
     )
 

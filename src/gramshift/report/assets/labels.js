@@ -1,12 +1,13 @@
-  // What a reviewer says of the documents: labels, marks and notes; kept in the browser, written to a table and read from one.
+  // Labels, marks and notes of a reviewer: kept in the browser, written to a table and read from one.
   // Texts, ids and labels are untrusted: they become text nodes, never markup.
   const COLOURS = 8;
-  const UNCLEAR = -1;  // marks stand where codes of labels do
+  const UNCLEAR = -1;  // marks are used like codes of labels
   const NONE = -2;
   const MARKS = { [UNCLEAR]: "unclear", [NONE]: "none of these" };
-  const NEW = "new label";  // as --corrections knows it
-  const [RANDOM, DOUBTFUL, CHOSEN] = ["random", "doubtful", "chosen"];  // how a document was drawn; as --corrections knows it
-  const MIN_RANDOM_LABELS = 10;  // as --corrections has it
+  const NEW = "new label";  // as in --corrections
+  // How a document was drawn, as in --corrections.
+  const [RANDOM, DOUBTFUL, CHOSEN] = ["random", "doubtful", "chosen"];
+  const MIN_RANDOM_LABELS = 10;  // as in --corrections
   const FILE = "corrections.csv";
   const LONGEST_LABEL = 100;
   const LONGEST_NOTE = 2000;
@@ -15,7 +16,7 @@
   const data = JSON.parse(byId("data").textContent);
   const { classes, documents, sources } = data;
 
-  // An element with properties and children; strings become text.
+  // Return an element with properties and children; strings become text.
   function make(tag, properties = {}, ...children) {
     const element = document.createElement(tag);
     for (const [name, value] of Object.entries(properties)) {
@@ -32,26 +33,26 @@
     return flat.length > length ? `${flat.slice(0, length)}…` : flat || "(empty)";
   }
   const name = (id) => beginning(id, 240);  // an id may be as long as any text
-  function say(words) {
+  function announce(words) {
     byId("say").textContent = words;
   }
-  function tell(words) {  // to be seen, too
+  function showMessage(words) {  // visible, unlike an announcement
     byId("told").textContent = words;
     byId("told").hidden = !words;
   }
 
-  // Labels by the number of the document, as codes: of a class, of a label that was added, of a mark. Each step back is what
-  // one act changed: numbers, what they had before, and whether they were open. Drawn is how a table that was loaded says
-  // that documents were drawn.
+  // labels: codes by the number of the document: of a class, of an added label or of a mark.
+  // drawn: how documents were drawn, according to a loaded table. steps: for undo, the documents
+  // that an action changed, their codes before it, and whether they were open.
   const review = { labels: new Map(), notes: new Map(), drawn: new Map(), added: [], steps: [] };
   const KEY = `gramshift-review-${data.key}`;
-  // The codes that can be chosen: of classes, and of labels that were added, while a document has them. Codes of others stay,
-  // since a step back may need them.
+  // Return the codes to choose from: of classes, and of added labels that a document has. The
+  // other codes remain, because undo may need them.
   function offered() {
     const used = new Set(review.labels.values());
     return [...allLabels().keys()].filter((code) => code < classes.length || used.has(code));
   }
-  // Keys of labels: 1 to 9 in their order; where all of them are digits, each its own, and another key for what is unclear.
+  // Keys of labels: 1 to 9 in their order, or the labels themselves if all classes are digits.
   const areDigits = classes.every((name) => /^[0-9]$/.test(name));
   const UNCLEAR_KEY = areDigits ? "-" : "0";
   function keyOf(code, codes = offered()) {
@@ -87,7 +88,7 @@
       const isStep = ([number, before]) => isDocument(number) && (before === null || isLabel(before));
       review.steps = steps.filter((step) => step.length && step.every((one) => Array.isArray(one) && isStep(one)));
     } catch {
-      // nothing kept, or not by us
+      // nothing was kept, or not by this page
     }
   }
   function keep() {
@@ -106,7 +107,7 @@
     byId("trouble").textContent = `This browser keeps nothing for this page (${error.name}): ${advice}.`;
     byId("trouble").hidden = byId("review").hidden = false;
   }
-  // The code of a label, which is added if there is none; null for what cannot be one.
+  // Return the code of a label, which is added if it is new; null if it cannot be a label.
   function codeOf(words) {
     const label = allLabels().includes(words) ? words : words.trim().slice(0, LONGEST_LABEL);
     if (!label) return null;
@@ -117,10 +118,10 @@
     if (note.trim()) review.notes.set(number, note.slice(0, LONGEST_NOTE));
     else review.notes.delete(number);
   }
-  function setDrawn(number, how) {  // what was drawn at random stays so if it was also drawn otherwise
+  function setDrawn(number, how) {  // random takes precedence
     if (how === RANDOM || (how === DOUBTFUL && !review.drawn.has(number))) review.drawn.set(number, how);
   }
-  // Give labels to documents as one act that can be undone: pairs of number and code.
+  // Label documents, given as pairs of number and code; undo takes back all of them together.
   function give(pairs, wasOpen = false) {
     review.steps.push(pairs.map(([number]) => [number, review.labels.get(number) ?? null, wasOpen]));
     for (const [number, code] of pairs) review.labels.set(number, code);
@@ -137,7 +138,7 @@
   }
   const isDoubtful = (one) => one.confidence < data.doubtful && !one.corrected;
 
-  // An order that nobody chose, the same whenever this page is opened. Documents that a person labelled before come last.
+  // A random order, the same whenever this page is opened. Corrected documents come last.
   const randomPlace = [];
   const randomOrder = (() => {
     let state = parseInt(data.key.slice(0, 8), 16) || 1;
@@ -155,8 +156,8 @@
     numbers.forEach((number, place) => (randomPlace[number] = place));
     return numbers;
   })();
-  // How many labels of a random sample are right: of the first in random order, as far as all of them are reviewed. What is
-  // none of the classes was labelled wrongly, what is unclear does not count.
+  // Score the random sample: the first documents in random order, as far as all are reviewed.
+  // "None of these" counts as wrong, "unclear" is left out.
   function scoreSample() {
     const found = { right: 0, n: 0, unclear: 0, next: null, numbers: new Set() };
     for (const number of randomOrder) {
@@ -174,7 +175,8 @@
     }
     return found;
   }
-  // How each document was drawn: at random if it is in that sample, else as an earlier run or a table that was loaded says.
+  // Return a function from documents to how they were drawn: at random if they are in that sample,
+  // else according to an earlier run or a loaded table.
   function howDrawn() {
     const { numbers } = scoreSample();
     return (number) => {
@@ -182,17 +184,18 @@
       return [RANDOM, DOUBTFUL].find((how) => known.includes(how)) ?? CHOSEN;
     };
   }
-  // The label of a document that a person has given here or before an earlier run.
+  // Return the code that a person gave to a document, here or before an earlier run.
   const givenTo = (number) => review.labels.get(number) ?? (documents[number].corrected ? documents[number].label : undefined);
-  function wilson(right, n) {  // an interval that holds the true share 95 times of 100
+  function wilson(right, n) {  // the 95 % interval of a proportion
     const z = 1.96;
     const middle = (right + (z * z) / 2) / (n + z * z);
     const half = (z / (n + z * z)) * Math.sqrt((right * (n - right)) / n + (z * z) / 4);
     return [Math.max(0, middle - half), Math.min(1, middle + half)];
   }
 
-  // Writing: RFC 4180. Ids and labels are written as they are, or the next run could not find them; half a surrogate pair,
-  // which UTF-8 lacks, as \ud800: --corrections knows it by that. Labels of earlier runs go along, or they would be lost.
+  // Write a table, by RFC 4180. Ids and labels are not changed, so that the next run finds them;
+  // lone surrogates, which UTF-8 cannot encode, are escaped as \ud800, as --corrections expects.
+  // Labels of earlier runs are included: the next run would not have them otherwise.
   const whole = (text) => text.replace(/\p{Surrogate}/gu, (half) => "\\u" + half.charCodeAt(0).toString(16));
   function toCsv() {
     const quote = (text) => (/[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
@@ -208,7 +211,7 @@
     });
     return lines.map((line) => line.map(whole).map(quote).join(",") + "\r\n").join("");
   }
-  // Reading: rows of cells; the header tells whether commas, semicolons or tabs are between them.
+  // Read rows of cells; the header decides between commas, semicolons and tabs.
   function fromCsv(text) {
     const header = text.slice(0, (text + "\n").search(/[\r\n]/));
     const between = [",", ";", "\t"].find((one) => header.includes(one)) ?? ",";
@@ -235,7 +238,7 @@
     }
     return lines.filter((line) => line.length > 1 || line[0]);
   }
-  // Take what an earlier table says; what is set here already stays. Returns in words what was found.
+  // Load an earlier table; labels that are set here are kept. Return a sentence on the result.
   function take(text, from) {
     const [header = [], ...lines] = fromCsv(text);
     const column = Object.fromEntries(header.map((cell, place) => [cell.trim().toLowerCase(), place]));

@@ -1,10 +1,10 @@
 
-  // The list: which documents are in it, in what order, and one page of it drawn.
+  // The list of documents: filtered, sorted and shown page by page.
   const PAGE = 25;
   const LEVELS = 5;
   const order = { list: [], page: 0 };
   const open = new Set();
-  let current = -1;  // the document that keys act on
+  let current = -1;  // the document that keys apply to
 
   const colour = (code) => (code in MARKS ? "marked" : `c${code % COLOURS}`);
   const chip = (code) => make("span", { className: `chip ${colour(code)}` }, make("bdi", {}, labelName(code)));
@@ -61,17 +61,17 @@
     draw();
     const all = documents.length;
     byId("count").textContent = chosen.length === all ? `${all} documents` : `${chosen.length} of ${all} documents`;
-    tellBulk();
-    tellScore();
+    showBulk();
+    showScore();
   }
-  // Labels for all that a search has found.
-  function tellBulk() {
+  // Labels for all documents found.
+  function showBulk() {
     const n = order.list.filter((number) => !review.labels.has(number)).length;
     byId("bulk").hidden = !n || !byId("search").value.trim();
     byId("bulk-set").textContent = `Set for ${counted(n, "document")}`;
   }
   let lastOffer = "";
-  // Offer the labels that there are in fields and in the list of keys; whether they have changed.
+  // Update the labels in fields and in the list of keys; return whether they have changed.
   function offerLabels() {
     const codes = offered();
     const offer = JSON.stringify(codes.map((code) => [code, labelName(code)]));
@@ -94,7 +94,7 @@
       make("dd", {}, make("bdi", {}, labelName(code))),
     ]);
     byId("numbers").replaceChildren(...rows);
-    if (byId("label").value !== wanted) filter();  // by a label that is gone
+    if (byId("label").value !== wanted) filter();  // the label no longer exists
     return true;
   }
 
@@ -227,8 +227,9 @@
     field.addEventListener("input", () => {
       setNote(number, field.value);
       keep();
-      rowOf(number).querySelector(".verdict").replaceChildren(...drawVerdict(number));  // the row stays: it may be about to be clicked
-      tellTally();
+      // The row itself is kept: it may be about to be clicked.
+      rowOf(number).querySelector(".verdict").replaceChildren(...drawVerdict(number));
+      showTally();
     });
     return make("label", { className: "note" }, "Note", field);
   }
@@ -256,7 +257,7 @@
       ),
     );
   }
-  // Text nodes and marks; offsets count UTF-16 units, as slice does.
+  // Return text nodes and marks; offsets count UTF-16 units, as in slice.
   function highlighted(one) {
     const parts = [];
     let place = 0;

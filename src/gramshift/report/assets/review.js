@@ -1,5 +1,5 @@
 
-  // Moving about: the document that keys act on comes into view, all of it if there is room.
+  // Navigation: scroll the current document into view, all of it if possible.
   function toggle(number) {
     if (!open.delete(number)) open.add(number);
     refresh(number);
@@ -28,7 +28,7 @@
     if (place + by >= 0 && place + by < here.length) return focusOn(here[place + by]);
     if (turn(by)) focusOn(by > 0 ? shown()[0] : shown().at(-1));
   }
-  // Show a document of the list, on whatever page it is, as the only open one.
+  // Turn to the page of a document and open it alone.
   function goTo(number) {
     const place = order.list.indexOf(number);
     if (place < 0) return;
@@ -47,15 +47,15 @@
     if (first !== undefined) goTo(first);
   }
 
-  // Deciding. If the document was open the next one opens in its place; after a step back it is as before.
+  // Label a document and go on to the next, which opens if this one was open.
   function decide(number, code) {
     const wasOpen = open.delete(number);
     const label = documents[number].label;
     give([[number, code]], wasOpen);
-    if (offerLabels()) draw();  // all open documents have the new choices
+    if (offerLabels()) draw();  // all open documents show the new choices
     else refresh(number);
-    tellTally();
-    say(`${name(documents[number].id)}: ${labelName(code)}, ${code === label ? "as it was" : `was ${classes[label]}`}`);
+    showTally();
+    announce(`${name(documents[number].id)}: ${labelName(code)}, ${code === label ? "as it was" : `was ${classes[label]}`}`);
     current = number;
     move(1);
     if (wasOpen && current !== number && rowOf(current) && !open.has(current)) {
@@ -66,11 +66,11 @@
   }
   function undo() {
     const step = takeBack();
-    if (!step) return say("Nothing to undo");
+    if (!step) return announce("Nothing to undo");
     const isOther = offerLabels();
-    tellTally();
+    showTally();
     const [[number, , wasOpen]] = step;
-    say(step.length > 1 ? `Undone: ${step.length} labels` : `Undone: ${name(documents[number].id)}`);
+    announce(step.length > 1 ? `Undone: ${step.length} labels` : `Undone: ${name(documents[number].id)}`);
     if (step.length > 1 || !order.list.includes(number)) return draw();
     if (wasOpen) return goTo(number);
     if (isOther) draw();
@@ -85,8 +85,8 @@
     give(numbers.map((number) => [number, Number(value)]));
     offerLabels();
     draw();
-    tellTally();
-    tell(`${counted(numbers.length, "document")} labelled ${labelName(Number(value))}; Undo takes all of it back.`);
+    showTally();
+    showMessage(`${counted(numbers.length, "document")} labelled ${labelName(Number(value))}; Undo takes all of it back.`);
   }
   function clear() {
     if (!confirm(`Forget all ${review.labels.size} labels and ${review.notes.size} notes that you set here?`)) return;
@@ -94,12 +94,12 @@
     keep();
     offerLabels();
     draw();
-    tellTally();
+    showTally();
     byId("after").hidden = true;
   }
 
-  // What the reviewer has done so far, and what it says of all labels.
-  function tellTally() {
+  // Progress of the review, and the accuracy that it suggests.
+  function showTally() {
     const codes = [...review.labels];
     const given = codes.filter(([, code]) => !(code in MARKS));
     const changed = given.filter(([number, code]) => documents[number].label !== code).length;
@@ -122,10 +122,10 @@
     const left = documents.filter((one, number) => isDoubtful(one) && !review.labels.has(number)).length;
     byId("begin").textContent = left ? `Review ${counted(left, "doubtful document")}` : "Review documents, least sure first";
     byId("begun").textContent = left < doubtful ? `${doubtful - left} of ${doubtful} doubtful documents reviewed` : "";
-    tellBulk();
-    tellScore();
+    showBulk();
+    showScore();
   }
-  function tellScore() {
+  function showScore() {
     const { right, n, unclear, next } = scoreSample();
     const isRandom = byId("sort").value === "random";
     let words = "";
@@ -140,11 +140,11 @@
     if (n && skipped) words += `; review document ${beginning(documents[next].id, 40)} to extend the sample`;
     byId("score").textContent = words;
     byId("score").hidden = !words;
-    byId("use").replaceChildren(...(n ? tellUse(isRandom) : []));
+    byId("use").replaceChildren(...(n ? describeUse(isRandom) : []));
     byId("use").hidden = !byId("use").hasChildNodes();
   }
-  // What the next run makes of a random sample, as parts of a sentence; nothing on a page that no command made.
-  function tellUse(isRandom) {
+  // Return parts of a sentence on how the next run uses a random sample; none without a command.
+  function describeUse(isRandom) {
     if (!data.command.includes("--corrections")) return [];
     const drawn = howDrawn();
     const isUsed = (number) => (givenTo(number) ?? NONE) >= 0 && drawn(number) === RANDOM;
@@ -154,7 +154,7 @@
     return ["Download the labels and run again with ", make("code", {}, "--corrections"), use];
   }
 
-  // To the next run and back.
+  // Download, copy the next command, and load earlier corrections.
   function download() {
     const address = URL.createObjectURL(new Blob([toCsv()], { type: "text/csv;charset=utf-8" }));
     const link = make("a", { href: address, download: FILE });
@@ -167,24 +167,25 @@
     const said = new Set([...review.labels.keys(), ...review.notes.keys()]).size;
     const words = `${counted(said, "document")}${more} saved as ${FILE}, where your browser puts downloads.`;
     byId("saved").textContent = data.command ? `${words} Now run (adjust the path to ${FILE}):` : words;
-    const parts = data.command.split(/(?<= )/).map((part) => make("span", {}, part));  // lines end between words, not at a dash
+    // Lines break between words, not at hyphens.
+    const parts = data.command.split(/(?<= )/).map((part) => make("span", {}, part));
     byId("command").replaceChildren(...parts);
     byId("command").hidden = byId("copy").hidden = !data.command;
     byId("copy").textContent = "Copy";
     byId("after").hidden = false;
-    tell("");
-    say(words);
+    showMessage("");
+    announce(words);
   }
   async function copy() {
     try {
       await navigator.clipboard.writeText(data.command);
-    } catch {  // no clipboard here: select it, so that a key does it
+    } catch {  // no clipboard: select the command
       getSelection().selectAllChildren(byId("command"));
       byId("copy").textContent = "Selected: press Ctrl+C";
       return;
     }
     byId("copy").textContent = "Copied";
-    say("Command copied");
+    announce("Command copied");
   }
   async function load() {
     const [file] = byId("file").files;
@@ -199,8 +200,8 @@
     byId("file").value = "";
     offerLabels();
     draw();
-    tellTally();
-    tell(words);
+    showTally();
+    showMessage(words);
   }
 
   // Keys and buttons.
@@ -270,9 +271,9 @@
       recall();
       offerLabels();
       draw();
-      tellTally();
+      showTally();
     });
-    new ResizeObserver(() => {  // what is scrolled to must not end below the bar
+    new ResizeObserver(() => {  // targets of scrolling must not be covered by the bar
       document.documentElement.style.scrollPaddingBottom = `${byId("review").offsetHeight + 24}px`;
     }).observe(byId("review"));
     form.hidden = byId("review").hidden = byId("start").hidden = false;
@@ -280,6 +281,6 @@
     clearFilters();  // a browser may have kept them
     offerLabels();
     filter();
-    tellTally();
+    showTally();
   }
   start();

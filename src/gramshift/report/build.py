@@ -1,0 +1,354 @@
+"""Build the report of a fitted classifier: one pass from its results to the page."""
+
+import os
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift.errors import InputError
+from gramshift.learn.labelling import Rows
+from gramshift.learn.ridge import SingularKernelError
+from gramshift.model.advice import label_sentence
+from gramshift.model.classifier import TransductiveClassifier
+from gramshift.model.data_problems import Issue
+from gramshift.model.diagnosis import reference_of
+from gramshift.model.explanation import NO_WORDS
+from gramshift.model.fitted import Fit
+from gramshift.model.presenting import check_ids
+from gramshift.model.saving import library_versions
+from gramshift.model.string_kernel import KernelSpec
+from gramshift.report.contents import (
+    DocumentEntry,
+    ReportContents,
+    RunInfo,
+    SimilarDocument,
+)
+from gramshift.report.evidence import find_highlights, find_neighbours, last_features
+from gramshift.report.maps import MAX_POINTS, draw_maps
+from gramshift.report.page import MOST_SHOWN, write_page
+from gramshift.runtime.resources import Runtime
+from gramshift.runtime.threads import Progress
+from gramshift.text.documents import as_list
+
+N_NGRAMS = 15  # of each class
+NEXT_STEP = (
+    'corrections = pandas.read_csv("corrections.csv", index_col="id")["label"].dropna()'  # then fit
+)
+
+
+def write_report(
+    classifier: TransductiveClassifier, path: str | os.PathLike[str] | IO[bytes], **options: Any
+) -> None:
+    """Write the report of a fitted classifier to a path or to an open binary file.
+
+    The options are those of :func:`build_contents`.
+    """
+    write_page(path, build_contents(classifier, **options))
+
+
+def build_contents(
+    classifier: TransductiveClassifier,
+    *,
+    ids: Any = None,
+    source_ids: Any = None,
+    columns: Any = None,
+    title: str | None = None,
+    truth: Sequence[Any] | None = None,
+    drawn: Mapping[str, str] | None = None,
+    abstain_below: float | None = None,
+    run: RunInfo | None = None,
+    progress: Progress | None = None,
+) -> ReportContents:
+    """Return the contents of the report of a classifier that was fitted on texts.
+
+    Parameters
+    ----------
+    classifier : TransductiveClassifier
+        Fitted with string kernels.
+    ids, source_ids : list, column or index, optional
+        Names of the target and of the source documents; by default their numbers, from 1 on.
+    columns : dict or data frame, optional
+        More values to show for each target document, by name.
+    title : str, optional
+        The heading.
+    truth : list, optional
+        For each target document its true label, or None.
+    drawn : dict, optional
+        How target documents were drawn to be labelled: "random", "doubtful" or "chosen", by id.
+    abstain_below : float, optional
+        Documents with less confidence are marked as left without a label.
+    run : RunInfo, optional
+        What the command knows about the run.
+    progress : callable, optional
+        Called as progress(stage, done, total).
+    """
+    report = progress or (lambda *_: None)
+    report("report", 0, 1)
+    fit = fit_of(classifier)
+    target, source = _find_rows(fit, classifier)
+    _check_fit(fit, len(target))
+    target_ids = _read_ids(ids, len(target), "target")
+    twice, count = Counter(target_ids).most_common(1)[0]
+    if count > 1:
+        raise InputError(
+            f"two target documents have the id {twice!r}; corrections need ids that differ"
+        )
+    more = _read_columns(columns, len(target))
+    if truth is not None and len(truth) != len(target):
+        raise InputError(f"truth has {len(truth)} labels for {len(target)} target documents")
+    neighbour_ids = _read_ids(source_ids, len(source), "source")
+
+    run = run or RunInfo(next_command=NEXT_STEP)
+    texts = fit.model.documents
+    labels = list(map(str, classifier.transduction_.tolist()))
+    probabilities = classifier.transduction_proba_
+    corrected = _corrected(classifier)
+    rounds = np.maximum(classifier.labeled_iter_[target], 0).tolist()
+    reference = _fit_without_adapting(fit, classifier)
+    highlights = find_highlights(fit, target, probabilities.max(axis=1), progress)
+    features = last_features(fit, classifier.n_jobs)
+    neighbours = find_neighbours(fit, target, source, features, progress)
+    documents = []
+    for i, (row, nearest) in enumerate(zip(target.tolist(), neighbours, strict=True)):
+        confidence = float(probabilities[i].max())
+        true_label = None if truth is None else truth[i]
+        entry = DocumentEntry(
+            id=target_ids[i],
+            text=texts[row],
+            label=labels[i],
+            confidence=confidence,
+            probabilities=probabilities[i].tolist(),
+            round=rounds[i],
+            reference_label=_label_found(reference, row),
+            truth=None if true_label is None else str(true_label),
+            corrected=bool(corrected[i]),
+            drawn=(drawn or {}).get(target_ids[i], ""),
+            spans=highlights.get(row, []),
+            neighbours=[
+                SimilarDocument(
+                    neighbour_ids[place],
+                    str(fit.all_labels[source[place]]),
+                    similarity,
+                    texts[source[place]],
+                )
+                for place, similarity in nearest
+            ],
+            explained=row in highlights or fit.model.ngrams is None,
+            abstained=confidence < (abstain_below or 0),
+            more=[(name, str(values[i])) for name, values in more.items() if _is_given(values[i])],
+        )
+        documents.append(entry)
+
+    diagnostics, warnings = run.diagnostics, run.warnings
+    if diagnostics is None or warnings is None:
+        found = classifier.diagnostics_
+        warnings = found.pop("warnings") if warnings is None else warnings
+        diagnostics = found if diagnostics is None else diagnostics
+    classes = list(map(str, classifier.classes_.tolist()))
+    source_counts = Counter(str(fit.all_labels[row]) for row in source.tolist())
+    history = [
+        step | {name: _by_name(step[name]) for name in ("added", "labels")}
+        for step in classifier.history_
+    ]
+    before, after = draw_maps(fit, features, per_kind=MAX_POINTS)
+    report("report", 1, 1)
+    return ReportContents(
+        title=title or f"{len(target)} documents, labelled from {len(source)}",
+        created=time.strftime("%Y-%m-%d %H:%M"),
+        sentence=_describe_labels(classifier, fit) if run.sentence is None else run.sentence,
+        warnings=warnings,
+        sources=_name_sources(fit, len(source)) if run.sources is None else run.sources,
+        n_source=len(source),
+        classes=classes,
+        documents=documents,
+        shares=_find_shares(fit, reference, classes, source_counts, history),
+        history=history,
+        before=before,
+        after=after,
+        diagnostics=diagnostics,
+        model_parameters=_find_parameters(fit),
+        versions=library_versions(),
+        run=run,
+        notes=_find_notes(fit, len(target), len(highlights)),
+        strongest_ngrams=_find_ngrams(classifier, fit),
+        issues=_find_issues(classifier, fit),
+        expected_accuracy=classifier.expected_accuracy_,
+        new_classes=[name for name in classes if not source_counts[name]],
+        reference=fit.reference,
+    )
+
+
+def fit_of(classifier: TransductiveClassifier) -> Fit:
+    """Return the result of the fit; reports and plots get it nowhere else."""
+    return classifier._fit
+
+
+def _corrected(classifier: TransductiveClassifier) -> NDArray[np.bool_]:
+    """Return a flag for each target document: whether a person gave its label."""
+    nothing = np.zeros(len(classifier.transduction_), bool)
+    corrected: NDArray[np.bool_] = getattr(classifier, "corrected_", nothing)
+    return corrected
+
+
+def _find_rows(fit: Fit, classifier: TransductiveClassifier) -> tuple[Rows, Rows]:
+    """Return the rows of the target documents in the fit, and of the source documents.
+
+    Corrected documents are target documents, although a fit learns from them.
+    """
+    n_documents = len(fit.labelling) - fit.n_unlabelled
+    target = fit.labelling.target[fit.wanted]
+    n_target = len(classifier.transduction_)
+    if len(target) < n_target:
+        target = np.arange(n_documents - n_target, n_documents)
+    return target, np.setdiff1d(np.arange(n_documents), target)
+
+
+def _check_fit(fit: Fit, n_target: int) -> None:
+    """Raise an error if there can be no report."""
+    texts, similarities = fit.model.documents, fit.model.similarities
+    if not isinstance(texts, list) or len(texts) != len(fit.labelling):
+        raise InputError(
+            "a report shows texts, and this classifier has not kept them all: fit it here on texts"
+        )
+    if similarities is None or not all(isinstance(one, KernelSpec) for one in similarities.kernels):
+        raise InputError(
+            "a report needs string kernels: give kernel= by name or as a StringKernel,"
+            " and fit on texts"
+        )
+    if not n_target:
+        raise InputError(
+            "a report is about target documents, and this classifier was fitted without any:"
+            " give target=..."
+        )
+    if n_target > MOST_SHOWN:
+        raise InputError(
+            f"a report shows {MOST_SHOWN} documents at most, and the target has {n_target};"
+            " use to_frame()"
+        )
+
+
+def _read_ids(ids: Any, n: int, kind: str) -> list[str]:
+    """Return the ids as str; numbers from 1 on if there are none."""
+    return list(map(str, range(1, n + 1) if ids is None else check_ids(ids, n, kind)))
+
+
+def _read_columns(columns: Any, n: int) -> dict[str, list[Any]]:
+    """Return the columns of a frame or a dict as lists, one value for each target document."""
+    if columns is None:
+        return {}
+    if not isinstance(columns, Mapping) and not hasattr(columns, "columns"):
+        raise InputError(
+            f"columns is a {type(columns).__name__}; give a dict of lists, or a data frame"
+        )
+    names = list(columns) if isinstance(columns, Mapping) else list(columns.columns)
+    found = {str(name): as_list(columns[name]) for name in names}
+    for name, values in found.items():
+        if len(values) != n:
+            raise InputError(
+                f"columns[{name!r}] has {len(values)} values for {n} target documents;"
+                " give one for each"
+            )
+    return found
+
+
+def _is_given(value: Any) -> bool:
+    """Return True unless a value is missing or blank."""
+    return value is not None and not (isinstance(value, str) and not value.strip())
+
+
+def _fit_without_adapting(fit: Fit, classifier: TransductiveClassifier) -> Fit | None:
+    """Return the fit to compare with; None if there is none."""
+    try:
+        return reference_of(fit, Runtime(classifier.n_jobs, classifier.memory_limit))
+    except SingularKernelError:  # diagnostics_ has a warning
+        return None
+
+
+def _label_found(fit: Fit | None, row: int) -> str | None:
+    """Return the label that a fit found for a document; None for a given label."""
+    return None if fit is None or fit.labelling.is_source[row] else str(fit.all_labels[row])
+
+
+def _describe_labels(classifier: TransductiveClassifier, fit: Fit) -> str:
+    """Return the sentence on the result."""
+    counts = Counter(map(str, classifier.transduction_.tolist()))
+    found = {
+        "labels": {str(name): counts[str(name)] for name in classifier.classes_.tolist()},
+        "mean_confidence": float(classifier.transduction_proba_.max(axis=1).mean()),
+        "expected_accuracy": classifier.expected_accuracy_,
+        "scores": None,
+    }
+    return label_sentence(found, fit.n_random)
+
+
+def _name_sources(fit: Fit, n_source: int) -> list[tuple[str, int]]:
+    """Return the names of the sources, and the number of documents in each."""
+    if fit.sources is None:
+        return [("source", n_source)]
+    return [(str(one["domain"]), int(one["documents"])) for one in fit.sources]
+
+
+def _find_shares(
+    fit: Fit,
+    reference: Fit | None,
+    classes: list[str],
+    source_counts: Counter[str],
+    history: list[dict[str, Any]],
+) -> dict[str, dict[str, float]]:
+    """Return the class proportions of the source, then of the target labels stage by stage."""
+    stages = {"source": {name: source_counts[name] for name in classes}}
+    if reference is not None:
+        stages[fit.reference] = _by_name(reference.history[-1]["labels"])
+    for number, step in enumerate(history, start=1):
+        stages[f"round {number}"] = step["labels"]
+    return {
+        stage: {name: count / max(1, sum(counts.values())) for name, count in counts.items()}
+        for stage, counts in stages.items()
+    }
+
+
+def _by_name(counts: dict[Any, int]) -> dict[str, int]:
+    return {str(label): count for label, count in counts.items()}
+
+
+def _find_parameters(fit: Fit) -> dict[str, str]:
+    """Return all parameters with the values in effect, as text."""
+    found = fit.parameters | fit.settings.shaped_by_preset()
+    return {name: str(value) for name, value in found.items()}
+
+
+def _find_ngrams(classifier: TransductiveClassifier, fit: Fit) -> list[list[tuple[Any, ...]]]:
+    """Return the strongest n-grams of each class; none if the model is not linear."""
+    if fit.model.ngrams is None:
+        return []
+    return list(classifier.strongest_ngrams(N_NGRAMS, overlapping=False, counts=True).values())
+
+
+def _find_issues(classifier: TransductiveClassifier, fit: Fit) -> Sequence[Issue]:
+    """Return the problems in the data; a loaded classifier does not know any."""
+    is_loaded = fit.calibration is None or fit.calibration.held_out is None
+    return () if is_loaded else classifier.issues_
+
+
+def _find_notes(fit: Fit, n_target: int, n_explained: int) -> list[str]:
+    """Return remarks on what was sampled or left out."""
+    notes = []
+    if not n_explained:
+        notes.append(NO_WORDS)
+    elif n_explained < n_target:
+        notes.append(
+            f"The {n_explained} least sure of {n_target} documents are explained;"
+            " the others have no highlights."
+        )
+    n_source = len(fit.labelling.source)
+    n_others = len(fit.labelling.target)
+    if max(n_source, n_others) > MAX_POINTS:
+        notes.append(
+            f"The maps show {min(n_source, MAX_POINTS)} source and {min(n_others, MAX_POINTS)}"
+            " target documents, drawn at random."
+        )
+    return notes
