@@ -27,7 +27,14 @@ def run_child(task: str, *, here: bool = False, **arguments: Any) -> dict[str, A
     if here:
         return TASKS[task](**arguments)
     command = [sys.executable, "-m", "bench.child", task]
-    done = subprocess.run(command, input=json.dumps(arguments), stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT)
+    done = subprocess.run(
+        command,
+        input=json.dumps(arguments),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
     report: dict[str, Any] = json.loads(done.stdout)
     return report
 
@@ -91,13 +98,19 @@ def algebra(contestant: str, path: str) -> dict[str, float]:
     if contestant == "gramshift":
         from bench.classifier import fit_labels, labels_with_gaps, make_classifier
 
-        fit_labels(make_classifier(len(gram), kernel="precomputed"), gram, labels_with_gaps(len(gram)))
+        fit_labels(
+            make_classifier(len(gram), kernel="precomputed"), gram, labels_with_gaps(len(gram))
+        )
     else:
         from bench.rivals import algorithm_1, label_reviews
 
         algorithm_1(gram, *label_reviews(len(gram)))
     peak = peak_bytes()
-    return {"peak_mb": peak / 1e6, "gram_mb": gram.nbytes / 1e6, "beyond_mb": (peak - gram.nbytes) / 1e6}
+    return {
+        "peak_mb": peak / 1e6,
+        "gram_mb": gram.nbytes / 1e6,
+        "beyond_mb": (peak - gram.nbytes) / 1e6,
+    }
 
 
 def reproduce() -> dict[str, float]:
@@ -128,7 +141,9 @@ def settings(texts: list[str]) -> dict[str, float]:
     with watch:
         for kind in ("presence", "intersection"):
             gram = gramshift.StringKernel(kind).gram(texts)
-            for _ in run_settings(gram, Documents("BDEK", codes), GROUPS["all"], ["plain", "adapted", "tkc"]):
+            for _ in run_settings(
+                gram, Documents("BDEK", codes), GROUPS["all"], ["plain", "adapted", "tkc"]
+            ):
                 pass
     return watch.report()
 
@@ -146,7 +161,9 @@ def real_fit(setting: str, n: int, repeat: int, smoke: bool) -> dict[str, Any]:
         with watch:
             classifier = _make().fit(source, codes, target=target)
             probabilities = classifier.transduction_proba_
-    return watch.report() | _answers(classifier.transduction_, classifier.transduction_score_, probabilities)
+    return watch.report() | _answers(
+        classifier.transduction_, classifier.transduction_score_, probabilities
+    )
 
 
 def real_rival(setting: str, n: int, smoke: bool) -> dict[str, Any]:
@@ -165,7 +182,9 @@ def presets(setting: str, n: int, grown: bool, repeat: int, smoke: bool) -> dict
     from bench.corpus import grow_lists, load_reviews, split_setting
 
     reviews = load_reviews(smoke=smoke)
-    source, codes, target = grow_lists(reviews, n, setting) if grown else split_setting(reviews, setting, n)
+    source, codes, target = (
+        grow_lists(reviews, n, setting) if grown else split_setting(reviews, setting, n)
+    )
     watches = {"paper": Watch(), "best": Watch()}
     for preset in watches:
         _warm_up(reviews, preset)
@@ -244,7 +263,10 @@ def classes(n: int, n_classes: int, repeat: int, smoke: bool) -> dict[str, Any]:
             classifier = _make().fit(source, codes, target=target)
     right = 100 * float((classifier.transduction_ == truth).mean())
     characters = sum(map(len, source)) + sum(map(len, target))
-    return watch.report() | {"ns_per_character": 1e9 * min(watch.seconds) / characters, "accuracy_percent": right}
+    return watch.report() | {
+        "ns_per_character": 1e9 * min(watch.seconds) / characters,
+        "accuracy_percent": right,
+    }
 
 
 def _make(preset: str = "best", **options: Any) -> Any:
@@ -261,7 +283,11 @@ def _warm_up(reviews: Any, preset: str = "best", **options: Any) -> None:
 
 
 def _answers(codes: Any, scores: Any, probabilities: Any) -> dict[str, Any]:
-    return {"codes": codes.tolist(), "scores": scores.tolist(), "probabilities": probabilities.tolist()}
+    return {
+        "codes": codes.tolist(),
+        "scores": scores.tolist(),
+        "probabilities": probabilities.tolist(),
+    }
 
 
 def _use_one_core(pinned: bool) -> None:

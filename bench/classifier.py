@@ -46,7 +46,10 @@ def labels_with_gaps(n: int) -> list[Any]:
 def make_classifier(n: int, **options: Any) -> gs.TransductiveClassifier:
     """Make the classifier of the paper; of few documents half of the target is added."""
     return gs.TransductiveClassifier(
-        preset="paper", ngram_range=NGRAM_RANGE, n_added=min(1000, (n - label_reviews(n)[1]) // 2), **options
+        preset="paper",
+        ngram_range=NGRAM_RANGE,
+        n_added=min(1000, (n - label_reviews(n)[1]) // 2),
+        **options,
     )
 
 
@@ -72,7 +75,9 @@ def race(gram: Any, repeat: int) -> dict[str, Any]:
         off = max(off, float(np.abs(ours - theirs).max() / np.abs(theirs).max()))
         same = same and bool(((theirs > 0) == (classifier.transduction_ == 1)).all())
     if not same or off > CLOSE:
-        raise MismatchError(f"the two classifiers differ: labels equal {same}, scores off by {off:.1e} of the largest")
+        raise MismatchError(
+            f"the two classifiers differ: labels equal {same}, scores off by {off:.1e} of the largest"
+        )
     figures = {name: least_and_median(values) for name, values in times.items()}
     return {
         "numpy_s": figures["numpy"]["min_s"],
@@ -95,14 +100,19 @@ def weigh(gram: Any) -> list[dict[str, Any]]:
         np.save(path, gram)
         for contestant in ("NumPy", "gramshift"):
             say(f"memory: {contestant}")
-            rows.append({"contestant": contestant} | run_child("algebra", contestant=contestant, path=str(path)))
+            rows.append(
+                {"contestant": contestant}
+                | run_child("algebra", contestant=contestant, path=str(path))
+            )
     return rows
 
 
 def grow(texts: Texts, *, smoke: bool) -> list[dict[str, Any]]:
     """Time whole fits of growing size."""
     rows = []
-    for size in [len(texts) // 2, len(texts)] if smoke else [size for size in SIZES if size <= len(texts)]:
+    for size in (
+        [len(texts) // 2, len(texts)] if smoke else [size for size in SIZES if size <= len(texts)]
+    ):
         say(f"growth: {size} documents")
         sample, codes = spread(texts, size), labels_with_gaps(size)
         classifier = make_classifier(size)
@@ -134,18 +144,42 @@ def race_whole(texts: Texts, algebra_s: float, repeat: int) -> dict[str, Any]:
 def show(result: dict[str, Any]) -> str:
     """Show all tables, one below the other."""
     n, n_source = result["documents"], result["source_documents"]
-    head = f"{machine_lines(result)}\ntexts     {n_source} source and {n - n_source} target documents"
+    head = (
+        f"{machine_lines(result)}\ntexts     {n_source} source and {n - n_source} target documents"
+    )
     return "\n\n".join((head, show_race(result), show_memory(result), show_growth(result)))
 
 
 def show_race(result: dict[str, Any]) -> str:
     """Show seconds against NumPy."""
     algebra, whole = result["algebra"], result["whole"]
-    columns = ("rival", "ours, min", "ours, median", "ratio of least", "same labels", "scores off by")
-    keys = ("numpy_s", "gramshift_s", "gramshift_median_s", "ratio", "same_labels", "largest_difference")
+    columns = (
+        "rival",
+        "ours, min",
+        "ours, median",
+        "ratio of least",
+        "same labels",
+        "scores off by",
+    )
+    keys = (
+        "numpy_s",
+        "gramshift_s",
+        "gramshift_median_s",
+        "ratio",
+        "same_labels",
+        "largest_difference",
+    )
     rows = [
         ["from a given gram", *(algebra[key] for key in keys)],
-        ["from texts", whole["rival_s"], whole["gramshift_s"], whole["gramshift_median_s"], whole["ratio"], None, None],
+        [
+            "from texts",
+            whole["rival_s"],
+            whole["gramshift_s"],
+            whole["gramshift_median_s"],
+            whole["ratio"],
+            None,
+            None,
+        ],
     ]
     return table("two rounds (s)", columns, rows)
 
@@ -158,5 +192,7 @@ def show_memory(result: dict[str, Any]) -> str:
 
 def show_growth(result: dict[str, Any]) -> str:
     """Show seconds by number of documents."""
-    rows = [[row["documents"], row["with_probabilities_s"], row["fit_s"]] for row in result["growth"]]
+    rows = [
+        [row["documents"], row["with_probabilities_s"], row["fit_s"]] for row in result["growth"]
+    ]
     return table("documents", ("fit (s)", "labels alone (s)"), rows)

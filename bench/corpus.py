@@ -39,13 +39,19 @@ def load_corpus(data: str | None, *, docs: int | None = None, smoke: bool = Fals
     """Load all texts, domain by domain, positive ones first, or an evenly spread sample of them."""
     texts = make_texts() if smoke else read_reviews(data)
     if docs is not None and docs > len(texts):
-        raise CorpusError(f"--docs {docs}: there are {len(texts)} documents; ask for at most that many")
+        raise CorpusError(
+            f"--docs {docs}: there are {len(texts)} documents; ask for at most that many"
+        )
     return texts if docs is None else spread(texts, docs)
 
 
 def read_reviews(data: str | None) -> Texts:
     """Read the text of every review."""
-    return [text for domain in load_sentiment(find_data(data)).domains.values() for text in domain.texts("text")]
+    return [
+        text
+        for domain in load_sentiment(find_data(data)).domains.values()
+        for text in domain.texts("text")
+    ]
 
 
 def spread(texts: Texts, k: int) -> Texts:
@@ -55,9 +61,14 @@ def spread(texts: Texts, k: int) -> Texts:
 
 def find_data(data: str | None) -> Path:
     """Find the folder sorted_data_acl: of the option, else of the environment, else next to the repository."""
-    folder = Path(data or os.environ.get("GRAMSHIFT_DATA") or ROOT.parent / "shared" / "data") / "sorted_data_acl"
+    folder = (
+        Path(data or os.environ.get("GRAMSHIFT_DATA") or ROOT.parent / "shared" / "data")
+        / "sorted_data_acl"
+    )
     if not folder.is_dir():
-        raise CorpusError(f"{folder} is not there; name the folder that holds sorted_data_acl with --data DIR, or use --smoke")
+        raise CorpusError(
+            f"{folder} is not there; name the folder that holds sorted_data_acl with --data DIR, or use --smoke"
+        )
     return folder
 
 
@@ -69,7 +80,9 @@ def make_texts(n_texts: int = SMOKE_DOCS, seed: int = 5) -> Texts:
     texts = []
     for _ in range(n_texts):
         chosen = chance.choices(sentences, k=chance.randint(0, 14))
-        texts.append("".join(sentence + chance.choice((" ", "  ", "\n", " \t ")) for sentence in chosen))
+        texts.append(
+            "".join(sentence + chance.choice((" ", "  ", "\n", " \t ")) for sentence in chosen)
+        )
     return texts
 
 
@@ -133,7 +146,9 @@ class Grown:
     def parts(self) -> Iterator[Texts]:
         """Make them from the first on, the same each time."""
         chance = random.Random(self.seed)
-        decks = [Deck(self.reviews[letter][code], chance) for letter in self.letters for code in CODES]
+        decks = [
+            Deck(self.reviews[letter][code], chance) for letter in self.letters for code in CODES
+        ]
         for start in range(0, self.n, PART):
             yield [decks[i % len(decks)].deal() for i in range(start, min(start + PART, self.n))]
 
@@ -151,7 +166,9 @@ def load_reviews(*, smoke: bool) -> Reviews:
     """Load the real reviews, or those of the demo corpus, every other one of a domain as a domain of its own."""
     if not smoke:
         domains = load_sentiment(find_data(None)).domains
-        return {letter: by_class(one.texts("title+text"), one.codes) for letter, one in domains.items()}
+        return {
+            letter: by_class(one.texts("title+text"), one.codes) for letter, one in domains.items()
+        }
     found: Reviews = {}
     for letters, name in zip(("BD", "EK"), DOMAINS, strict=True):
         texts, labels = load_demo(name)
@@ -162,7 +179,10 @@ def load_reviews(*, smoke: bool) -> Reviews:
 
 
 def by_class(texts: Texts, codes: Sequence[int]) -> dict[int, Texts]:
-    return {code: [text for text, its in zip(texts, codes, strict=True) if its == code] for code in CODES}
+    return {
+        code: [text for text, its in zip(texts, codes, strict=True) if its == code]
+        for code in CODES
+    }
 
 
 def grow(reviews: Reviews, n: int, setting: str) -> tuple[Grown, Grown]:
@@ -182,7 +202,9 @@ def take(reviews: Reviews, letters: str, n: int) -> tuple[Texts, Codes]:
     pools = [reviews[letter][code] for letter in letters for code in CODES]
     texts = [text for turn in zip(*pools, strict=True) for text in turn]
     if n > len(texts):
-        raise CorpusError(f"{n} reviews of {letters}: there are {len(texts)}; ask for at most that many")
+        raise CorpusError(
+            f"{n} reviews of {letters}: there are {len(texts)}; ask for at most that many"
+        )
     return texts[:n], np.resize(np.array(CODES, np.intp), n)
 
 
@@ -193,7 +215,9 @@ def split_setting(reviews: Reviews, setting: str, n: int) -> tuple[Texts, Codes,
     return *take(reviews, source, n - n_target), take(reviews, target, n_target)[0]
 
 
-def themed(reviews: Reviews, letters: str, n: int, n_classes: int, *, seed: int) -> tuple[Texts, Codes]:
+def themed(
+    reviews: Reviews, letters: str, n: int, n_classes: int, *, seed: int
+) -> tuple[Texts, Codes]:
     """Make n documents in some classes: the longest word of a sentence decides its class, in every domain alike."""
     chance, pools = random.Random(seed), [list[str]() for _ in range(n_classes)]
     for letter in letters:
@@ -203,7 +227,10 @@ def themed(reviews: Reviews, letters: str, n: int, n_classes: int, *, seed: int)
                 pools[crc32(longest.encode()) % n_classes].append(sentence)
     decks = []
     for sentences in pools:
-        several = [" ".join(sentences[start : start + SENTENCES]) for start in range(0, len(sentences), SENTENCES)]
+        several = [
+            " ".join(sentences[start : start + SENTENCES])
+            for start in range(0, len(sentences), SENTENCES)
+        ]
         decks.append(Deck(several, chance))
     return [decks[i % n_classes].deal() for i in range(n)], np.arange(n) % n_classes
 
@@ -213,7 +240,9 @@ def write_documents(path: Path, texts: Iterable[str], labels: Iterable[int] | No
     names = None if labels is None else ("positive" if code else "negative" for code in labels)
     with path.open("w", encoding="utf-8") as file:
         for number, text in enumerate(texts):
-            row = {"id": f"{path.stem}-{number}", "text": text} | ({} if names is None else {"label": next(names)})
+            row = {"id": f"{path.stem}-{number}", "text": text} | (
+                {} if names is None else {"label": next(names)}
+            )
             file.write(json.dumps(row) + "\n")
 
 

@@ -28,7 +28,9 @@ def describe() -> dict[str, Any]:
         "load_before": os.getloadavg()[0],
         "system": f"{platform.system()} {platform.machine()}",
     }
-    versions = {"python": platform.python_version()} | {package: version(package) for package in PACKAGES}
+    versions = {"python": platform.python_version()} | {
+        package: version(package) for package in PACKAGES
+    }
     return {"machine": machine, "versions": versions, "source": source_state()}
 
 
@@ -105,5 +107,8 @@ def machine_lines(result: dict[str, Any]) -> str:
     """Show machine and versions."""
     machine = result["machine"]
     used = f"{machine['cores_used']} cores used, {machine['memory_gb']:.1f} GB, load before {machine['load_before']:.1f}"
-    versions = ", ".join(f"{name} {number}" for name, number in result["versions"].items()) + f" (source {result['source']})"
+    versions = (
+        ", ".join(f"{name} {number}" for name, number in result["versions"].items())
+        + f" (source {result['source']})"
+    )
     return f"machine   {machine['cpu']}, {used}\nversions  {versions}"

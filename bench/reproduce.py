@@ -27,7 +27,11 @@ def run(texts: Texts, *, smoke: bool, repeat: int) -> dict[str, Any]:
         rival[name], theirs = timed(partial(straightforward, normalise(texts), codes, name))
         settings.append(compare(texts, codes, name, theirs))
     say("gramshift: all settings, two kernels, three methods")
-    runs = [run_child("settings", texts=texts)] if smoke else [run_child("reproduce") for _ in range(min(repeat, 3))]
+    runs = (
+        [run_child("settings", texts=texts)]
+        if smoke
+        else [run_child("reproduce") for _ in range(min(repeat, 3))]
+    )
     ours = min(runs, key=lambda one: one["seconds"])
     whole = len(KERNELS) * sum(rival[name] * COUNTS[name] for name in PART)
     return {
@@ -84,9 +88,13 @@ def compare(texts: Texts, codes: Any, name: str, theirs: dict[str, Floats]) -> d
     (outcomes,) = run_settings(gram, Documents("BDEK", codes), parse_settings(name), list(theirs))
     off = {}
     for one in outcomes:
-        off[one.method] = float(np.abs(one.scores - theirs[one.method]).max() / np.abs(theirs[one.method]).max())
+        off[one.method] = float(
+            np.abs(one.scores - theirs[one.method]).max() / np.abs(theirs[one.method]).max()
+        )
         if off[one.method] > CLOSE:
-            raise MismatchError(f"{name}, {one.method}: scores differ by {off[one.method]:.1e} of the largest")
+            raise MismatchError(
+                f"{name}, {one.method}: scores differ by {off[one.method]:.1e} of the largest"
+            )
     return {"setting": name, "scores_off_by": off, "alpha": ALPHA}
 
 
@@ -94,7 +102,11 @@ def show(result: dict[str, Any]) -> str:
     """Show tables for people."""
     parts = result["rival_parts_s"]
     body = [
-        [f"script, {' and '.join(f'{name} {seconds:.1f} s' for name, seconds in parts.items())}, presence", None, None],
+        [
+            f"script, {' and '.join(f'{name} {seconds:.1f} s' for name, seconds in parts.items())}, presence",
+            None,
+            None,
+        ],
         ["script, all (extrapolated)", result["rival_extrapolated_s"], None],
         ["gramshift, all", result["gramshift_s"], result["peak_mb"]],
     ]

@@ -32,7 +32,9 @@ class MismatchError(Exception):
 
 def count(texts: Texts, *, binary: bool = False) -> Any:
     """Count n-grams of documents, int64; the texts are normalised already."""
-    return CountVectorizer(analyzer="char", ngram_range=NGRAM_RANGE, lowercase=False, binary=binary).fit_transform(texts)
+    return CountVectorizer(
+        analyzer="char", ngram_range=NGRAM_RANGE, lowercase=False, binary=binary
+    ).fit_transform(texts)
 
 
 def multiply(features: Any) -> Gram:
@@ -65,22 +67,36 @@ def number_occurrences(counts: Any) -> Any:
     number = np.arange(ends[-1]) - np.repeat(ends - counts.data, counts.data)
     columns = np.repeat(first_column[counts.indices], counts.data) + number
     bounds = np.concatenate(([0], ends))[counts.indptr]
-    return sparse.csr_matrix((np.ones(columns.size, np.int64), columns, bounds), shape=(counts.shape[0], int(most.sum())))
+    return sparse.csr_matrix(
+        (np.ones(columns.size, np.int64), columns, bounds), shape=(counts.shape[0], int(most.sum()))
+    )
 
 
-GRAMS: dict[str, Callable[[Texts], Gram]] = {"presence": presence, "intersection": intersection, "spectrum": spectrum}
+GRAMS: dict[str, Callable[[Texts], Gram]] = {
+    "presence": presence,
+    "intersection": intersection,
+    "spectrum": spectrum,
+}
 
 
 def require_equal(ours: Gram, theirs: Gram, what: str) -> None:
     """Raise an error unless every cell is the same."""
     if ours.dtype != theirs.dtype or not np.array_equal(ours, theirs):
-        differ = f"{np.count_nonzero(ours != theirs)} of {ours.size} cells" if ours.shape == theirs.shape else "shapes"
-        raise MismatchError(f"{what}: gramshift and scikit-learn differ ({differ}, {ours.dtype} and {theirs.dtype})")
+        differ = (
+            f"{np.count_nonzero(ours != theirs)} of {ours.size} cells"
+            if ours.shape == theirs.shape
+            else "shapes"
+        )
+        raise MismatchError(
+            f"{what}: gramshift and scikit-learn differ ({differ}, {ours.dtype} and {theirs.dtype})"
+        )
 
 
 def algorithm_1(gram: NDArray[np.int64], codes: NDArray[Any], n_source: int) -> Floats:
     """Score the target documents, which stand after the source, after two rounds; two classes, 0 and 1."""
-    diagonal = np.sqrt(np.maximum(np.diagonal(gram), 1))  # a document without n-grams shares none: 0 / 1
+    diagonal = np.sqrt(
+        np.maximum(np.diagonal(gram), 1)
+    )  # a document without n-grams shares none: 0 / 1
     kernel = gram / np.outer(diagonal, diagonal)
     kernel = np.exp(-1 + kernel)
     kernel = kernel @ kernel.T
@@ -130,8 +146,14 @@ class BalancedTfidf(Tfidf):
         model = learn(source, y)
         shares = np.array([np.mean(y == label) for label in model.classes_])
         for step in range(1, STEPS + 1):
-            rows, codes = surest(model.predict_proba(found), np.round(step / (STEPS + 1) * len(target) * shares).astype(int))
-            model = learn(sparse.vstack([source, found[rows]]).tocsr(), np.concatenate([y, model.classes_[codes]]))
+            rows, codes = surest(
+                model.predict_proba(found),
+                np.round(step / (STEPS + 1) * len(target) * shares).astype(int),
+            )
+            model = learn(
+                sparse.vstack([source, found[rows]]).tocsr(),
+                np.concatenate([y, model.classes_[codes]]),
+            )
         return self._keep(model, found)
 
 
@@ -185,7 +207,9 @@ def learn_own_labels(texts: Texts, labels: Any) -> Any:
         return None
     right = np.zeros(len(texts), bool)
     for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(labels, labels):
-        model = Tfidf().fit([texts[i] for i in train], labels[train], target=[texts[i] for i in test])
+        model = Tfidf().fit(
+            [texts[i] for i in train], labels[train], target=[texts[i] for i in test]
+        )
         right[test] = model.transduction_ == labels[test]
     return right
 

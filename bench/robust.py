@@ -20,7 +20,15 @@ from sklearn.metrics import roc_auc_score
 from bench.corpus import CorpusError, Texts
 from bench.machine import machine_lines, say, timed
 from bench.rivals import RIVALS, learn_own_labels
-from bench.robust_cells import Cell, Labelled, Sets, load_demo_sets, load_sets, make_cells, make_demo_cells
+from bench.robust_cells import (
+    Cell,
+    Labelled,
+    Sets,
+    load_demo_sets,
+    load_sets,
+    make_cells,
+    make_demo_cells,
+)
 from gramshift.evaluate.scoring import LEVEL, calibration_error, mcnemar
 from gramshift.methods import METHODS
 from gramshift.model.settings import PRESETS
@@ -49,15 +57,24 @@ Draws = Sequence[Draw]
 
 
 def run(
-    texts: Texts, *, smoke: bool, repeat: int, only: Sequence[str] | None = None, rivals: str | None = None
+    texts: Texts,
+    *,
+    smoke: bool,
+    repeat: int,
+    only: Sequence[str] | None = None,
+    rivals: str | None = None,
 ) -> dict[str, Any]:
     """Run the matrix and the part with random labels, or some families; every finished row goes to stderr at once.
 
     ``texts`` and ``repeat`` are not used. Families alone leave out the part; the part alone takes cells of all families.
     """
     if smoke and only:
-        raise CorpusError("--only names families of the development data, and --smoke has none of them; leave one out")
-    cells, sets = (make_demo_cells(), load_demo_sets()) if smoke else (make_cells(only), load_sets())
+        raise CorpusError(
+            "--only names families of the development data, and --smoke has none of them; leave one out"
+        )
+    cells, sets = (
+        (make_demo_cells(), load_demo_sets()) if smoke else (make_cells(only), load_sets())
+    )
     own_from, least = (OWN_FROM_DEMO, LABELS_FROM_DEMO) if smoke else (OWN_FROM, LABELS_FROM)
     kept, failed, answers = Kept(rivals), dict[str, str](), dict[str, Found]()
 
@@ -68,11 +85,15 @@ def run(
     rows = run_each(cells, measure_cell, "row", failed)
     result: Row = {"best": PRESETS["best"], "failed": failed, "rows": rows, "reused": kept.n_reused}
     if only is None or LABELS in only:
-        result[LABELS] = run_each(choose(cells or make_cells(), least), partial(try_labels, sets=sets), LABELS, failed)
+        result[LABELS] = run_each(
+            choose(cells or make_cells(), least), partial(try_labels, sets=sets), LABELS, failed
+        )
     return result | {"summary": summarise(rows, answers) if rows else None}
 
 
-def run_each(cells: Sequence[Cell], work: Callable[[Cell], Row], name: str, failed: dict[str, str]) -> list[Row]:
+def run_each(
+    cells: Sequence[Cell], work: Callable[[Cell], Row], name: str, failed: dict[str, str]
+) -> list[Row]:
     """Do the same with each cell; of one that fails the error is noted."""
     rows = []
     for i, cell in enumerate(cells, start=1):
@@ -117,7 +138,9 @@ class Kept:
         self.n_reused = 0
         self._entries = self._read()
 
-    def ask(self, cell: str, method: str, documents: str, make: Callable[[], Answers | None]) -> Answers | None:
+    def ask(
+        self, cell: str, method: str, documents: str, make: Callable[[], Answers | None]
+    ) -> Answers | None:
         """Return the answers that are kept, else those that are made now, and then kept; None if there can be none."""
         key = f"{cell} | {method}"
         entry = self._entries.get(key)
@@ -136,7 +159,9 @@ class Kept:
             entries = json.loads(self.path.read_text("utf-8"))
             assert all(entry.keys() >= {"documents", "right"} for entry in entries.values())
         except (OSError, ValueError, AttributeError, TypeError, AssertionError):
-            raise CorpusError(f"--rivals {self.path}: this is no file that robust has written; name another") from None
+            raise CorpusError(
+                f"--rivals {self.path}: this is no file that robust has written; name another"
+            ) from None
         return dict(entries)
 
     def _write(self, key: str) -> None:
@@ -154,7 +179,12 @@ def pack(answers: Answers | None) -> dict[str, Any]:
         return {"right": None}
     right = "".join("01"[int(one)] for one in answers.right)
     confidence = None if answers.confidence is None else answers.confidence.tolist()
-    return {"accuracy": answers.accuracy, "right": right, "confidence": confidence, "seconds": answers.seconds}
+    return {
+        "accuracy": answers.accuracy,
+        "right": right,
+        "confidence": confidence,
+        "seconds": answers.seconds,
+    }
 
 
 def unpack(entry: dict[str, Any]) -> Answers | None:
@@ -240,7 +270,10 @@ def true_prior(y: Any, truth: Any) -> dict[str, float]:
 
 def what_is_told(classifier: Any, truth: Any) -> dict[str, Any]:
     """Gather what best says of itself, where it does, beside what is true; of unadapted labels it is told which are right."""
-    told: dict[str, Any] = {"accuracy": 100 * float(np.mean(np.asarray(classifier.transduction_) == truth)), "right": {}}
+    told: dict[str, Any] = {
+        "accuracy": 100 * float(np.mean(np.asarray(classifier.transduction_) == truth)),
+        "right": {},
+    }
     names = ("expected_accuracy_", "class_prior_", "unadapted_transduction_")
     expected, prior, unadapted = (getattr(classifier, name, None) for name in names)
     if expected is not None and expected["value"] is not None:
@@ -259,7 +292,11 @@ def choose(cells: Sequence[Cell], least: int) -> list[Cell]:
     """
     chosen = []
     for family in dict.fromkeys(cell.family for cell in cells):
-        large = [cell for cell in cells if cell.family == family and cell.n_target is not None and cell.n_target >= least]
+        large = [
+            cell
+            for cell in cells
+            if cell.family == family and cell.n_target is not None and cell.n_target >= least
+        ]
         usual = [cell for cell in large if not cell.words and cell.n_source == cell.n_target]
         changed = [cell for cell in large if cell.words]
         chosen += [*usual[:1], *changed, *usual[1:]][:2]
@@ -271,7 +308,9 @@ def try_labels(cell: Cell, sets: Sets) -> dict[str, Any]:
     draw = cell.draw(sets, 0)
     (_, y), (_, truth) = draw
     found = {
-        str(n): float(np.mean([score_unlabelled(draw, n, seed) for seed in range(SEEDS if n else 1)]))
+        str(n): float(
+            np.mean([score_unlabelled(draw, n, seed) for seed in range(SEEDS if n else 1)])
+        )
         for n in N_LABELS
         if n < len(truth)
     }
@@ -295,11 +334,19 @@ def measure(cell: Cell, found: Found) -> Row:
     best = found[BEST]
     rival = max(RIVALS, key=lambda name: found[name].accuracy)
     own = found.get(OWN_LABELS)
-    row: Row = {"cell": cell.name, "family": cell.family, "draws": cell.repeats, "documents": len(best.right)}
+    row: Row = {
+        "cell": cell.name,
+        "family": cell.family,
+        "draws": cell.repeats,
+        "documents": len(best.right),
+    }
     row |= {"n_source": cell.n_source, "n_target": cell.n_target}
     row |= {"methods": {name: measure_method(found[name]) for name in NAMES}, "rival": rival}
     row |= {OWN_LABELS: None if own is None else own.accuracy}
-    row["p"] = {"plain": mcnemar(best.right, found["plain"].right), "rival": mcnemar(best.right, found[rival].right)}
+    row["p"] = {
+        "plain": mcnemar(best.right, found["plain"].right),
+        "rival": mcnemar(best.right, found[rival].right),
+    }
     return row | measure_told(best, row["p"])
 
 
@@ -319,16 +366,26 @@ def measure_told(best: Answers, p: Row) -> Row:
     """Reduce what best tells of itself, and its other fits, to figures; its unadapted labels go among the tests too."""
     row: Row = {"expected": None, UNADAPTED: None}
     if all("expected" in told for told in best.told):
-        row["expected"] = {name: mean_of(told["expected"][name] for told in best.told) for name in EXPECTED}
+        row["expected"] = {
+            name: mean_of(told["expected"][name] for told in best.told) for name in EXPECTED
+        }
     if all(UNADAPTED in told["right"] for told in best.told):
         unadapted = np.concatenate([told["right"][UNADAPTED] for told in best.told])
         row[UNADAPTED] = 100 * float(np.mean(unadapted))
         p[UNADAPTED] = mcnemar(best.right, unadapted)
     row["told"] = [
-        told | {"right": {name: 100 * float(np.mean(right)) for name, right in told["right"].items()}} for told in best.told
+        told
+        | {"right": {name: 100 * float(np.mean(right)) for name, right in told["right"].items()}}
+        for told in best.told
     ]
     first = row["told"][0]
-    return row | {"priors": {name: first["right"][name] - first["accuracy"] for name in PRIORS if name in first["right"]}}
+    return row | {
+        "priors": {
+            name: first["right"][name] - first["accuracy"]
+            for name in PRIORS
+            if name in first["right"]
+        }
+    }
 
 
 def area(right: Any, confidence: Any) -> float | None:
@@ -342,13 +399,22 @@ def summarise(rows: Sequence[Row], answers: Mapping[str, Found]) -> Row:
     for family in dict.fromkeys(row["family"] for row in rows):
         several = [row for row in rows if row["family"] == family]
         families[family] = summarise_family(several, [answers[row["cell"]] for row in several])
-    others = [other for other in ("plain", UNADAPTED, "rival") if all(other in row["p"] for row in rows)]
-    deficits = {other: {row["cell"]: deficit(row, other) for row in rows if is_below(row, other)} for other in others}
+    others = [
+        other for other in ("plain", UNADAPTED, "rival") if all(other in row["p"] for row in rows)
+    ]
+    deficits = {
+        other: {row["cell"]: deficit(row, other) for row in rows if is_below(row, other)}
+        for other in others
+    }
     return {
         "cells": len(rows),
         "families": families,
         "below": {
-            other: {"percent": 100 * len(cells) / len(rows), "largest": max(cells.values(), default=0.0), "cells": cells}
+            other: {
+                "percent": 100 * len(cells) / len(rows),
+                "largest": max(cells.values(), default=0.0),
+                "cells": cells,
+            }
             for other, cells in deficits.items()
         },
         "ece": mean_of(row["methods"][BEST]["ece"] for row in rows),
@@ -361,18 +427,27 @@ def summarise_family(rows: Sequence[Row], found: Sequence[Found]) -> Row:
     rival = max(RIVALS, key=lambda name: means[name])
     with_own = [row for row in rows if row[OWN_LABELS] is not None]
     own = mean_of(row[OWN_LABELS] for row in with_own) if with_own else None
-    several = {name: [row["priors"][name] for row in rows if name in row["priors"]] for name in PRIORS}
+    several = {
+        name: [row["priors"][name] for row in rows if name in row["priors"]] for name in PRIORS
+    }
     return {
         "cells": len(rows),
         "means": means,
         OWN_LABELS: own,
         "rival": rival,
         "above_rival": means[BEST] - means[rival],
-        "rival_below_own": None if own is None else own - mean_of(accuracy(row, rival) for row in with_own),
+        "rival_below_own": None
+        if own is None
+        else own - mean_of(accuracy(row, rival) for row in with_own),
         "ece": {name: mean_of(row["methods"][name]["ece"] for row in rows) for name in NAMES},
-        "auc": {name: area(*(pool(found, name, part) for part in ("right", "confidence"))) for name in NAMES},
+        "auc": {
+            name: area(*(pool(found, name, part) for part in ("right", "confidence")))
+            for name in NAMES
+        },
         "priors": {name: mean_of(gains) if gains else None for name, gains in several.items()},
-        "interval": summarise_interval([told for row in rows for told in row["told"] if "expected" in told]),
+        "interval": summarise_interval(
+            [told for row in rows for told in row["told"] if "expected" in told]
+        ),
     }
 
 
@@ -380,7 +455,9 @@ def summarise_interval(draws: Sequence[Row]) -> Row:
     """Count the draws whose accuracy lies within the interval of the expected one; how much too high this is in the mean."""
     if not draws:
         return {"draws": 0, "covered_percent": None, "too_high": None}
-    inside = [told["expected"]["low"] <= told["accuracy"] <= told["expected"]["high"] for told in draws]
+    inside = [
+        told["expected"]["low"] <= told["accuracy"] <= told["expected"]["high"] for told in draws
+    ]
     too_high = mean_of(told["expected"]["value"] - told["accuracy"] for told in draws)
     return {"draws": len(draws), "covered_percent": 100 * mean_of(inside), "too_high": too_high}
 
@@ -397,7 +474,11 @@ def is_below(row: Row, other: str) -> bool:
 
 def deficit(row: Row, other: str) -> float:
     """Subtract the accuracy of best from that of another."""
-    theirs = row[UNADAPTED] if other == UNADAPTED else accuracy(row, row["rival"] if other == "rival" else other)
+    theirs = (
+        row[UNADAPTED]
+        if other == UNADAPTED
+        else accuracy(row, row["rival"] if other == "rival" else other)
+    )
     return float(theirs - accuracy(row, BEST))
 
 
@@ -421,7 +502,9 @@ def show(result: dict[str, Any]) -> str:
     failed = [f"failed   {name}: {words}" for name, words in result["failed"].items()]
     parts = [machine_lines(result)]
     if result["reused"]:
-        parts.append(f"{result['reused']} times the answers of others than best were kept from an earlier run")
+        parts.append(
+            f"{result['reused']} times the answers of others than best were kept from an earlier run"
+        )
     if summary is not None:
         parts += [show_families(summary), show_cells(result["rows"]), show_all(summary)]
     parts += [show_labels(result[LABELS])] if LABELS in result else []
@@ -430,15 +513,32 @@ def show(result: dict[str, Any]) -> str:
 
 def show_families(summary: Row) -> str:
     """Show mean accuracies, what other proportions give, and what its confidence and interval are worth."""
-    columns = ("cells", *NAMES, OWN_LABELS, "best - rival", *PRIOR_COLUMNS, "ECE", "AUC", "covered %", "draws", "too high")
+    columns = (
+        "cells",
+        *NAMES,
+        OWN_LABELS,
+        "best - rival",
+        *PRIOR_COLUMNS,
+        "ECE",
+        "AUC",
+        "covered %",
+        "draws",
+        "too high",
+    )
     lines = []
     for name, family in summary["families"].items():
         means = [points(family["means"][one]) for one in NAMES]
         gains = [signed(family["above_rival"]), *(signed(family["priors"][one]) for one in PRIORS)]
         interval = family["interval"]
-        held = [points(interval["covered_percent"]), str(interval["draws"]), signed(interval["too_high"])]
+        held = [
+            points(interval["covered_percent"]),
+            str(interval["draws"]),
+            signed(interval["too_high"]),
+        ]
         sure = [part(family["ece"][BEST]), part(family["auc"][BEST]), *held]
-        lines.append([name, str(family["cells"]), *means, points(family[OWN_LABELS]), *gains, *sure])
+        lines.append(
+            [name, str(family["cells"]), *means, points(family[OWN_LABELS]), *gains, *sure]
+        )
     return markdown("family", columns, lines)
 
 
@@ -451,10 +551,17 @@ def show_cells(rows: Sequence[Row]) -> str:
         best = row["methods"][BEST]
         below = "".join(mark for other, mark in MARKS.items() if is_below(row, other))
         figures = [points(accuracy(row, name)) for name in NAMES]
-        sure = [show_expected(row["expected"]), points(best["confidence"]), part(best["ece"]), part(best["auc"])]
+        sure = [
+            show_expected(row["expected"]),
+            points(best["confidence"]),
+            part(best["ece"]),
+            part(best["auc"]),
+        ]
         gains = [signed(row["priors"].get(one)) for one in PRIORS]
         beside = [points(row[UNADAPTED]), points(row[OWN_LABELS]), below or "-", *gains]
-        lines.append([row["cell"], str(row["documents"]), *figures, *beside, *sure, f"{best['seconds']:.1f}"])
+        lines.append(
+            [row["cell"], str(row["documents"]), *figures, *beside, *sure, f"{best['seconds']:.1f}"]
+        )
     marks = ", ".join(f"{mark}: {other}" for other, mark in MARKS.items())
     words = "source and true prior: points that best gains with these class proportions, first draw"
     return f"{markdown('cell', columns, lines)}\n\nsignificantly below (0.01) {marks}; {words}"
@@ -472,7 +579,10 @@ def show_all(summary: Row) -> str:
 def show_labels(rows: Sequence[Row]) -> str:
     """Show the accuracy of documents that were not labelled, by the number of random labels."""
     columns = (*map(str, N_LABELS), "true proportions")
-    lines = [[row["cell"], *(points(row["accuracy"].get(str(n))) for n in N_LABELS), points(row["true"])] for row in rows]
+    lines = [
+        [row["cell"], *(points(row["accuracy"].get(str(n))) for n in N_LABELS), points(row["true"])]
+        for row in rows
+    ]
     return markdown("accuracy with random labels", columns, lines)
 
 
@@ -504,5 +614,7 @@ def markdown(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) 
     for first, *rest in cells:
         figures = (text.rjust(width) for text, width in zip(rest, widths[1:], strict=True))
         lines.append(" | ".join([f"| {first.ljust(widths[0])}", *figures]) + " |")
-    ruler = "|".join(["", "-" * (widths[0] + 2), *("-" * (width + 1) + ":" for width in widths[1:]), ""])
+    ruler = "|".join(
+        ["", "-" * (widths[0] + 2), *("-" * (width + 1) + ":" for width in widths[1:]), ""]
+    )
     return "\n".join([lines[0], ruler, *lines[1:]])

@@ -43,7 +43,9 @@ def names(parameter: Any) -> str:
     if parameter.param_type_name == "argument":
         return f"`{(parameter.metavar or parameter.name).upper()}`"
     takes_value = not getattr(parameter, "is_flag", False)
-    value = f" {parameter.metavar or parameter.name.upper().replace('_', '-')}" if takes_value else ""
+    value = (
+        f" {parameter.metavar or parameter.name.upper().replace('_', '-')}" if takes_value else ""
+    )
     spellings = [*parameter.opts, *parameter.secondary_opts]
     return ", ".join([f"`{spellings[0]}{value}`", *(f"`{other}`" for other in spellings[1:])])
 
@@ -55,7 +57,9 @@ def default(parameter: Any) -> str:
         return parameter.show_default
     if getattr(parameter, "is_flag", False):
         return f"`{parameter.opts[0]}`" if parameter.default else ""
-    return "" if parameter.default is None or not parameter.show_default else f"`{parameter.default}`"
+    return (
+        "" if parameter.default is None or not parameter.show_default else f"`{parameter.default}`"
+    )
 
 
 def cell(text: str) -> str:

@@ -24,7 +24,9 @@ from gramshift.data.demo import load_demo
 
 IMAGES = Path(__file__).parent / "images"
 CLASSES = ["negative", "positive"]  # in the order of the keys
-COMMAND = "gramshift classify kitchen.csv --target films.csv --output labels.csv --report report.html"
+COMMAND = (
+    "gramshift classify kitchen.csv --target films.csv --output labels.csv --report report.html"
+)
 UNCLEAR, NOTED = 4, 6  # of the documents that are reviewed
 N_REVIEWED = 30
 VIEWS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
@@ -35,10 +37,19 @@ def write_files(folder: Path) -> None:
     """Reviews of kitchen tools with labels, and of films without, with a column that says when each was received."""
     for name in ("kitchen", "films"):
         texts, labels = load_demo(name)
-        known = labels if name == "kitchen" else [f"2024-{1 + n % 12:02}-{1 + n % 28:02}" for n in range(len(texts))]
+        known = (
+            labels
+            if name == "kitchen"
+            else [f"2024-{1 + n % 12:02}-{1 + n % 28:02}" for n in range(len(texts))]
+        )
         with (folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
-            rows = [(f"{name}-{number}", *row) for number, row in enumerate(zip(texts, known, strict=True), start=1)]
-            csv.writer(file).writerows([("id", "text", "label" if name == "kitchen" else "received"), *rows])
+            rows = [
+                (f"{name}-{number}", *row)
+                for number, row in enumerate(zip(texts, known, strict=True), start=1)
+            ]
+            csv.writer(file).writerows(
+                [("id", "text", "label" if name == "kitchen" else "received"), *rows]
+            )
 
 
 def run_command(folder: Path, line: str) -> str:
@@ -47,7 +58,9 @@ def run_command(folder: Path, line: str) -> str:
     if words[0] != "gramshift":
         raise ValueError(f"not a command of ours: {line}")
     start = [sys.executable, "-c", "from gramshift.commands.entry import run; run()"]
-    done = subprocess.run([*start, *words[1:]], cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*start, *words[1:]], cwd=folder, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         raise RuntimeError(done.stderr)
     return done.stderr
@@ -86,7 +99,9 @@ def review(page: Page, right: dict[str, str], n: int = N_REVIEWED) -> None:
 
 def walk(page: Page, folder: Path, snap: Snap) -> Walked:
     """From two files to corrected labels and their report; ``snap`` takes a picture of each step."""
-    right = {f"films-{number}": label for number, label in enumerate(load_demo("films").labels, start=1)}
+    right = {
+        f"films-{number}": label for number, label in enumerate(load_demo("films").labels, start=1)
+    }
     write_files(folder)
     run_command(folder, COMMAND)
     before = read_labels(folder)
@@ -113,7 +128,9 @@ def walk(page: Page, folder: Path, snap: Snap) -> Walked:
         page.keyboard.press("1")
     snap("6-score")
     with (folder / "corrections.csv").open(newline="", encoding="utf-8") as file:
-        given = {row["id"]: (row["label"], row["mark"], row["note"]) for row in csv.DictReader(file)}
+        given = {
+            row["id"]: (row["label"], row["mark"], row["note"]) for row in csv.DictReader(file)
+        }
     return Walked(command, said, given, before, read_labels(folder))
 
 
@@ -121,7 +138,9 @@ def walk(page: Page, folder: Path, snap: Snap) -> Walked:
 def open_browser() -> Iterator[Browser]:
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=[] if os.geteuid() else ["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path=path, args=[] if os.geteuid() else ["--no-sandbox"]
+        )
         yield browser
         browser.close()
 
@@ -129,7 +148,9 @@ def open_browser() -> Iterator[Browser]:
 def new_page(browser: Browser, width: int, height: int, scheme: str = "light") -> Page:
     """A page that may use the clipboard."""
     size: Any = {"width": width, "height": height}
-    context = browser.new_context(viewport=size, color_scheme=scheme, reduced_motion="reduce", accept_downloads=True)  # type: ignore[arg-type]
+    context = browser.new_context(
+        viewport=size, color_scheme=scheme, reduced_motion="reduce", accept_downloads=True
+    )  # type: ignore[arg-type]
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     return context.new_page()
 
@@ -140,14 +161,22 @@ def picture_steps(browser: Browser, pictures: Path) -> None:
     for width, scheme in VIEWS:
         page = new_page(browser, width, 900 if width > 600 else 844, scheme)
         with tempfile.TemporaryDirectory() as name:
-            walked = walk(page, Path(name), lambda step: page.screenshot(path=pictures / f"{step}-{width}-{scheme}.png"))  # noqa: B023
+            walked = walk(
+                page,
+                Path(name),
+                lambda step: page.screenshot(path=pictures / f"{step}-{width}-{scheme}.png"),
+            )  # noqa: B023
         changed = sum(walked.before[one] != walked.after[one] for one in walked.before)
-        print(f"{width} {scheme}: {len(walked.given)} reviewed, {changed} of {len(walked.before)} labels changed")
+        print(
+            f"{width} {scheme}: {len(walked.given)} reviewed, {changed} of {len(walked.before)} labels changed"
+        )
 
 
 def picture_documents(browser: Browser) -> None:
     """The two pictures of docs/report.md."""
-    right = {f"films-{number}": label for number, label in enumerate(load_demo("films").labels, start=1)}
+    right = {
+        f"films-{number}": label for number, label in enumerate(load_demo("films").labels, start=1)
+    }
     with tempfile.TemporaryDirectory() as name:
         folder, page = Path(name), new_page(browser, 1280, 1075)
         write_files(folder)

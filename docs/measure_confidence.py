@@ -41,15 +41,26 @@ def measure(data: Path) -> dict[str, list[tuple[Any, Any]]]:
 
 def tabulate(found: dict[str, list[tuple[Any, Any]]]) -> str:
     """A row for each step of confidence: which share of the answers it has, and how many of these are right."""
-    pooled = {name: [np.concatenate(part) for part in zip(*pairs, strict=True)] for name, pairs in found.items()}
-    lines = ["| confidence |" + "".join(f" {name}: answers | right |" for name in pooled), "|---" * (1 + 2 * len(pooled)) + "|"]
+    pooled = {
+        name: [np.concatenate(part) for part in zip(*pairs, strict=True)]
+        for name, pairs in found.items()
+    }
+    lines = [
+        "| confidence |" + "".join(f" {name}: answers | right |" for name in pooled),
+        "|---" * (1 + 2 * len(pooled)) + "|",
+    ]
     for low, high in pairwise(LEVELS):
         cells = ""
         for confidence, right in pooled.values():
             inside = (confidence >= low) & ((confidence < high) | (high == LEVELS[-1]))
-            cells += f" {inside.mean():.0%} | {f'{right[inside].mean():.0%}' if inside.any() else '-'} |"
+            cells += (
+                f" {inside.mean():.0%} | {f'{right[inside].mean():.0%}' if inside.any() else '-'} |"
+            )
         lines.append(f"| {low:.0%} to {high:.0%} |{cells}")
-    means = "".join(f" {confidence.mean():.0%} sure | {right.mean():.0%} |" for confidence, right in pooled.values())
+    means = "".join(
+        f" {confidence.mean():.0%} sure | {right.mean():.0%} |"
+        for confidence, right in pooled.values()
+    )
     return "\n".join([*lines, f"| all |{means}"])
 
 

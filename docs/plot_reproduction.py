@@ -40,7 +40,16 @@ def plot_accuracy(result: Result, kernel: str) -> Any:
                 continue
             x = names.index(row["setting"]) + shift
             error = [[row["accuracy"] - row["low"]], [row["high"] - row["accuracy"]]]
-            axes.errorbar(x, row["accuracy"], yerr=error, color=COLOURS[method], fmt="o", ms=5, lw=0.8, alpha=0.9)
+            axes.errorbar(
+                x,
+                row["accuracy"],
+                yerr=error,
+                color=COLOURS[method],
+                fmt="o",
+                ms=5,
+                lw=0.8,
+                alpha=0.9,
+            )
             if row["published"] is not None:
                 axes.plot(x, row["published"], marker="_", ms=12, mew=2, color=COLOURS[method])
         axes.plot([], [], "o", color=COLOURS[method], label=f"{method}, ours")
@@ -63,21 +72,41 @@ def plot_stages(result: Result, kernel: str) -> Any:
         return None
     groups = {"one source": SINGLE, "several sources": MULTI}
     present = {row["setting"] for row in rows}
-    groups = {name: [one for one in several if one.name in present] for name, several in groups.items()}
+    groups = {
+        name: [one for one in several if one.name in present] for name, several in groups.items()
+    }
     groups = {name: several for name, several in groups.items() if several}
     figure = Figure(figsize=(4.6 * len(groups), 4.4), layout="constrained")
     axes = figure.subplots(1, len(groups), squeeze=False, sharey=True)
     for axis, (name, several) in zip(axes[0], groups.items(), strict=True):
         found = {(row["setting"], row["method"]): row for row in rows}
-        ours = np.array([[found[one.name, stage]["accuracy"] for stage in stages] for one in several])
+        ours = np.array(
+            [[found[one.name, stage]["accuracy"] for stage in stages] for one in several]
+        )
         heights = _spread(ours[:, -1], gap=0.55)
         for line, one, height in zip(ours, several, heights, strict=True):
             axis.plot(stages, line, color="#bbbbbb", lw=1, marker=".")
-            axis.annotate(one.name, (len(stages) - 0.92, height), fontsize=7, va="center", annotation_clip=False)
-        axis.plot(stages, ours.mean(axis=0), color=COLOURS["tkc"], lw=2.5, marker="o", label="ours, mean")
+            axis.annotate(
+                one.name,
+                (len(stages) - 0.92, height),
+                fontsize=7,
+                va="center",
+                annotation_clip=False,
+            )
+        axis.plot(
+            stages, ours.mean(axis=0), color=COLOURS["tkc"], lw=2.5, marker="o", label="ours, mean"
+        )
         published = [[found[one.name, stage]["published"] for stage in stages] for one in several]
         if not any(value is None for line in published for value in line):
-            axis.plot(stages, np.mean(published, axis=0), color="black", ls="--", marker="_", ms=10, label="published, mean")
+            axis.plot(
+                stages,
+                np.mean(published, axis=0),
+                color="black",
+                ls="--",
+                marker="_",
+                ms=10,
+                label="published, mean",
+            )
         axis.set_title(f"{name}, {kernel} kernel")
         axis.set_xlim(-0.3, len(stages) - 0.5)
         axis.grid(axis="y", alpha=0.3)
@@ -117,7 +146,9 @@ def plot_confidence(result: Result, kernel: str) -> Any:
             axis.plot(curves[-1], color="#cccccc", lw=0.8)
     if not curves:
         return None
-    axis.plot(np.mean(curves, axis=0), color=COLOURS["adapted"], lw=2.5, label="mean of all settings")
+    axis.plot(
+        np.mean(curves, axis=0), color=COLOURS["adapted"], lw=2.5, label="mean of all settings"
+    )
     n_added = PAPER.count_added(len(curves[0]))[0]
     label = f"the {n_added} most confident are pseudo-labelled for round 2"
     axis.axvline(n_added, color=COLOURS["tkc"], ls="--", lw=1.2, label=label)
@@ -158,11 +189,15 @@ def plot_kernel(result: Result, kernel: str) -> Any:
     np.fill_diagonal(likeness, np.nan)
     n = len(rows) // POOLED
     with np.errstate(invalid="ignore"):
-        pooled = np.nanmean(likeness[: n * POOLED, : n * POOLED].reshape(n, POOLED, n, POOLED), axis=(1, 3))
+        pooled = np.nanmean(
+            likeness[: n * POOLED, : n * POOLED].reshape(n, POOLED, n, POOLED), axis=(1, 3)
+        )
     figure = Figure(figsize=(7, 6), layout="constrained")
     axis = figure.subplots()
     high = np.quantile(np.abs(pooled), 0.99)
-    image = axis.imshow(100 * pooled, cmap="RdBu_r", vmin=-100 * high, vmax=100 * high, interpolation="nearest")
+    image = axis.imshow(
+        100 * pooled, cmap="RdBu_r", vmin=-100 * high, vmax=100 * high, interpolation="nearest"
+    )
     group = PER_GROUP / POOLED
     ticks = group * (np.arange(2 * len(documents.letters)) + 0.5) - 0.5
     labels = [f"{letter}{sign}" for letter in documents.letters for sign in "+\N{MINUS SIGN}"]
@@ -171,7 +206,9 @@ def plot_kernel(result: Result, kernel: str) -> Any:
     for edge in range(1, 2 * len(documents.letters)):
         axis.axhline(edge * group - 0.5, color="black", lw=0.5 if edge % 2 else 1.5)
         axis.axvline(edge * group - 0.5, color="black", lw=0.5 if edge % 2 else 1.5)
-    axis.set_title(f"Adapted {kernel} kernel, centred\n{PER_GROUP} documents of each domain and class")
+    axis.set_title(
+        f"Adapted {kernel} kernel, centred\n{PER_GROUP} documents of each domain and class"
+    )
     figure.colorbar(image, label=f"correlation (%), mean of {POOLED} x {POOLED} documents")
     return figure
 
@@ -179,10 +216,19 @@ def plot_kernel(result: Result, kernel: str) -> Any:
 def main(data: str) -> None:
     """Run the paper's experiments with one kernel, and draw all pictures."""
     with tempfile.TemporaryDirectory() as folder:
-        result = reproduce(Path(data), Path(folder), settings=GROUPS["all"], methods=STAGES, kernels=[KERNEL])
-    makers = {"accuracy": plot_accuracy, "stages": plot_stages, "confidence": plot_confidence, "kernel": plot_kernel}
+        result = reproduce(
+            Path(data), Path(folder), settings=GROUPS["all"], methods=STAGES, kernels=[KERNEL]
+        )
+    makers = {
+        "accuracy": plot_accuracy,
+        "stages": plot_stages,
+        "confidence": plot_confidence,
+        "kernel": plot_kernel,
+    }
     for name, make in makers.items():
-        make(result, KERNEL).savefig(IMAGES / f"reproduction-{name}.png", dpi=150, metadata={"Software": None})
+        make(result, KERNEL).savefig(
+            IMAGES / f"reproduction-{name}.png", dpi=150, metadata={"Software": None}
+        )
 
 
 if __name__ == "__main__":

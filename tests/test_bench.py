@@ -33,7 +33,9 @@ def test_grown_documents_are_sentences_of_their_domain_and_class_and_the_same_ea
     for i, text in enumerate(texts[:20]):
         letter, code = pools[i % 4]
         assert grown.labels[i] == code
-        sentences = {one for review in reviews[letter][code] for one in re.split(r"(?<=[.!?])\s+", review)}
+        sentences = {
+            one for review in reviews[letter][code] for one in re.split(r"(?<=[.!?])\s+", review)
+        }
         longest_first = sorted(sentences, key=len, reverse=True)
         assert not re.sub("|".join(map(re.escape, longest_first)), "", text).strip()
 
@@ -41,7 +43,8 @@ def test_grown_documents_are_sentences_of_their_domain_and_class_and_the_same_ea
 def test_grown_documents_are_as_long_as_real_ones():
     reviews = load_reviews(smoke=True)
     lengths = [
-        np.mean([len(text) for text in texts]) for texts in (reviews["B"][1], Grown(reviews, "B", 2000).first(2000)[::2])
+        np.mean([len(text) for text in texts])
+        for texts in (reviews["B"][1], Grown(reviews, "B", 2000).first(2000)[::2])
     ]
     assert abs(lengths[1] / lengths[0] - 1) < 0.1
 
@@ -49,14 +52,21 @@ def test_grown_documents_are_as_long_as_real_ones():
 def test_a_rival_may_differ_only_where_scores_are_equal_to_rounding():
     """Labels that differ by more are no answer to the same question, and no time counts."""
     scores = [[-0.5, 0.5], [1e-9, -1e-9], [0.3, -0.3]]
-    ours = {"codes": [1, 0, 0], "scores": scores, "probabilities": [[0.2, 0.8], [0.5, 0.5], [0.6, 0.4]]}
+    ours = {
+        "codes": [1, 0, 0],
+        "scores": scores,
+        "probabilities": [[0.2, 0.8], [0.5, 0.5], [0.6, 0.4]],
+    }
     assert compare(ours, ours | {"codes": [1, 1, 0]})["ties"] == 1
     with pytest.raises(MismatchError, match="1 other labels"):
         compare(ours, ours | {"codes": [0, 0, 0]})
 
 
 def test_sections_of_a_benchmark_can_be_chosen(capsys):
-    assert make_parser().parse_args(["linear", "--only", "growth,classes"]).only == ["growth", "classes"]
+    assert make_parser().parse_args(["linear", "--only", "growth,classes"]).only == [
+        "growth",
+        "classes",
+    ]
     with pytest.raises(SystemExit):
         make_parser().parse_args(["linear", "--only", "growth,speed"])
     assert f"speed: give some of {', '.join(SECTIONS)}" in capsys.readouterr().err
@@ -65,7 +75,10 @@ def test_sections_of_a_benchmark_can_be_chosen(capsys):
 def test_documents_of_several_classes_tell_their_class_by_words_that_all_domains_share():
     reviews = load_reviews(smoke=True)
     texts, codes = themed(reviews, "BD", 60, 5, seed=0)
-    assert (texts, codes.tolist()) == (themed(reviews, "BD", 60, 5, seed=0)[0], [i % 5 for i in range(60)])
+    assert (texts, codes.tolist()) == (
+        themed(reviews, "BD", 60, 5, seed=0)[0],
+        [i % 5 for i in range(60)],
+    )
     assert all(texts)
     source, codes, target = split_setting(reviews, "BDE-K", 80)
     assert (len(source), len(target), codes.tolist()[:3]) == (60, 20, [1, 0, 1])
@@ -77,7 +90,12 @@ def test_cells_of_the_matrix_have_names_of_their_own_and_are_drawn_the_same_each
     assert {cell.family for cell in make_cells(["short", "domains"])} == {"short", "domains"}
     sets, (_, skewed, small) = load_demo_sets(), make_demo_cells()
     (source, labels), (target, truth) = skewed.draw(sets, 0)
-    assert (len(source), np.sum(labels == "positive"), len(target), np.sum(truth == "positive")) == (60, 30, 60, 48)
+    assert (
+        len(source),
+        np.sum(labels == "positive"),
+        len(target),
+        np.sum(truth == "positive"),
+    ) == (60, 30, 60, 48)
     assert skewed.draw(sets, 0)[1][0] == target != skewed.draw(sets, 1)[1][0]
     assert (small.repeats, len(small.draw(sets, 7)[1][0])) == (8, 30)
 
@@ -106,7 +124,11 @@ def test_answers_of_rivals_are_kept_while_their_documents_are_the_same(tmp_path)
     two.ask("cell", "own labels", "abc", lambda: None)
     kept = Kept(path)
     found = kept.ask("cell", "plain", "abc", lambda: other)
-    assert (found.right.tolist(), found.confidence.tolist(), found.seconds) == ([True, False], [0.9, 0.6], 1.5)
+    assert (found.right.tolist(), found.confidence.tolist(), found.seconds) == (
+        [True, False],
+        [0.9, 0.6],
+        1.5,
+    )
     assert kept.ask("cell", "own labels", "abc", lambda: first) is None
     assert kept.n_reused == 2
     assert kept.ask("cell", "plain", "other documents", lambda: other).accuracy == 0
@@ -127,14 +149,32 @@ def test_robust_tells_where_best_does_harm():
     sure = np.full(100, 0.75)
 
     def answers(n_right, **told):
-        return Answers(np.arange(100) < n_right, sure + rng.normal(0, 0.001, 100), 1.0, [told] if told else [{}])
+        return Answers(
+            np.arange(100) < n_right,
+            sure + rng.normal(0, 0.001, 100),
+            1.0,
+            [told] if told else [{}],
+        )
 
     expected = {"value": 62.0, "low": 50.0, "high": 70.0}
     right = {"unadapted": np.arange(100) < 75, "true": np.arange(100) < 66}
-    found = {"plain": answers(75), "paper": answers(50), "tfidf": answers(61), "tfidf balanced": answers(58)}
-    found |= {"best": answers(60, accuracy=60.0, expected=expected, right=right), "own labels": answers(63)}
+    found = {
+        "plain": answers(75),
+        "paper": answers(50),
+        "tfidf": answers(61),
+        "tfidf balanced": answers(58),
+    }
+    found |= {
+        "best": answers(60, accuracy=60.0, expected=expected, right=right),
+        "own labels": answers(63),
+    }
     row = measure(cell, found)
-    assert (row["rival"], row["unadapted"], row["p"]["rival"], row["priors"]) == ("tfidf", 75, 1, {"true": 6})
+    assert (row["rival"], row["unadapted"], row["p"]["rival"], row["priors"]) == (
+        "tfidf",
+        75,
+        1,
+        {"true": 6},
+    )
     summary = summarise([row], {cell.name: found})
     below = {other: (one["percent"], one["largest"]) for other, one in summary["below"].items()}
     assert below == {"plain": (100, 15), "unadapted": (100, 15), "rival": (0, 0)}

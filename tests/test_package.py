@@ -102,12 +102,22 @@ assert not {"numba", "sklearn"} & set(sys.modules)  # the command line does not 
     ("first", "work", "then"),
     [
         ("sys", "import gramshift", STARTING),
-        ("numba, numpy, scipy.linalg, scipy.sparse, sklearn.base", "import gramshift; gramshift.StringKernel", COMPUTING),
-        ("numba, scipy.linalg, scipy.stats, sklearn.svm", "import gramshift; gramshift.TransductiveClassifier", COMPUTING),
+        (
+            "numba, numpy, scipy.linalg, scipy.sparse, sklearn.base",
+            "import gramshift; gramshift.StringKernel",
+            COMPUTING,
+        ),
+        (
+            "numba, scipy.linalg, scipy.stats, sklearn.svm",
+            "import gramshift; gramshift.TransductiveClassifier",
+            COMPUTING,
+        ),
     ],
     ids=["package", "kernel", "classifier"],
 )
 def test_importing_changes_nothing_says_nothing_and_loads_what_is_needed(first, work, then):
     script = IMPORTING.format(first=first, work=work) + then
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
+    )
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")

@@ -70,7 +70,9 @@ class Method:
         self.check()
         options = self.options | (self.unadapted if source_only else {}) | options
         if self.is_own:
-            from gramshift.model.classifier import TransductiveClassifier  # late: --help needs the names of methods alone
+            from gramshift.model.classifier import (
+                TransductiveClassifier,
+            )  # late: --help needs the names of methods alone
 
             return TransductiveClassifier(**options)
         return getattr(import_module(CLASSES[self.class_name]), self.class_name)(**options)
@@ -80,11 +82,26 @@ PAPER = "Ionescu and Butnaru 2018"
 KDA = "Giménez-Pérez, Franco-Salvador and Rosso, EACL 2017"
 OTHER_SPLIT = "1600 source and 400 target documents, five random splits"
 _ROWS = (
-    Method("plain", "plain", "TransductiveClassifier", PAPER, {"preset": "paper", "adapt": False, "n_rounds": 1}, adapts=False),
-    Method("adapted", "adapted", "TransductiveClassifier", PAPER, {"preset": "paper", "n_rounds": 1}),
+    Method(
+        "plain",
+        "plain",
+        "TransductiveClassifier",
+        PAPER,
+        {"preset": "paper", "adapt": False, "n_rounds": 1},
+        adapts=False,
+    ),
+    Method(
+        "adapted", "adapted", "TransductiveClassifier", PAPER, {"preset": "paper", "n_rounds": 1}
+    ),
     Method("tkc", "tkc", "TransductiveClassifier", PAPER, {"preset": "paper"}),
     Method(BEST, "best", "TransductiveClassifier", "docs/experiments.md", {"preset": BEST}),
-    Method("best-words", "best, words", "TransductiveClassifier", "docs/experiments.md", {"preset": BEST, "kernel": "words"}),
+    Method(
+        "best-words",
+        "best, words",
+        "TransductiveClassifier",
+        "docs/experiments.md",
+        {"preset": BEST, "kernel": "words"},
+    ),
     Method(
         "best-characters",
         "best, characters",
@@ -92,7 +109,9 @@ _ROWS = (
         "docs/experiments.md",
         {"preset": BEST, "kernel": "presence"},
     ),
-    Method("kda", "string kernels + KDA", "KernelDiscriminant", KDA, adapts=False, published="KDA 0/1"),
+    Method(
+        "kda", "string kernels + KDA", "KernelDiscriminant", KDA, adapts=False, published="KDA 0/1"
+    ),
     Method(
         "kda-intersection",
         "string kernels ∩ + KDA",
@@ -103,11 +122,20 @@ _ROWS = (
         published="KDA ∩",
     ),
     Method("tfidf", "tf-idf + logistic regression", "TfidfLogistic", "scikit-learn", adapts=False),
-    Method("tfidf-characters", "tf-idf of characters + SVM", "TfidfCharacters", "scikit-learn", adapts=False),
+    Method(
+        "tfidf-characters",
+        "tf-idf of characters + SVM",
+        "TfidfCharacters",
+        "scikit-learn",
+        adapts=False,
+    ),
     Method("nbsvm", "NB-SVM", "NBSVM", "Wang and Manning, ACL 2012", adapts=False),
     Method("self-training", "self-training", "SelfTraining", "scikit-learn"),
     Method(
-        "self-training-balanced", "balanced self-training", "BalancedSelfTraining", "after Zou, Yu, Kumar and Wang, ECCV 2018"
+        "self-training-balanced",
+        "balanced self-training",
+        "BalancedSelfTraining",
+        "after Zou, Yu, Kumar and Wang, ECCV 2018",
     ),
     Method("msda", "mSDA", "MSDA", "Chen, Xu, Weinberger and Sha, ICML 2012"),
     Method(
@@ -147,7 +175,13 @@ _ROWS = (
         "Blitzer, McDonald and Pereira, EMNLP 2006",
         {"pivots": "frequency"},
     ),
-    Method("scl-mi", "SCL-MI", "SCL", "Blitzer, Dredze and Pereira, ACL 2007", {"pivots": "mutual_information"}),
+    Method(
+        "scl-mi",
+        "SCL-MI",
+        "SCL",
+        "Blitzer, Dredze and Pereira, ACL 2007",
+        {"pivots": "mutual_information"},
+    ),
     Method(
         "dci",
         "DCI",
@@ -157,7 +191,9 @@ _ROWS = (
         difference="the data set's unlabelled files besides, 4/5 of the source and 1/5 of the target, five folds",
     ),
     Method("tsvm", "TSVM", "TransductiveSVM", "Joachims, ICML 1999"),
-    Method("tsvm-strings", "TSVM 0/1", "TransductiveSVM", "Joachims, ICML 1999", {"kernel": "presence"}),
+    Method(
+        "tsvm-strings", "TSVM 0/1", "TransductiveSVM", "Joachims, ICML 1999", {"kernel": "presence"}
+    ),
     Method(
         "sst",
         "SST",
@@ -188,10 +224,14 @@ RIVALS = [name for name in METHODS if name not in OWN]
 
 def parse_methods(value: str) -> list[str]:
     """Read methods: "own", "baselines", "all", or names such as "tkc,sfa"; each once, in the order of the table."""
-    return parse_names("method", value, METHODS, {"own": STAGES, "baselines": RIVALS, "all": list(METHODS)})
+    return parse_names(
+        "method", value, METHODS, {"own": STAGES, "baselines": RIVALS, "all": list(METHODS)}
+    )
 
 
-def parse_names(what: str, value: str, known: Iterable[str], groups: Mapping[str, Sequence[str]] | None = None) -> list[str]:
+def parse_names(
+    what: str, value: str, known: Iterable[str], groups: Mapping[str, Sequence[str]] | None = None
+) -> list[str]:
     """Read names and names of groups, between commas and in any case; return each once, in the order of the known names."""
     names, groups = list(known), groups or {}
     meant = {name.lower(): [name] for name in names} | dict(groups)
@@ -212,11 +252,16 @@ def check_preset(name: str) -> None:
 
 def methods_table() -> str:
     """Write the table as Markdown, for the documentation."""
-    lines = ["| name | method | class | learns from the target | reference | needs |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| name | method | class | learns from the target | reference | needs |",
+        "|---|---|---|---|---|---|",
+    ]
     for method in METHODS.values():
         options = ", ".join(f"{name}={value!r}" for name, value in method.options.items())
         needs = f"`gramshift[{EXTRA}]`" if method.needs else ""
         adapts = "yes" if method.adapts else "no"
         made = f"`{method.class_name}({options})`"
-        lines.append(f"| `{method.name}` | {method.title} | {made} | {adapts} | {method.reference} | {needs} |")
+        lines.append(
+            f"| `{method.name}` | {method.title} | {made} | {adapts} | {method.reference} | {needs} |"
+        )
     return "\n".join(lines) + "\n"

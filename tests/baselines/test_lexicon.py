@@ -43,7 +43,10 @@ def test_negation_turns_the_next_words_round(text, expected):
 
 
 def test_contractions_negate_and_sentences_end_it():
-    found = [polarities(sentence, [""] * len(sentence), LEXICON) for sentence in tag_text("It isn't good. Good!")]
+    found = [
+        polarities(sentence, [""] * len(sentence), LEXICON)
+        for sentence in tag_text("It isn't good. Good!")
+    ]
     assert found == [[0, 0, 0, -0.5, 0], [0.5, 0]]
 
 
@@ -57,7 +60,15 @@ def test_the_sense_goes_before_the_word_and_the_form_before_the_lemma():
 def test_summary_over_all_words_and_each_part_of_speech():
     sentences = [words("good bad pan"), words("not good soon")]
     found = describe_polarity(sentences, [[""] * 3, [""] * 3], LEXICON)
-    adjectives = [0.5 - 0.75 - 0.5, 1, 2, 1 / 3, 0.5, -0.75, -0.5]  # sum, good, bad, share, best, worst, last
+    adjectives = [
+        0.5 - 0.75 - 0.5,
+        1,
+        2,
+        1 / 3,
+        0.5,
+        -0.75,
+        -0.5,
+    ]  # sum, good, bad, share, best, worst, last
     adverbs = [-0.25, 0, 1, 0, -0.25, -0.25, -0.25]
     everything = [-1, 1, 3, 1 / 4, 0.5, -0.75, -0.25]
     assert found == [*everything, *[0.0] * 7, *adjectives, *adverbs, *[0.0] * 7]  # all, n, a, r, v

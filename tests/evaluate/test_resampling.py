@@ -38,7 +38,9 @@ def test_cases_of_one_target_get_the_same_documents():
     apart = Clustered([rows, rows], ["a", "b"]).means_of([[right, right]])[0]
     np.testing.assert_allclose(one, twice)
     assert np.std(apart) == pytest.approx(np.std(one) / np.sqrt(2), rel=0.1)
-    assert np.std(one) == pytest.approx(np.sqrt(2 / 3 * 1 / 3 / 200), rel=0.1)  # of a share of 200 documents
+    assert np.std(one) == pytest.approx(
+        np.sqrt(2 / 3 * 1 / 3 / 200), rel=0.1
+    )  # of a share of 200 documents
 
 
 def test_draws_are_counted_by_hand():
@@ -65,4 +67,7 @@ def test_intervals_and_tests():
     assert differs(np.ones(10)) == 0.0  # whatever is drawn
     for mean, p_value in ((0.0, 1.0), (1.96, 0.05), (-1.96, 0.05), (2.576, 0.01)):
         assert differs(mean + np.array([-1.0, 1.0] * 50)) == pytest.approx(p_value, abs=1e-4)
-    assert Clustered([np.arange(5)], ["a"], seed=1).means_of([[np.ones(5)]])[0].tolist() == [1.0] * 2000
+    assert (
+        Clustered([np.arange(5)], ["a"], seed=1).means_of([[np.ones(5)]])[0].tolist()
+        == [1.0] * 2000
+    )

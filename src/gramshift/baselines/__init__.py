@@ -63,7 +63,9 @@ def package_file(user: str, package: str, path: str) -> Path:
     for folder in folders:
         if (Path(folder) / path).exists():
             return Path(folder) / path
-    raise FileNotFoundError(f"{user} needs {path}, which the installed package {package!r} does not have: {INSTALL}")
+    raise FileNotFoundError(
+        f"{user} needs {path}, which the installed package {package!r} does not have: {INSTALL}"
+    )
 
 
 def __getattr__(name: str) -> Any:

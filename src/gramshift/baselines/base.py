@@ -52,7 +52,9 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
     def _check_parameters(self) -> None:
         """Raise an error if a parameter is wrong; flags and numbers are checked by the type of their default."""
         for name, parameter in signature(type(self)).parameters.items():
-            check_value(name, getattr(self, name), parameter.default, self.largest.get(name, math.inf))
+            check_value(
+                name, getattr(self, name), parameter.default, self.largest.get(name, math.inf)
+            )
 
     def fit(self, X: Any, y: Any, *, target: Any = None) -> Self:
         """Learn from X with labels y, adapt to the target documents and label them.
@@ -62,8 +64,16 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
         self._check_parameters()
         begun = time.perf_counter()
         given = gather(X, y, target, read=as_documents)
-        source = [text for text, is_source in zip(given.documents, given.is_source, strict=True) if is_source]
-        unlabelled = [text for text, is_source in zip(given.documents, given.is_source, strict=True) if not is_source]
+        source = [
+            text
+            for text, is_source in zip(given.documents, given.is_source, strict=True)
+            if is_source
+        ]
+        unlabelled = [
+            text
+            for text, is_source in zip(given.documents, given.is_source, strict=True)
+            if not is_source
+        ]
         classes, codes = encode_labels([label for label in given.labels if not is_missing(label)])
         self._check_task(len(classes), len(unlabelled))
         self._train(classes, source, codes, unlabelled)
@@ -102,14 +112,20 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
         if self.two_classes and n_classes != 2:
             raise InputError(f"{name} is defined for two classes; y has {n_classes}")
         if self.needs_target and not n_target and getattr(self, "adapt", True):
-            raise InputError(f"{name} learns from target documents too: give them as target=, or leave gaps in y")
+            raise InputError(
+                f"{name} learns from target documents too: give them as target=, or leave gaps in y"
+            )
 
-    def _train(self, classes: NDArray[Any], source: list[str], codes: Codes, target: list[str]) -> None:
+    def _train(
+        self, classes: NDArray[Any], source: list[str], codes: Codes, target: list[str]
+    ) -> None:
         state = self._learn(source, codes, target, len(classes))
         self._state, self._training = state, (source, codes, target)
         self._steepness: float | None = None
         self.classes_ = classes
-        self.transduction_score_ = self._score_texts(state, target) if target else np.zeros((0, len(classes)))
+        self.transduction_score_ = (
+            self._score_texts(state, target) if target else np.zeros((0, len(classes)))
+        )
         self.transduction_: NDArray[Any] = classes[choose_classes(self.transduction_score_)]
 
     def _score(self, X: Any) -> Floats:
@@ -125,8 +141,12 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
             n_folds = min(N_FOLDS, int(np.bincount(codes).min()))
             scores = np.zeros((len(source), len(self.classes_)))
             if n_folds > 1:
-                for kept, held in StratifiedKFold(n_folds, shuffle=True, random_state=0).split(source, codes):
-                    state = self._learn([source[i] for i in kept], codes[kept], target, len(self.classes_))
+                for kept, held in StratifiedKFold(n_folds, shuffle=True, random_state=0).split(
+                    source, codes
+                ):
+                    state = self._learn(
+                        [source[i] for i in kept], codes[kept], target, len(self.classes_)
+                    )
                     scores[held] = self._score_texts(state, [source[i] for i in held])
             self._steepness = fit_steepness(scores, codes)
         return self._steepness
@@ -151,10 +171,18 @@ def check_value(name: str, value: Any, default: Any, largest: float) -> None:
     is_flag = isinstance(value, (bool, np.bool_))
     if isinstance(default, bool) and not is_flag:
         raise InputError(f"{name}={value!r}: give True or False")
-    is_count, is_number = isinstance(default, int) and not isinstance(default, bool), isinstance(default, float)
+    is_count, is_number = (
+        isinstance(default, int) and not isinstance(default, bool),
+        isinstance(default, float),
+    )
     least = min(default, 1) if is_count else 0
     if is_count and (not isinstance(value, Integral) or is_flag or value < least):
         raise InputError(f"{name}={value!r}: give a whole number from {least} on")
-    if is_number and (not isinstance(value, Real) or is_flag or not 0 < float(value) <= largest or math.isinf(value)):
+    if is_number and (
+        not isinstance(value, Real)
+        or is_flag
+        or not 0 < float(value) <= largest
+        or math.isinf(value)
+    ):
         allowed = "above 0" + ("" if math.isinf(largest) else f", up to {largest:g}")
         raise InputError(f"{name}={value!r}: give a number {allowed}")

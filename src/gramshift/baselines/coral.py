@@ -33,7 +33,14 @@ class CORAL(Baseline):
         False for the machine on the source's features as they are.
     """
 
-    def __init__(self, *, n_words: int = 400, regularization: float = 0.01, C: float = 0.1, adapt: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        n_words: int = 400,
+        regularization: float = 0.01,
+        C: float = 0.1,
+        adapt: bool = True,
+    ) -> None:
         self.n_words = n_words
         self.regularization = regularization
         self.C = C
@@ -46,8 +53,14 @@ class CORAL(Baseline):
         inverse = inverse_frequency(counts[:, chosen])
         features = weigh(counts[:, chosen], inverse).toarray()
         if self.adapt:
-            features = recolour(features, weigh(count_words(target, words), inverse).toarray(), self.regularization)
-        return {"words": words, "inverse": inverse, "linear": fit_machine(features, codes, C=self.C)}
+            features = recolour(
+                features, weigh(count_words(target, words), inverse).toarray(), self.regularization
+            )
+        return {
+            "words": words,
+            "inverse": inverse,
+            "linear": fit_machine(features, codes, C=self.C),
+        }
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         features = weigh(count_words(texts, state["words"]), state["inverse"])

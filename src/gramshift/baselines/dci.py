@@ -61,8 +61,12 @@ class DCI(Baseline):
         features: Any = weigh(ours, inverse)
         if not self.adapt:
             known = document_frequency(ours) > 0
-            return _keep(words, inverse, known) | {"linear": fit_chosen(features[:, known], codes, PENALTIES[False])}
-        pivots = choose_pivots(binary(ours), binary(theirs), codes, self.n_pivots, self.least_in_both)
+            return _keep(words, inverse, known) | {
+                "linear": fit_chosen(features[:, known], codes, PENALTIES[False])
+            }
+        pivots = choose_pivots(
+            binary(ours), binary(theirs), codes, self.n_pivots, self.least_in_both
+        )
         inverse = inverse_frequency(theirs)
         seen = weigh(theirs, inverse)
         profiles, new = (describe_words(part, pivots) for part in (features, seen))
@@ -79,7 +83,9 @@ class DCI(Baseline):
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         features: Any = weigh(count_words(texts, state["words"]), state["inverse"])
         if "profiles" in state:
-            features = standardize(normalize(features @ state["profiles"]), state["means"], state["deviations"])
+            features = standardize(
+                normalize(features @ state["profiles"]), state["means"], state["deviations"]
+            )
         return score(features, state["linear"])
 
 
@@ -100,7 +106,10 @@ def without_rare(counts: Any) -> Any:
 def choose_pivots(source: Any, target: Any, codes: Codes, n_pivots: int, least: int) -> Codes:
     """Choose the words that tell most of the labels, times how alike their document shares are in both domains."""
     frequencies = [document_frequency(part) for part in (source, target)]
-    shares = [frequency / part.shape[0] for frequency, part in zip(frequencies, (source, target), strict=True)]
+    shares = [
+        frequency / part.shape[0]
+        for frequency, part in zip(frequencies, (source, target), strict=True)
+    ]
     alike = np.minimum(*shares) / np.maximum(np.maximum(*shares), 1e-300)
     frequent = np.minimum(*frequencies) >= min(least, np.minimum(*frequencies).max())
     worth = np.where(frequent, mutual_information(source, codes) * alike, -np.inf)
@@ -123,7 +132,9 @@ def describe_words(weighted: Any, pivots: Codes) -> Floats:
     return result
 
 
-def standardize(rows: Floats, means: Floats | None = None, deviations: Floats | None = None) -> Floats:
+def standardize(
+    rows: Floats, means: Floats | None = None, deviations: Floats | None = None
+) -> Floats:
     """Subtract the means and divide by the deviations, their own if none are given; columns without deviation become 0."""
     means = rows.mean(axis=0) if means is None else means
     deviations = rows.std(axis=0) if deviations is None else deviations

@@ -26,7 +26,13 @@ class KernelDiscriminant(Baseline):
 
     needs_target = False
 
-    def __init__(self, kernel: Any = "presence", *, ngram_range: tuple[int, int] = (5, 8), alpha: float = 1e-5) -> None:
+    def __init__(
+        self,
+        kernel: Any = "presence",
+        *,
+        ngram_range: tuple[int, int] = (5, 8),
+        alpha: float = 1e-5,
+    ) -> None:
         self.kernel = kernel
         self.ngram_range = ngram_range
         self.alpha = alpha
@@ -46,7 +52,13 @@ class KernelDiscriminant(Baseline):
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         similarities = make_similarities(self.kernel, self.ngram_range)
-        return Model(similarities, Reference(state["texts"]), False, state["coefficients"], state["intercepts"]).score(texts)
+        return Model(
+            similarities,
+            Reference(state["texts"]),
+            False,
+            state["coefficients"],
+            state["intercepts"],
+        ).score(texts)
 
     def _classifier(self) -> TransductiveClassifier:
         return TransductiveClassifier(

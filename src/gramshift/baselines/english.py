@@ -16,14 +16,25 @@ from numpy.typing import NDArray
 from gramshift.baselines import package_file, require
 
 SENTENCE = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|\n\s*\n")
-TOKEN = re.compile(r"n't\b|'(?:s|m|d|re|ve|ll)\b|\w+?(?=n't\b)|\w+(?:-\w+)*|\.{2,}|[^\w\s]", re.IGNORECASE)
+TOKEN = re.compile(
+    r"n't\b|'(?:s|m|d|re|ve|ll)\b|\w+?(?=n't\b)|\w+(?:-\w+)*|\.{2,}|[^\w\s]", re.IGNORECASE
+)
 APOSTROPHES = str.maketrans("’‘`´", "''''")
 LONGEST = 40  # characters: the time of an analysis grows with the square, and no word is longer
 N_TEXTS = 1 << 15  # remembered texts: all settings of a table share their documents
 N_STATES = 5  # that go on from word to word, as in HanTa
 NOTHING_KNOWN = (0, 1)  # HanTa's states before the first word and its mark after the last one
 END = 2
-PART_OF_TAG = {"NN": "n", "AJ": "a", "AV": "r", "VV": "v", "VB": "v", "VD": "v", "VH": "v", "NP": "p"}
+PART_OF_TAG = {
+    "NN": "n",
+    "AJ": "a",
+    "AV": "r",
+    "VV": "v",
+    "VB": "v",
+    "VD": "v",
+    "VH": "v",
+    "NP": "p",
+}
 """Noun, adjective, adverb, verb (WordNet's letters) and proper name, by how their tags begin."""
 
 
@@ -78,7 +89,9 @@ def tag_sentence(words: list[str]) -> list[int]:
                     new[reached], came_from[reached] = value, state
         steps.append(came_from)
         row = new
-    ends = {state: value + follow[state][END] for state, value in row.items() if END in follow[state]}
+    ends = {
+        state: value + follow[state][END] for state, value in row.items() if END in follow[state]
+    }
     if not ends:
         return [_likeliest_tag(word) for word in words]
     state = max(ends, key=ends.__getitem__)
@@ -120,7 +133,14 @@ def _analyse(word: str, tag: int) -> Word:
 
 
 FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
-NEIGHBOURS = {"@": "hypernym", "@i": "instance of", "&": "similar to", "^": "see also", "=": "attribute", "+": "derived"}
+NEIGHBOURS = {
+    "@": "hypernym",
+    "@i": "instance of",
+    "&": "similar to",
+    "^": "see also",
+    "=": "attribute",
+    "+": "derived",
+}
 """Pointers that lead to a sense of much the same import; antonyms and parts do not."""
 GLOSS_WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 
@@ -168,7 +188,9 @@ class WordNet:
         if key not in self._signatures:
             synset = self.synset(key)
             words = GLOSS_WORD.findall(synset.gloss.lower())
-            self._signatures[key] = frozenset(words) | frozenset(lemma.lower() for lemma in synset.lemmas)
+            self._signatures[key] = frozenset(words) | frozenset(
+                lemma.lower() for lemma in synset.lemmas
+            )
         return self._signatures[key]
 
 
@@ -193,7 +215,9 @@ def _read_data(folder: Path, name: str) -> bytes:
     whole = folder / f"data.{name}"
     if whole.exists():
         return whole.read_bytes() + b"\n"
-    parts = [(folder / f"data.{name}{number}").read_bytes().removesuffix(b"\n") for number in (1, 2)]
+    parts = [
+        (folder / f"data.{name}{number}").read_bytes().removesuffix(b"\n") for number in (1, 2)
+    ]
     return b"\n".join([*parts, b""])
 
 
@@ -204,13 +228,30 @@ def _parse(part: str, line: str) -> Synset:
     lemmas = tuple(re.sub(r"\(\w+\)$", "", word) for word in rest[:after:2])
     pointers, n_pointers = rest[after + 1 :], int(rest[after])
     found = (pointers[4 * i : 4 * i + 3] for i in range(n_pointers))
-    near = (f"{'a' if kind == 's' else kind}-{other}" for symbol, other, kind in found if symbol in NEIGHBOURS)
+    near = (
+        f"{'a' if kind == 's' else kind}-{other}"
+        for symbol, other, kind in found
+        if symbol in NEIGHBOURS
+    )
     return Synset(f"{part}-{place}", lemmas, gloss.strip(), tuple(dict.fromkeys(near)))
 
 
 Floats = NDArray[np.float64]
 REACH = 3  # words that a negation turns round
-NEGATIONS = {"not", "never", "no", "nothing", "nobody", "none", "neither", "nor", "without", "hardly", "barely", "cannot"}
+NEGATIONS = {
+    "not",
+    "never",
+    "no",
+    "nothing",
+    "nobody",
+    "none",
+    "neither",
+    "nor",
+    "without",
+    "hardly",
+    "barely",
+    "cannot",
+}
 SUMMED_PARTS = "narv"
 
 
@@ -238,7 +279,9 @@ def read_lexicon(path: Path) -> Lexicon:
         part, _, place = entry.get("wordnet_id", "").partition("-")
         if place.isdigit():
             senses[f"{part}-{place.zfill(8)}"].append(polarity)
-    return Lexicon({key: fmean(v) for key, v in words.items()}, {key: fmean(v) for key, v in senses.items()})
+    return Lexicon(
+        {key: fmean(v) for key, v in words.items()}, {key: fmean(v) for key, v in senses.items()}
+    )
 
 
 @cache
@@ -258,13 +301,21 @@ def polarities(sentence: Sequence[Word], senses: Sequence[str], lexicon: Lexicon
     return found
 
 
-def describe_polarity(sentences: Sequence[Sequence[Word]], senses: Sequence[Sequence[str]], lexicon: Lexicon) -> list[float]:
+def describe_polarity(
+    sentences: Sequence[Sequence[Word]], senses: Sequence[Sequence[str]], lexicon: Lexicon
+) -> list[float]:
     """Over all words, and over those of each part of speech: what ``_summary`` says."""
     words = [word for sentence in sentences for word in sentence]
-    values = [value for pair in zip(sentences, senses, strict=True) for value in polarities(*pair, lexicon)]
+    values = [
+        value
+        for pair in zip(sentences, senses, strict=True)
+        for value in polarities(*pair, lexicon)
+    ]
     result = _summary(values)
     for part in SUMMED_PARTS:
-        result += _summary([value for word, value in zip(words, values, strict=True) if word.part == part])
+        result += _summary(
+            [value for word, value in zip(words, values, strict=True) if word.part == part]
+        )
     return result
 
 

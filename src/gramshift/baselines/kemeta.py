@@ -19,7 +19,15 @@ from gramshift.baselines.english import (
     senses_of_text,
     tag_text,
 )
-from gramshift.baselines.word_features import Linear, count_words, find_words, fit_logistic, inverse_frequency, score, weigh
+from gramshift.baselines.word_features import (
+    Linear,
+    count_words,
+    find_words,
+    fit_logistic,
+    inverse_frequency,
+    score,
+    weigh,
+)
 from gramshift.learn.calibrate import softmax
 
 N_FOLDS = 10
@@ -42,13 +50,17 @@ def out_of_fold(features: Any, codes: Codes, n_classes: int, *, C: float) -> Flo
     return result
 
 
-def fit_stack(views: list[Any], codes: Codes, n_classes: int, *, C: float) -> tuple[list[Linear], Linear]:
+def fit_stack(
+    views: list[Any], codes: Codes, n_classes: int, *, C: float
+) -> tuple[list[Linear], Linear]:
     """The classifier of each view, trained on all documents, and the one that weighs them up.
 
     Where nothing can be held out the views count the same.
     """
     linears = [fit_logistic(view, codes, C=C) for view in views]
-    held_out = [held for view in views if (held := out_of_fold(view, codes, n_classes, C=C)) is not None]
+    held_out = [
+        held for view in views if (held := out_of_fold(view, codes, n_classes, C=C)) is not None
+    ]
     if held_out:
         return linears, fit_logistic(np.hstack(held_out), codes, C=C)
     return linears, (np.tile(np.eye(n_classes), (len(views), 1)) / len(views), np.zeros(n_classes))
@@ -56,7 +68,12 @@ def fit_stack(views: list[Any], codes: Codes, n_classes: int, *, C: float) -> tu
 
 def score_stack(views: list[Any], linears: list[Linear], upper: Linear) -> Floats:
     """Return the scores of the stack, a column per class."""
-    return score(np.hstack([probabilities(view, linear) for view, linear in zip(views, linears, strict=True)]), upper)
+    return score(
+        np.hstack(
+            [probabilities(view, linear) for view, linear in zip(views, linears, strict=True)]
+        ),
+        upper,
+    )
 
 
 LENGTHS = {"words": 1, "phrases": 3}
@@ -106,7 +123,10 @@ class KEMeta(Baseline):
             state[f"{name}_inverse"] = inverse_frequency(_values(bags, state[name]))
         polarity = _polarity(source)
         deviation = polarity.std(axis=0)
-        state["polarity_mean"], state["polarity_scale"] = polarity.mean(axis=0), np.where(deviation > 0, deviation, 1.0)
+        state["polarity_mean"], state["polarity_scale"] = (
+            polarity.mean(axis=0),
+            np.where(deviation > 0, deviation, 1.0),
+        )
         return state | {"stack": fit_stack(_views(state, source), codes, n_classes, C=self.C)}
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
@@ -118,7 +138,9 @@ def _views(state: State, texts: list[str]) -> list[Any]:
     views = [weigh(count_words(texts, state[name]), state[f"{name}_inverse"]) for name in LENGTHS]
     views.append((_polarity(texts) - state["polarity_mean"]) / state["polarity_scale"])
     for name, bags in _sense_bags(texts).items():
-        views.append(normalize(_values(bags, state[name]) @ sparse.diags(state[f"{name}_inverse"])).tocsr())
+        views.append(
+            normalize(_values(bags, state[name]) @ sparse.diags(state[f"{name}_inverse"])).tocsr()
+        )
     return views
 
 
@@ -134,7 +156,10 @@ def _polarity_of_text(text: str) -> tuple[float, ...]:
 def _sense_bags(texts: list[str]) -> dict[str, list[Bag]]:
     """The senses that a text has, and what they expand to."""
     wordnet = load_wordnet()
-    found = [{sense for sentence in senses_of_text(text) for sense in sentence if sense} for text in texts]
+    found = [
+        {sense for sentence in senses_of_text(text) for sense in sentence if sense}
+        for text in texts
+    ]
     return {
         "senses": [dict.fromkeys(senses, 1.0) for senses in found],
         "expanded": [expand_senses(senses, wordnet) for senses in found],
@@ -144,7 +169,9 @@ def _sense_bags(texts: list[str]) -> dict[str, list[Bag]]:
 def _values(bags: list[Bag], keys: list[str]) -> Any:
     """Return a sparse row per bag, a column per key."""
     places = {key: place for place, key in enumerate(keys)}
-    rows = [sorted((places[key], value) for key, value in bag.items() if key in places) for bag in bags]
+    rows = [
+        sorted((places[key], value) for key, value in bag.items() if key in places) for bag in bags
+    ]
     ends = np.cumsum([0, *map(len, rows)])
     indices = np.array([place for row in rows for place, _ in row], np.intp)
     data = np.array([value for row in rows for _, value in row], np.float64)

@@ -7,7 +7,15 @@ from scipy import linalg, sparse
 from sklearn.preprocessing import normalize
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
-from gramshift.baselines.word_features import binary, count_words, document_frequency, find_words, fit_machine, largest, score
+from gramshift.baselines.word_features import (
+    binary,
+    count_words,
+    document_frequency,
+    find_words,
+    fit_machine,
+    largest,
+    score,
+)
 
 LEAST = 2  # documents that a word must stand in
 RIDGE = 1e-5  # added to the diagonal, as published: words that always stand together would leave the solution open
@@ -37,7 +45,13 @@ class MSDA(Baseline):
     largest: ClassVar = {"noise": 0.99}
 
     def __init__(
-        self, *, n_words: int = 2000, n_layers: int = 5, noise: float = 0.5, C: float = 0.3, adapt: bool = True
+        self,
+        *,
+        n_words: int = 2000,
+        n_layers: int = 5,
+        noise: float = 0.5,
+        C: float = 0.3,
+        adapt: bool = True,
     ) -> None:
         self.n_words = n_words
         self.n_layers = n_layers

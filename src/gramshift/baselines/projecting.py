@@ -53,7 +53,9 @@ def leading(matrix: Any, n: int) -> Floats:
     if n >= min(matrix.shape):
         left, values, _ = np.linalg.svd(matrix.toarray(), full_matrices=False)
     else:
-        left, values, _ = svds(matrix, k=n, v0=np.ones(min(matrix.shape)), return_singular_vectors="u")
+        left, values, _ = svds(
+            matrix, k=n, v0=np.ones(min(matrix.shape)), return_singular_vectors="u"
+        )
     left = left[:, np.argsort(-values, kind="stable")[:n]]
     return left * upright(left)
 
@@ -66,7 +68,9 @@ def upright(vectors: Floats) -> Floats:
 
 def rescale(features: Any, projection: Floats, gamma: float) -> Floats:
     """The projection, such that projected documents are gamma times as long as they are themselves, in the mean."""
-    return projection * (gamma * mean_length(features) / max(mean_length(features @ projection), 1e-12))
+    return projection * (
+        gamma * mean_length(features) / max(mean_length(features @ projection), 1e-12)
+    )
 
 
 def mean_length(features: Any) -> float:
@@ -122,12 +126,18 @@ class SFA(Projected):
         self.adapt = adapt
 
     def _project(self, present: Any, codes: Codes) -> Floats:
-        return align(present, choose_bridge(present, len(codes), self.n_bridge, self.least_in_both), self.n_clusters)
+        return align(
+            present,
+            choose_bridge(present, len(codes), self.n_bridge, self.least_in_both),
+            self.n_clusters,
+        )
 
 
 def choose_bridge(present: Any, n_source: int, n_bridge: int, least: int) -> Codes:
     """The words that tell least of the domain, among those that stand in enough documents of both."""
-    both = np.minimum(document_frequency(present[:n_source]), document_frequency(present[n_source:]))
+    both = np.minimum(
+        document_frequency(present[:n_source]), document_frequency(present[n_source:])
+    )
     domain = np.arange(present.shape[0]) >= n_source
     told = mutual_information(present, domain.astype(np.intp), absence=False)
     frequent = both >= min(least, both.max())
@@ -142,10 +152,15 @@ def align(present: Any, bridge: Codes, n_clusters: int) -> Floats:
     """
     specific = np.setdiff1d(np.arange(present.shape[1]), bridge)
     if not len(specific) or not len(bridge):
-        raise InputError("SFA needs words that both domains have, and others; give it more documents, or longer ones")
+        raise InputError(
+            "SFA needs words that both domains have, and others; give it more documents, or longer ones"
+        )
     together = (present[:, specific].T @ present[:, bridge]).tocsr()
     degrees = [np.asarray(together.sum(axis=axis)).ravel() for axis in (1, 0)]
-    scales = [np.divide(1, np.sqrt(degree), out=np.zeros(len(degree)), where=degree > 0) for degree in degrees]
+    scales = [
+        np.divide(1, np.sqrt(degree), out=np.zeros(len(degree)), where=degree > 0)
+        for degree in degrees
+    ]
     divided = sparse.diags(scales[0]) @ together @ sparse.diags(scales[1])
     result = np.zeros((present.shape[1], min(n_clusters, *divided.shape)))
     result[specific, :] = leading(divided, result.shape[1])
@@ -204,7 +219,9 @@ class SCL(Projected):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.pivots not in PIVOTS:
-            raise InputError(f"pivots={self.pivots!r}: must be one of {', '.join(map(repr, PIVOTS))}")
+            raise InputError(
+                f"pivots={self.pivots!r}: must be one of {', '.join(map(repr, PIVOTS))}"
+            )
 
     def _project(self, present: Any, codes: Codes) -> Floats:
         by_label = codes if self.pivots == "mutual_information" else None
@@ -212,32 +229,46 @@ class SCL(Projected):
         return correspond(present, pivots, self.n_directions)
 
 
-def choose_pivots(present: Any, n_source: int, codes: Codes | None, n_pivots: int, least: int) -> Codes:
+def choose_pivots(
+    present: Any, n_source: int, codes: Codes | None, n_pivots: int, least: int
+) -> Codes:
     """Choose words of enough documents in both domains: the most frequent, or those that tell most of the source's codes."""
-    both = np.minimum(document_frequency(present[:n_source]), document_frequency(present[n_source:]))
+    both = np.minimum(
+        document_frequency(present[:n_source]), document_frequency(present[n_source:])
+    )
     worth = both.astype(float) if codes is None else mutual_information(present[:n_source], codes)
     frequent = both >= min(least, both.max())
-    return largest(np.where(frequent, worth, -np.inf), min(n_pivots, int(frequent.sum()), present.shape[1] - 1))
+    return largest(
+        np.where(frequent, worth, -np.inf), min(n_pivots, int(frequent.sum()), present.shape[1] - 1)
+    )
 
 
 def correspond(present: Any, pivots: Codes, n_directions: int) -> Floats:
     """Return for every word its part in each main direction of the pivot predictors' weights; pivots have none."""
     others = np.setdiff1d(np.arange(present.shape[1]), pivots)
     if not len(others) or not len(pivots):
-        raise InputError("SCL needs words that both domains have often, and others; give it more documents, or longer ones")
+        raise InputError(
+            "SCL needs words that both domains have often, and others; give it more documents, or longer ones"
+        )
     signs = np.where(present[:, pivots].toarray() > 0, 1.0, -1.0)
     features = present[:, others]
     gram = (features @ features.T).toarray()
-    by_document = predict_pivots(gram, signs)  # the weights of words are the features, added up with these
+    by_document = predict_pivots(
+        gram, signs
+    )  # the weights of words are the features, added up with these
     values, vectors = np.linalg.eigh(by_document.T @ gram @ by_document)
-    main = np.argsort(-values, kind="stable")[: min(n_directions, int(np.sum(values > 1e-9 * max(values.max(), 1e-300))))]
+    main = np.argsort(-values, kind="stable")[
+        : min(n_directions, int(np.sum(values > 1e-9 * max(values.max(), 1e-300))))
+    ]
     directions = features.T @ (by_document @ vectors[:, main] / np.sqrt(values[main]))
     result = np.zeros((present.shape[1], len(main)))
     result[others] = directions * upright(directions)
     return result
 
 
-def predict_pivots(gram: Floats, signs: Floats, *, penalty: float = PENALTY, tolerance: float = 1e-4) -> Floats:
+def predict_pivots(
+    gram: Floats, signs: Floats, *, penalty: float = PENALTY, tolerance: float = 1e-4
+) -> Floats:
     """Linear predictors of every column of signs at once, as weights of documents.
 
     Each minimises the mean of the modified Huber loss of sign * (f + constant) plus penalty / 2 times its squared length. The
@@ -254,7 +285,10 @@ def predict_pivots(gram: Floats, signs: Floats, *, penalty: float = PENALTY, tol
         predicted = gram @ ahead
         behind = np.maximum(1 - signs * predicted, 0)
         short = np.minimum(behind, 2)  # beyond 2 the loss is a straight line
-        now = float(np.mean(short * (2 * behind - short))) + penalty / 2 * float(np.sum(ahead * predicted)) / signs.shape[1]
+        now = (
+            float(np.mean(short * (2 * behind - short)))
+            + penalty / 2 * float(np.sum(ahead * predicted)) / signs.shape[1]
+        )
         if abs(before - now) <= tolerance * now:
             break
         new = ahead - linalg.cho_solve(bound, penalty * ahead - 2 * short * signs / n)

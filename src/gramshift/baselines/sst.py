@@ -24,13 +24,21 @@ def document_elements(sentences: Iterable[Sequence[Word]]) -> set[str]:
     """Return lemmas and pairs of neighbouring lemmas, of any part of speech; marks are none."""
     found: set[str] = set()
     for sentence in sentences:
-        found.update(_with_pairs([word.lemma for word in sentence if any(map(str.isalnum, word.lemma))]))
+        found.update(
+            _with_pairs([word.lemma for word in sentence if any(map(str.isalnum, word.lemma))])
+        )
     return found
 
 
 def sentence_elements(sentence: Sequence[Word]) -> list[str]:
     """Return nouns and adjectives of a sentence, each once, and pairs of neighbours in that list."""
-    return _with_pairs(list(dict.fromkeys(word.lemma for word in sentence if word.part and word.part in COMPARED_PARTS)))
+    return _with_pairs(
+        list(
+            dict.fromkeys(
+                word.lemma for word in sentence if word.part and word.part in COMPARED_PARTS
+            )
+        )
+    )
 
 
 def _with_pairs(lemmas: list[str]) -> list[str]:
@@ -45,11 +53,18 @@ def mark(documents: Iterable[Iterable[str]], places: dict[str, int]) -> Any:
         indices += sorted({places[element] for element in elements if element in places})
         ends.append(len(indices))
     shape = (len(ends) - 1, len(places))
-    return sparse.csr_matrix((np.ones(len(indices)), np.array(indices, np.intp), np.array(ends, np.intp)), shape=shape)
+    return sparse.csr_matrix(
+        (np.ones(len(indices)), np.array(indices, np.intp), np.array(ends, np.intp)), shape=shape
+    )
 
 
 def count_together(
-    sentences: Sequence[Sequence[str]], codes: Codes, n_classes: int, *, n_entries: int, n_columns: int = N_COLUMNS
+    sentences: Sequence[Sequence[str]],
+    codes: Codes,
+    n_classes: int,
+    *,
+    n_entries: int,
+    n_columns: int = N_COLUMNS,
 ) -> tuple[list[str], Any]:
     """Return the most frequent elements, and in how many sentences each stands with each column.
 
@@ -57,11 +72,16 @@ def count_together(
     where the class is not known. Cells below LEAST_TOGETHER are 0; past ``n_columns`` the columns with the least are dropped.
     """
     frequency = Counter(element for elements in sentences for element in elements)
-    known = sorted((e for e, count in frequency.items() if count >= LEAST_TOGETHER), key=lambda e: (-frequency[e], e))
+    known = sorted(
+        (e for e, count in frequency.items() if count >= LEAST_TOGETHER),
+        key=lambda e: (-frequency[e], e),
+    )
     entries = known[:n_entries]
     marked = mark(sentences, {element: place for place, element in enumerate(known)})
     parts = [marked] + [marked[codes == code] for code in range(n_classes)]
-    counts = sparse.hstack([_without_itself(part[:, : len(entries)].T @ part) for part in parts]).tocsr()
+    counts = sparse.hstack(
+        [_without_itself(part[:, : len(entries)].T @ part) for part in parts]
+    ).tocsr()
     counts.data[counts.data < LEAST_TOGETHER] = 0
     counts.eliminate_zeros()
     totals = np.asarray(counts.sum(axis=0)).ravel()
@@ -72,7 +92,9 @@ def count_together(
 def _without_itself(counts: Any) -> Any:
     cells = counts.tocoo()
     other = cells.row != cells.col
-    return sparse.csr_matrix((cells.data[other], (cells.row[other], cells.col[other])), shape=cells.shape)
+    return sparse.csr_matrix(
+        (cells.data[other], (cells.row[other], cells.col[other])), shape=cells.shape
+    )
 
 
 def weigh_counts(counts: Any) -> Any:
@@ -84,7 +106,9 @@ def weigh_counts(counts: Any) -> Any:
     smaller = np.minimum(of_row, of_column)
     information = np.log2(cells.data * total / (of_row * of_column))
     information *= cells.data / (cells.data + 1) * smaller / (smaller + 1)
-    weights = sparse.csr_matrix((np.maximum(information, 0), (cells.row, cells.col)), shape=cells.shape)
+    weights = sparse.csr_matrix(
+        (np.maximum(information, 0), (cells.row, cells.col)), shape=cells.shape
+    )
     weights.eliminate_zeros()
     return weights
 
@@ -123,7 +147,10 @@ def expand(sums: Iterable[Floats], n_entries: int, n_expand: int) -> Any:
             indices.append(best)
             ends.append(ends[-1] + len(best))
     shape = (len(ends) - 1, n_entries)
-    data, places = np.concatenate([*values, np.zeros(0)]), np.concatenate([*indices, np.zeros(0, np.intp)])
+    data, places = (
+        np.concatenate([*values, np.zeros(0)]),
+        np.concatenate([*indices, np.zeros(0, np.intp)]),
+    )
     result = sparse.csr_matrix((data, places, np.array(ends, np.intp)), shape=shape)
     result.sort_indices()
     return result
@@ -138,7 +165,9 @@ def _largest(row: Floats, n: int) -> Codes:
     return places[np.argsort(-row[places], kind="stable")][:n]
 
 
-def gather_sentences(source: list[str], codes: Codes, target: list[str]) -> tuple[list[list[str]], Codes]:
+def gather_sentences(
+    source: list[str], codes: Codes, target: list[str]
+) -> tuple[list[list[str]], Codes]:
     """Return the elements of all sentences, and the class of each: that of its source document, -1 in target documents."""
     tagged = [tag_text(text) for text in source + target]
     of_documents = np.concatenate([codes, np.full(len(target), -1)])
@@ -174,7 +203,9 @@ class SST(Baseline):
     ['good', 'bad']
     """
 
-    def __init__(self, *, n_expand: int = 1000, n_entries: int = 10_000, C: float = 1.0, adapt: bool = True) -> None:
+    def __init__(
+        self, *, n_expand: int = 1000, n_entries: int = 10_000, C: float = 1.0, adapt: bool = True
+    ) -> None:
         self.n_expand = n_expand
         self.n_entries = n_entries
         self.C = C
@@ -187,11 +218,15 @@ class SST(Baseline):
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
         words = sorted(set().union(*(document_elements(tag_text(text)) for text in source)))
         if not words:
-            raise InputError(f"the {len(source)} documents have no word at all; this method compares words")
+            raise InputError(
+                f"the {len(source)} documents have no word at all; this method compares words"
+            )
         state: State = {"words": words, "entries": []}
         if self.adapt:
             sentences, of_sentences = gather_sentences(source, codes, target)
-            state["entries"], counts = count_together(sentences, of_sentences, n_classes, n_entries=self.n_entries)
+            state["entries"], counts = count_together(
+                sentences, of_sentences, n_classes, n_entries=self.n_entries
+            )
             state["shares"] = shares_of_rows(weigh_counts(counts))
         return state | {"linear": fit_logistic(self._describe(state, source), codes, C=self.C)}
 

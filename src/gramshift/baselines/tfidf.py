@@ -55,7 +55,11 @@ class TfidfLogistic(Baseline):
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
         words, counts = find_words(source)
         inverse = inverse_frequency(counts)
-        return {"words": words, "inverse": inverse, "linear": fit_logistic(weigh(counts, inverse), codes, C=self.C)}
+        return {
+            "words": words,
+            "inverse": inverse,
+            "linear": fit_logistic(weigh(counts, inverse), codes, C=self.C),
+        }
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         features = weigh(count_words(texts, state["words"]), state["inverse"])
@@ -86,13 +90,21 @@ class TfidfCharacters(Baseline):
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
         ngrams, counts = find_characters(source, self.ngram_range)
         shared = document_frequency(counts) > 1
-        if shared.any():  # what one document alone has is most of all n-grams, and tells nothing of others
+        if (
+            shared.any()
+        ):  # what one document alone has is most of all n-grams, and tells nothing of others
             ngrams, counts = [ngrams[i] for i in np.flatnonzero(shared)], counts[:, shared]
         inverse = inverse_frequency(counts)
-        return {"ngrams": ngrams, "inverse": inverse, "linear": fit_machine(weigh(counts, inverse), codes, C=self.C)}
+        return {
+            "ngrams": ngrams,
+            "inverse": inverse,
+            "linear": fit_machine(weigh(counts, inverse), codes, C=self.C),
+        }
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
-        features = weigh(count_characters(texts, state["ngrams"], self.ngram_range), state["inverse"])
+        features = weigh(
+            count_characters(texts, state["ngrams"], self.ngram_range), state["inverse"]
+        )
         return score(features, state["linear"])
 
 
@@ -131,7 +143,9 @@ class SelfTraining(TfidfLogistic):
 
     def _train_itself(self, features: Any, codes: Codes) -> Linear:
         """Learn from all documents; those of the source, which have codes, stand first."""
-        model = SelfTrainingClassifier(LogisticRegression(C=self.C, max_iter=5000), threshold=self.threshold)
+        model = SelfTrainingClassifier(
+            LogisticRegression(C=self.C, max_iter=5000), threshold=self.threshold
+        )
         unknown = np.full(features.shape[0] - len(codes), -1)
         return columns(model.fit(features, np.concatenate([codes, unknown])).estimator_)
 
@@ -162,7 +176,9 @@ class BalancedSelfTraining(SelfTraining):
         linear = self._train_once(features, codes)
         for step in range(1, self.n_steps + 1):
             n_joining = round(step / self.n_steps * (features.shape[0] - n))
-            rows, found = choose_by_shares(softmax(score(features[n:], linear), 1.0), n_joining, shares)
+            rows, found = choose_by_shares(
+                softmax(score(features[n:], linear), 1.0), n_joining, shares
+            )
             learnt = np.concatenate([np.arange(n), n + rows])
             linear = fit_logistic(features[learnt], np.concatenate([codes, found]), C=self.C)
         return linear
@@ -189,7 +205,9 @@ class NBSVM(Baseline):
     needs_target = False
     largest: ClassVar = {"interpolation": 1.0}
 
-    def __init__(self, *, smoothing: float = 1.0, C: float = 1.0, interpolation: float = 0.25) -> None:
+    def __init__(
+        self, *, smoothing: float = 1.0, C: float = 1.0, interpolation: float = 0.25
+    ) -> None:
         self.smoothing = smoothing
         self.C = C
         self.interpolation = interpolation
@@ -211,16 +229,22 @@ class NBSVM(Baseline):
     def _fit_one(self, present: Any, is_class: NDArray[np.bool_]) -> tuple[Floats, float]:
         """The weight of each word and the intercept, for one class against all others."""
         ratios = log_count_ratios(present, is_class, self.smoothing)
-        coefficients, intercepts = fit_machine(present.multiply(ratios).tocsr(), is_class.astype(np.intp), C=self.C)
+        coefficients, intercepts = fit_machine(
+            present.multiply(ratios).tocsr(), is_class.astype(np.intp), C=self.C
+        )
         own, kept = coefficients[:, 1], self.interpolation
         mean = np.abs(own).mean()
         prior = np.log(is_class.sum() / (~is_class).sum())
-        threshold = (1 - kept) * mean * prior + kept * intercepts[1]  # the machine's own belongs to weights that are not used
+        threshold = (1 - kept) * mean * prior + kept * intercepts[
+            1
+        ]  # the machine's own belongs to weights that are not used
         return ratios * ((1 - kept) * mean + kept * own), float(threshold)
 
 
 def log_count_ratios(counts: Any, is_class: NDArray[np.bool_], smoothing: float) -> Floats:
     """The logarithm of each word's share of all counts in the class, divided by its share out of the class."""
-    inside, outside = (smoothing + np.asarray(counts[rows].sum(axis=0)).ravel() for rows in (is_class, ~is_class))
+    inside, outside = (
+        smoothing + np.asarray(counts[rows].sum(axis=0)).ravel() for rows in (is_class, ~is_class)
+    )
     ratios: Floats = np.log((inside / inside.sum()) / (outside / outside.sum()))
     return ratios

@@ -17,7 +17,9 @@ from gramshift.text.documents import as_documents
 
 def fit_topics(counts: Any, n_topics: int, random_state: int) -> Floats:
     """Return a row per topic: how much it has of each word."""
-    model = LatentDirichletAllocation(n_topics, learning_method="online", batch_size=256, random_state=random_state)
+    model = LatentDirichletAllocation(
+        n_topics, learning_method="online", batch_size=256, random_state=random_state
+    )
     components: Floats = model.fit(counts).components_
     return components
 
@@ -25,7 +27,11 @@ def fit_topics(counts: Any, n_topics: int, random_state: int) -> Floats:
 def share_topics(counts: Any, topics: Floats) -> Floats:
     """The share of each topic in each document, under topics found before."""
     model = LatentDirichletAllocation(len(topics))
-    model.components_, model.doc_topic_prior_, model.n_features_in_ = topics, 1 / len(topics), topics.shape[1]
+    model.components_, model.doc_topic_prior_, model.n_features_in_ = (
+        topics,
+        1 / len(topics),
+        topics.shape[1],
+    )
     model.exp_dirichlet_component_ = np.exp(psi(topics) - psi(topics.sum(axis=1, keepdims=True)))
     shares: Floats = model.transform(counts)
     return shares
@@ -58,7 +64,14 @@ class TrAdaBoost(Baseline):
     two_classes = True
     largest: ClassVar = {"pseudo_labelled": 1.0}
 
-    def __init__(self, *, n_rounds: int = 20, pseudo_labelled: float = 0.2, C: float = 0.1, adapt: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        n_rounds: int = 20,
+        pseudo_labelled: float = 0.2,
+        C: float = 0.1,
+        adapt: bool = True,
+    ) -> None:
         self.n_rounds = n_rounds
         self.pseudo_labelled = pseudo_labelled
         self.C = C
@@ -71,18 +84,32 @@ class TrAdaBoost(Baseline):
             documents = target.documents if isinstance(target, Target) else target
             if documents is None:
                 raise InputError("target_labels are those of the documents in target=; give both")
-            self._given = as_labels(target_labels, n_documents=len(as_documents(documents, name="target")))
+            self._given = as_labels(
+                target_labels, n_documents=len(as_documents(documents, name="target"))
+            )
             if all(map(is_missing, self._given)):
-                raise InputError("target_labels has gaps only; leave it out to learn from pseudo-labels")
+                raise InputError(
+                    "target_labels has gaps only; leave it out to learn from pseudo-labels"
+                )
         return super().fit(X, y, target=target)
 
     def _train(self, classes: Any, source: list[str], codes: Codes, target: list[str]) -> None:
-        given = [None] * len(target) if self._given is None else [None] * (len(target) - len(self._given)) + self._given
+        given = (
+            [None] * len(target)
+            if self._given is None
+            else [None] * (len(target) - len(self._given)) + self._given
+        )
         names = classes.tolist()
-        strange = next((label for label in given if not is_missing(label) and label not in names), None)
+        strange = next(
+            (label for label in given if not is_missing(label) and label not in names), None
+        )
         if strange is not None:
-            raise InputError(f"target_labels has {strange!r}, which y does not have; it has {names}")
-        self._codes = np.array([-1 if is_missing(label) else names.index(label) for label in given], np.intp)
+            raise InputError(
+                f"target_labels has {strange!r}, which y does not have; it has {names}"
+            )
+        self._codes = np.array(
+            [-1 if is_missing(label) else names.index(label) for label in given], np.intp
+        )
         self.scored_ = self._codes < 0
         super()._train(classes, source, codes, target)
 
@@ -91,20 +118,28 @@ class TrAdaBoost(Baseline):
         features = self._features(state, source)
         first = fit_logistic(features, codes, C=self.C)
         if not self.adapt:
-            return state | {"coefficients": first[0][:, 1:], "intercepts": first[1][1:], "votes": np.zeros(0)}
+            return state | {
+                "coefficients": first[0][:, 1:],
+                "intercepts": first[1][1:],
+                "votes": np.zeros(0),
+            }
         theirs = self._features(state, target)
         known = self._codes
         if self._given is None:
             known = surest_by_share(score(theirs, first)[:, 1], codes, self.pseudo_labelled)
         chosen = np.flatnonzero(known >= 0)
         together = sparse.vstack([features, theirs[chosen]], format="csr")
-        return state | boost(together, np.concatenate([codes, known[chosen]]), len(source), self.n_rounds, self.C)
+        return state | boost(
+            together, np.concatenate([codes, known[chosen]]), len(source), self.n_rounds, self.C
+        )
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         guesses = self._features(state, texts) @ state["coefficients"] + state["intercepts"]
         if len(state["votes"]):
             second = ((guesses > 0) - 0.5) @ state["votes"]
-            second = np.where(second == 0, np.finfo(float).tiny, second)  # a tie is the second class
+            second = np.where(
+                second == 0, np.finfo(float).tiny, second
+            )  # a tie is the second class
         else:
             second = guesses[:, 0]
         return np.column_stack([-second, second])
@@ -155,7 +190,9 @@ class TopicTrAdaBoost(TrAdaBoost):
 
     def _features(self, state: State, texts: list[str]) -> Any:
         shares = share_topics(count_words(texts, state["topic_words"]), state["topics"])
-        return sparse.hstack([super()._features(state, texts), sparse.csr_matrix(shares)], format="csr")
+        return sparse.hstack(
+            [super()._features(state, texts), sparse.csr_matrix(shares)], format="csr"
+        )
 
 
 def surest_by_share(scores: Floats, codes: Codes, share: float) -> Codes:
@@ -188,7 +225,9 @@ def boost(features: Any, codes: Codes, n_source: int, n_rounds: int, C: float) -
         weights[:n_source] *= loss_of_trust ** wrong[:n_source]
         weights[n_source:] *= ratio ** -wrong[n_source:].astype(float)
         kept.append((coefficients[:, 1], float(intercepts[1]), -float(np.log(ratio))))
-    half = kept[max(-(-n_rounds // 2) - 1, 0) :]  # rounds are counted from 1, and round N/2, rounded up, is the first
+    half = kept[
+        max(-(-n_rounds // 2) - 1, 0) :
+    ]  # rounds are counted from 1, and round N/2, rounded up, is the first
     return {
         "coefficients": np.column_stack([one[0] for one in half]),
         "intercepts": np.array([one[1] for one in half]),

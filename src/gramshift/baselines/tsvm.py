@@ -6,7 +6,13 @@ import numpy as np
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.leaves.tsvm import solve_pairs
-from gramshift.baselines.word_features import count_words, find_words, inverse_frequency, score, weigh
+from gramshift.baselines.word_features import (
+    count_words,
+    find_words,
+    inverse_frequency,
+    score,
+    weigh,
+)
 from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS, check_ngram_range
 from gramshift.model.similarities import make_similarities
@@ -84,12 +90,22 @@ class TransductiveSVM(Baseline):
         else:
             weights, threshold = Machine(gram).solve(signs, np.full(len(signs), float(self.C)))
             assigned = np.zeros(0)
-        state: State = {"assigned": (assigned > 0).astype(np.int64), "intercepts": np.array([-threshold, threshold])}
+        state: State = {
+            "assigned": (assigned > 0).astype(np.int64),
+            "intercepts": np.array([-threshold, threshold]),
+        }
         if features is not None:
             own = np.asarray(features.T @ weights)
-            return state | {"words": words, "inverse": inverse, "coefficients": np.column_stack([-own, own])}
+            return state | {
+                "words": words,
+                "inverse": inverse,
+                "coefficients": np.column_stack([-own, own]),
+            }
         kept = np.flatnonzero(weights)
-        return state | {"texts": [texts[i] for i in kept], "coefficients": np.column_stack([-weights[kept], weights[kept]])}
+        return state | {
+            "texts": [texts[i] for i in kept],
+            "coefficients": np.column_stack([-weights[kept], weights[kept]]),
+        }
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         if "words" in state:
@@ -114,16 +130,26 @@ class Machine:
         """Signed weights, each at most so large, and the threshold; ``signs`` may be those of the first documents only."""
         n = len(signs)
         gram = np.ascontiguousarray(self.gram[:n, :n])
-        weights = np.minimum(np.maximum(signs * self.weights[:n], 0), most)  # a document that has changed sides starts anew
+        weights = np.minimum(
+            np.maximum(signs * self.weights[:n], 0), most
+        )  # a document that has changed sides starts anew
         sums = [weights[signs == sign].sum() for sign in (1, -1)]
-        for sign, ratio in zip((1, -1), np.divide(min(sums), sums, out=np.ones(2), where=np.array(sums) > 0), strict=True):
+        for sign, ratio in zip(
+            (1, -1),
+            np.divide(min(sums), sums, out=np.ones(2), where=np.array(sums) > 0),
+            strict=True,
+        ):
             weights[signs == sign] *= ratio  # both sides must weigh the same
-        threshold = solve_pairs(gram, signs, most, weights, gram @ (signs * weights), TOLERANCE, MOST_STEPS)
+        threshold = solve_pairs(
+            gram, signs, most, weights, gram @ (signs * weights), TOLERANCE, MOST_STEPS
+        )
         self.weights[:n] = signs * weights
         return signs * weights, float(threshold)
 
 
-def fit_transductive(gram: Floats, signs: Floats, C: float, target_C: float) -> tuple[Floats, float, Floats]:
+def fit_transductive(
+    gram: Floats, signs: Floats, C: float, target_C: float
+) -> tuple[Floats, float, Floats]:
     """Signed weights of source and target documents, the threshold, the target's signs; source documents stand first."""
     n, n_target = len(signs), len(gram) - len(signs)
     machine = Machine(gram)
@@ -133,7 +159,10 @@ def fit_transductive(gram: Floats, signs: Floats, C: float, target_C: float) -> 
     ratio = n_positive / max(n_target - n_positive, 1)
     penalty = min(FIRST, target_C)
     while True:
-        below, above = min(penalty, target_C), min(penalty * ratio, target_C)  # of negative and of positive documents
+        below, above = (
+            min(penalty, target_C),
+            min(penalty * ratio, target_C),
+        )  # of negative and of positive documents
         for _ in range(MOST_SWAPS):
             most = np.concatenate([np.full(n, float(C)), np.where(assigned > 0, above, below)])
             weights, threshold = machine.solve(np.concatenate([signs, assigned]), most)

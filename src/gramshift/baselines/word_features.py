@@ -19,36 +19,52 @@ TOKEN = r"(?u)\b\w+\b"  # one letter is a word too
 
 def find_words(texts: list[str], *, longest: int = 2, least: int = 1) -> tuple[list[str], Any]:
     """Find words, and pairs if ``longest`` is 2, of at least so many documents, in order, and count them in each document."""
-    return _find(CountVectorizer(token_pattern=TOKEN, ngram_range=(1, longest), dtype=np.float64), texts, least)
+    return _find(
+        CountVectorizer(token_pattern=TOKEN, ngram_range=(1, longest), dtype=np.float64),
+        texts,
+        least,
+    )
 
 
-def find_characters(texts: list[str], ngram_range: tuple[int, int], *, least: int = 1) -> tuple[list[str], Any]:
+def find_characters(
+    texts: list[str], ngram_range: tuple[int, int], *, least: int = 1
+) -> tuple[list[str], Any]:
     """Find character n-grams within words, a blank before and after each word, as find_words finds words."""
-    return _find(CountVectorizer(analyzer="char_wb", ngram_range=ngram_range, dtype=np.float64), texts, least)
+    return _find(
+        CountVectorizer(analyzer="char_wb", ngram_range=ngram_range, dtype=np.float64), texts, least
+    )
 
 
 def _find(vectorizer: CountVectorizer, texts: list[str], least: int) -> tuple[list[str], Any]:
     try:
         counts = vectorizer.fit_transform(texts)
     except ValueError:  # scikit-learn speaks of stop words here
-        raise InputError(f"the {len(texts)} documents have no word at all; this method compares words") from None
+        raise InputError(
+            f"the {len(texts)} documents have no word at all; this method compares words"
+        ) from None
     words = vectorizer.get_feature_names_out()
     kept = np.flatnonzero(document_frequency(counts) >= least)
     if not len(kept):
-        raise InputError(f"no word stands in {least} of the {len(texts)} documents; this method needs more documents")
+        raise InputError(
+            f"no word stands in {least} of the {len(texts)} documents; this method needs more documents"
+        )
     return words[kept].tolist(), counts[:, kept]
 
 
 def count_words(texts: list[str], words: list[str]) -> Any:
     """How often each text has each of these words, sparse."""
     longest = max((word.count(" ") + 1 for word in words), default=1)
-    vectorizer = CountVectorizer(token_pattern=TOKEN, ngram_range=(1, longest), vocabulary=words, dtype=np.float64)
+    vectorizer = CountVectorizer(
+        token_pattern=TOKEN, ngram_range=(1, longest), vocabulary=words, dtype=np.float64
+    )
     return vectorizer.transform(texts)
 
 
 def count_characters(texts: list[str], ngrams: list[str], ngram_range: tuple[int, int]) -> Any:
     """How often each text has each of these character n-grams within words, sparse."""
-    vectorizer = CountVectorizer(analyzer="char_wb", ngram_range=ngram_range, vocabulary=ngrams, dtype=np.float64)
+    vectorizer = CountVectorizer(
+        analyzer="char_wb", ngram_range=ngram_range, vocabulary=ngrams, dtype=np.float64
+    )
     return vectorizer.transform(texts)
 
 
@@ -84,7 +100,9 @@ def mutual_information(present: Any, codes: NDArray[np.intp], *, absence: bool =
     """
     n_rows = present.shape[0]
     of_class = np.bincount(codes)
-    joint = np.vstack([np.asarray(present[codes == code].sum(axis=0)).ravel() for code in range(len(of_class))])
+    joint = np.vstack(
+        [np.asarray(present[codes == code].sum(axis=0)).ravel() for code in range(len(of_class))]
+    )
     result = _terms(joint, of_class, n_rows)
     return result + _terms(of_class[:, None] - joint, of_class, n_rows) if absence else result
 
@@ -131,5 +149,8 @@ def columns(model: Any) -> Linear:
     """Return the coefficients and intercepts of a fitted model of scikit-learn, a column per class."""
     coefficients, intercepts = model.coef_.T, model.intercept_
     if coefficients.shape[1] == 1:
-        coefficients, intercepts = np.hstack([-coefficients, coefficients]), np.array([-intercepts[0], intercepts[0]])
+        coefficients, intercepts = (
+            np.hstack([-coefficients, coefficients]),
+            np.array([-intercepts[0], intercepts[0]]),
+        )
     return np.ascontiguousarray(coefficients), intercepts

@@ -18,10 +18,11 @@ N_REVIEWS = 3000  # of each class and domain
 METHOD = "HATN"
 """Hierarchical attention transfer network: pre-trained word vectors, trained on a GPU."""
 PAIRS = [(source, target) for source in DOMAINS for target in DOMAINS if source != target]
-_FIGURES = (
-    "87.70 86.20 87.08 87.35 88.02 86.78 87.00 88.97 83.62 83.87 90.12 83.45 84.83 84.73 89.08 84.03 87.48 87.60 85.85 86.02"
-)
-PUBLISHED = {f"{source}-{target}": float(one) for (source, target), one in zip(PAIRS, _FIGURES.split(), strict=True)}
+_FIGURES = "87.70 86.20 87.08 87.35 88.02 86.78 87.00 88.97 83.62 83.87 90.12 83.45 84.83 84.73 89.08 84.03 87.48 87.60 85.85 86.02"
+PUBLISHED = {
+    f"{source}-{target}": float(one)
+    for (source, target), one in zip(PAIRS, _FIGURES.split(), strict=True)
+}
 """The accuracy of HATN by pair, in the order of its table."""
 
 
@@ -42,9 +43,13 @@ def load_amazon5(data: Path, letters: str, say: Callable[[str], None]) -> Corpus
             path = folder / DOMAINS[letter] / f"review_{name}"
             if not path.is_file():
                 wanted = f"{data}/raw_data/DOMAIN/review_positive and review_negative for {', '.join(DOMAINS.values())}"
-                raise InputError(f"{path}: no such file; --benchmark amazon5 reads {wanted}, one review a line")
+                raise InputError(
+                    f"{path}: no such file; --benchmark amazon5 reads {wanted}, one review a line"
+                )
             content = path.read_bytes()
-            lines = [line for line in content.decode("utf-8", "replace").split("\n") if line.strip()]
+            lines = [
+                line for line in content.decode("utf-8", "replace").split("\n") if line.strip()
+            ]
             if not lines:
                 raise InputError(f"{path} has no review; it should have one a line")
             if len(lines) != N_REVIEWS:
@@ -74,16 +79,23 @@ def run_amazon5(
     cases = make_cases(corpus, [((source,), target) for source, target in pairs], repeats=0, seed=0)
     check_cases(corpus, cases, methods)
     reference = BEST if BEST in methods else methods[0]
-    return Plan(corpus, cases, methods, reference, source_only=source_only).run(kept=kept, n_jobs=n_jobs, progress=progress)
+    return Plan(corpus, cases, methods, reference, source_only=source_only).run(
+        kept=kept, n_jobs=n_jobs, progress=progress
+    )
 
 
 def beside_published(found: Comparison) -> tuple[list[str], list[list[str]]]:
     """A line per pair with the published figure and ours, and the means; a heading first."""
     rows = {(row["setting"], row["method"]): 100 * row["accuracy"] for row in found.rows}
     names = [case.setting.replace(" > ", "-") for case in found.cases]
-    lines = [[name, f"{PUBLISHED[name]:.2f}", *(_cell(rows, name, method) for method in found.methods)] for name in names]
+    lines = [
+        [name, f"{PUBLISHED[name]:.2f}", *(_cell(rows, name, method) for method in found.methods)]
+        for name in names
+    ]
     summary = {line["method"]: line for line in found.summary}
-    means = [f"{100 * summary[name]['accuracy']:.2f} ({_reach(summary[name])})" for name in found.methods]
+    means = [
+        f"{100 * summary[name]['accuracy']:.2f} ({_reach(summary[name])})" for name in found.methods
+    ]
     mean = np.mean([PUBLISHED[name] for name in names])
     return ["", f"{METHOD}, published", *(METHODS[name].title for name in found.methods)], [
         *lines,

@@ -85,10 +85,14 @@ class Corpus:
     def fingerprint(self, case: Case) -> str:
         """Return a name for all documents and classes of a case."""
         parts = [*zip(case.source, case.source_rows, strict=True), (case.target, case.target_rows)]
-        return sha256("".join(self.domains[name].digest(rows) for name, rows in parts).encode()).hexdigest()[:16]
+        return sha256(
+            "".join(self.domains[name].digest(rows) for name, rows in parts).encode()
+        ).hexdigest()[:16]
 
 
-def make_cases(corpus: Corpus, pairs: Sequence[tuple[tuple[str, ...], str]], *, repeats: int, seed: int) -> list[Case]:
+def make_cases(
+    corpus: Corpus, pairs: Sequence[tuple[tuple[str, ...], str]], *, repeats: int, seed: int
+) -> list[Case]:
     """Make a case of each pair: all documents, or with ``repeats`` so many random halves of source and target each.
 
     Halves have the classes in the proportions of the whole, and are the same for all pairs that share a domain.
@@ -96,14 +100,22 @@ def make_cases(corpus: Corpus, pairs: Sequence[tuple[tuple[str, ...], str]], *, 
     halves: dict[tuple[str, int], Codes] = {}
     for repeat in range(repeats):
         for number, (name, domain) in enumerate(corpus.domains.items()):
-            halves[name, repeat] = draw_half(domain.codes, np.random.default_rng([seed, repeat, number]))
+            halves[name, repeat] = draw_half(
+                domain.codes, np.random.default_rng([seed, repeat, number])
+            )
     whole = {name: np.arange(len(domain.texts)) for name, domain in corpus.domains.items()}
 
     def rows(name: str, repeat: int) -> Codes:
         return halves[name, repeat] if repeats else whole[name]
 
     return [
-        Case(sources, target, tuple(rows(name, repeat) for name in sources), rows(target, repeat), repeat)
+        Case(
+            sources,
+            target,
+            tuple(rows(name, repeat) for name in sources),
+            rows(target, repeat),
+            repeat,
+        )
         for sources, target in pairs
         for repeat in range(max(1, repeats))
     ]
@@ -112,13 +124,20 @@ def make_cases(corpus: Corpus, pairs: Sequence[tuple[tuple[str, ...], str]], *, 
 def check_cases(corpus: Corpus, cases: Sequence[Case], methods: Sequence[str]) -> None:
     """Raise an error if a method could not learn from a case: before any of them begins."""
     for case in cases:
-        codes = [corpus.domains[name].codes[rows] for name, rows in zip(case.source, case.source_rows, strict=True)]
+        codes = [
+            corpus.domains[name].codes[rows]
+            for name, rows in zip(case.source, case.source_rows, strict=True)
+        ]
         n_classes = len(np.unique(np.concatenate(codes)))
         if n_classes < 2:
-            raise InputError(f"{case.setting}: all source documents have one label; there is nothing to learn")
+            raise InputError(
+                f"{case.setting}: all source documents have one label; there is nothing to learn"
+            )
         for name in methods:
             if n_classes != 2 and getattr(METHODS[name].make(), "two_classes", False):
-                raise InputError(f"{name} is defined for two classes; {case.setting} has {n_classes}: leave it out")
+                raise InputError(
+                    f"{name} is defined for two classes; {case.setting} has {n_classes}: leave it out"
+                )
 
 
 def find_faults(corpus: Corpus, cases: Sequence[Case]) -> list[str]:
@@ -127,27 +146,42 @@ def find_faults(corpus: Corpus, cases: Sequence[Case]) -> list[str]:
     for case in cases:
         if case.repeat:
             continue
-        parts = [(corpus.domains[name], rows) for name, rows in zip(case.source, case.source_rows, strict=True)]
+        parts = [
+            (corpus.domains[name], rows)
+            for name, rows in zip(case.source, case.source_rows, strict=True)
+        ]
         known = {code for domain, rows in parts for code in domain.codes[rows].tolist()}
         truth = corpus.truth(case).tolist()
         if not known & set(truth):
-            have = [", ".join(sorted({str(corpus.classes[code]) for code in codes})[:5]) for codes in (known, truth)]
-            raise InputError(f"{case.setting}: no label of the target is one of the source; {have[1]} there, {have[0]} here")
+            have = [
+                ", ".join(sorted({str(corpus.classes[code]) for code in codes})[:5])
+                for codes in (known, truth)
+            ]
+            raise InputError(
+                f"{case.setting}: no label of the target is one of the source; {have[1]} there, {have[0]} here"
+            )
         missed = [code for code in truth if code not in known]
         if missed:
             names = ", ".join(sorted({str(corpus.classes[code]) for code in missed})[:5])
             lacks = f"{len(missed)} target documents have labels that the source lacks ({names})"
             faults.append(f"{case.setting}: {lacks}; all methods miss them")
         texts = {domain.texts[row] for domain, rows in parts for row in rows.tolist()}
-        copies = sum(corpus.domains[case.target].texts[row] in texts for row in case.target_rows.tolist())
+        copies = sum(
+            corpus.domains[case.target].texts[row] in texts for row in case.target_rows.tolist()
+        )
         if copies:
-            faults.append(f"{case.setting}: {copies} of {len(truth)} target documents stand in the source too, word for word")
+            faults.append(
+                f"{case.setting}: {copies} of {len(truth)} target documents stand in the source too, word for word"
+            )
     return faults
 
 
 def warm_up(methods: Sequence[str]) -> None:
     """Let each method label a few texts, so that none pays in its first case for what is imported and compiled once."""
-    texts, codes = ["a good pan", "a bad pan", "good knives", "bad knives"] * 6, np.arange(24, dtype=np.intp) % 2
+    texts, codes = (
+        ["a good pan", "a bad pan", "good knives", "bad knives"] * 6,
+        np.arange(24, dtype=np.intp) % 2,
+    )
     for method in methods:
         with suppress(GramshiftError, ValueError):  # so few texts need not be enough
             _ = fit_method(method, texts, codes, texts[:8]).transduction_proba_
@@ -169,7 +203,10 @@ def every_pair(names: Sequence[str]) -> list[tuple[tuple[str, ...], str]]:
 
 def answer(corpus: Corpus, case: Case, method: str, **options: Any) -> Answers:
     """Let a method label the target of a case; no true label is handed to it."""
-    chosen = [(corpus.domains[name], rows) for name, rows in zip(case.source, case.source_rows, strict=True)]
+    chosen = [
+        (corpus.domains[name], rows)
+        for name, rows in zip(case.source, case.source_rows, strict=True)
+    ]
     texts = [domain.texts[row] for domain, rows in chosen for row in rows.tolist()]
     codes = np.concatenate([domain.codes[rows] for domain, rows in chosen])
     target = [corpus.domains[case.target].texts[row] for row in case.target_rows.tolist()]
@@ -198,8 +235,12 @@ def fit_method(
     With ``source_only`` the method's own classifier is fitted, without adaptation.
     """
     classifier = METHODS[method].make(source_only=source_only, **options)
-    if METHODS[method].is_own:  # without warnings of labels that look wrong: here it is counted how many are
-        return classifier._fit_with(texts, codes, target, classifier._runtime(), calibrate=calibrate)
+    if METHODS[
+        method
+    ].is_own:  # without warnings of labels that look wrong: here it is counted how many are
+        return classifier._fit_with(
+            texts, codes, target, classifier._runtime(), calibrate=calibrate
+        )
     return classifier.fit(texts, codes, target=target)
 
 

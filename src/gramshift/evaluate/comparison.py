@@ -46,7 +46,9 @@ Progress = Callable[[str, int, int], None]
 Row = dict[str, Any]
 USUAL = ("plain", "tkc", BEST, "tfidf")
 ROWS = Listed(Anything(), "documents", 10**8)
-KEPT = Record({"codes": ROWS, "probabilities": ROWS, "seconds": Number(0)}, {"memory": Number(0)})  # before they are arrays
+KEPT = Record(
+    {"codes": ROWS, "probabilities": ROWS, "seconds": Number(0)}, {"memory": Number(0)}
+)  # before they are arrays
 SOURCE, TARGET = "source", "target"
 
 
@@ -118,7 +120,9 @@ def compare(
         random_state=random_state,
         source_only=source_only,
     )
-    return plan.run(kept=None if folder is None else Kept(Path(folder)), n_jobs=n_jobs, progress=progress)
+    return plan.run(
+        kept=None if folder is None else Kept(Path(folder)), n_jobs=n_jobs, progress=progress
+    )
 
 
 def plan_comparison(
@@ -143,8 +147,14 @@ def plan_comparison(
     if reference not in names:
         raise InputError(f"reference {reference!r} is not among the methods: {', '.join(names)}")
     if isinstance(repeats, bool) or not isinstance(repeats, int | np.integer) or repeats < 0:
-        raise InputError(f"repeats={repeats!r}: give a number of random halves, or 0 for all documents once")
-    if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer) or random_state < 0:
+        raise InputError(
+            f"repeats={repeats!r}: give a number of random halves, or 0 for all documents once"
+        )
+    if (
+        isinstance(random_state, bool)
+        or not isinstance(random_state, int | np.integer)
+        or random_state < 0
+    ):
         raise InputError(f"random_state={random_state!r}: give a whole number from 0 on")
     corpus, pairs = _gather(X, y, target, target_labels, domains)
     cases = make_cases(corpus, pairs, repeats=int(repeats), seed=int(random_state))
@@ -169,26 +179,45 @@ class Plan:
     @cached_property
     def fingerprint(self) -> str:
         """A name for all documents, labels and halves of it."""
-        return sha256("".join(self.corpus.fingerprint(case) for case in self.cases).encode()).hexdigest()[:16]
+        return sha256(
+            "".join(self.corpus.fingerprint(case) for case in self.cases).encode()
+        ).hexdigest()[:16]
 
-    def run(self, *, kept: Kept | None = None, n_jobs: int | None = None, progress: Progress | None = None) -> "Comparison":
+    def run(
+        self,
+        *,
+        kept: Kept | None = None,
+        n_jobs: int | None = None,
+        progress: Progress | None = None,
+    ) -> "Comparison":
         """Run all methods on all cases; what an earlier run has kept is taken from its folder."""
         warm_up(self.methods)
-        options: Row = {"source_only": self.source_only, "kept": kept, "n_jobs": n_jobs, "progress": progress}
+        options: Row = {
+            "source_only": self.source_only,
+            "kept": kept,
+            "n_jobs": n_jobs,
+            "progress": progress,
+        }
         answers, n_reused = run_cases(self.corpus, self.cases, self.methods, **options)
         return Comparison(self, answers, n_reused)
 
 
-def _gather(X: Any, y: Any, target: Any, target_labels: Any, domains: Any) -> tuple[Corpus, list[tuple[tuple[str, ...], str]]]:
+def _gather(
+    X: Any, y: Any, target: Any, target_labels: Any, domains: Any
+) -> tuple[Corpus, list[tuple[tuple[str, ...], str]]]:
     """Documents by domain, and which domains are sources of which."""
     texts = as_documents(X, name="X")
     labels = as_labels(y, n_documents=len(texts))
     if (target is None) == (domains is None):
-        raise InputError("give either target= with target_labels=, or domains= with the domain of each document")
+        raise InputError(
+            "give either target= with target_labels=, or domains= with the domain of each document"
+        )
     if domains is None:
         more = as_documents(target, name="target")
         if target_labels is None:
-            raise InputError(f"target has {len(more)} documents without labels; a comparison needs target_labels= to count")
+            raise InputError(
+                f"target has {len(more)} documents without labels; a comparison needs target_labels= to count"
+            )
         known = as_labels(target_labels, n_documents=len(more))
         places = [SOURCE] * len(texts) + [TARGET] * len(more)
         texts, labels = texts + more, labels + known
@@ -196,20 +225,29 @@ def _gather(X: Any, y: Any, target: Any, target_labels: Any, domains: Any) -> tu
     else:
         named = as_list(domains)
         if any(map(is_missing, named)):
-            raise InputError(f"{sum(map(is_missing, named))} documents have no domain; name it, or leave these documents out")
+            raise InputError(
+                f"{sum(map(is_missing, named))} documents have no domain; name it, or leave these documents out"
+            )
         places = list(map(str, named))
         if len(places) != len(texts):
-            raise InputError(f"domains has {len(places)} names for {len(texts)} documents; give one for each document of X")
+            raise InputError(
+                f"domains has {len(places)} names for {len(texts)} documents; give one for each document of X"
+            )
         pairs = every_pair(list(dict.fromkeys(places)))
         if not pairs:
             raise InputError("all documents are of one domain; a comparison needs two or more")
     missing = sum(map(is_missing, labels))
     if missing:
-        raise InputError(f"{missing} documents have no label; a comparison counts right answers, leave these documents out")
+        raise InputError(
+            f"{missing} documents have no label; a comparison counts right answers, leave these documents out"
+        )
     for words in find_alike(labels):
         warnings.warn(words, stacklevel=4)
     classes, codes = encode_labels(labels)
-    rows = {name: [i for i, place in enumerate(places) if place == name] for name in dict.fromkeys(places)}
+    rows = {
+        name: [i for i, place in enumerate(places) if place == name]
+        for name in dict.fromkeys(places)
+    }
     empty = [name for name in (SOURCE, TARGET) if domains is None and name not in rows]
     if empty:
         raise InputError(f"the {empty[0]} has no documents")
@@ -234,12 +272,30 @@ def run_cases(
         documents = corpus.fingerprint(case)
         several = []
         for method in methods:
-            row, name = METHODS[method], f"{documents}-{method}{'-source-only' if source_only else ''}"
-            key: Row = code | {"documents": documents, "method": method, "options": row.options, "source_only": source_only}
-            found = None if kept is None else _unpack(method, kept.load(name, key), len(case.target_rows), corpus)
+            row, name = (
+                METHODS[method],
+                f"{documents}-{method}{'-source-only' if source_only else ''}",
+            )
+            key: Row = code | {
+                "documents": documents,
+                "method": method,
+                "options": row.options,
+                "source_only": source_only,
+            }
+            found = (
+                None
+                if kept is None
+                else _unpack(method, kept.load(name, key), len(case.target_rows), corpus)
+            )
             n_reused += found is not None
             if found is None:
-                found = answer(corpus, case, method, source_only=source_only, **({"n_jobs": n_jobs} if row.is_own else {}))
+                found = answer(
+                    corpus,
+                    case,
+                    method,
+                    source_only=source_only,
+                    **({"n_jobs": n_jobs} if row.is_own else {}),
+                )
                 if kept is not None:
                     kept.save(name, key, _pack(found))
             several.append(found)
@@ -264,14 +320,23 @@ def _unpack(method: str, kept: Any, n: int, corpus: Corpus) -> Answers | None:
     sizes = {"documents": n, "classes": len(corpus.classes)}
     try:
         KEPT.check(method, kept, sizes)
-        codes, probabilities = np.array(kept["codes"], np.int64), np.array(kept["probabilities"], np.float64)
+        codes, probabilities = (
+            np.array(kept["codes"], np.int64),
+            np.array(kept["probabilities"], np.float64),
+        )
         Array("<i8", ("documents",), low=0, below="classes").check("codes", codes, sizes)
-        Array("<f8", ("documents", "classes"), low=0, most=1 + EPSILON).check("probabilities", probabilities, sizes)
+        Array("<f8", ("documents", "classes"), low=0, most=1 + EPSILON).check(
+            "probabilities", probabilities, sizes
+        )
     except (TypeError, ValueError, OverflowError):
         return None
     memory = kept.get("memory")
     return Answers(
-        method, codes.astype(np.intp), probabilities, float(kept["seconds"]), None if memory is None else float(memory)
+        method,
+        codes.astype(np.intp),
+        probabilities,
+        float(kept["seconds"]),
+        None if memory is None else float(memory),
     )
 
 
@@ -313,10 +378,18 @@ class Comparison:
             right = {one.method: one.codes == truth for one in several}
             for one in several:
                 rows.append(
-                    {"source": " + ".join(case.source), "target": case.target, "setting": case.setting}
+                    {
+                        "source": " + ".join(case.source),
+                        "target": case.target,
+                        "setting": case.setting,
+                    }
                     | {"repeat": case.repeat, "method": one.method, "n": len(truth)}
                     | count(truth, one, self.corpus.classes)
-                    | {"p_value": self._test(right, one.method), "seconds": one.seconds, "memory": one.memory}
+                    | {
+                        "p_value": self._test(right, one.method),
+                        "seconds": one.seconds,
+                        "memory": one.memory,
+                    }
                 )
         tested = [row for row in rows if row["p_value"] is not None]
         corrected = correct_by_holm([row["p_value"] for row in tested])
@@ -333,7 +406,9 @@ class Comparison:
     def summary(self) -> list[Row]:
         """The means of each method over all cases, with intervals and the difference from the reference."""
         clusters = Clustered(
-            [case.target_rows for case in self.cases], [case.target for case in self.cases], seed=self.plan.seed
+            [case.target_rows for case in self.cases],
+            [case.target for case in self.cases],
+            seed=self.plan.seed,
         )
         right: dict[str, list[Any]] = {method: [] for method in self.methods}
         for case, several in zip(self.cases, self.answers, strict=True):
@@ -343,10 +418,18 @@ class Comparison:
         result: list[Row] = []
         for method, means in compare_means(right, clusters, self.reference).items():
             mine = [row for row in self.rows if row["method"] == method]
-            line: Row = {"method": method, "settings": len({case.pair for case in self.cases}), "cases": len(mine)} | means
+            line: Row = {
+                "method": method,
+                "settings": len({case.pair for case in self.cases}),
+                "cases": len(mine),
+            } | means
             for name in ("macro_f1", "ece", "brier", "seconds"):
                 line[name] = float(np.mean([row[name] for row in mine]))
-            line["memory"] = None if any(row["memory"] is None for row in mine) else max(row["memory"] for row in mine)
+            line["memory"] = (
+                None
+                if any(row["memory"] is None for row in mine)
+                else max(row["memory"] for row in mine)
+            )
             line["spread"] = self._spread(mine)
             result.append(line)
         return result
@@ -357,7 +440,15 @@ class Comparison:
         repeats = sorted({row["repeat"] for row in rows})
         if len(repeats) < 2:
             return None
-        return float(np.std([np.mean([row["accuracy"] for row in rows if row["repeat"] == one]) for one in repeats], ddof=1))
+        return float(
+            np.std(
+                [
+                    np.mean([row["accuracy"] for row in rows if row["repeat"] == one])
+                    for one in repeats
+                ],
+                ddof=1,
+            )
+        )
 
     @property
     def draws(self) -> int:
@@ -366,7 +457,9 @@ class Comparison:
 
     def save(self, folder: str | os.PathLike[str]) -> list[str]:
         """Write tables, rows and all answers into a folder, as the command does, and return the names of the files."""
-        from gramshift.evaluate.comparison_files import write_comparison  # which is about this class
+        from gramshift.evaluate.comparison_files import (
+            write_comparison,
+        )  # which is about this class
 
         return write_comparison(self, Path(folder))
 
@@ -379,5 +472,8 @@ def count(truth: Any, answers: Answers, classes: list[Any]) -> Row:
         "macro_f1": float(f1_score(truth, answers.codes, average="macro", zero_division=0.0)),
         "ece": calibration_error(right, confidence),
         "brier": brier(truth, answers.probabilities),
-        "classes": {str(name): one for name, one in zip(classes, by_class(truth, answers.codes, len(classes)), strict=True)},
+        "classes": {
+            str(name): one
+            for name, one in zip(classes, by_class(truth, answers.codes, len(classes)), strict=True)
+        },
     }

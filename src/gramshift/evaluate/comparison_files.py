@@ -16,7 +16,9 @@ from gramshift.runtime.memory import human
 from gramshift.runtime.replacing import Replacing, replaced_file
 
 FIGURES = ("accuracy", "macro_f1", "ece", "brier", "p_value", "p_holm", "seconds", "memory")
-SOURCE_ONLY = "Source only: each method's own classifier without adaptation, trained on the source alone."
+SOURCE_ONLY = (
+    "Source only: each method's own classifier without adaptation, trained on the source alone."
+)
 COLUMNS = ("source", "target", "repeat", "method", "n", *FIGURES)
 
 
@@ -38,7 +40,9 @@ def write_files(folder: Path, contents: dict[str, str]) -> list[str]:
         for name, text in contents.items():
             data = text.encode("utf-8", "backslashreplace")
             with files.open(folder / name, follow=False) as file:
-                file.write(gzip.compress(data, compresslevel=1, mtime=0) if name.endswith(".gz") else data)
+                file.write(
+                    gzip.compress(data, compresslevel=1, mtime=0) if name.endswith(".gz") else data
+                )
     return list(contents)
 
 
@@ -70,12 +74,17 @@ def to_json(found: Comparison) -> dict[str, Any]:
 
 def to_csv(found: Comparison) -> str:
     """A line per setting, repeat and method; precision and recall of each class in columns of their own."""
-    of_classes = [(name, what) for name in map(str, found.corpus.classes) for what in ("precision", "recall")]
+    of_classes = [
+        (name, what) for name in map(str, found.corpus.classes) for what in ("precision", "recall")
+    ]
     heading = [*COLUMNS, *(f"{what} {name}" for name, what in of_classes)]
     return csv_text(
         heading,
         (
-            [*(row[column] for column in COLUMNS), *(row["classes"][name][what] for name, what in of_classes)]
+            [
+                *(row[column] for column in COLUMNS),
+                *(row["classes"][name][what] for name, what in of_classes),
+            ]
             for row in found.rows
         ),
     )
@@ -93,13 +102,32 @@ def _answer_lines(found: Comparison) -> Iterator[list[Any]]:
         truth, ends = found.corpus.truth(case).tolist(), (" + ".join(case.source), case.target)
         for one in several:
             sure = one.probabilities.max(axis=1).tolist()
-            for row, code, label, confidence in zip(case.target_rows.tolist(), truth, one.codes.tolist(), sure, strict=True):
-                yield [*ends, case.repeat, one.method, row, names[code], names[label], f"{confidence:.4f}"]
+            for row, code, label, confidence in zip(
+                case.target_rows.tolist(), truth, one.codes.tolist(), sure, strict=True
+            ):
+                yield [
+                    *ends,
+                    case.repeat,
+                    one.method,
+                    row,
+                    names[code],
+                    names[label],
+                    f"{confidence:.4f}",
+                ]
 
 
 def table_of(found: Comparison) -> tuple[list[str], list[list[str]]]:
     """The summary as a heading and lines of words, for the terminal and for Markdown."""
-    heading = ["method", "accuracy", "95 % interval", "macro F1", "ECE", "Brier", "seconds", "memory"]
+    heading = [
+        "method",
+        "accuracy",
+        "95 % interval",
+        "macro F1",
+        "ECE",
+        "Brier",
+        "seconds",
+        "memory",
+    ]
     heading.append(f"minus {found.reference}")
     if any(line["spread"] is not None for line in found.summary):
         heading.insert(3, "spread")
@@ -136,12 +164,20 @@ def notes_of(found: Comparison) -> list[str]:
     settings, repeats = len({case.pair for case in found.cases}), found.plan.repeats
     halves = f"{repeats} random halves of source and target" if repeats else ""
     of = " of ".join(filter(None, [halves, f"{settings} settings" if settings > 1 else ""]))
-    means = f"Means over {of}{'; spread is the standard deviation between halves' if repeats > 1 else ''}. " if of else ""
+    means = (
+        f"Means over {of}{'; spread is the standard deviation between halves' if repeats > 1 else ''}. "
+        if of
+        else ""
+    )
     shared = ", the same documents in all settings that share a target" if settings > 1 else ""
     drawn = f"Intervals by {found.draws} bootstrap draws of target documents"
     if len(found.cases) == 1:
         drawn = "Intervals by Wilson's formula"
-    reused = f" {found.n_reused} results, with their seconds and memory, are of an earlier run." if found.n_reused else ""
+    reused = (
+        f" {found.n_reused} results, with their seconds and memory, are of an earlier run."
+        if found.n_reused
+        else ""
+    )
     alone = [SOURCE_ONLY] if found.plan.source_only else []
     return [
         *alone,
@@ -153,7 +189,11 @@ def notes_of(found: Comparison) -> list[str]:
 
 def to_markdown(found: Comparison) -> str:
     """The summary, precision and recall of the classes, and where there are several settings a table of these."""
-    lines = markdown_lines(*table_of(found)) + [""] + [f"{note}\n".replace("*", "\\*") for note in notes_of(found)]
+    lines = (
+        markdown_lines(*table_of(found))
+        + [""]
+        + [f"{note}\n".replace("*", "\\*") for note in notes_of(found)]
+    )
     lines += ["## Classes", "", *markdown_lines(*classes_of(found)), ""]
     if len({case.pair for case in found.cases}) > 1:
         lines += ["## Settings", "", *markdown_lines(*settings_of(found)), ""]
@@ -169,7 +209,9 @@ def classes_of(found: Comparison) -> tuple[list[str], list[list[str]]]:
         cells = []
         for name in names:
             both = [_mean_of([one[name][what] for one in mine]) for what in ("precision", "recall")]
-            cells.append(" / ".join("-" if value is None else f"{100 * value:.1f}" for value in both))
+            cells.append(
+                " / ".join("-" if value is None else f"{100 * value:.1f}" for value in both)
+            )
         lines.append([METHODS[method].title, *cells])
     return ["precision / recall", *names], lines
 
@@ -185,7 +227,11 @@ def settings_of(found: Comparison) -> tuple[list[str], list[list[str]]]:
     for by_method in by_pair.values():
         cells = []
         for mine in by_method.values():
-            star = "*" if len(mine) == 1 and mine[0]["p_holm"] is not None and mine[0]["p_holm"] < LEVEL else ""
+            star = (
+                "*"
+                if len(mine) == 1 and mine[0]["p_holm"] is not None and mine[0]["p_holm"] < LEVEL
+                else ""
+            )
             cells.append(f"{100 * sum(row['accuracy'] for row in mine) / len(mine):.1f}{star}")
         lines.append([by_method[found.methods[0]][0]["setting"], *cells])
     return ["setting", *(METHODS[name].title for name in found.methods)], lines
@@ -200,7 +246,13 @@ def markdown_lines(heading: list[str], lines: list[list[str]]) -> list[str]:
     """A table as lines of Markdown."""
 
     def cells(line: list[str]) -> str:
-        return "| " + " | ".join(" ".join(cell.replace("|", "\\|").replace("*", "\\*").split()) for cell in line) + " |"
+        return (
+            "| "
+            + " | ".join(
+                " ".join(cell.replace("|", "\\|").replace("*", "\\*").split()) for cell in line
+            )
+            + " |"
+        )
 
     return [cells(heading), "|---" + "|---:" * (len(heading) - 1) + "|", *map(cells, lines)]
 
@@ -227,7 +279,11 @@ def plot_lines(found: Comparison) -> list[PlotLine]:
         method = line["method"]
         cases = [row["accuracy"] for row in found.rows if row["method"] == method]
         title = METHODS[method].title
-        lines.append(PlotLine(title, cases, line["accuracy"], line["low"], line["high"], method == found.reference))
+        lines.append(
+            PlotLine(
+                title, cases, line["accuracy"], line["low"], line["high"], method == found.reference
+            )
+        )
     return lines
 
 
@@ -241,11 +297,25 @@ def write_plot(lines: list[PlotLine], folder: Path) -> str:
     for place, line in enumerate(lines):
         colour = REFERENCE if line.is_reference else MEAN
         if len(line.cases) > 1:
-            axes.plot([100 * one for one in line.cases], [place] * len(line.cases), "o", ms=4, color=DOT, zorder=1)
+            axes.plot(
+                [100 * one for one in line.cases],
+                [place] * len(line.cases),
+                "o",
+                ms=4,
+                color=DOT,
+                zorder=1,
+            )
         mean, low, high = 100 * line.accuracy, 100 * line.low, 100 * line.high
         axes.plot([low, high], [place, place], "-", lw=2.5, color=colour, zorder=2)
         axes.plot(mean, place, "o", ms=8, color=colour, zorder=3)
-        axes.annotate(f"{mean:.1f}", (mean, place), xytext=(0, 7), textcoords="offset points", ha="center", fontsize=8)
+        axes.annotate(
+            f"{mean:.1f}",
+            (mean, place),
+            xytext=(0, 7),
+            textcoords="offset points",
+            ha="center",
+            fontsize=8,
+        )
     axes.set_yticks(range(len(lines)), [line.title for line in lines])
     axes.set_ylim(-0.6, len(lines) - 0.3)
     dots = "; grey: single runs" if any(len(line.cases) > 1 for line in lines) else ""

@@ -15,7 +15,14 @@ from gramshift.data.reviews import N_REVIEWS, digest, load_sentiment
 from gramshift.evaluate.cases import fit_method
 from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.protocol import LETTERS, Setting
-from gramshift.evaluate.results import Cell, Documents, Outcome, make_means, make_rows, write_results
+from gramshift.evaluate.results import (
+    Cell,
+    Documents,
+    Outcome,
+    make_means,
+    make_rows,
+    write_results,
+)
 from gramshift.learn.features import GramFeatures, compact
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.products import Products, SharedProducts
@@ -60,7 +67,9 @@ def reproduce(
     if source_only and stages:
         stages = [PLAIN]  # that is what the stages of the paper are without adaptation
     begun = time.perf_counter()
-    letters = "".join(letter for letter in LETTERS if any(letter in setting.letters for setting in settings))
+    letters = "".join(
+        letter for letter in LETTERS if any(letter in setting.letters for setting in settings)
+    )
     sentiment = load_sentiment(data, letters=letters, n_reviews=n_reviews)
     for note in sentiment.notes:
         if "differs" in note:
@@ -69,13 +78,29 @@ def reproduce(
     if odd:
         say(f"{odd} notes on encodings of the reviews will be in {output / 'results.json'}")
     digests = {letter: digest(domain.reviews) for letter, domain in sentiment.domains.items()}
-    parameters = {"ngram_range": list(paper.ngram_range), "alpha": paper.alpha, "n_added": paper.n_added, "seed": None}
-    documents = Documents(letters, np.concatenate([sentiment.domains[letter].codes for letter in letters]).astype(np.intp))
+    parameters = {
+        "ngram_range": list(paper.ngram_range),
+        "alpha": paper.alpha,
+        "n_added": paper.n_added,
+        "seed": None,
+    }
+    documents = Documents(
+        letters,
+        np.concatenate([sentiment.domains[letter].codes for letter in letters]).astype(np.intp),
+    )
     texts = [text for letter in letters for text in sentiment.domains[letter].texts(fields)]
-    key = {"fields": fields, "parameters": parameters | {BEST: PRESETS[BEST]}, "versions": library_versions()}
+    key = {
+        "fields": fields,
+        "parameters": parameters | {BEST: PRESETS[BEST]},
+        "versions": library_versions(),
+    }
     parts = Parts(output / "parts", key | {"source_only": source_only}, digests, documents.size)
-    columns = [(kernel, name) for kernel in kernels for name in stages] + [(None, name) for name in others]
-    cells: list[Cell] = [(setting, kernel, name) for setting in settings for kernel, name in columns]
+    columns = [(kernel, name) for kernel in kernels for name in stages] + [
+        (None, name) for name in others
+    ]
+    cells: list[Cell] = [
+        (setting, kernel, name) for setting in settings for kernel, name in columns
+    ]
     found = {cell: kept for cell in cells if (kept := parts.load(cell))} if resume else {}
 
     def keep(kernel: str | None, outcome: Outcome) -> None:
@@ -87,14 +112,29 @@ def reproduce(
             progress("methods", len(found), len(cells))
 
     for kernel in kernels if stages else []:
-        missing = [setting for setting in settings if any((setting, kernel, name) not in found for name in stages)]
+        missing = [
+            setting
+            for setting in settings
+            if any((setting, kernel, name) not in found for name in stages)
+        ]
         if missing:
-            gram = compact(StringKernel(kernel, ngram_range=paper.ngram_range, n_jobs=n_jobs).gram(texts, progress=progress))
-            for several in run_settings(gram, documents, missing, stages, n_jobs=n_jobs, paper=paper):
+            gram = compact(
+                StringKernel(kernel, ngram_range=paper.ngram_range, n_jobs=n_jobs).gram(
+                    texts, progress=progress
+                )
+            )
+            for several in run_settings(
+                gram, documents, missing, stages, n_jobs=n_jobs, paper=paper
+            ):
                 for outcome in several:
                     keep(kernel, outcome)
             del gram
-    left = [(name, setting) for name in others for setting in settings if (setting, None, name) not in found]
+    left = [
+        (name, setting)
+        for name in others
+        for setting in settings
+        if (setting, None, name) not in found
+    ]
     for outcome in run_on_texts(texts, documents, left, source_only=source_only, n_jobs=n_jobs):
         keep(None, outcome)
     outcomes = {cell: found[cell] for cell in cells}
@@ -102,7 +142,8 @@ def reproduce(
         "rows": make_rows(outcomes, documents, fields=fields, source_only=source_only),
         "means": make_means(outcomes, documents),
         "data": digests,
-        "parameters": parameters | ({BEST: PRESETS[BEST]} if any(METHODS[name].is_best for name in others) else {}),
+        "parameters": parameters
+        | ({BEST: PRESETS[BEST]} if any(METHODS[name].is_best for name in others) else {}),
         "versions": library_versions(),
         "notes": sentiment.notes,
         "seconds": round(time.perf_counter() - begun, 2),
@@ -131,14 +172,18 @@ class Parts:
 
     def save(self, cell: Cell, outcome: Outcome) -> None:
         """Keep an outcome."""
-        self._kept.save(*self._place(cell), {"scores": outcome.scores.tolist(), "seconds": outcome.seconds})
+        self._kept.save(
+            *self._place(cell), {"scores": outcome.scores.tolist(), "seconds": outcome.seconds}
+        )
 
     def _place(self, cell: Cell) -> tuple[str, dict[str, Any]]:
         """Return the name of the file, and all that its result depends on."""
         setting, kernel, method = cell
         words = [self._key["fields"].replace("+", "-"), kernel or "rivals", setting.name, method]
         name = "-".join([*words, "source-only"] if self._key["source_only"] else words)
-        return name, self._key | {"data": {letter: self._data[letter] for letter in setting.letters}}
+        return name, self._key | {
+            "data": {letter: self._data[letter] for letter in setting.letters}
+        }
 
 
 def run_settings(
@@ -157,18 +202,25 @@ def run_settings(
     adapting, shared = bool(set(methods) - {"plain"}), None
     if adapting and len(groups) >= WORTH_SHARING:
         everything = GramFeatures.from_gram(gram, adapt=True, n_threads=n_threads)
-        shared = SharedProducts(everything, [documents.place(letter) for letter in documents.letters])
+        shared = SharedProducts(
+            everything, [documents.place(letter) for letter in documents.letters]
+        )
     for letters in groups:
         together = [setting for setting in settings if setting.letters == letters]
         part = gram if letters == documents.letters else documents.cut(gram, letters)
-        group, rows = Documents(letters, documents.codes[documents.rows(letters)]), documents.rows(letters)
+        group, rows = (
+            Documents(letters, documents.codes[documents.rows(letters)]),
+            documents.rows(letters),
+        )
         plain = GramFeatures.from_gram(part, adapt=False, n_threads=n_threads)
         adapted = GramFeatures.from_gram(part, adapt=True, n_threads=n_threads)
         products: Products | None = None
         if shared is not None:
             products = shared.choose(rows, [documents.letters.index(letter) for letter in letters])
         elif adapting and len(together) > 1:
-            products = SharedProducts(adapted, [slice(0, len(rows))]).choose(np.arange(len(rows)), [0])
+            products = SharedProducts(adapted, [slice(0, len(rows))]).choose(
+                np.arange(len(rows)), [0]
+            )
         for setting in together:
             yield _run_setting(plain, adapted, group, setting, methods, products, paper, runtime)
 
@@ -185,12 +237,17 @@ def _run_setting(
 ) -> list[Outcome]:
     source = documents.rows(setting.source)
     is_source = np.isin(np.arange(len(documents.codes)), source)
-    labelling = Labelling.of_source(is_source, documents.codes[is_source], 2)  # all that is known of labels from here on
+    labelling = Labelling.of_source(
+        is_source, documents.codes[is_source], 2
+    )  # all that is known of labels from here on
 
-    def rounds(described: GramFeatures, n_rounds: int, products: Products | None) -> tuple[list[Round], list[float]]:
+    def rounds(
+        described: GramFeatures, n_rounds: int, products: Products | None
+    ) -> tuple[list[Round], list[float]]:
         schedule = replace(paper.make_schedule(len(labelling.target), [0, 1]), n_rounds=n_rounds)
         describer = GramDescriber(
-            lambda *_: (described, {}), lambda features, source: RidgeSolver(features, source, paper.alpha, products=products)
+            lambda *_: (described, {}),
+            lambda features, source: RidgeSolver(features, source, paper.alpha, products=products),
         )
         done = fit_rounds(describer, labelling, schedule, runtime, calibrate=False).rounds
         return done, list(np.cumsum([one.seconds for one in done]))
@@ -223,17 +280,32 @@ def run_on_texts(
 
     def arguments(name: str, setting: Setting) -> tuple[Any, ...]:
         source, target = documents.rows(setting.source), documents.rows(setting.target)
-        return name, setting, [texts[i] for i in source], documents.codes[source], [texts[i] for i in target]
+        return (
+            name,
+            setting,
+            [texts[i] for i in source],
+            documents.codes[source],
+            [texts[i] for i in target],
+        )
 
     own = [task for task in tasks if METHODS[task[0]].is_own]
     for name, setting in own:
         yield run_method(*arguments(name, setting), source_only=source_only, n_jobs=n_jobs)
     rivals = [task for task in tasks if task not in own]
     n_workers = max(min(count_threads(n_jobs), len(rivals)), 1)
-    parallel = Parallel(n_jobs=n_workers, return_as="generator_unordered", pre_dispatch="all" if n_workers == 1 else "n_jobs")
-    with warnings.catch_warnings():  # a worker that remembers many tagged texts is replaced by a new one
+    parallel = Parallel(
+        n_jobs=n_workers,
+        return_as="generator_unordered",
+        pre_dispatch="all" if n_workers == 1 else "n_jobs",
+    )
+    with (
+        warnings.catch_warnings()
+    ):  # a worker that remembers many tagged texts is replaced by a new one
         warnings.filterwarnings("ignore", message="A worker stopped", category=UserWarning)
-        yield from parallel(delayed(run_method)(*arguments(name, setting), source_only=source_only) for name, setting in rivals)
+        yield from parallel(
+            delayed(run_method)(*arguments(name, setting), source_only=source_only)
+            for name, setting in rivals
+        )
 
 
 def run_method(

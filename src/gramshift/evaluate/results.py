@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 
 from gramshift.evaluate.comparison_files import PlotLine, csv_text, write_files
 from gramshift.evaluate.protocol import MULTI, PUBLISHED, PUBLISHED_RIVALS, SINGLE, Setting
-from gramshift.evaluate.scoring import LEVEL, Clustered, compare_means, correct_by_holm, differs, interval, interval_of, mcnemar
+from gramshift.evaluate.scoring import (
+    LEVEL,
+    Clustered,
+    compare_means,
+    correct_by_holm,
+    differs,
+    interval,
+    interval_of,
+    mcnemar,
+)
 from gramshift.methods import BEST, METHODS
 
 Row = dict[str, Any]
@@ -64,7 +73,9 @@ class Documents:
         return np.equal(self.codes[self.place(letter)], 1)
 
     def rows(self, letters: str) -> NDArray[np.intp]:
-        return np.concatenate([np.arange(self.size) + self.size * self.letters.index(letter) for letter in letters])
+        return np.concatenate(
+            [np.arange(self.size) + self.size * self.letters.index(letter) for letter in letters]
+        )
 
     def place(self, letter: str) -> slice:
         start = self.size * self.letters.index(letter)
@@ -78,10 +89,14 @@ class Documents:
 
 def find_right(outcomes: Outcomes, documents: Documents) -> dict[Cell, NDArray[np.bool_]]:
     """Return which target documents each outcome has right; here, and here only, true labels of targets are looked at."""
-    return {cell: (one.scores > 0) == documents.truth(cell[0].target) for cell, one in outcomes.items()}
+    return {
+        cell: (one.scores > 0) == documents.truth(cell[0].target) for cell, one in outcomes.items()
+    }
 
 
-def make_rows(outcomes: Outcomes, documents: Documents, *, fields: str, source_only: bool = False) -> list[Row]:
+def make_rows(
+    outcomes: Outcomes, documents: Documents, *, fields: str, source_only: bool = False
+) -> list[Row]:
     """Return the figures of each outcome.
 
     The p-value is that of McNemar's test against the better plain kernel of its setting; that kernel itself has none. The
@@ -114,7 +129,10 @@ def make_rows(outcomes: Outcomes, documents: Documents, *, fields: str, source_o
             "seconds": round(one.seconds, 3),
         }
         if rival is not None and cell != rival:
-            row["p_value"], row["against"] = mcnemar(right[cell], right[rival]), f"{rival[2]} {rival[1]}"
+            row["p_value"], row["against"] = (
+                mcnemar(right[cell], right[rival]),
+                f"{rival[2]} {rival[1]}",
+            )
             row["significant"] = correct > int(right[rival].sum()) and row["p_value"] < LEVEL
         if source_only:
             row["source_only"] = True
@@ -141,28 +159,44 @@ def make_means(outcomes: Outcomes, documents: Documents) -> list[Row]:
     for name, settings in GROUPS.items():
         columns = dict.fromkeys((kernel, method) for _, kernel, method in found)
         whole = {
-            (kernel, method): [found[setting, kernel, method].astype(np.float64) for setting in settings]
+            (kernel, method): [
+                found[setting, kernel, method].astype(np.float64) for setting in settings
+            ]
             for kernel, method in columns
             if all((setting, kernel, method) in found for setting in settings)
         }
         if not whole:
             continue
-        clusters = Clustered([np.arange(documents.size)] * len(settings), [one.target for one in settings])
+        clusters = Clustered(
+            [np.arange(documents.size)] * len(settings), [one.target for one in settings]
+        )
         drawn = dict(zip(whole, clusters.means_of(list(whole.values())), strict=True))
-        against = next((key for key in (("presence", "tkc"), ("presence", "plain")) if key in whole), None)
+        against = next(
+            (key for key in (("presence", "tkc"), ("presence", "plain")) if key in whole), None
+        )
         lines: list[Row] = []
         for (kernel, method), values in whole.items():
             low, high = interval_of(drawn[kernel, method])
             accuracy = 100 * float(np.mean([one.mean() for one in values]))
             line: Row = {"settings": name, "method": method, "kernel": kernel, "accuracy": accuracy}
-            line |= {"low": 100 * low, "high": 100 * high, "against": None, "difference": None, "p_value": None}
+            line |= {
+                "low": 100 * low,
+                "high": 100 * high,
+                "against": None,
+                "difference": None,
+                "p_value": None,
+            }
             if against is not None and (kernel, method) != against:
                 apart = drawn[kernel, method] - drawn[against]
                 line["against"], line["p_value"] = f"{against[1]} {against[0]}", differs(apart)
-                line["difference"] = [100 * float(value) for value in (np.mean(apart), *interval_of(apart))]
+                line["difference"] = [
+                    100 * float(value) for value in (np.mean(apart), *interval_of(apart))
+                ]
             lines.append(line)
         tested = [line for line in lines if line["p_value"] is not None]
-        for line, p_value in zip(tested, correct_by_holm([line["p_value"] for line in tested]), strict=True):
+        for line, p_value in zip(
+            tested, correct_by_holm([line["p_value"] for line in tested]), strict=True
+        ):
             line["p_value"] = p_value
         result += lines
     return result
@@ -173,15 +207,21 @@ def plot_outcomes(outcomes: Outcomes, documents: Documents) -> list[PlotLine]:
     right = find_right(outcomes, documents)
     settings = list(dict.fromkeys(setting for setting, _, _ in right))
     columns = list(dict.fromkeys((kernel, method) for _, kernel, method in right))
-    reference = next((one for one in (("presence", "tkc"), ("presence", "plain")) if one in columns), columns[0])
-    clusters = Clustered([np.arange(documents.size)] * len(settings), [one.target for one in settings])
+    reference = next(
+        (one for one in (("presence", "tkc"), ("presence", "plain")) if one in columns), columns[0]
+    )
+    clusters = Clustered(
+        [np.arange(documents.size)] * len(settings), [one.target for one in settings]
+    )
     answers = {column: [right[setting, *column] for setting in settings] for column in columns}
     lines = []
     for (kernel, method), mean in compare_means(answers, clusters, reference).items():
         title = METHODS[method].title + (f" {SYMBOLS[kernel]}" if kernel is not None else "")
         cases = [float(one.mean()) for one in answers[kernel, method]]
         is_reference = (kernel, method) == reference
-        lines.append(PlotLine(title, cases, mean["accuracy"], mean["low"], mean["high"], is_reference))
+        lines.append(
+            PlotLine(title, cases, mean["accuracy"], mean["low"], mean["high"], is_reference)
+        )
     return lines
 
 
@@ -197,12 +237,18 @@ class Table(NamedTuple):
     lines: list[list[str]]
 
 
-def show_cell(published: float | None, ours: float | None = None, *, is_best: bool = False, more: str = "") -> str:
+def show_cell(
+    published: float | None, ours: float | None = None, *, is_best: bool = False, more: str = ""
+) -> str:
     """Show a figure of a table: published, ours, and the difference; ``more`` follows ours."""
     if ours is None:
         return "-" if published is None else f"{published:.1f} /  -"
     shown = f"{BOLD}{ours:.1f}{BOLD_END}{more}" if is_best else f"{ours:.1f}{more}"
-    return f"- / {shown}" if published is None else f"{published:.1f} / {shown} ({ours - published:+.1f})"
+    return (
+        f"- / {shown}"
+        if published is None
+        else f"{published:.1f} / {shown} ({ours - published:+.1f})"
+    )
 
 
 def make_tables(rows: list[Row], means: Sequence[Row], fields: str) -> list[Table]:
@@ -214,9 +260,15 @@ def make_tables(rows: list[Row], means: Sequence[Row], fields: str) -> list[Tabl
 
 def _make_table(rows: list[Row], kind: str, settings: list[Setting], fields: str) -> Table:
     found = {(row["method"], row["kernel"], row["setting"]): row for row in rows}
-    names = [setting.name for setting in settings if any(row["setting"] == setting.name for row in rows)]
+    names = [
+        setting.name for setting in settings if any(row["setting"] == setting.name for row in rows)
+    ]
     best = {name: max(row["accuracy"] for row in rows if row["setting"] == name) for name in names}
-    run = {published_as(row["method"]) for row in rows if row["kernel"] is None and not _is_unadapted(row)}
+    run = {
+        published_as(row["method"])
+        for row in rows
+        if row["kernel"] is None and not _is_unadapted(row)
+    }
     lines = [
         [rival, *(show_cell(PUBLISHED.get((rival, None, name))) for name in names)]
         for rival in PUBLISHED_RIVALS[kind]
@@ -244,10 +296,16 @@ def _make_mean_table(rows: list[Row], means: Sequence[Row], fields: str) -> Tabl
         for group in groups:
             one = found[method, kernel, group]
             names = [setting.name for setting in GROUPS[group]]
-            mine = [row for row in rows if (row["method"], row["kernel"]) == (method, kernel) and row["setting"] in names]
+            mine = [
+                row
+                for row in rows
+                if (row["method"], row["kernel"]) == (method, kernel) and row["setting"] in names
+            ]
             published = [row["published"] for row in mine]
             mean = None if None in published else float(np.mean(published))
-            cells.append(show_cell(mean, one["accuracy"], more=f" [{one['low']:.1f} to {one['high']:.1f}]"))
+            cells.append(
+                show_cell(mean, one["accuracy"], more=f" [{one['low']:.1f} to {one['high']:.1f}]")
+            )
         lines.append([_label(rows, method, kernel), *cells])
     return Table(f"Means, {fields}: published / ours [95 % interval] (difference)", groups, lines)
 
@@ -284,27 +342,46 @@ def to_markdown(tables: list[Table], notes: Sequence[str] = ()) -> str:
     """Write all tables, and the notes below them."""
     lines = []
     for title, columns, several in tables:
-        lines += [f"### {title}", "", f"| | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+        lines += [
+            f"### {title}",
+            "",
+            f"| | {' | '.join(columns)} |",
+            "|---" * (len(columns) + 1) + "|",
+        ]
         lines += [f"| {' | '.join(line)} |" for line in several] + [""]
     page = "\n".join([*lines, NOTE, *(f"\n{note}" for note in notes), ""])
     return page.replace("*", "\\*").replace(BOLD, "**").replace(BOLD_END, "**")
 
 
-def write_results(output: Path, result: dict[str, Any], outcomes: Outcomes, documents: Documents, fields: str) -> None:
+def write_results(
+    output: Path, result: dict[str, Any], outcomes: Outcomes, documents: Documents, fields: str
+) -> None:
     """Write all files, together or not at all; results.csv has no seconds, so that the same run gives the same bytes."""
     rows, names = result["rows"], ("negative", "positive")
     columns = (*COLUMNS, "source_only") if any("source_only" in row for row in rows) else COLUMNS
     predictions = (
-        [setting.name, kernel, method, fields, review, names[true], names[score > 0], f"{score:.6f}"]
+        [
+            setting.name,
+            kernel,
+            method,
+            fields,
+            review,
+            names[true],
+            names[score > 0],
+            f"{score:.6f}",
+        ]
         for (setting, kernel, method), one in outcomes.items()
-        for review, (true, score) in enumerate(zip(documents.truth(setting.target).tolist(), one.scores.tolist(), strict=True))
+        for review, (true, score) in enumerate(
+            zip(documents.truth(setting.target).tolist(), one.scores.tolist(), strict=True)
+        )
     )
     contents = {
         "results.json": json.dumps(result, indent=1, ensure_ascii=False),
         "results.csv": csv_text(columns, ([row[name] for name in columns] for row in rows)),
         "tables.md": to_markdown(make_tables(rows, result["means"], fields), differences(rows)),
         "predictions.csv.gz": csv_text(
-            ["setting", "kernel", "method", "fields", "review", "true", "predicted", "score"], predictions
+            ["setting", "kernel", "method", "fields", "review", "true", "predicted", "score"],
+            predictions,
         ),
     }
     write_files(output, contents)

@@ -30,7 +30,9 @@ def score_labels(
     right = np.array(truth) == np.array(labels)
     low, high = interval(int(right.sum()), len(truth))
     rows = sorted(set(truth) | set(classes))
-    counts = confusion_matrix(truth, labels, labels=rows)  # a column for each of the classes, which are among the rows
+    counts = confusion_matrix(
+        truth, labels, labels=rows
+    )  # a column for each of the classes, which are among the rows
     scores: dict[str, Any] = {
         "n": len(truth),
         "accuracy": float(right.mean()),
@@ -57,11 +59,18 @@ def macro_f1(truth: list[str], labels: list[str]) -> float:
     return float(f1_score(truth, labels, average="macro"))
 
 
-def accuracy_by_confidence(right: NDArray[np.bool_], confidence: NDArray[np.float64]) -> list[dict[str, Any]]:
+def accuracy_by_confidence(
+    right: NDArray[np.bool_], confidence: NDArray[np.float64]
+) -> list[dict[str, Any]]:
     """Count documents in the tenths of the confidence that have documents; the last one takes 1.0 too."""
     tenth = _tenths(confidence)
     return [
-        {"low": k / BINS, "high": (k + 1) / BINS, "n": int(np.sum(tenth == k)), "accuracy": float(right[tenth == k].mean())}
+        {
+            "low": k / BINS,
+            "high": (k + 1) / BINS,
+            "n": int(np.sum(tenth == k)),
+            "accuracy": float(right[tenth == k].mean()),
+        }
         for k in np.unique(tenth).tolist()
     ]
 
@@ -73,7 +82,9 @@ def _tenths(confidence: NDArray[np.float64]) -> NDArray[np.intp]:
 def calibration_error(right: NDArray[np.bool_], confidence: NDArray[np.float64]) -> float:
     """Return the expected calibration error: the distance of confidence and accuracy in tenths, weighted by their documents."""
     tenth = _tenths(confidence)
-    gaps = (abs(float(np.sum(confidence[tenth == k]) - np.sum(right[tenth == k]))) for k in range(BINS))
+    gaps = (
+        abs(float(np.sum(confidence[tenth == k]) - np.sum(right[tenth == k]))) for k in range(BINS)
+    )
     return sum(gaps) / max(1, len(right))
 
 
@@ -83,14 +94,20 @@ def brier(truth: NDArray[np.intp], probabilities: NDArray[np.float64]) -> float:
     return float(np.mean(np.sum((probabilities - known) ** 2, axis=1)))
 
 
-def by_class(truth: NDArray[np.intp], found: NDArray[np.intp], n_classes: int) -> list[dict[str, float | int | None]]:
+def by_class(
+    truth: NDArray[np.intp], found: NDArray[np.intp], n_classes: int
+) -> list[dict[str, float | int | None]]:
     """Return precision, recall and number of true documents of each class; None where nothing can be divided by."""
     rows: list[dict[str, float | int | None]] = []
     for code in range(n_classes):
         both = int(np.sum((truth == code) & (found == code)))
         n_true, n_found = int(np.sum(truth == code)), int(np.sum(found == code))
         rows.append(
-            {"precision": both / n_found if n_found else None, "recall": both / n_true if n_true else None, "n": n_true}
+            {
+                "precision": both / n_found if n_found else None,
+                "recall": both / n_true if n_true else None,
+                "n": n_true,
+            }
         )
     return rows
 
@@ -106,7 +123,9 @@ def mcnemar(right: NDArray[np.bool_], other_right: NDArray[np.bool_]) -> float:
     return float(stats.binomtest(only, only + only_other).pvalue)
 
 
-def find_better(truth: list[str], labels: list[str], others: Mapping[str, list[str]]) -> dict[str, Any] | None:
+def find_better(
+    truth: list[str], labels: list[str], others: Mapping[str, list[str]]
+) -> dict[str, Any] | None:
     """Return the best of other labels of the same documents, by name, if they are significantly better than these."""
     right = np.array(truth) == np.array(labels)
     found: list[dict[str, Any]] = []
@@ -131,7 +150,14 @@ class Clustered:
     domain is drawn as often in one case as in any other, so that what cases have in common is not taken for evidence twice.
     """
 
-    def __init__(self, rows: Sequence[NDArray[np.intp]], targets: Sequence[str], *, draws: int = DRAWS, seed: int = 0) -> None:
+    def __init__(
+        self,
+        rows: Sequence[NDArray[np.intp]],
+        targets: Sequence[str],
+        *,
+        draws: int = DRAWS,
+        seed: int = 0,
+    ) -> None:
         self._cases = list(zip(rows, targets, strict=True))
         self._draws, self._seed = draws, seed
         self._sizes: dict[str, int] = {}
@@ -182,7 +208,11 @@ def differs(drawn: Floats) -> float:
 
 def correct_by_holm(p_values: Sequence[float]) -> list[float]:
     """Return the p-values after Holm's correction for their number."""
-    order, result, largest = sorted(range(len(p_values)), key=lambda i: p_values[i]), [0.0] * len(p_values), 0.0
+    order, result, largest = (
+        sorted(range(len(p_values)), key=lambda i: p_values[i]),
+        [0.0] * len(p_values),
+        0.0,
+    )
     for rank, place in enumerate(order):
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))
         result[place] = largest
@@ -197,7 +227,13 @@ def compare_means(
     ``right`` has for each method and case which documents it got right. P-values are corrected for their number by Holm.
     """
     drawn = dict(
-        zip(right, clusters.means_of([[one.astype(np.float64) for one in cases] for cases in right.values()]), strict=True)
+        zip(
+            right,
+            clusters.means_of(
+                [[one.astype(np.float64) for one in cases] for cases in right.values()]
+            ),
+            strict=True,
+        )
     )
     accuracy = {key: float(np.mean([one.mean() for one in cases])) for key, cases in right.items()}
     pooled = {key: np.concatenate(cases) for key, cases in right.items()}
@@ -205,17 +241,25 @@ def compare_means(
     for key, cases in right.items():
         low, high = interval_of(drawn[key])
         if len(cases) == 1:  # a bootstrap of few documents that are all right would leave no doubt
-            low, high = (bound / 100 for bound in interval(int(pooled[key].sum()), len(pooled[key])))
+            low, high = (
+                bound / 100 for bound in interval(int(pooled[key].sum()), len(pooled[key]))
+            )
         line: dict[str, Any] = {"accuracy": accuracy[key], "low": low, "high": high}
-        line |= dict.fromkeys(("difference", "difference_low", "difference_high", "p_value", "p_holm"))
+        line |= dict.fromkeys(
+            ("difference", "difference_low", "difference_high", "p_value", "p_holm")
+        )
         if key != reference:
             apart = drawn[key] - drawn[reference]
             line["difference"] = accuracy[key] - accuracy[reference]
             line["difference_low"], line["difference_high"] = interval_of(apart)
-            exact = mcnemar(pooled[key], pooled[reference])  # keeps few documents from looking like proof
+            exact = mcnemar(
+                pooled[key], pooled[reference]
+            )  # keeps few documents from looking like proof
             line["p_value"] = exact if len(cases) == 1 else max(exact, differs(apart))
         result[key] = line
     tested = [line for line in result.values() if line["p_value"] is not None]
-    for line, p_value in zip(tested, correct_by_holm([line["p_value"] for line in tested]), strict=True):
+    for line, p_value in zip(
+        tested, correct_by_holm([line["p_value"] for line in tested]), strict=True
+    ):
         line["p_holm"] = p_value
     return result

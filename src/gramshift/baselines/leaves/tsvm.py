@@ -5,7 +5,9 @@ import numpy as np
 from gramshift.leaf import leaf
 
 
-@leaf("float64(float64[:, ::1], float64[::1], float64[::1], float64[::1], float64[::1], float64, int64)")
+@leaf(
+    "float64(float64[:, ::1], float64[::1], float64[::1], float64[::1], float64[::1], float64, int64)"
+)
 def solve_pairs(gram, signs, most, weights, scores, tolerance, n_steps):
     """Solve the machine's dual by pairs of weights, in place, and return the threshold.
 
@@ -32,7 +34,9 @@ def solve_pairs(gram, signs, most, weights, scores, tolerance, n_steps):
                         j, gain = t, gap * gap / bend
         if highest - lowest <= tolerance or j == i:
             break
-        step = (highest - (signs[j] - scores[j])) / max(gram[i, i] + gram[j, j] - 2 * gram[i, j], 1e-12)
+        step = (highest - (signs[j] - scores[j])) / max(
+            gram[i, i] + gram[j, j] - 2 * gram[i, j], 1e-12
+        )
         step = min(step, most[i] - weights[i] if signs[i] > 0 else weights[i])
         step = min(step, weights[j] if signs[j] > 0 else most[j] - weights[j])
         weights[i] += signs[i] * step
