@@ -134,15 +134,15 @@ def settings(texts: list[str]) -> dict[str, float]:
 
     import gramshift
     from gramshift.evaluate.protocol import GROUPS
-    from gramshift.evaluate.reproduce import run_settings
-    from gramshift.evaluate.results import Documents
+    from gramshift.evaluate.results import StackedReviews
+    from gramshift.evaluate.stages import run_stages
 
     codes, watch = (np.arange(len(texts)) * 8 // len(texts) + 1) % 2, Watch()
     with watch:
         for kind in ("presence", "intersection"):
             gram = gramshift.StringKernel(kind).gram(texts)
-            for _ in run_settings(
-                gram, Documents("BDEK", codes), GROUPS["all"], ["plain", "adapted", "tkc"]
+            for _ in run_stages(
+                gram, StackedReviews("BDEK", codes), GROUPS["all"], ["plain", "adapted", "tkc"]
             ):
                 pass
     return watch.report()

@@ -81,11 +81,13 @@ def compare(texts: Texts, codes: Any, name: str, theirs: dict[str, Floats]) -> d
     """Raise an error if our scores of that setting are not the rival's."""
     import gramshift as gs
     from gramshift.evaluate.protocol import parse_settings
-    from gramshift.evaluate.reproduce import run_settings
-    from gramshift.evaluate.results import Documents
+    from gramshift.evaluate.results import StackedReviews
+    from gramshift.evaluate.stages import run_stages
 
     gram = gs.StringKernel(ngram_range=NGRAM_RANGE).gram(texts)
-    (outcomes,) = run_settings(gram, Documents("BDEK", codes), parse_settings(name), list(theirs))
+    (outcomes,) = run_stages(
+        gram, StackedReviews("BDEK", codes), parse_settings(name), list(theirs)
+    )
     off = {}
     for one in outcomes:
         off[one.method] = float(

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 import gramshift as gs
 from conftest import examples
 from gramshift.evaluate.cases import (
-    Answers,
+    MethodAnswers,
     Case,
-    Corpus,
-    Domain,
+    LabelledDomains,
+    LabelledTexts,
     answer,
     draw_half,
     every_pair,
     make_cases,
 )
-from gramshift.evaluate.comparison import Comparison, Plan
+from gramshift.evaluate.comparison_run import Comparison, ComparisonPlan
 from gramshift.evaluate.comparison_files import (
     answers_to_csv,
     plot_lines,
@@ -114,7 +114,7 @@ def test_every_pair_of_domains_with_random_halves(domains):
     assert one.tolist() != other.tolist()
     shared = [case for case in domains.cases if case.target == "films" and case.repeat == 1]
     assert len({tuple(case.target_rows) for case in shared}) == 1
-    again = make_cases(domains.corpus, every_pair(["kitchen", "films", "more"]), repeats=2, seed=7)
+    again = make_cases(domains.data, every_pair(["kitchen", "films", "more"]), repeats=2, seed=7)
     assert [case.target_rows.tolist() for case in again] == [
         case.target_rows.tolist() for case in domains.cases
     ]
@@ -215,18 +215,6 @@ def test_what_was_found_is_kept_and_taken_again(tmp_path, pair):
     assert [row["accuracy"] for row in others.rows] != []
 
 
-@pytest.mark.parametrize(
-    "result", [None, {}, {"codes": [0], "probabilities": [[1, 0]], "seconds": 1, "memory": None}]
-)
-def test_kept_results_that_do_not_fit_are_found_again(tmp_path, result):
-    gs.compare(X, Y, target=TARGET, target_labels=TRUTH, methods="tfidf", folder=tmp_path)
-    path = next(tmp_path.iterdir())
-    key = json.loads(path.read_text())["body"]["key"]
-    Kept(tmp_path).save(path.stem, key, result)
-    found = gs.compare(X, Y, target=TARGET, target_labels=TRUTH, methods="tfidf", folder=tmp_path)
-    assert len(found.answers[0][0].codes) == 50
-
-
 def test_files(domains, tmp_path):
     names = [
         *write_comparison(domains, tmp_path / "new"),
@@ -320,8 +308,8 @@ def test_a_method_for_two_classes_is_refused_before_others_have_run():
 
 
 def test_several_sources_are_one_training_set():
-    corpus = Corpus(
-        {name: Domain(X[i : i + 20], np.arange(20) % 2) for i, name in enumerate("abc")},
+    corpus = LabelledDomains(
+        {name: LabelledTexts(X[i : i + 20], np.arange(20) % 2) for i, name in enumerate("abc")},
         ["no", "yes"],
     )
     rows = np.arange(20)
@@ -365,12 +353,17 @@ def test_calibration_is_that_of_loops(drawn):
 def test_few_documents_are_no_proof():
     """All right against all wrong, of three documents: the exact test and Wilson's interval know how few these are."""
     rows = np.arange(3)
-    corpus = Corpus(
-        {name: Domain(X[:3], np.array([0, 1, 0])) for name in ("source", "target")}, ["no", "yes"]
+    corpus = LabelledDomains(
+        {name: LabelledTexts(X[:3], np.array([0, 1, 0])) for name in ("source", "target")},
+        ["no", "yes"],
     )
     codes = {"tfidf": np.array([0, 1, 0]), "nbsvm": np.array([1, 0, 1])}
-    answers = [Answers(name, found, np.eye(2)[found], 0.1, None) for name, found in codes.items()]
-    plan = Plan(corpus, [Case(("source",), "target", (rows,), rows)], list(codes), "tfidf")
+    answers = [
+        MethodAnswers(name, found, np.eye(2)[found], 0.1, None) for name, found in codes.items()
+    ]
+    plan = ComparisonPlan(
+        corpus, [Case(("source",), "target", (rows,), rows)], list(codes), "tfidf"
+    )
     right, wrong = Comparison(plan, [answers]).summary
     assert (right["accuracy"], wrong["accuracy"]) == (1, 0)
     assert right["low"] < 0.5
@@ -397,7 +390,7 @@ def test_settings_whose_names_look_alike_are_kept_apart():
 
 def test_copies_and_labels_that_look_alike_are_named():
     with pytest.warns(
-        UserWarning, match="50 of 60 target documents stand in the source too, word for word"
+        UserWarning, match="50 of 60 target documents are also in the source, word for word"
     ):
         gs.compare(X[:50], Y[:50], target=X, target_labels=Y, methods="tfidf")
     with (

@@ -16,22 +16,22 @@ import gramshift as gs
 from gramshift.commands.reproduce import show_tables
 from gramshift.data import reviews as sentiment
 from gramshift.evaluate.protocol import SINGLE, Setting, parse_settings
-from gramshift.evaluate.reproduce import PAPER, Parts, reproduce, run_on_texts, run_settings
+from gramshift.evaluate.reproduce import KeptOutcomes, reproduce, run_on_texts
 from gramshift.evaluate.results import (
-    Documents,
     Outcome,
+    StackedReviews,
     make_means,
     make_rows,
     make_tables,
     to_markdown,
 )
+from gramshift.evaluate.stages import run_stages
 from gramshift.methods import METHODS, parse_methods
 from gramshift.model.settings import PRESETS
 from naive_algorithm import transductive_kernel_algorithm
 from small_demo import load_demo
 
 N = 20  # reviews per file
-PAPER10 = replace(PAPER, n_added=10)
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def run(folder, output, **options):
         "methods": ["plain", "adapted", "tkc"],
         "kernels": ["presence", "intersection"],
     }
-    return reproduce(folder, output, paper=PAPER10, n_reviews=N, **given | options)
+    return reproduce(folder, output, n_reviews=N, **given | options)
 
 
 def test_scores_are_those_of_the_algorithm_line_by_line(folder, tmp_path):
@@ -78,7 +78,7 @@ def test_scores_are_those_of_the_algorithm_line_by_line(folder, tmp_path):
         for method, n_rounds in (("adapted", 1), ("tkc", 2)):
             found = result["outcomes"][setting, "presence", method]
             _, scores = transductive_kernel_algorithm(
-                gram.tolist(), codes[source].tolist(), 2, 10, 1e-5, n_rounds
+                gram.tolist(), codes[source].tolist(), 2, N, 1e-5, n_rounds
             )
             np.testing.assert_allclose(found.scores, np.array(scores)[:, 1], rtol=0, atol=1e-6)
         plain = result["outcomes"][setting, "presence", "plain"]
@@ -98,7 +98,7 @@ def test_one_setting_has_the_bits_of_the_classifier_that_users_call(folder, tmp_
         ("adapted", {"n_rounds": 1}),
         ("plain", {"n_rounds": 1, "adapt": False}),
     ):
-        clf = gs.TransductiveClassifier(preset="paper", n_added=10, **options)
+        clf = gs.TransductiveClassifier(preset="paper", **options)
         clf.fit(source, codes[documents.rows("B")], target=target)
         found = result["outcomes"][Setting("B", "K"), "presence", name].scores
         if name == "plain":  # users get it without a gram, step by step
@@ -116,7 +116,7 @@ def test_true_labels_of_the_target_are_never_used(folder, tmp_path):
     wrong = codes.copy()
     wrong[: 2 * N] = 1 - codes[: 2 * N]  # those of B
     scores = [
-        next(run_settings(gram, Documents("BD", given), [Setting("D", "B")], ["tkc"]))[0].scores
+        next(run_stages(gram, StackedReviews("BD", given), [Setting("D", "B")], ["tkc"]))[0].scores
         for given in (codes, wrong)
     ]
     assert (scores[0] == scores[1]).all()
@@ -172,22 +172,21 @@ def test_the_same_command_gives_the_same_bytes_and_resuming_too(folder, tmp_path
     assert [step for step in done if step[0] == "methods"][-1][1:] == (96, 96)
 
 
-def test_parts_of_other_data_or_another_version_are_not_taken(tmp_path):
+def test_outcomes_of_other_data_or_other_options_are_not_reused(tmp_path):
     cell = Setting("D", "B"), "presence", "plain"
-    key, data = (
-        {"fields": "text", "version": "1", "source_only": False},
-        {"B": "b", "D": "d", "E": "e"},
-    )
-    Parts(tmp_path, key, data, 2).save(cell, Outcome(cell[0], cell[2], np.array([0.5, -0.25]), 1.0))
-    assert Parts(tmp_path, key, data | {"E": "other"}, 2).load(cell).scores.tolist() == [0.5, -0.25]
-    assert Parts(tmp_path, key, data | {"B": "other"}, 2).load(cell) is None
-    assert Parts(tmp_path, key | {"version": "2"}, data, 2).load(cell) is None
-    assert Parts(tmp_path, key | {"source_only": True}, data, 2).load(cell) is None
-    assert Parts(tmp_path, key, data, 2).load((*cell[:2], "tkc")) is None
-    assert Parts(tmp_path, key, data, 3).load(cell) is None
+    key = {"fields": "text", "presets": 1, "source_only": False}
+    data = {"B": "b", "D": "d", "E": "e"}
+    outcome = Outcome(cell[0], cell[2], np.array([0.5, -0.25]), 1.0)
+    KeptOutcomes(tmp_path, key, data).save(cell, outcome)
+    other = KeptOutcomes(tmp_path, key, data | {"E": "other"})
+    assert other.load(cell).scores.tolist() == [0.5, -0.25]
+    assert KeptOutcomes(tmp_path, key, data | {"B": "other"}).load(cell) is None
+    assert KeptOutcomes(tmp_path, key | {"presets": 2}, data).load(cell) is None
+    assert KeptOutcomes(tmp_path, key | {"source_only": True}, data).load(cell) is None
+    assert KeptOutcomes(tmp_path, key, data).load((*cell[:2], "tkc")) is None
     (path,) = tmp_path.iterdir()
     path.write_text(path.read_text().replace("-0.25", "0.25"))
-    assert Parts(tmp_path, key, data, 2).load(cell) is None
+    assert KeptOutcomes(tmp_path, key, data).load(cell) is None
 
 
 def test_the_order_in_which_methods_are_named_does_not_matter(folder, tmp_path):
@@ -225,7 +224,7 @@ def test_rivals_run_resume_and_stand_in_the_tables(folder, tmp_path):
     table = (tmp_path / "tables.md").read_text()
     assert "| SFA† | 79.8 /" in table
     assert "† SFA: published with 1600 source" in table
-    assert "| CORAL | 78.3 /  - |" in table  # not run, still shown
+    assert "| CORAL | 78.3 / - |" in table  # not run, still shown
     done = []
     again = run(
         folder,
@@ -265,7 +264,7 @@ def test_each_method_without_adaptation(folder, tmp_path):
         np.testing.assert_allclose(one.scores, clf.transduction_score_[:, 1], atol=1e-6)
     table = (tmp_path / "tables.md").read_text()
     assert "| SFA, source only | - /" in table
-    assert "| SFA | 79.8 /  - |" in table  # published with adaptation
+    assert "| SFA | 79.8 / - |" in table  # published with adaptation
     assert "† SFA" not in table
     assert {row["method"]: row["published"] for row in result["rows"]}["sfa"] is None
     assert (tmp_path / "results.csv").read_text().splitlines()[0].endswith(",source_only")
@@ -283,7 +282,7 @@ def test_rivals_get_no_true_labels_of_the_target(folder, tmp_path, monkeypatch):
     wrong[: 2 * N] = 1 - codes[: 2 * N]  # those of B
     tasks = [("tsvm", Setting("D", "B")), ("tradaboost", Setting("D", "B"))]
     found = [
-        {one.method: one.scores for one in run_on_texts(texts, Documents("BD", c), tasks)}
+        {one.method: one.scores for one in run_on_texts(texts, StackedReviews("BD", c), tasks)}
         for c in (codes, wrong)
     ]
     for name, _ in tasks:
@@ -387,7 +386,7 @@ def make_outcomes(n_right, n=100):
         )
         for (kernel, method), count in n_right.items()
     }
-    return outcomes, Documents("BD", np.ones(2 * n, np.intp))
+    return outcomes, StackedReviews("BD", np.ones(2 * n, np.intp))
 
 
 def test_rows_stars_and_tables(capsys):
@@ -529,7 +528,7 @@ def test_one_setting_of_the_real_data(data_folder, tmp_path, monkeypatch):
 def test_means_have_intervals_that_know_of_shared_targets():
     """Three settings with the same answers to one target are one piece of evidence; tests are corrected for their number."""
     generator = np.random.default_rng(0)
-    documents, outcomes = Documents("BDEK", generator.integers(0, 2, 400).astype(np.intp)), {}
+    documents, outcomes = StackedReviews("BDEK", generator.integers(0, 2, 400).astype(np.intp)), {}
     for setting in SINGLE:
         truth = 2.0 * documents.truth(setting.target) - 1
         for name, n_right in (("tkc", 80), ("plain", 60)):

@@ -15,8 +15,7 @@ from gramshift.baselines.word_features import (
 )
 from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS, check_ngram_range
-from gramshift.model.similarities import make_similarities
-from gramshift.model.string_kernel import KernelSpec, StringKernel
+from gramshift.model.string_kernel import StringKernel
 
 FIRST = 1e-5  # of the target documents' penalties, doubled from there
 TOLERANCE = 1e-3
@@ -115,8 +114,10 @@ class TransductiveSVM(Baseline):
         return score(features, (state["coefficients"], state["intercepts"]))
 
     def _compare(self, texts: list[str], others: list[str] | None) -> Floats:
-        kernel: KernelSpec = make_similarities(self.kernel, self.ngram_range).kernels[0]
-        gram: Floats = kernel.compute(texts, others, normalize=True)
+        kernel = self.kernel
+        if not isinstance(kernel, StringKernel):
+            kernel = StringKernel(kernel, ngram_range=self.ngram_range)
+        gram: Floats = kernel.gram(texts, others, normalize=True)
         return gram
 
 

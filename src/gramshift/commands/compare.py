@@ -15,7 +15,8 @@ from gramshift.data.columns import Documents, check_column, find_columns, read_d
 from gramshift.data.readers import open_table
 from gramshift.data.tables import TableError
 from gramshift.errors import InputError
-from gramshift.evaluate.comparison import Comparison, plan_comparison
+from gramshift.evaluate.comparison import plan_comparison
+from gramshift.evaluate.comparison_run import Comparison
 from gramshift.evaluate.comparison_files import PlotLine, notes_of, plot_lines, table_of, to_json, write_comparison, write_plot
 from gramshift.evaluate.kept import LARGEST, Kept
 from gramshift.methods import parse_methods
