@@ -8,7 +8,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 import gramshift as gs
 from gramshift.baselines import kemeta
-from gramshift.baselines.english import NEAR, load_wordnet
+from gramshift.baselines.english import NEIGHBOUR_WEIGHT, load_wordnet
 from gramshift.baselines.kemeta import fit_stack, out_of_fold, probabilities, score_stack
 from gramshift.baselines.word_features import fit_logistic
 from gramshift.methods import METHODS
@@ -92,7 +92,7 @@ def test_views():
         * state["expanded_inverse"][column]
         / state["expanded_inverse"][near]
     )
-    assert ratio == pytest.approx(NEAR)
+    assert ratio == pytest.approx(NEIGHBOUR_WEIGHT)
 
 
 def test_it_looks_at_no_target_document():

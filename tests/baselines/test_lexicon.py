@@ -3,7 +3,7 @@
 import pytest
 
 from gramshift.baselines.english import (
-    REACH,
+    NEGATION_SPAN,
     Lexicon,
     Word,
     describe_polarity,
@@ -38,7 +38,7 @@ def read(text):
     ],
 )
 def test_negation_turns_the_next_words_round(text, expected):
-    assert REACH == 3
+    assert NEGATION_SPAN == 3
     assert read(text) == expected
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from gramshift.baselines.english import (
     FILES,
-    NEAR,
+    NEIGHBOUR_WEIGHT,
     Word,
     WordNet,
     choose_senses,
@@ -149,7 +149,7 @@ def test_words_without_a_sense(folder):
 def test_expansion(folder):
     path, keys = folder
     wordnet = WordNet(path)
-    assert expand_senses({keys["shore"]}, wordnet) == {keys["shore"]: 1, keys["land"]: NEAR}
+    assert expand_senses({keys["shore"]}, wordnet) == {keys["shore"]: 1, keys["land"]: NEIGHBOUR_WEIGHT}
     both = {
         keys["shore"]: 1,
         keys["land"]: 1,

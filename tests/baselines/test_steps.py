@@ -40,7 +40,7 @@ def test_words_pairs_and_weights():
     np.testing.assert_allclose(ours.toarray(), theirs.transform(["A b a", "b c"]).toarray())
     with pytest.raises(ValueError, match="no word at all"):
         words.find_words(["", "!"])
-    with pytest.raises(ValueError, match="no word stands in 2 of the 2 documents"):
+    with pytest.raises(ValueError, match="no word is in 2 of the 2 documents"):
         words.find_words(["a", "b"], least=2)
 
 

@@ -27,7 +27,11 @@ class KernelDiscriminant(Baseline):
     needs_target = False
 
     def __init__(
-        self, kernel: Any = "presence", *, ngram_range: tuple[int, int] = (5, 8), alpha: float = 1e-5
+        self,
+        kernel: Any = "presence",
+        *,
+        ngram_range: tuple[int, int] = (5, 8),
+        alpha: float = 1e-5,
     ) -> None:
         self.kernel = kernel
         self.ngram_range = ngram_range

@@ -1,4 +1,4 @@
-"""Sentiment sensitive thesaurus: documents are expanded with words that are used like theirs."""
+"""Sentiment-sensitive thesaurus: documents are expanded with related words."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,13 +15,13 @@ from gramshift.baselines.word_features import fit_logistic, score
 from gramshift.errors import InputError
 
 N_COLUMNS = 80_000
-LEAST_TOGETHER = 2  # sentences that two elements share; fewer count as none
-N_AT_ONCE = 256  # documents, as dense columns
-COMPARED_PARTS = "na"  # nouns and adjectives: verbs and adverbs bring "be", "just" and their pairs
+MIN_SHARED_SENTENCES = 2  # of two elements; fewer count as 0
+N_DOCUMENTS_AT_A_TIME = 256  # as dense columns
+COMPARED_PARTS = "na"  # nouns and adjectives; verbs and adverbs add "be", "just" and their pairs
 
 
 def document_elements(sentences: Iterable[Sequence[Word]]) -> set[str]:
-    """Return lemmas and pairs of neighbouring lemmas, of any part of speech; marks are none."""
+    """Return lemmas and pairs of neighbouring lemmas, without punctuation."""
     found: set[str] = set()
     for sentence in sentences:
         found.update(
@@ -31,7 +31,7 @@ def document_elements(sentences: Iterable[Sequence[Word]]) -> set[str]:
 
 
 def sentence_elements(sentence: Sequence[Word]) -> list[str]:
-    """Return nouns and adjectives of a sentence, each once, and pairs of neighbours in that list."""
+    """Return the distinct nouns and adjectives of a sentence, and pairs of neighbours."""
     return _with_pairs(
         list(
             dict.fromkeys(
@@ -46,7 +46,7 @@ def _with_pairs(lemmas: list[str]) -> list[str]:
 
 
 def mark(documents: Iterable[Iterable[str]], places: dict[str, int]) -> Any:
-    """Return a sparse matrix with 1 where a document has an element; ``places`` are the columns, others are left out."""
+    """Return a sparse matrix with 1 where a document has an element; ``places`` are columns."""
     indices: list[int] = []
     ends = [0]
     for elements in documents:
@@ -66,14 +66,15 @@ def count_together(
     n_entries: int,
     n_columns: int = N_COLUMNS,
 ) -> tuple[list[str], Any]:
-    """Return the most frequent elements, and in how many sentences each stands with each column.
+    """Return the most frequent elements, and the number of sentences each shares with each column.
 
-    Columns are elements again, first in any sentence, then in sentences of each class (the sentiment elements); ``codes`` is -1
-    where the class is not known. Cells below LEAST_TOGETHER are 0; past ``n_columns`` the columns with the least are dropped.
+    Columns are elements, first in any sentence, then in the sentences of each class (the sentiment
+    elements); ``codes`` is -1 for an unknown class. Counts below MIN_SHARED_SENTENCES are set to 0,
+    and only the ``n_columns`` columns with the largest sums are kept.
     """
     frequency = Counter(element for elements in sentences for element in elements)
     known = sorted(
-        (e for e, count in frequency.items() if count >= LEAST_TOGETHER),
+        (e for e, count in frequency.items() if count >= MIN_SHARED_SENTENCES),
         key=lambda e: (-frequency[e], e),
     )
     entries = known[:n_entries]
@@ -82,7 +83,7 @@ def count_together(
     counts = sparse.hstack(
         [_without_itself(part[:, : len(entries)].T @ part) for part in parts]
     ).tocsr()
-    counts.data[counts.data < LEAST_TOGETHER] = 0
+    counts.data[counts.data < MIN_SHARED_SENTENCES] = 0
     counts.eliminate_zeros()
     totals = np.asarray(counts.sum(axis=0)).ravel()
     kept = np.sort(np.argsort(-totals, kind="stable")[: min(n_columns, np.count_nonzero(totals))])
@@ -98,7 +99,10 @@ def _without_itself(counts: Any) -> Any:
 
 
 def weigh_counts(counts: Any) -> Any:
-    """Weigh counts by pointwise mutual information, discounted if small (Pantel and Ravichandran); negative values are 0."""
+    """Return positive pointwise mutual information, discounted for small counts.
+
+    The discount is that of Pantel and Ravichandran.
+    """
     cells = counts.tocoo()
     total = cells.data.sum()
     of_row = np.bincount(cells.row, cells.data, minlength=cells.shape[0])[cells.row]
@@ -114,16 +118,19 @@ def weigh_counts(counts: Any) -> Any:
 
 
 def shares_of_rows(weights: Any) -> Any:
-    """Divide each weight by the sum of its row; a row without weights stays empty."""
+    """Divide each weight by the sum of its row; empty rows stay empty."""
     totals = np.asarray(weights.sum(axis=1)).ravel()
     return (sparse.diags(1 / np.where(totals > 0, totals, 1)) @ weights).tocsr()
 
 
-def sum_relatedness(marked: Any, shares: Any, *, at_once: int = N_AT_ONCE) -> Iterator[Floats]:
-    """Sum for each document and entry u, over the entries v that the document has, tau(v, u).
+def sum_relatedness(
+    marked: Any, shares: Any, *, at_once: int = N_DOCUMENTS_AT_A_TIME
+) -> Iterator[Floats]:
+    """Yield for each document and entry u the sum of tau(v, u) over the document's entries v.
 
-    tau(v, u) is the share of u's weight in columns where v has some. The sum is a product of three sparse matrices, so that the
-    large one of all tau is never made. Yields blocks with a row for each of ``at_once`` documents.
+    tau(v, u) is the share of u's weight in columns where v has weight. The sum is a product of
+    three sparse matrices, so that the large matrix of all tau is never computed. Blocks have a row
+    for each of ``at_once`` documents.
     """
     pattern = shares.copy()
     pattern.data[:] = 1
@@ -133,9 +140,10 @@ def sum_relatedness(marked: Any, shares: Any, *, at_once: int = N_AT_ONCE) -> It
 
 
 def expand(sums: Iterable[Floats], n_entries: int, n_expand: int) -> Any:
-    """Return a row for each document with its most related entries, valued 1 / rank; of equals the more frequent comes first.
+    """Return for each document its most related entries with value 1 / rank.
 
-    ``sums`` are blocks of rows: how related each document is to each of the entries.
+    ``sums`` are blocks of rows with the relatedness of each document to each entry; of equally
+    related entries the more frequent one comes first.
     """
     values: list[Floats] = []
     indices: list[Codes] = []
@@ -157,7 +165,7 @@ def expand(sums: Iterable[Floats], n_entries: int, n_expand: int) -> Any:
 
 
 def _largest(row: Floats, n: int) -> Codes:
-    """Return the places of the n largest values above 0, in order."""
+    """Return the indices of the n largest positive values, largest first."""
     places = np.flatnonzero(row > 0)
     if len(places) > n:
         bound = np.partition(row[places], len(places) - n)[len(places) - n]
@@ -168,7 +176,7 @@ def _largest(row: Floats, n: int) -> Codes:
 def gather_sentences(
     source: list[str], codes: Codes, target: list[str]
 ) -> tuple[list[list[str]], Codes]:
-    """Return the elements of all sentences, and the class of each: that of its source document, -1 in target documents."""
+    """Return the elements of all sentences, and the class of each (-1 in target documents)."""
     tagged = [tag_text(text) for text in source + target]
     of_documents = np.concatenate([codes, np.full(len(target), -1)])
     sentences = [sentence_elements(sentence) for document in tagged for sentence in document]
@@ -176,29 +184,30 @@ def gather_sentences(
 
 
 class SST(Baseline):
-    """Sentiment sensitive thesaurus of Bollegala, Weir and Carroll, for English texts.
+    """Sentiment-sensitive thesaurus of Bollegala, Weir and Carroll, for English texts.
 
-    Nouns, adjectives and their pairs are compared by what they stand with in sentences of source and target; in source
-    sentences the class of the document is part of that. Each document gets those that are most related to its own words as
-    further features, in training and afterwards, and a logistic regression on lemmas and pairs of lemmas decides. Needs
-    HanTa: ``pip install 'gramshift[baselines]'``.
+    Nouns, adjectives and their pairs are compared by the elements they share sentences with, in
+    source and target; in source sentences together with the class of the document. Each document
+    gets the elements most related to its own words as additional features of a logistic regression
+    on lemmas and pairs of lemmas. Needs HanTa: ``pip install 'gramshift[baselines]'``.
 
     Parameters
     ----------
     n_expand : int
-        How many related entries a document gets, with values 1, 1/2, 1/3 and so on.
+        Number of related entries added to a document, with values 1, 1/2, 1/3 and so on.
     n_entries : int
-        How many words and pairs the thesaurus has: the most frequent ones.
+        Number of words and pairs in the thesaurus: the most frequent ones.
     C : float
-        Inverse of the penalty of the logistic regression.
+        Inverse regularisation of the logistic regression.
     adapt : bool
-        False for the logistic regression without thesaurus.
+        False to train on the lemmas of the source alone.
 
     Examples
     --------
     >>> from gramshift.baselines import SST
     >>> source = ["A great pan.", "It broke at once.", "Great knives!", "The knife broke."]
-    >>> clf = SST().fit(source, ["good", "bad", "good", "bad"], target=["A great film.", "The disc broke."])
+    >>> target = ["A great film.", "The disc broke."]
+    >>> clf = SST().fit(source, ["good", "bad", "good", "bad"], target=target)
     >>> clf.transduction_.tolist()
     ['good', 'bad']
     """
@@ -231,7 +240,7 @@ class SST(Baseline):
         return state | {"linear": fit_logistic(self._describe(state, source), codes, C=self.C)}
 
     def _describe(self, state: State, texts: list[str]) -> Any:
-        """Mark which words each text has, and with what it is expanded."""
+        """Return the words of each text and its expansion, as a sparse matrix."""
         documents = [document_elements(tag_text(text)) for text in texts]
         features = mark(documents, {word: place for place, word in enumerate(state["words"])})
         entries = {entry: place for place, entry in enumerate(state["entries"])}
