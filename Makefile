@@ -16,17 +16,16 @@ demo: $(VENV)/.installed
 	$(BIN)/gramshift demo
 
 test: $(VENV)/.installed-test
-	$(PYTEST)
+	$(PYTEST) -m "not bench"
 
 test-fast: $(VENV)/.installed-test
 	$(PYTEST) --hypothesis-profile fast -m "not data and not browser and not cluster and not process and not slow"
 
 bench-smoke: $(VENV)/.installed-test  # every benchmark on a few texts of the demo corpus
-	for name in kernel classifier reproduce linear classify robust; do \
-		$(BIN)/python -m bench $$name --smoke --json >/dev/null || exit 1; done
+	$(PYTEST) -m bench tests/test_bench.py
 
 test-bounds: $(VENV)/.installed-test  # everything, with bounds checking: some times as long
-	$(BOUNDS) $(PYTEST)
+	$(BOUNDS) $(PYTEST) -m "not bench"
 
 test-bounds-fast: $(VENV)/.installed-test
 	$(BOUNDS) $(PYTEST) --hypothesis-profile fast -m "not data and not cluster and not slow" $(GUARDED)

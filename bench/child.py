@@ -96,11 +96,10 @@ def algebra(contestant: str, path: str) -> dict[str, float]:
 
     gram = np.load(path)
     if contestant == "gramshift":
-        from bench.classifier import fit_labels, labels_with_gaps, make_classifier
+        from bench.classifier import labels_with_gaps, make_classifier
 
-        fit_labels(
-            make_classifier(len(gram), kernel="precomputed"), gram, labels_with_gaps(len(gram))
-        )
+        classifier = make_classifier(len(gram), kernel="precomputed")
+        classifier.fit(gram, labels_with_gaps(len(gram)))
     else:
         from bench.rivals import algorithm_1, label_reviews
 

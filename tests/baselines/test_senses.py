@@ -149,7 +149,10 @@ def test_words_without_a_sense(folder):
 def test_expansion(folder):
     path, keys = folder
     wordnet = WordNet(path)
-    assert expand_senses({keys["shore"]}, wordnet) == {keys["shore"]: 1, keys["land"]: NEIGHBOUR_WEIGHT}
+    assert expand_senses({keys["shore"]}, wordnet) == {
+        keys["shore"]: 1,
+        keys["land"]: NEIGHBOUR_WEIGHT,
+    }
     both = {
         keys["shore"]: 1,
         keys["land"]: 1,
