@@ -1,4 +1,4 @@
-"""The command line of the benchmarks: one subcommand each, results on stdout, words for people on stderr."""
+"""The command line of the benchmarks: results on stdout, progress on stderr."""
 
 import argparse
 import importlib
@@ -16,11 +16,11 @@ from gramshift.errors import InputError
 
 BENCHMARKS = {
     "kernel": "grams of n-gram kernels against scikit-learn: time, memory, growth",
-    "robust": 'whether the preset "best" does harm: languages, sizes, class shares, with plain, paper and two rivals (hours)',
-    "reproduce": "all results of the paper's tables against the straightforward script on a part of them",
-    "classifier": "the transductive classifier against Algorithm 1 in NumPy: time, memory, growth, share of each stage",
-    "linear": 'the preset "best" against scikit-learn and "paper", by documents, classes and workers, and with --sample',
-    "classify": 'the command classify with the preset "best", from files to report, by turns with another commit',
+    "robust": "where the default does harm: languages, sizes, class proportions (takes hours)",
+    "reproduce": "all results of the paper's tables against a straightforward script",
+    "classifier": 'the preset "paper" against Algorithm 1 in NumPy: time, memory, growth',
+    "linear": 'the default against scikit-learn and "paper", by documents, classes and workers',
+    "classify": "the command classify, from files to report, alternating with another commit",
 }
 GROWING = ("linear", "classify")  # take or make as many documents as they are asked for
 OWN = {  # options that not every benchmark has
@@ -126,7 +126,7 @@ def some_of(names: Sequence[str]) -> Any:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one benchmark; 0 if all is well, 1 if results differ or a child fails, 2 if the data cannot be had."""
+    """Run one benchmark; return 0, 1 if results differ or a child fails, 2 without data."""
     args = make_parser().parse_args(arguments)
     try:
         grows = args.benchmark in GROWING

@@ -1,7 +1,7 @@
-"""What the preset "best" does, written down with scikit-learn and SciPy: sparse features, conjugate gradients, five rounds.
+"""The preset "best" written with scikit-learn and SciPy: sparse features, conjugate gradients.
 
-Only small arrays are left to gramshift: which documents join, the shares of classes, and what scores are as probabilities:
-its own rounds run on what is described and trained here.
+Only small arrays are left to gramshift, whose rounds run on these features and solvers: the choice
+of pseudo-labels, class proportions and probabilities.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ TOLERANCE = 1e-8  # of the residual, beside the right-hand side
 
 @dataclass(frozen=True)
 class LinearModel:
-    """A coefficient per n-gram and class, and what n-grams weigh in the norm of a document; for characters and for words."""
+    """Coefficients of n-grams by class, and their weights in the norm of a document."""
 
     vectorizers: list[Any]
     weights: list[Floats]
@@ -119,7 +119,7 @@ def fit_best(
 
 @dataclass(frozen=True)
 class SparseFeatures:
-    """All documents by the n-grams that weigh something: each part of length 1, both parts averaged."""
+    """All documents by weighted n-grams: each part of length 1, both parts averaged."""
 
     matrix: Any
 
@@ -130,7 +130,7 @@ class SparseFeatures:
 
 @dataclass(frozen=True)
 class SparseRidge:
-    """Ridge regression by conjugate gradients on the smaller, dual system; of two classes one is the other's negative."""
+    """Ridge regression by conjugate gradients on the dual system."""
 
     features: SparseFeatures
 
@@ -183,7 +183,10 @@ class SparseDescriber:
         )
 
     def weigh(self, labelling: Labelling, *, across: bool = False) -> list[Floats]:
-        """log(N / df)^2 times the association with classes, and across domains times the smaller over the larger share."""
+        """Return log(N / df)^2 times the association with classes.
+
+        With ``across``, it is multiplied by the ratio of the smaller and the larger domain share.
+        """
         of_class, of_domain = np.zeros((self.n, labelling.n_classes)), _by_domain(labelling)
         of_class[labelling.training, labelling.codes] = 1.0
         result = []

@@ -1,6 +1,7 @@
-"""Measurements that need a process of their own: ``python -m bench.child TASK``, arguments as JSON on stdin, JSON on stdout.
+"""Measurements in a process of their own: ``python -m bench.child TASK``, JSON in and out.
 
-Nothing but the standard library is imported at the top, because tasks time imports and limit threads before libraries load.
+Only the standard library is imported at the top, because tasks time imports and limit threads
+before libraries are loaded.
 """
 
 import json
@@ -91,7 +92,7 @@ def memory(texts: list[str], contestant: str, kind: str) -> dict[str, float]:
 
 
 def algebra(contestant: str, path: str) -> dict[str, float]:
-    """Measure the peak of this process, with the kernel matrix of that file and one training on it, and beyond the matrix."""
+    """Measure the peak memory of one training on a kernel matrix, and beyond the matrix."""
     import numpy as np
 
     gram = np.load(path)
@@ -216,7 +217,7 @@ def keep_model(n: int, path: str, smoke: bool) -> dict[str, Any]:
 
 
 def predict(path: str, n: int, repeat: int, pinned: bool, smoke: bool) -> dict[str, Any]:
-    """Count the documents a second that a model labels on one core: real reviews of domains that it has not seen."""
+    """Measure documents per second that a model labels on one core, on unseen domains."""
     _use_one_core(pinned)
     import gramshift
     from bench.corpus import load_reviews, take
@@ -235,7 +236,7 @@ def predict(path: str, n: int, repeat: int, pinned: bool, smoke: bool) -> dict[s
 
 
 def predict_rival(n: int, n_predicted: int, pinned: bool, smoke: bool) -> dict[str, Any]:
-    """Do the same by CountVectorizer and a coefficient per n-gram, once; its model is that of the same documents."""
+    """Do the same, once, by CountVectorizer and a coefficient for each n-gram."""
     _use_one_core(pinned)
     from bench.best_rival import fit_best
     from bench.corpus import grow_lists, load_reviews, take
@@ -290,7 +291,7 @@ def _answers(codes: Any, scores: Any, probabilities: Any) -> dict[str, Any]:
 
 
 def _use_one_core(pinned: bool) -> None:
-    """Set one thread, whatever the libraries and the model would like; before libraries are loaded."""
+    """Limit all libraries to one thread; call this before they are loaded."""
     if not pinned:
         return
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):

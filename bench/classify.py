@@ -1,4 +1,4 @@
-"""The command ``gramshift classify`` from files to a report: seconds and peak memory, alternating with another commit."""
+"""The command ``gramshift classify`` from files to report: seconds and peak memory."""
 
 import json
 import subprocess
@@ -20,7 +20,7 @@ WARM_DOCS = 60  # of the first run, which compiles
 def run(
     texts: Texts, *, smoke: bool, repeat: int, docs: int | None, against: str | None = None
 ) -> dict[str, Any]:
-    """Run the command by turns, once before to compile; ``texts`` are not used, ``docs`` is the number of documents."""
+    """Run the command on ``docs`` documents, alternating with another commit if one is given."""
     n, few, reviews = (
         docs or (120 if smoke else 4000),
         1 if smoke else min(repeat, 3),

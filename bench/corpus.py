@@ -1,4 +1,4 @@
-"""The texts of benchmarks: the 8000 reviews or the demo corpus, by turns or grown from their sentences, the same each time."""
+"""Texts of benchmarks: real reviews, the demo corpus, or documents grown from their sentences."""
 
 import json
 import os
@@ -60,14 +60,15 @@ def spread(texts: Texts, k: int) -> Texts:
 
 
 def find_data(data: str | None) -> Path:
-    """Find the folder sorted_data_acl: of the option, else of the environment, else next to the repository."""
+    """Return the folder sorted_data_acl, from the option, the environment or ../shared/data."""
     folder = (
         Path(data or os.environ.get("GRAMSHIFT_DATA") or ROOT.parent / "shared" / "data")
         / "sorted_data_acl"
     )
     if not folder.is_dir():
         raise CorpusError(
-            f"{folder} is not there; name the folder that holds sorted_data_acl with --data DIR, or use --smoke"
+            f"{folder} is not there; name the folder that holds sorted_data_acl with --data DIR, "
+            "or use --smoke"
         )
     return folder
 
@@ -87,7 +88,7 @@ def make_texts(n_texts: int = SMOKE_DOCS, seed: int = 5) -> Texts:
 
 
 def normalise(texts: Texts) -> Texts:
-    """Do what gramshift does to texts by default, written once more: strip, lower-case, one blank per white space."""
+    """Normalise texts as gramshift does by default: strip, lower-case, single blanks."""
     return [re.sub(r"\s+", " ", text.strip().lower()) for text in texts]
 
 
@@ -104,7 +105,7 @@ def cut(reviews: tuple[str, ...]) -> Texts:
 
 
 class Deck:
-    """Sentences of the reviews of one domain and class, dealt in an order of chance; all of them before any comes again.
+    """The shuffled sentences of one domain and class; all are dealt before any is dealt again.
 
     So a few documents have few sentences in common, as real ones have.
     """
@@ -114,7 +115,7 @@ class Deck:
         self._chance, self._left = chance, list[str]()
 
     def deal(self) -> str:
-        """Make a document about as long as some real one: sentences until the next would lead further from its length."""
+        """Return a document about as long as a randomly chosen real one."""
         wanted, length, dealt = self._chance.choice(self._lengths), 0, list[str]()
         while True:
             if not self._left:
@@ -163,7 +164,7 @@ class Grown:
 
 
 def load_reviews(*, smoke: bool) -> Reviews:
-    """Load the real reviews, or those of the demo corpus, every other one of a domain as a domain of its own."""
+    """Load the real reviews, or the demo corpus with each domain split in two."""
     if not smoke:
         domains = load_sentiment(find_data(None)).domains
         return {
@@ -209,7 +210,7 @@ def take(reviews: Reviews, letters: str, n: int) -> tuple[Texts, Codes]:
 
 
 def split_setting(reviews: Reviews, setting: str, n: int) -> tuple[Texts, Codes, Texts]:
-    """Take source, its classes and target of a setting such as BDE-K: of n real reviews each domain has as many."""
+    """Return source, its classes and target of a setting: equally many reviews of each domain."""
     source, target = setting.split("-")
     n_target = n * len(target) // len(source + target)
     return *take(reviews, source, n - n_target), take(reviews, target, n_target)[0]
@@ -218,7 +219,7 @@ def split_setting(reviews: Reviews, setting: str, n: int) -> tuple[Texts, Codes,
 def themed(
     reviews: Reviews, letters: str, n: int, n_classes: int, *, seed: int
 ) -> tuple[Texts, Codes]:
-    """Make n documents in some classes: the longest word of a sentence decides its class, in every domain alike."""
+    """Return n documents; the longest word of a sentence decides its class in every domain."""
     chance, pools = random.Random(seed), [list[str]() for _ in range(n_classes)]
     for letter in letters:
         for code in CODES:

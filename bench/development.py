@@ -1,4 +1,4 @@
-"""Accuracy on the development reviews, the only ones on which anything is chosen: python -m bench.development sst ke-meta
+"""Accuracy on the development reviews: python -m bench.development sst ke-meta
 
 From each of the four domains to 1000 good and 1000 bad reviews of videos, each text once.
 """

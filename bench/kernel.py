@@ -1,4 +1,4 @@
-"""Kernel matrices by gramshift and by scikit-learn: same process, same texts, in turns, and equal in every cell."""
+"""Kernel matrices by gramshift and by scikit-learn, in turns, equal in every cell."""
 
 import os
 from functools import partial
@@ -17,8 +17,10 @@ RIVAL_SIZE = 2000  # above this scikit-learn takes part once only
 
 
 def run(texts: Texts, *, smoke: bool, repeat: int) -> dict[str, Any]:
-    """Measure everything. Code is compiled once, by the child that times it, and kept on disk for all that follow;
-    with ``smoke`` it is what is there already.
+    """Measure everything.
+
+    Code is compiled once, by the child that times it, and kept on disk for all later runs; with
+    ``smoke`` the existing cache is used.
     """
     normalised, few = normalise(texts), 1 if smoke else 3
     result: dict[str, Any] = {

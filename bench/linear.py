@@ -1,4 +1,4 @@
-"""The preset "best": against scikit-learn and the preset "paper", as documents and classes grow, and what predicting takes."""
+"""The preset "best" against scikit-learn and the preset "paper", as documents grow."""
 
 import os
 import subprocess
@@ -57,7 +57,7 @@ class Plan:
     sampled: int
 
     def child(self, task: str, *, own: bool = False, **arguments: Any) -> Row:
-        """Run a task in a process of its own; with ``smoke`` only one that is to have it (``own``)."""
+        """Run a task in a process of its own; with ``smoke`` only if ``own`` is given."""
         return run_child(task, here=self.smoke and not own, smoke=self.smoke, **arguments)
 
 
@@ -71,7 +71,7 @@ def run(
     largest: int | None = None,
     million: bool = False,
 ) -> Row:
-    """Measure all sections, or some; ``texts`` are not used, ``docs`` is the number of real reviews."""
+    """Measure all sections, or some; ``docs`` is the number of real reviews."""
     largest = largest or (400 if smoke else SIZES[-1])
     sampled = 1_000_000 if million else min(largest, 2000 if smoke else 100_000)
     few = 1 if smoke else min(repeat, 3)
@@ -104,7 +104,7 @@ def show(result: Row) -> str:
 
 
 def race_rival(plan: Plan) -> list[Row]:
-    """Go from texts to labels and probabilities, by scikit-learn and by the preset, each in a process of its own."""
+    """Time scikit-learn and the preset from texts to probabilities, each in its own process."""
     rows = []
     for n in [plan.docs] if plan.smoke else [plan.docs // 4, plan.docs // 2, plan.docs]:
         say(f"rival: scikit-learn, {n} reviews")
@@ -127,7 +127,7 @@ def race_rival(plan: Plan) -> list[Row]:
 
 
 def compare(ours: Row, theirs: Row) -> Row:
-    """Return how far apart two answers are; labels may differ where two classes have the same score to rounding."""
+    """Return the distance of two answers; labels may differ where scores are tied to rounding."""
     scores, others = (np.array(one["scores"]) for one in (ours, theirs))
     off = float(np.abs(scores - others).max())
     differ = np.array(ours["codes"]) != np.array(theirs["codes"])
@@ -135,7 +135,8 @@ def compare(ours: Row, theirs: Row) -> Row:
     tied = ordered[:, -1] - ordered[:, -2] <= TIE * np.abs(others).max()
     if (differ & ~tied).any():
         raise MismatchError(
-            f"gramshift and scikit-learn give {int((differ & ~tied).sum())} other labels; scores are off by {off:.1e}"
+            f"gramshift and scikit-learn give {int((differ & ~tied).sum())} other labels; "
+            f"scores are off by {off:.1e}"
         )
     probabilities = np.abs(
         np.array(ours["probabilities"]) - np.array(theirs["probabilities"])
@@ -169,7 +170,7 @@ def show_rival(rows: list[Row]) -> str:
 
 
 def race_paper(plan: Plan) -> list[Row]:
-    """Fit both presets on real reviews of two and of four domains, and on twice as many grown documents."""
+    """Fit both presets on real reviews of two and four domains, and on grown documents."""
     rows = []
     for setting, n, grown in (
         (PAIR_SETTING, plan.docs // 2, False),
@@ -202,7 +203,7 @@ def show_paper(rows: list[Row]) -> str:
 
 
 def grow(plan: Plan) -> list[Row]:
-    """Fit growing numbers of documents for two ranges of n-grams, each time in a process of its own."""
+    """Fit growing numbers of documents for two ranges of n-grams, each in its own process."""
     sizes = [size for size in SIZES if size <= plan.largest]
     sizes = sizes if len(sizes) > 1 else [plan.largest // 2, plan.largest]
     rows = []
@@ -241,7 +242,7 @@ def show_growth(rows: list[Row]) -> str:
 
 
 def race_predict(plan: Plan) -> Row:
-    """Predict by models of few and of many documents, on one core, and by CountVectorizer with coefficients of the first."""
+    """Predict on one core by a small and a large model, and by CountVectorizer."""
     many = min(MODEL_DOCS_LARGE, plan.largest)
     few = min(MODEL_DOCS, many // 2)
     n, pinned, rows = min(4000, plan.docs // 2), not plan.smoke, []
@@ -410,7 +411,7 @@ def show_sample(found: Row) -> str:
 
 
 def run_command(*arguments: str, home: Path | None = None, **environment: str) -> dict[str, float]:
-    """Run ``gramshift`` of this tree, or of the folder ``home``, in a process; raise an error if it fails."""
+    """Run ``gramshift`` of this tree or of ``home`` in a process; raise an error if it fails."""
     home = home or Path(gramshift.__file__).parents[1]
     command, peak = (
         [sys.executable, "-P", "-c", "from gramshift.commands.entry import run; run()", *arguments],
@@ -437,7 +438,7 @@ def run_command(*arguments: str, home: Path | None = None, **environment: str) -
 
 
 def race_classes(plan: Plan) -> list[Row]:
-    """Fit the same number of documents in more and more classes; lengths differ a little, so time is for a character."""
+    """Fit documents in more and more classes; as lengths differ, report time per character."""
     rows: list[Row] = []
     for n_classes in CLASSES:
         say(f"classes: {n_classes}, {plan.docs} documents")

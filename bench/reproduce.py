@@ -1,4 +1,4 @@
-"""All results of the paper's tables, against the straightforward script on a part of the settings."""
+"""All results of the paper's tables, against a straightforward script on some settings."""
 
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ CLOSE = 1e-6
 
 
 def run(texts: Texts, *, smoke: bool, repeat: int) -> dict[str, Any]:
-    """Run ours whole; the rival on one setting of each sort with one kernel, and what that comes to for all."""
+    """Run all of ours, the rival on one setting of each kind, and extrapolate."""
     from gramshift.evaluate.protocol import GROUPS
 
     codes = (np.arange(len(texts)) * 8 // len(texts) + 1) % 2
@@ -48,7 +48,7 @@ def run(texts: Texts, *, smoke: bool, repeat: int) -> dict[str, Any]:
 
 
 def straightforward(texts: Texts, codes: Any, name: str) -> dict[str, Floats]:
-    """Compute one setting by scikit-learn and NumPy, from texts on: plain, adapted and tkc, each from the gram on by itself."""
+    """Compute plain, adapted and tkc for one setting with scikit-learn and NumPy."""
     source, target = (rows(len(texts), letters) for letters in name.split("-"))
     order = np.concatenate([source, target])
     gram = GRAMS["presence"]([texts[i] for i in order])
@@ -105,7 +105,9 @@ def show(result: dict[str, Any]) -> str:
     parts = result["rival_parts_s"]
     body = [
         [
-            f"script, {' and '.join(f'{name} {seconds:.1f} s' for name, seconds in parts.items())}, presence",
+            "script, "
+            + " and ".join(f"{name} {seconds:.1f} s" for name, seconds in parts.items())
+            + ", presence",
             None,
             None,
         ],
@@ -115,4 +117,5 @@ def show(result: dict[str, Any]) -> str:
     ratio = f"times as fast (extrapolated): {result['ratio_extrapolated']:.1f}"
     runs = ", ".join(f"{seconds:.1f}" for seconds in result["gramshift_runs_s"])
     title = f"{result['results']} results"
-    return f"{machine_lines(result)}\n\n{table(title, ('seconds', 'peak MB'), body)}\n\n{ratio}; runs of ours: {runs} s"
+    figures = table(title, ("seconds", "peak MB"), body)
+    return f"{machine_lines(result)}\n\n{figures}\n\n{ratio}; runs of ours: {runs} s"

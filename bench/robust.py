@@ -1,7 +1,7 @@
-"""Whether the preset "best" does harm anywhere: a matrix of languages, sizes, class shares and numbers of classes.
+"""Where the preset "best" does harm: a matrix of languages, sizes and class proportions.
 
-Plain, the paper's method and best, with tf-idf and logistic regression and the same with balanced self-training. All on
-development data: labels of a target are looked at to score, and for the ceiling of learning from them, never by a method.
+Compares plain, the paper's method, best, tf-idf and tf-idf with balanced self-training, all on
+development data. Labels of a target are used for scoring and for the ceiling only.
 """
 
 import json
@@ -47,7 +47,7 @@ EXPECTED = ("value", "low", "high")
 DIGITS = 5  # of a confidence, whether it was kept or not
 PRIORS = ("source", "true")
 PRIORS_UP_TO = 2000
-"""With no more documents on either side, best is also fitted with the source's proportions and with the true ones."""
+"""Up to this size, best is also fitted with the source's and with the true proportions."""
 N_LABELS = (0, 25, 50, 100)
 SEEDS = 3
 
@@ -64,13 +64,14 @@ def run(
     only: Sequence[str] | None = None,
     rivals: str | None = None,
 ) -> dict[str, Any]:
-    """Run the matrix and the part with random labels, or some families; every finished row goes to stderr at once.
+    """Run the matrix and the part with random labels, or some families.
 
-    ``texts`` and ``repeat`` are not used. Families alone leave out the part; the part alone takes cells of all families.
+    Families alone leave out the part; the part alone uses cells of all families.
     """
     if smoke and only:
         raise CorpusError(
-            "--only names families of the development data, and --smoke has none of them; leave one out"
+            "--only names families of the development data, which --smoke does not have; "
+            "leave one out"
         )
     cells, sets = (
         (make_demo_cells(), load_demo_sets()) if smoke else (make_cells(only), load_sets())
@@ -109,13 +110,13 @@ def run_each(
 
 @dataclass(frozen=True)
 class Answers:
-    """Whether each target document got its label, how sure the method was of it, and the seconds of all fits."""
+    """Right labels and confidence of the target documents, and the seconds of all fits."""
 
     right: Any
     confidence: Any
     seconds: float
     told: list[dict[str, Any]] = field(default_factory=list)
-    """What best says of itself, and which labels of its other fits are right, for each draw; it is not kept in the file."""
+    """Diagnostics of best for each draw; not kept in the file."""
 
     @property
     def accuracy(self) -> float:
@@ -127,10 +128,9 @@ Found = Mapping[str, Answers]
 
 
 class Kept:
-    """Answers in a JSON file by cell and method, to be had again while the documents of the cell are the same.
+    """Answers in a JSON file by cell and method, reused while the documents stay the same.
 
-    Answers made by another state of the source are taken too, as that is what the file is for: delete the file if plain,
-    paper or a rival was changed.
+    Answers of other code are reused too: delete the file if plain, paper or a rival was changed.
     """
 
     def __init__(self, path: str | None) -> None:
@@ -141,7 +141,7 @@ class Kept:
     def ask(
         self, cell: str, method: str, documents: str, make: Callable[[], Answers | None]
     ) -> Answers | None:
-        """Return the answers that are kept, else those that are made now, and then kept; None if there can be none."""
+        """Return kept answers, else new ones, which are then kept; None if there are none."""
         key = f"{cell} | {method}"
         entry = self._entries.get(key)
         if entry is None or entry["documents"] != documents:
@@ -197,7 +197,7 @@ def unpack(entry: dict[str, Any]) -> Answers | None:
 
 
 def ask_all(cell: Cell, sets: Sets, kept: Kept, *, own_from: int) -> dict[str, Answers]:
-    """Get the answers of all methods, and of what learns from the target's own labels if it has ``own_from`` documents."""
+    """Return the answers of all methods, and the ceiling for a target of ``own_from`` documents."""
     draws = [cell.draw(sets, repeat) for repeat in range(cell.repeats)]
     documents = fingerprint(draws)
     found: dict[str, Answers] = {}
@@ -250,7 +250,7 @@ def ask_own_labels(texts: list[str], labels: Any) -> Answers | None:
 
 
 def refit(draw: Draw) -> dict[str, Any]:
-    """Fit best again with the source's and with the true class proportions, and return which labels are then right."""
+    """Return right labels of best with the source's and with the true class proportions."""
     (_, y), (_, truth) = draw
     priors: dict[str, Any] = {"source": "source", "true": true_prior(y, truth)}
     return {name: label(draw, class_prior=prior) == truth for name, prior in priors.items()}
@@ -264,12 +264,12 @@ def label(draw: Draw, random_labels: Sequence[str | None] | None = None, **optio
 
 
 def true_prior(y: Any, truth: Any) -> dict[str, float]:
-    """Count the proportions of the source's classes in the target; 0 for a class that it does not have."""
+    """Return the proportions of the source's classes in the target."""
     return {name: float(np.mean(truth == name)) for name in np.unique(y).tolist()}
 
 
 def what_is_told(classifier: Any, truth: Any) -> dict[str, Any]:
-    """Gather what best says of itself, where it does, beside what is true; of unadapted labels it is told which are right."""
+    """Return the diagnostics of best, with the true values."""
     told: dict[str, Any] = {
         "accuracy": 100 * float(np.mean(np.asarray(classifier.transduction_) == truth)),
         "right": {},
@@ -286,7 +286,7 @@ def what_is_told(classifier: Any, truth: Any) -> dict[str, Any]:
 
 
 def choose(cells: Sequence[Cell], least: int) -> list[Cell]:
-    """Choose up to two cells of each family: the first of equal sizes and the first of changed proportions, if it has both.
+    """Return up to two cells of each family: of equal sizes and of changed proportions.
 
     Targets have ``least`` documents or more.
     """
@@ -304,7 +304,7 @@ def choose(cells: Sequence[Cell], least: int) -> list[Cell]:
 
 
 def try_labels(cell: Cell, sets: Sets) -> dict[str, Any]:
-    """Measure the accuracy with random labels, the mean of some draws of them, and with the true proportions."""
+    """Measure the accuracy with random labels, averaged over draws, and true proportions."""
     draw = cell.draw(sets, 0)
     (_, y), (_, truth) = draw
     found = {
@@ -330,7 +330,7 @@ def score_unlabelled(draw: Draw, n: int, seed: int) -> float:
 
 
 def measure(cell: Cell, found: Found) -> Row:
-    """Make a row: what the methods reach in one cell, and how sure it is that best differs from others."""
+    """Return the figures of a cell, and tests of best against others."""
     best = found[BEST]
     rival = max(RIVALS, key=lambda name: found[name].accuracy)
     own = found.get(OWN_LABELS)
@@ -351,7 +351,7 @@ def measure(cell: Cell, found: Found) -> Row:
 
 
 def measure_method(answers: Answers) -> Row:
-    """Measure accuracy and mean confidence in percent, calibration error, and what confidence tells of right and wrong."""
+    """Return accuracy and mean confidence in percent, calibration error and AUC."""
     found = {
         "accuracy": answers.accuracy,
         "ece": calibration_error(answers.right, answers.confidence),
@@ -363,7 +363,7 @@ def measure_method(answers: Answers) -> Row:
 
 
 def measure_told(best: Answers, p: Row) -> Row:
-    """Reduce what best tells of itself, and its other fits, to figures; its unadapted labels go among the tests too."""
+    """Return figures of the diagnostics of best, and a test against its unadapted labels."""
     row: Row = {"expected": None, UNADAPTED: None}
     if all("expected" in told for told in best.told):
         row["expected"] = {
@@ -389,7 +389,7 @@ def measure_told(best: Answers, p: Row) -> Row:
 
 
 def area(right: Any, confidence: Any) -> float | None:
-    """Compute the area under the curve of confidence against right or wrong; None if all answers are either."""
+    """Return the AUC of confidence against right or wrong; None if all labels are either."""
     return None if len(np.unique(right)) < 2 else float(roc_auc_score(right, confidence))
 
 
@@ -422,7 +422,7 @@ def summarise(rows: Sequence[Row], answers: Mapping[str, Found]) -> Row:
 
 
 def summarise_family(rows: Sequence[Row], found: Sequence[Found]) -> Row:
-    """Take means over its cells; the ceiling and what the rival is below it over those that have a ceiling."""
+    """Return means over the cells of a family."""
     means = {name: mean_of(accuracy(row, name) for row in rows) for name in NAMES}
     rival = max(RIVALS, key=lambda name: means[name])
     with_own = [row for row in rows if row[OWN_LABELS] is not None]
@@ -452,7 +452,7 @@ def summarise_family(rows: Sequence[Row], found: Sequence[Found]) -> Row:
 
 
 def summarise_interval(draws: Sequence[Row]) -> Row:
-    """Count the draws whose accuracy lies within the interval of the expected one; how much too high this is in the mean."""
+    """Return how often the interval of the expected accuracy covers the true one."""
     if not draws:
         return {"draws": 0, "covered_percent": None, "too_high": None}
     inside = [
@@ -468,7 +468,7 @@ def accuracy(row: Row, name: str) -> float:
 
 
 def is_below(row: Row, other: str) -> bool:
-    """Tell whether best is significantly worse than plain, its own unadapted labels, or the stronger rival of the cell."""
+    """Return True if best is significantly worse than another method in a cell."""
     return other in row["p"] and deficit(row, other) > 0 and row["p"][other] < LEVEL
 
 
@@ -503,7 +503,7 @@ def show(result: dict[str, Any]) -> str:
     parts = [machine_lines(result)]
     if result["reused"]:
         parts.append(
-            f"{result['reused']} times the answers of others than best were kept from an earlier run"
+            f"{result['reused']} answers of other methods than best were kept from an earlier run"
         )
     if summary is not None:
         parts += [show_families(summary), show_cells(result["rows"]), show_all(summary)]
@@ -512,7 +512,7 @@ def show(result: dict[str, Any]) -> str:
 
 
 def show_families(summary: Row) -> str:
-    """Show mean accuracies, what other proportions give, and what its confidence and interval are worth."""
+    """Show mean accuracies of families, and the quality of confidence and interval."""
     columns = (
         "cells",
         *NAMES,
@@ -543,7 +543,7 @@ def show_families(summary: Row) -> str:
 
 
 def show_cells(rows: Sequence[Row]) -> str:
-    """Show accuracies of every cell; letters mark where best is significantly below plain, unadapted, the stronger rival."""
+    """Show accuracies of every cell; letters mark methods that are significantly better."""
     others = (UNADAPTED, OWN_LABELS, "below", *PRIOR_COLUMNS)
     columns = ("answers", *NAMES, *others, "expected", "confidence", "ECE", "AUC", "seconds")
     lines = []
@@ -570,7 +570,8 @@ def show_cells(rows: Sequence[Row]) -> str:
 def show_all(summary: Row) -> str:
     """Show in how many cells best is significantly below others."""
     lines = [
-        f"significantly below {other}: {one['percent']:.1f} % of the cells, by {one['largest']:.1f} points at most"
+        f"significantly below {other}: {one['percent']:.1f} % of the cells, "
+        f"by {one['largest']:.1f} points at most"
         for other, one in summary["below"].items()
     ]
     return "\n".join(lines)

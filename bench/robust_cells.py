@@ -1,6 +1,7 @@
-"""The matrix of the benchmark robust: families of data sets, in each a cell per source, target, their sizes and class shares.
+"""The cells of the benchmark robust: families of data sets, sizes and class proportions.
 
-Labels of the four domains of reviews are source labels only, except for the question which domain a review is of. A cell with
+Labels of the four domains of reviews are used as source labels only, except in the family
+"domains". A cell with
 a small target is drawn several times, so that every cell has some hundreds of answers.
 """
 
@@ -41,9 +42,9 @@ LARGE, OF_LARGE = 2000, {8: 2, 3: 1, 1: 1}
 
 @dataclass(frozen=True)
 class Cell:
-    """From so many documents of one set to so many of another; None for all of them, shares None for as they fall.
+    """Numbers of documents of a source and a target set; None for all, and for natural shares.
 
-    Shares that do not add up to 1 are those of some classes; documents of the others make up the rest as they fall.
+    If shares do not add up to 1, documents of all other classes make up the rest.
     """
 
     family: str
@@ -60,7 +61,8 @@ class Cell:
     def name(self) -> str:
         """Make the name in tables and in the file of rivals; no two cells have one name."""
         sizes = "/".join("all" if n is None else str(n) for n in (self.n_source, self.n_target))
-        return f"{self.family}: {self.source}-{self.target} {sizes}{', ' * bool(self.words)}{self.words}"
+        special = f", {self.words}" if self.words else ""
+        return f"{self.family}: {self.source}-{self.target} {sizes}{special}"
 
     @property
     def repeats(self) -> int:
@@ -76,14 +78,14 @@ class Cell:
         return OF_LARGE[times] if self.n_source is not None and self.n_source >= LARGE else times
 
     def draw(self, sets: Sets, repeat: int) -> tuple[Labelled, Labelled]:
-        """Draw source and target, by a seed that is made from the name of the cell and the number of the draw."""
+        """Draw source and target, seeded by the name of the cell and the number of the draw."""
         seed = crc32(self.name.encode())
         source = draw(sets[self.source], self.n_source, self.source_shares, [seed, repeat, 0])
         return source, draw(sets[self.target], self.n_target, self.target_shares, [seed, repeat, 1])
 
 
 def draw(labelled: Labelled, n: int | None, shares: Shares | None, seed: list[int]) -> Labelled:
-    """Draw so many documents in random order, all where there are no more; with shares so many of each class."""
+    """Draw up to n documents in random order, with the given class shares if there are any."""
     texts, labels = labelled
     rng = np.random.default_rng(seed)
     n = len(texts) if n is None else n
@@ -120,7 +122,7 @@ def of_two(positive: float) -> Shares:
 
 
 def of_three(positive: float, neutral: float | None = None) -> Shares:
-    """Make shares of three classes; what is not positive is shared equally, unless the share of neutral is given."""
+    """Return shares of three classes; by default the rest is divided equally."""
     neutral = (1 - positive) / 2 if neutral is None else neutral
     return {"positive": positive, "neutral": neutral, "negative": 1 - positive - neutral}
 
@@ -185,7 +187,7 @@ def chinese() -> Iterator[Cell]:
 
 
 def short() -> Iterator[Cell]:
-    """Make cells of two classes of very short texts as they fall, and from a balanced source to targets that are not."""
+    """Return cells of very short texts in two classes, with natural and changed shares."""
     yield from _short("short", EVEN, of_two, "")
 
 
@@ -205,7 +207,7 @@ def _short(family: str, even: Shares, shares: Any, suffix: str) -> Iterator[Cell
 
 
 def dialects() -> Iterator[Cell]:
-    """Make cells of five classes, by all sizes; back again; without a class, and with one that most documents are of."""
+    """Return cells of five classes: all sizes, the reverse, without a class, and unbalanced."""
     there, back = ("broadcasts", "other_broadcasts"), ("other_broadcasts", "broadcasts")
     for n_source in (*SIZES, 4000):
         for n_target in (30, 200, 1000, None):
@@ -218,7 +220,7 @@ def dialects() -> Iterator[Cell]:
 
 
 def domains() -> Iterator[Cell]:
-    """Make cells that ask which of four domains a review is of, learnt from good ones and told of bad ones."""
+    """Return cells that ask for the domain of a review, from positive to negative reviews."""
     sizes = ((50, 1000), (200, 200), (200, 30), (1000, 1000), (2000, 2000))
     for n_source, n_target in sizes:
         yield Cell("domains", "good", "bad", n_source, n_target)
@@ -236,7 +238,7 @@ def domains() -> Iterator[Cell]:
 
 
 def categories() -> Iterator[Cell]:
-    """Make cells of product categories, some of them rare, learnt from good reviews and told of bad ones; some back again."""
+    """Return cells of product categories, some rare, from positive to negative reviews."""
     there = ("good products", "bad products")
     for n_source, n_target in ((None, None), (1000, 1000), (200, 1000), (1000, 200)):
         yield Cell("categories", *there, n_source, n_target)
@@ -253,7 +255,7 @@ def categories() -> Iterator[Cell]:
 
 
 def flip() -> Iterator[Cell]:
-    """Make cells where the class that most documents of the source are of has the fewest in the target."""
+    """Return cells where the largest class of the source is the smallest of the target."""
     pairs = [
         ("B", "V"),
         ("books", "hotels"),
@@ -373,7 +375,7 @@ def read_csv(path: Path) -> Labelled:
 
 
 def by_domain(sets: Sets, label: str) -> Labelled:
-    """Gather the reviews of the four domains that have one label; now the letter of the domain is the label."""
+    """Return all reviews with one label; the letter of the domain becomes the label."""
     parts = [take(sets[letter], np.flatnonzero(sets[letter][1] == label))[0] for letter in LETTERS]
     return [text for part in parts for text in part], np.repeat(
         list(LETTERS), [len(part) for part in parts]

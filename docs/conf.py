@@ -1,4 +1,4 @@
-"""The documentation site: `make docs` builds it into site/. Nothing is fetched, when it is built or when a page is read.
+"""The documentation site: `make docs` builds it into site/, without network access.
 
 Pages are Markdown; the menu is the list of pages at the end of index.md.
 """

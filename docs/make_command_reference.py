@@ -1,7 +1,8 @@
 """Tables of the options of each command, made from the commands themselves, for docs/commands.md.
 
-A line `<!-- options: classify -->` of a page becomes the tables of that command when the site is built. To read them without
-the site: python docs/make_command_reference.py
+When the site is built, a line `<!-- options: classify -->` of a page becomes the tables of that
+command. To print them:
+python docs/make_command_reference.py
 """
 
 import re

@@ -1,7 +1,9 @@
-"""Walk through the whole loop of the report in Chromium: label, review by keys, download, run again, look again.
+"""Take pictures of the review loop of the report in Chromium: label, review, download, run again.
 
-python -m docs.make_screenshots makes the pictures of docs/report.md from the demo corpus; with the name of a folder it puts
-pictures of every step there, 1280 and 390 pixels wide, light and dark. Needs Chromium, playwright and a font with emoji
+python -m docs.make_screenshots makes the pictures of docs/report.md from the demo corpus. With the
+name of a folder it writes
+pictures of every step into it, 1280 and 390 pixels wide, light and dark. It needs Chromium,
+playwright and a font with emoji
 (fonts-noto-color-emoji).
 """
 
@@ -15,6 +17,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +37,7 @@ Snap = Callable[[str], Any]
 
 
 def write_files(folder: Path) -> None:
-    """Reviews of kitchen tools with labels, and of films without, with a column that says when each was received."""
+    """Write labelled reviews of kitchen tools and unlabelled ones of films, with dates."""
     for name in ("kitchen", "films"):
         texts, labels = load_demo(name)
         known = (
@@ -86,7 +89,7 @@ class Walked:
 
 
 def review(page: Page, right: dict[str, str], n: int = N_REVIEWED) -> None:
-    """Label the least sure documents by keys as one who knows; one of them is unclear, one gets a note."""
+    """Label the least confident documents by keys; one is unclear, one gets a note."""
     page.locator("#begin").click()
     for place in range(n):
         shown = page.locator(".row[aria-expanded=true] .snippet").inner_text()
@@ -98,7 +101,7 @@ def review(page: Page, right: dict[str, str], n: int = N_REVIEWED) -> None:
 
 
 def walk(page: Page, folder: Path, snap: Snap) -> Walked:
-    """From two files to corrected labels and their report; ``snap`` takes a picture of each step."""
+    """Go from two files to corrected labels and their report; ``snap`` takes pictures."""
     right = {
         f"films-{number}": label for number, label in enumerate(load_demo("films").labels, start=1)
     }
@@ -155,20 +158,23 @@ def new_page(browser: Browser, width: int, height: int, scheme: str = "light") -
     return context.new_page()
 
 
+def take_picture(page: Page, folder: Path, view: str, step: str) -> None:
+    """Write a picture of the page, named after the step and the view."""
+    page.screenshot(path=folder / f"{step}-{view}.png")
+
+
 def picture_steps(browser: Browser, pictures: Path) -> None:
     """Walk once for each width and scheme, and keep a picture of every step."""
     pictures.mkdir(parents=True, exist_ok=True)
     for width, scheme in VIEWS:
         page = new_page(browser, width, 900 if width > 600 else 844, scheme)
         with tempfile.TemporaryDirectory() as name:
-            walked = walk(
-                page,
-                Path(name),
-                lambda step: page.screenshot(path=pictures / f"{step}-{width}-{scheme}.png"),
-            )  # noqa: B023
+            snap = partial(take_picture, page, pictures, f"{width}-{scheme}")
+            walked = walk(page, Path(name), snap)
         changed = sum(walked.before[one] != walked.after[one] for one in walked.before)
         print(
-            f"{width} {scheme}: {len(walked.given)} reviewed, {changed} of {len(walked.before)} labels changed"
+            f"{width} {scheme}: {len(walked.given)} reviewed, "
+            f"{changed} of {len(walked.before)} labels changed"
         )
 
 

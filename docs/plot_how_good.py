@@ -1,4 +1,4 @@
-"""Draw the picture of docs/how-good.md, and print its table, from what `python -m bench robust --json` has printed.
+"""Draw the picture of docs/how-good.md, and print its table, from results of bench robust.
 
 python -m bench robust --data DIR --json > robust.json
 python -m docs.plot_how_good robust.json
@@ -100,7 +100,8 @@ def main(path: str) -> None:
     groups = group(json.loads(Path(path).read_text("utf-8"))["rows"])
     draw(groups).savefig(IMAGES / "how-good.png", dpi=130, metadata={"Software": None})
     print(
-        "| texts | source | cells | plain | tf-idf | Gramshift | own labels | expected accuracy is off by |"
+        "| texts | source | cells | plain | tf-idf | Gramshift | own labels "
+        "| expected accuracy is off by |"
     )
     print("|---|---|---|---|---|---|---|---|")
     for title, size, means in groups:

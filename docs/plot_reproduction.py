@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/reproducing.md: each function takes what ``reproduce`` returns and gives a figure.
+"""Draw the pictures of docs/reproducing.md from the results of ``reproduce``.
 
 python -m docs.plot_reproduction DATA
 """
@@ -135,7 +135,7 @@ def _spread(values: NDArray[np.float64], gap: float) -> NDArray[np.float64]:
 
 
 def plot_confidence(result: Result, kernel: str) -> Any:
-    """Plot how often the first round is right, from its surest answer down: what the second round learns from."""
+    """Plot how often labels of the first round are right, from the most confident down."""
     documents = result["documents"]
     figure = Figure(figsize=(7, 4.4), layout="constrained")
     axis = figure.subplots()
@@ -173,7 +173,8 @@ def _windowed(right: NDArray[np.bool_], width: int = 200) -> NDArray[np.float64]
 def plot_kernel(result: Result, kernel: str) -> Any:
     """Plot the adapted kernel among some documents of every domain and class, sorted by these.
 
-    All values are close to one another, so what all documents have in common is taken out, and squares of documents are
+    Values are close to one another, so what all documents have in common is removed, and squares of
+    documents are
     averaged.
     """
     documents, codes = result["documents"], result["documents"].codes

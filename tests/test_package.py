@@ -52,7 +52,7 @@ PAGES = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "d
 
 @pytest.mark.parametrize("page", PAGES)
 def test_examples_in_the_documents_run(page, tmp_path, monkeypatch):
-    """Every >>> example in a document is run as it stands, top to bottom, and its output compared."""
+    """Every >>> example in a document is run from top to bottom, and its output compared."""
     monkeypatch.chdir(tmp_path)  # some write files
     text = (ROOT / page).read_text()
     examples = "\n".join(re.findall(r"```pycon\n(.*?)```", text, flags=re.DOTALL))
@@ -84,7 +84,8 @@ def state():
 before = state()
 {work}
 after = state()
-assert before == after, [(key, before[key], after[key]) for key in before if before[key] != after[key]]
+changed = [(key, before[key], after[key]) for key in before if before[key] != after[key]]
+assert before == after, changed
 """
 
 
@@ -94,7 +95,7 @@ assert not {"dask", "distributed", "tornado"} & set(sys.modules)  # loaded only 
 """
 STARTING = """
 from gramshift.commands import main
-assert not {"numba", "sklearn"} & set(sys.modules)  # the command line does not wait for compiled code
+assert not {"numba", "sklearn"} & set(sys.modules)  # the command line starts without them
 """
 
 

@@ -78,7 +78,8 @@ def test_file_with_several_senses_of_a_word(tmp_path):
     path = tmp_path / "lexicon.xml"
     path.write_text(
         '<?xml version="1.0"?><sentiment><word form="Odd" wordnet_id="a-123" polarity="-0.5"/>'
-        '<word form="odd" wordnet_id="" polarity="0.25"/><word form="odd" wordnet_id="a-00000123" polarity="0.0"/></sentiment>'
+        '<word form="odd" wordnet_id="" polarity="0.25"/>'
+        '<word form="odd" wordnet_id="a-00000123" polarity="0.0"/></sentiment>'
     )
     lexicon = read_lexicon(path)
     assert lexicon.words == {"odd": pytest.approx(-0.25 / 3)}

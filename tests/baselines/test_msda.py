@@ -12,7 +12,7 @@ from gramshift.baselines import msda
 
 @pytest.mark.parametrize("noise", [0.3, 0.5])
 def test_a_layer_restores_best_in_the_mean_over_all_deletions(noise):
-    """Every way to delete values of every row, weighted by its probability: an ordinary least-squares problem."""
+    """All deletions of values, weighted by their probability, are a least-squares problem."""
     rows = np.random.default_rng(0).integers(0, 2, (9, 4)).astype(float)
     damaged, whole, roots = [], [], []
     for row in rows:

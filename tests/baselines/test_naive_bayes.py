@@ -36,7 +36,7 @@ def test_log_count_ratios(smoothing):
     np.testing.assert_allclose(
         found, [ratio(rows.tolist(), is_class, word, smoothing) for word in range(5)]
     )
-    # by hand: word 0 in both documents of the class, word 1 in the one outside; 1 is added to each of the four counts
+    # word 0 in both documents of the class, word 1 in the one outside; 1 is added to each count
     counts = sparse.csr_matrix([[1.0, 0], [1, 0], [0, 1]])
     found = tfidf.log_count_ratios(counts, np.array([True, True, False]), 1.0)
     np.testing.assert_allclose(found, np.log([(3 / 4) / (1 / 3), (1 / 4) / (2 / 3)]))

@@ -28,7 +28,7 @@ ADJECTIVES = {"swift": (["quick(p)", "swift"], [("&", "land", "n")], 'fast; "a s
 
 
 def layout(senses, kind, others):
-    """The lines of a data file, each starting with its own place; ``others`` are places in other files."""
+    """Return lines of a data file that start with their position; ``others`` are positions."""
     places, lines = {}, {}
     for _ in range(2):  # places are known in the second round
         place = len(LICENCE)
@@ -40,7 +40,8 @@ def layout(senses, kind, others):
             of_words = " ".join(f"{word} 0" for word in words)
             places[name] = place
             lines[name] = (
-                f"{place:08d} 05 {kind} {len(words):02x} {of_words} {len(pointers):03d} {targets} | {gloss}  "
+                f"{place:08d} 05 {kind} {len(words):02x} {of_words} "
+                f"{len(pointers):03d} {targets} | {gloss}  "
             )
             place += len(lines[name]) + 1
     return places, LICENCE + "\n".join(lines.values()) + "\n"

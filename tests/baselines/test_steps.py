@@ -83,7 +83,7 @@ def test_sfa_takes_words_that_both_domains_use_alike_as_the_bridge():
 
 
 def test_sfa_clusters_words_by_the_bridge_that_they_share():
-    # words 0 and 1 go with bridge word 4, words 2 and 3 with bridge word 5: two clusters, each with a half of either word
+    # words 0 and 1 occur with bridge word 4, words 2 and 3 with bridge word 5: two clusters
     present = matrix(
         [[1, 0, 0, 0, 1, 0], [0, 1, 0, 0, 1, 0], [0, 0, 1, 0, 0, 1], [0, 0, 0, 1, 0, 1]]
     )
@@ -344,7 +344,7 @@ def hinge_objective(gram, signs, penalties):
 
 
 def test_tsvm_finds_the_labels_with_the_smallest_loss():
-    """Two clouds and one labelled point in each: of all labellings with the right share the best is found."""
+    """Of two clouds with a labelled point each, all labels with the right share are compared."""
     chance = np.random.default_rng(6)
     clouds = np.vstack([chance.normal(size=(4, 2)) * 0.5 + centre for centre in ([0, 2], [0, -2])])
     points = np.vstack([[[1.5, 1.2], [-1.5, -1.2]], clouds])

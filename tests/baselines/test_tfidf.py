@@ -19,7 +19,7 @@ KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
 
 
 def characters_of(text, low, high):
-    """Character n-grams of each word with a blank before and after it; a word that is shorter than an n-gram is one itself."""
+    """Return character n-grams of each padded word; shorter words are n-grams themselves."""
     found = Counter()
     for word in text.lower().split():
         padded = f" {word} "
@@ -69,7 +69,7 @@ def test_characters_where_documents_share_none():
 
 
 def naive_steps(rows, codes, n_steps, C):
-    """Logistic regression that learns from ever more of its own labels; of each class the surest, one after another."""
+    """Fit logistic regression on more and more of its own labels, one document after another."""
     n, n_target, classes = len(codes), len(rows) - len(codes), sorted(set(codes))
     learnt, labels = list(range(n)), list(codes)
     for step in range(n_steps + 1):

@@ -13,16 +13,15 @@ from hypothesis import strategies as st
 import gramshift as gs
 from conftest import examples
 from gramshift.evaluate.cases import (
-    MethodAnswers,
     Case,
     LabelledDomains,
     LabelledTexts,
+    MethodAnswers,
     answer,
     draw_half,
     every_pair,
     make_cases,
 )
-from gramshift.evaluate.comparison_run import Comparison, ComparisonPlan
 from gramshift.evaluate.comparison_files import (
     answers_to_csv,
     plot_lines,
@@ -33,6 +32,7 @@ from gramshift.evaluate.comparison_files import (
     write_comparison,
     write_plot,
 )
+from gramshift.evaluate.comparison_run import Comparison, ComparisonPlan
 from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.scoring import brier, by_class, calibration_error
 from small_demo import load_demo
@@ -351,7 +351,7 @@ def test_calibration_is_that_of_loops(drawn):
 
 
 def test_few_documents_are_no_proof():
-    """All right against all wrong, of three documents: the exact test and Wilson's interval know how few these are."""
+    """Three documents, all right against all wrong, are little evidence."""
     rows = np.arange(3)
     corpus = LabelledDomains(
         {name: LabelledTexts(X[:3], np.array([0, 1, 0])) for name in ("source", "target")},

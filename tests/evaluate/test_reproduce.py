@@ -88,7 +88,7 @@ def test_scores_are_those_of_the_algorithm_line_by_line(folder, tmp_path):
 
 
 def test_one_setting_has_the_bits_of_the_classifier_that_users_call(folder, tmp_path):
-    """By itself; with all settings, which share products in single precision, to what the solver leaves of a residual."""
+    """Shared products in single precision change scores by no more than the solver's residual."""
     result = run(folder, tmp_path, settings=parse_settings("B-K"), kernels=["presence"])
     whole = run(folder, tmp_path / "whole", settings=parse_settings("all"), kernels=["presence"])
     documents, codes, texts = result["documents"], result["documents"].codes, result["texts"]
@@ -202,7 +202,7 @@ def test_the_order_in_which_methods_are_named_does_not_matter(folder, tmp_path):
 
 
 def test_rivals_run_resume_and_stand_in_the_tables(folder, tmp_path):
-    """A rival's scores are its own, true labels of the target never reach it, and what is there is not run again."""
+    """A baseline's scores are its own, and finished results are not computed again."""
     names = ["plain", "tfidf", "self-training", "sfa"]
     result = run(
         folder, tmp_path, methods=names, settings=parse_settings("D-B,E-B"), kernels=["presence"]
@@ -295,7 +295,7 @@ def test_rivals_without_a_run_of_our_own(folder, tmp_path):
 
 
 def test_best_stands_beside_the_papers_methods(folder, tmp_path):
-    """Its scores are those of the preset, from texts and source labels alone; a second run finds them again."""
+    """Its scores are those of the preset on texts and source labels alone."""
     names, settings = ["plain", "tkc", "best", "tfidf"], parse_settings("D-B,E-B")
     result = run(
         folder, tmp_path, methods=names, settings=settings, kernels=["presence", "intersection"]
@@ -378,7 +378,7 @@ def test_a_method_that_lacks_a_package_says_what_to_install(folder, tmp_path, mo
 
 
 def make_outcomes(n_right, n=100):
-    """Return outcomes that have so many documents right, all of which are positive, and their documents."""
+    """Return outcomes with the given numbers of right documents, all of them positive."""
     setting = Setting("D", "B")
     outcomes = {
         (setting, kernel, method): Outcome(
@@ -457,7 +457,7 @@ written = []
 def interrupt(event, arguments):
     if event == "os.rename" and os.path.basename(os.path.dirname(str(arguments[1]))) == "parts":
         written.append(arguments[1])
-        if len(written) == 4:  # the results of the first setting are in their places, the next is not yet
+        if len(written) == 4:  # the first setting is finished, the next one is not
             os.kill(os.getpid(), signal.SIGINT)
 sys.addaudithook(interrupt)
 from gramshift.commands.main import main
@@ -492,7 +492,7 @@ def test_ctrl_c_keeps_what_is_finished(data_folder, tmp_path, monkeypatch):
 
 
 def test_one_setting_of_the_real_data(data_folder, tmp_path, monkeypatch):
-    """E-K with the presence kernel, as an independent script measured it: 87.3 on title and text."""
+    """E-K with the presence kernel: an independent script has 87.3 on title and text."""
     monkeypatch.undo()
     done = command(
         "--data",
@@ -526,7 +526,7 @@ def test_one_setting_of_the_real_data(data_folder, tmp_path, monkeypatch):
 
 
 def test_means_have_intervals_that_know_of_shared_targets():
-    """Three settings with the same answers to one target are one piece of evidence; tests are corrected for their number."""
+    """Three settings with the same labels of one target are one piece of evidence."""
     generator = np.random.default_rng(0)
     documents, outcomes = StackedReviews("BDEK", generator.integers(0, 2, 400).astype(np.intp)), {}
     for setting in SINGLE:

@@ -10,7 +10,7 @@ from gramshift.evaluate.scoring import Clustered, correct_by_holm, differs, inte
 
 
 def naive_holm(p_values):
-    """Step by step: the smallest times their number, the next times one less, never below the one before."""
+    """Multiply the smallest by their number, the next by one less, never below the previous."""
     left, result, before = sorted(p_values), {}, 0.0
     for rank, p in enumerate(left):
         before = max(before, min(1.0, p * (len(left) - rank)))
@@ -31,7 +31,7 @@ def test_holm_by_hand():
 
 
 def test_cases_of_one_target_get_the_same_documents():
-    """Two cases with the same answers are no more evidence than one; two with other documents are."""
+    """Two cases with equal labels of the same documents are no more evidence than one."""
     rows, right = np.arange(200), (np.arange(200) % 3 > 0).astype(float)
     one = Clustered([rows], ["a"]).means_of([[right]])[0]
     twice = Clustered([rows, rows], ["a", "a"]).means_of([[right, right]])[0]
