@@ -29,7 +29,7 @@ from bench.robust_cells import (
     make_cells,
     make_demo_cells,
 )
-from gramshift.evaluate.scoring import LEVEL, calibration_error, mcnemar
+from gramshift.evaluate.scoring import SIGNIFICANCE_LEVEL, calibration_error, mcnemar
 from gramshift.methods import METHODS
 from gramshift.model.settings import PRESETS
 
@@ -469,7 +469,7 @@ def accuracy(row: Row, name: str) -> float:
 
 def is_below(row: Row, other: str) -> bool:
     """Return True if best is significantly worse than another method in a cell."""
-    return other in row["p"] and deficit(row, other) > 0 and row["p"][other] < LEVEL
+    return other in row["p"] and deficit(row, other) > 0 and row["p"][other] < SIGNIFICANCE_LEVEL
 
 
 def deficit(row: Row, other: str) -> float:
