@@ -17,14 +17,8 @@ from gramshift.commands.reproduce import show_tables
 from gramshift.data import reviews as sentiment
 from gramshift.evaluate.protocol import SINGLE, Setting, parse_settings
 from gramshift.evaluate.reproduce import KeptOutcomes, reproduce, run_on_texts
-from gramshift.evaluate.results import (
-    Outcome,
-    StackedReviews,
-    make_means,
-    make_rows,
-    make_tables,
-    to_markdown,
-)
+from gramshift.evaluate.result_tables import make_tables, to_markdown
+from gramshift.evaluate.results import Outcome, StackedReviews, make_means, make_rows
 from gramshift.evaluate.stages import run_stages
 from gramshift.methods import METHODS, parse_methods
 from gramshift.model.settings import PRESETS

@@ -14,6 +14,7 @@ from gramshift.data.reviews import N_REVIEWS, digest, load_sentiment
 from gramshift.evaluate.cases import fit_method
 from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.protocol import LETTERS, Setting
+from gramshift.evaluate.result_tables import write_results
 from gramshift.evaluate.results import (
     Cell,
     Column,
@@ -21,7 +22,6 @@ from gramshift.evaluate.results import (
     StackedReviews,
     make_means,
     make_rows,
-    write_results,
 )
 from gramshift.evaluate.stages import run_stages
 from gramshift.learn.features import compact
