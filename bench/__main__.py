@@ -1,4 +1,4 @@
-"""The command line of the benchmarks: one subcommand each, results on stdout, words for people on stderr."""
+"""The command line of the benchmarks: results on stdout, progress on stderr."""
 
 import argparse
 import importlib
@@ -16,11 +16,11 @@ from gramshift.errors import InputError
 
 BENCHMARKS = {
     "kernel": "grams of n-gram kernels against scikit-learn: time, memory, growth",
-    "robust": 'whether the preset "best" does harm: languages, sizes, class shares, with plain, paper and two rivals (hours)',
-    "reproduce": "all results of the paper's tables against the straightforward script on a part of them",
-    "classifier": "the transductive classifier against Algorithm 1 in NumPy: time, memory, growth, share of each stage",
-    "linear": 'the preset "best" against scikit-learn and "paper", by documents, classes and workers, and with --sample',
-    "classify": 'the command classify with the preset "best", from files to report, by turns with another commit',
+    "robust": "where the default does harm: languages, sizes, class proportions (takes hours)",
+    "reproduce": "all results of the paper's tables against a straightforward script",
+    "classifier": 'the preset "paper" against Algorithm 1 in NumPy: time, memory, growth',
+    "linear": 'the default against scikit-learn and "paper", by documents, classes and workers',
+    "classify": "the command classify, from files to report, alternating with another commit",
 }
 GROWING = ("linear", "classify")  # take or make as many documents as they are asked for
 OWN = {  # options that not every benchmark has
@@ -46,11 +46,29 @@ def at_least(least: int) -> Any:
 def make_parser() -> argparse.ArgumentParser:
     """Make the parser: all benchmarks take the same options, and some have more."""
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--docs", type=at_least(20), metavar="N", help="an evenly spread sample of N documents (default: all)")
-    common.add_argument("--data", metavar="DIR", help="folder with sorted_data_acl (default: GRAMSHIFT_DATA, ../shared/data)")
-    common.add_argument("--repeat", type=at_least(1), metavar="K", help="timed runs of ours (default: 9, with --smoke 1)")
-    common.add_argument("--smoke", action="store_true", help="300 made-up texts, no data needed, under 40 s")
-    common.add_argument("--json", action="store_true", help="one JSON object on stdout instead of tables")
+    common.add_argument(
+        "--docs",
+        type=at_least(20),
+        metavar="N",
+        help="an evenly spread sample of N documents (default: all)",
+    )
+    common.add_argument(
+        "--data",
+        metavar="DIR",
+        help="folder with sorted_data_acl (default: GRAMSHIFT_DATA, ../shared/data)",
+    )
+    common.add_argument(
+        "--repeat",
+        type=at_least(1),
+        metavar="K",
+        help="timed runs of ours (default: 9, with --smoke 1)",
+    )
+    common.add_argument(
+        "--smoke", action="store_true", help="300 made-up texts, no data needed, under 40 s"
+    )
+    common.add_argument(
+        "--json", action="store_true", help="one JSON object on stdout instead of tables"
+    )
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     commands = parser.add_subparsers(dest="benchmark", required=True)
     for name, words in BENCHMARKS.items():
@@ -63,9 +81,21 @@ def add_own(name: str, parser: argparse.ArgumentParser) -> None:
     if name == "linear":
         from bench.linear import SECTIONS
 
-        parser.add_argument("--only", type=some_of(SECTIONS), metavar="A,B", help=f"sections among {', '.join(SECTIONS)}")
-        parser.add_argument("--largest", type=at_least(200), metavar="N", help="no more grown documents (default: 200000)")
-        parser.add_argument("--million", action="store_true", help="a million documents in the section sample")
+        parser.add_argument(
+            "--only",
+            type=some_of(SECTIONS),
+            metavar="A,B",
+            help=f"sections among {', '.join(SECTIONS)}",
+        )
+        parser.add_argument(
+            "--largest",
+            type=at_least(200),
+            metavar="N",
+            help="no more grown documents (default: 200000)",
+        )
+        parser.add_argument(
+            "--million", action="store_true", help="a million documents in the section sample"
+        )
     if name == "robust":
         from bench.robust import LABELS
         from bench.robust_cells import FAMILIES
@@ -73,10 +103,14 @@ def add_own(name: str, parser: argparse.ArgumentParser) -> None:
         words = f"families among {', '.join(FAMILIES)}; {LABELS} for the part with random labels"
         parser.add_argument("--only", type=some_of([*FAMILIES, LABELS]), metavar="A,B", help=words)
         parser.add_argument(
-            "--rivals", metavar="FILE", help="JSON file that keeps answers of all methods but best for the next run"
+            "--rivals",
+            metavar="FILE",
+            help="JSON file that keeps answers of all methods but best for the next run",
         )
     if name == "classify":
-        parser.add_argument("--against", metavar="REV", help="the commit to alternate with (default: none)")
+        parser.add_argument(
+            "--against", metavar="REV", help="the commit to alternate with (default: none)"
+        )
 
 
 def some_of(names: Sequence[str]) -> Any:
@@ -92,7 +126,7 @@ def some_of(names: Sequence[str]) -> Any:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one benchmark; 0 if all is well, 1 if results differ or a child fails, 2 if the data cannot be had."""
+    """Run one benchmark; return 0, 1 if results differ or a child fails, 2 without data."""
     args = make_parser().parse_args(arguments)
     try:
         grows = args.benchmark in GROWING
@@ -102,17 +136,24 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     if args.data:
         os.environ["GRAMSHIFT_DATA"] = os.path.abspath(args.data)  # for children
-    benchmark, head = importlib.import_module(f"bench.{args.benchmark}"), {"benchmark": args.benchmark} | describe()
+    benchmark, head = (
+        importlib.import_module(f"bench.{args.benchmark}"),
+        {"benchmark": args.benchmark} | describe(),
+    )
     try:
         more = {"docs": args.docs} if grows else {}
         more |= {name: getattr(args, name) for name in OWN.get(args.benchmark, ())}
-        result = head | benchmark.run(texts, smoke=args.smoke, repeat=args.repeat or (1 if args.smoke else 9), **more)
+        result = head | benchmark.run(
+            texts, smoke=args.smoke, repeat=args.repeat or (1 if args.smoke else 9), **more
+        )
     except (MismatchError, CorpusError, CalledProcessError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
     result["source_changed"] = source_state() != result["source"]
     if result["source_changed"]:
-        say("gramshift's source was edited meanwhile: these figures mix two versions, measure again")
+        say(
+            "gramshift's source was edited meanwhile: these figures mix two versions, measure again"
+        )
     print(json.dumps(result, indent=2) if args.json else benchmark.show(result))
     return 1 if result.get("failed") else 0
 

@@ -1,7 +1,7 @@
-"""What the preset "best" does, written down with scikit-learn and SciPy: sparse features, conjugate gradients, five rounds.
+"""The preset "best" written with scikit-learn and SciPy: sparse features, conjugate gradients.
 
-Only small arrays are left to gramshift: which documents join, the shares of classes, and what scores are as probabilities:
-its own rounds run on what is described and trained here.
+Only small arrays are left to gramshift, whose rounds run on these features and solvers: the choice
+of pseudo-labels, class proportions and probabilities.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ TOLERANCE = 1e-8  # of the residual, beside the right-hand side
 
 @dataclass(frozen=True)
 class LinearModel:
-    """A coefficient per n-gram and class, and what n-grams weigh in the norm of a document; for characters and for words."""
+    """Coefficients of n-grams by class, and their weights in the norm of a document."""
 
     vectorizers: list[Any]
     weights: list[Floats]
@@ -48,7 +48,9 @@ class LinearModel:
     def score(self, texts: Texts) -> Floats:
         """Scores of new documents."""
         normalised, total = normalise(texts), self.intercepts
-        for vectorizer, weights, coefficients in zip(self.vectorizers, self.weights, self.coefficients, strict=True):
+        for vectorizer, weights, coefficients in zip(
+            self.vectorizers, self.weights, self.coefficients, strict=True
+        ):
             present = vectorizer.transform(normalised)
             total = total + (present @ coefficients) * _one_over_root(present @ weights)[:, None]
         return np.asarray(total)
@@ -60,7 +62,10 @@ class LinearModel:
             words = vectorizer.get_feature_names_out()[weights > 0].tolist()
             vectorizers.append(clone(vectorizer).set_params(vocabulary=words, min_df=1))
         kept = [weights > 0 for weights in self.weights]
-        parts = [[one[some] for one, some in zip(several, kept, strict=True)] for several in (self.weights, self.coefficients)]
+        parts = [
+            [one[some] for one, some in zip(several, kept, strict=True)]
+            for several in (self.weights, self.coefficients)
+        ]
         return LinearModel(vectorizers, *parts, self.intercepts)
 
 
@@ -79,30 +84,42 @@ def make_vectorizers(ngram_range: tuple[int, int] = LENGTHS) -> list[CountVector
     common: dict[str, Any] = {"lowercase": False, "binary": True, "min_df": 2, "dtype": np.float64}
     return [
         CountVectorizer(analyzer="char", ngram_range=ngram_range, **common),
-        CountVectorizer(analyzer="word", token_pattern=WORD_PATTERN, ngram_range=WORD_RANGE, **common),
+        CountVectorizer(
+            analyzer="word", token_pattern=WORD_PATTERN, ngram_range=WORD_RANGE, **common
+        ),
     ]
 
 
-def fit_best(source: Texts, codes: Codes, target: Texts, *, ngram_range: tuple[int, int] = LENGTHS) -> Found:
+def fit_best(
+    source: Texts, codes: Codes, target: Texts, *, ngram_range: tuple[int, int] = LENGTHS
+) -> Found:
     """From texts to labels and probabilities."""
     texts, vectorizers = normalise([*source, *target]), make_vectorizers(ngram_range)
     present = [vectorizer.fit_transform(texts) for vectorizer in vectorizers]
-    ranks = np.argsort(np.argsort([digest_of(text).hex() for text in [*source, *target]], kind="stable"))
-    labelling = Labelling.of_source(np.arange(len(texts)) < len(source), codes, int(codes.max()) + 1, ranks)
+    ranks = np.argsort(
+        np.argsort([digest_of(text).hex() for text in [*source, *target]], kind="stable")
+    )
+    labelling = Labelling.of_source(
+        np.arange(len(texts)) < len(source), codes, int(codes.max()) + 1, ranks
+    )
     n_added = tuple(max(1, round(share * len(target))) for share in JOINING)
     describer = SparseDescriber(present)
     n_rounds = 1 + len(JOINING) if len(target) >= FEWEST else 1
-    outcome = fit_rounds(describer, labelling, Schedule(n_rounds, n_added, ESTIMATED, True), Runtime(1))
+    outcome = fit_rounds(
+        describer, labelling, Schedule(n_rounds, n_added, ESTIMATED, True), Runtime(1)
+    )
     last, calibration = outcome.rounds[-1], outcome.calibration
     assert calibration is not None, "best always has it"
     probabilities = softmax(calibration.scores, calibration.steepness)
-    model = LinearModel(vectorizers, *describer.coefficients(outcome.labelling, last.fitted), last.fitted.intercepts)
+    model = LinearModel(
+        vectorizers, *describer.coefficients(outcome.labelling, last.fitted), last.fitted.intercepts
+    )
     return Found(choose_classes(last.scores), last.scores, probabilities, model)
 
 
 @dataclass(frozen=True)
 class SparseFeatures:
-    """All documents by the n-grams that weigh something: each part of length 1, both parts averaged."""
+    """All documents by weighted n-grams: each part of length 1, both parts averaged."""
 
     matrix: Any
 
@@ -113,7 +130,7 @@ class SparseFeatures:
 
 @dataclass(frozen=True)
 class SparseRidge:
-    """Ridge regression by conjugate gradients on the smaller, dual system; of two classes one is the other's negative."""
+    """Ridge regression by conjugate gradients on the dual system."""
 
     features: SparseFeatures
 
@@ -121,10 +138,16 @@ class SparseRidge:
         """Train on some documents."""
         chosen = self.features.matrix[training]
         turned, n = chosen.T.tocsr(), len(training)
-        system = LinearOperator((n, n), matvec=lambda vector: chosen @ (turned @ vector) + ALPHA * vector, dtype=np.float64)
+        system = LinearOperator(
+            (n, n),
+            matvec=lambda vector: chosen @ (turned @ vector) + ALPHA * vector,
+            dtype=np.float64,
+        )
         columns = targets[:, 1:] if targets.shape[1] == 2 else targets
         found = np.zeros((self.features.matrix.shape[0], columns.shape[1]))
-        found[training] = np.column_stack([cg(system, column, rtol=TOLERANCE, atol=0.0)[0] for column in columns.T])
+        found[training] = np.column_stack(
+            [cg(system, column, rtol=TOLERANCE, atol=0.0)[0] for column in columns.T]
+        )
         found = np.hstack([-found, found]) if targets.shape[1] == 2 else found
         return Fitted(found, np.zeros(targets.shape[1]))
 
@@ -155,22 +178,31 @@ class SparseDescriber:
     def measure_drift(self, labelling: Labelling) -> float:
         """The drift of words and pairs of words."""
         counts = _count(self.present[-1], _by_domain(labelling)).T.astype(np.int64)
-        return measure_drift(*frequency_ratios(counts, np.bincount(~labelling.is_source, minlength=2)))
+        return measure_drift(
+            *frequency_ratios(counts, np.bincount(~labelling.is_source, minlength=2))
+        )
 
     def weigh(self, labelling: Labelling, *, across: bool = False) -> list[Floats]:
-        """log(N / df)^2 times the association with classes, and across domains times the smaller over the larger share."""
+        """Return log(N / df)^2 times the association with classes.
+
+        With ``across``, it is multiplied by the ratio of the smaller and the larger domain share.
+        """
         of_class, of_domain = np.zeros((self.n, labelling.n_classes)), _by_domain(labelling)
         of_class[labelling.training, labelling.codes] = 1.0
         result = []
         for present, having in zip(self.present, self.having, strict=True):
-            weights = np.log(self.n / having) ** 2 * associate(_count(present, of_class), of_class.sum(axis=0))
+            weights = np.log(self.n / having) ** 2 * associate(
+                _count(present, of_class), of_class.sum(axis=0)
+            )
             if across:
                 shares = _count(present, of_domain) / of_domain.sum(axis=0)
                 weights *= shares.min(axis=1) / shares.max(axis=1)
             result.append(weights)
         return result
 
-    def coefficients(self, labelling: Labelling, fitted: Fitted) -> tuple[list[Floats], list[Floats]]:
+    def coefficients(
+        self, labelling: Labelling, fitted: Fitted
+    ) -> tuple[list[Floats], list[Floats]]:
         """What n-grams weigh, and what each is worth for every class."""
         weights, worth = self.weigh(labelling), []
         for present, one in zip(self.present, weights, strict=True):

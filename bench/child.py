@@ -1,6 +1,7 @@
-"""Measurements that need a process of their own: ``python -m bench.child TASK``, arguments as JSON on stdin, JSON on stdout.
+"""Measurements in a process of their own: ``python -m bench.child TASK``, JSON in and out.
 
-Nothing but the standard library is imported at the top, because tasks time imports and limit threads before libraries load.
+Only the standard library is imported at the top, because tasks time imports and limit threads
+before libraries are loaded.
 """
 
 import json
@@ -27,7 +28,14 @@ def run_child(task: str, *, here: bool = False, **arguments: Any) -> dict[str, A
     if here:
         return TASKS[task](**arguments)
     command = [sys.executable, "-m", "bench.child", task]
-    done = subprocess.run(command, input=json.dumps(arguments), stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT)
+    done = subprocess.run(
+        command,
+        input=json.dumps(arguments),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
     report: dict[str, Any] = json.loads(done.stdout)
     return report
 
@@ -84,20 +92,25 @@ def memory(texts: list[str], contestant: str, kind: str) -> dict[str, float]:
 
 
 def algebra(contestant: str, path: str) -> dict[str, float]:
-    """Measure the peak of this process, with the kernel matrix of that file and one training on it, and beyond the matrix."""
+    """Measure the peak memory of one training on a kernel matrix, and beyond the matrix."""
     import numpy as np
 
     gram = np.load(path)
     if contestant == "gramshift":
-        from bench.classifier import fit_labels, labels_with_gaps, make_classifier
+        from bench.classifier import labels_with_gaps, make_classifier
 
-        fit_labels(make_classifier(len(gram), kernel="precomputed"), gram, labels_with_gaps(len(gram)))
+        classifier = make_classifier(len(gram), kernel="precomputed")
+        classifier.fit(gram, labels_with_gaps(len(gram)))
     else:
         from bench.rivals import algorithm_1, label_reviews
 
         algorithm_1(gram, *label_reviews(len(gram)))
     peak = peak_bytes()
-    return {"peak_mb": peak / 1e6, "gram_mb": gram.nbytes / 1e6, "beyond_mb": (peak - gram.nbytes) / 1e6}
+    return {
+        "peak_mb": peak / 1e6,
+        "gram_mb": gram.nbytes / 1e6,
+        "beyond_mb": (peak - gram.nbytes) / 1e6,
+    }
 
 
 def reproduce() -> dict[str, float]:
@@ -121,14 +134,16 @@ def settings(texts: list[str]) -> dict[str, float]:
 
     import gramshift
     from gramshift.evaluate.protocol import GROUPS
-    from gramshift.evaluate.reproduce import run_settings
-    from gramshift.evaluate.results import Documents
+    from gramshift.evaluate.results import StackedReviews
+    from gramshift.evaluate.stages import run_stages
 
     codes, watch = (np.arange(len(texts)) * 8 // len(texts) + 1) % 2, Watch()
     with watch:
         for kind in ("presence", "intersection"):
             gram = gramshift.StringKernel(kind).gram(texts)
-            for _ in run_settings(gram, Documents("BDEK", codes), GROUPS["all"], ["plain", "adapted", "tkc"]):
+            for _ in run_stages(
+                gram, StackedReviews("BDEK", codes), GROUPS["all"], ["plain", "adapted", "tkc"]
+            ):
                 pass
     return watch.report()
 
@@ -146,7 +161,9 @@ def real_fit(setting: str, n: int, repeat: int, smoke: bool) -> dict[str, Any]:
         with watch:
             classifier = _make().fit(source, codes, target=target)
             probabilities = classifier.transduction_proba_
-    return watch.report() | _answers(classifier.transduction_, classifier.transduction_score_, probabilities)
+    return watch.report() | _answers(
+        classifier.transduction_, classifier.transduction_score_, probabilities
+    )
 
 
 def real_rival(setting: str, n: int, smoke: bool) -> dict[str, Any]:
@@ -165,7 +182,9 @@ def presets(setting: str, n: int, grown: bool, repeat: int, smoke: bool) -> dict
     from bench.corpus import grow_lists, load_reviews, split_setting
 
     reviews = load_reviews(smoke=smoke)
-    source, codes, target = grow_lists(reviews, n, setting) if grown else split_setting(reviews, setting, n)
+    source, codes, target = (
+        grow_lists(reviews, n, setting) if grown else split_setting(reviews, setting, n)
+    )
     watches = {"paper": Watch(), "best": Watch()}
     for preset in watches:
         _warm_up(reviews, preset)
@@ -198,7 +217,7 @@ def keep_model(n: int, path: str, smoke: bool) -> dict[str, Any]:
 
 
 def predict(path: str, n: int, repeat: int, pinned: bool, smoke: bool) -> dict[str, Any]:
-    """Count the documents a second that a model labels on one core: real reviews of domains that it has not seen."""
+    """Measure documents per second that a model labels on one core, on unseen domains."""
     _use_one_core(pinned)
     import gramshift
     from bench.corpus import load_reviews, take
@@ -217,7 +236,7 @@ def predict(path: str, n: int, repeat: int, pinned: bool, smoke: bool) -> dict[s
 
 
 def predict_rival(n: int, n_predicted: int, pinned: bool, smoke: bool) -> dict[str, Any]:
-    """Do the same by CountVectorizer and a coefficient per n-gram, once; its model is that of the same documents."""
+    """Do the same, once, by CountVectorizer and a coefficient for each n-gram."""
     _use_one_core(pinned)
     from bench.best_rival import fit_best
     from bench.corpus import grow_lists, load_reviews, take
@@ -244,7 +263,10 @@ def classes(n: int, n_classes: int, repeat: int, smoke: bool) -> dict[str, Any]:
             classifier = _make().fit(source, codes, target=target)
     right = 100 * float((classifier.transduction_ == truth).mean())
     characters = sum(map(len, source)) + sum(map(len, target))
-    return watch.report() | {"ns_per_character": 1e9 * min(watch.seconds) / characters, "accuracy_percent": right}
+    return watch.report() | {
+        "ns_per_character": 1e9 * min(watch.seconds) / characters,
+        "accuracy_percent": right,
+    }
 
 
 def _make(preset: str = "best", **options: Any) -> Any:
@@ -261,11 +283,15 @@ def _warm_up(reviews: Any, preset: str = "best", **options: Any) -> None:
 
 
 def _answers(codes: Any, scores: Any, probabilities: Any) -> dict[str, Any]:
-    return {"codes": codes.tolist(), "scores": scores.tolist(), "probabilities": probabilities.tolist()}
+    return {
+        "codes": codes.tolist(),
+        "scores": scores.tolist(),
+        "probabilities": probabilities.tolist(),
+    }
 
 
 def _use_one_core(pinned: bool) -> None:
-    """Set one thread, whatever the libraries and the model would like; before libraries are loaded."""
+    """Limit all libraries to one thread; call this before they are loaded."""
     if not pinned:
         return
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):

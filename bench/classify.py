@@ -1,4 +1,4 @@
-"""The command ``gramshift classify`` from files to a report: seconds and peak memory, alternating with another commit."""
+"""The command ``gramshift classify`` from files to report: seconds and peak memory."""
 
 import json
 import subprocess
@@ -17,16 +17,29 @@ from bench.machine import machine_lines, say, table
 WARM_DOCS = 60  # of the first run, which compiles
 
 
-def run(texts: Texts, *, smoke: bool, repeat: int, docs: int | None, against: str | None = None) -> dict[str, Any]:
-    """Run the command by turns, once before to compile; ``texts`` are not used, ``docs`` is the number of documents."""
-    n, few, reviews = docs or (120 if smoke else 4000), 1 if smoke else min(repeat, 3), load_reviews(smoke=smoke)
-    with TemporaryDirectory(prefix="gramshift-bench-") as name, check_out(against) if against else nullcontext() as tree:
-        homes = {"this tree": Path(gramshift.__file__).parents[1]} | ({} if tree is None else {against or "": tree / "src"})
+def run(
+    texts: Texts, *, smoke: bool, repeat: int, docs: int | None, against: str | None = None
+) -> dict[str, Any]:
+    """Run the command on ``docs`` documents, alternating with another commit if one is given."""
+    n, few, reviews = (
+        docs or (120 if smoke else 4000),
+        1 if smoke else min(repeat, 3),
+        load_reviews(smoke=smoke),
+    )
+    with (
+        TemporaryDirectory(prefix="gramshift-bench-") as name,
+        check_out(against) if against else nullcontext() as tree,
+    ):
+        homes = {"this tree": Path(gramshift.__file__).parents[1]} | (
+            {} if tree is None else {against or "": tree / "src"}
+        )
         folder = Path(name)
         for prefix, size in (("", n), ("warm-", WARM_DOCS)):
             for letter, part in (("E", "source"), ("K", "target")):
                 documents, codes = take(reviews, letter, size // 2)
-                write_documents(folder / f"{prefix}{part}.jsonl", documents, codes if part == "source" else None)
+                write_documents(
+                    folder / f"{prefix}{part}.jsonl", documents, codes if part == "source" else None
+                )
         for home in homes.values():
             say(f"once to compile, {WARM_DOCS} documents: {home}")
             classify(folder, home, "warm-")
@@ -37,9 +50,11 @@ def run(texts: Texts, *, smoke: bool, repeat: int, docs: int | None, against: st
                 several.append(classify(folder, homes[which], ""))
     labels = [several[0]["labels"] for several in runs.values()]
     other = sum(ours != theirs for ours, theirs in zip(labels[0], labels[-1], strict=True))
-    return {"documents": n, "repeat": few, "runs": {which: sum_up(several) for which, several in runs.items()}} | (
-        {"other_labels": other} if against else {}
-    )
+    return {
+        "documents": n,
+        "repeat": few,
+        "runs": {which: sum_up(several) for which, several in runs.items()},
+    } | ({"other_labels": other} if against else {})
 
 
 @contextmanager
@@ -62,9 +77,15 @@ def git(*arguments: str) -> None:
 def classify(folder: Path, home: Path, prefix: str) -> dict[str, Any]:
     """Run the command of that folder once, from files to labels and a report."""
     labels, page = folder / "labels.jsonl", folder / "page.html"
-    files = [str(folder / f"{prefix}source.jsonl"), "--target", str(folder / f"{prefix}target.jsonl")]
+    files = [
+        str(folder / f"{prefix}source.jsonl"),
+        "--target",
+        str(folder / f"{prefix}target.jsonl"),
+    ]
     outputs = ["--output", str(labels), "--report", str(page), "--force"]
-    found = run_command("classify", *files, "--text", "text", "--label", "label", *outputs, home=home)
+    found = run_command(
+        "classify", *files, "--text", "text", "--label", "label", *outputs, home=home
+    )
     rows = [json.loads(line) for line in labels.read_text().splitlines()]
     name = next(name for name in rows[0] if name not in ("id", "text"))
     return found | {"page_mb": page.stat().st_size / 1e6, "labels": [row[name] for row in rows]}
@@ -73,7 +94,11 @@ def classify(folder: Path, home: Path, prefix: str) -> dict[str, Any]:
 def sum_up(runs: list[dict[str, Any]]) -> dict[str, Any]:
     """Take the fastest run, with the largest peak of all."""
     best = min(runs, key=lambda one: one["seconds"])
-    figures = {"seconds": best["seconds"], "all_seconds": [one["seconds"] for one in runs], "page_mb": best["page_mb"]}
+    figures = {
+        "seconds": best["seconds"],
+        "all_seconds": [one["seconds"] for one in runs],
+        "page_mb": best["page_mb"],
+    }
     return figures | {"peak_mb": max(one["peak_mb"] for one in runs)}
 
 
@@ -83,7 +108,11 @@ def show(result: dict[str, Any]) -> str:
     rows = [[which, *(one[key] for key in keys)] for which, one in result["runs"].items()]
     parts = [
         machine_lines(result),
-        table(f"files to report, {result['documents']} documents", ("seconds", "peak MB", "page MB"), rows),
+        table(
+            f"files to report, {result['documents']} documents",
+            ("seconds", "peak MB", "page MB"),
+            rows,
+        ),
     ]
     if "other_labels" in result:
         parts.append(f"{result['other_labels']} labels of {result['documents'] // 2} differ")

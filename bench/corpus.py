@@ -1,4 +1,4 @@
-"""The texts of benchmarks: the 8000 reviews or the demo corpus, by turns or grown from their sentences, the same each time."""
+"""Texts of benchmarks: real reviews, the demo corpus, or documents grown from their sentences."""
 
 import json
 import os
@@ -39,13 +39,19 @@ def load_corpus(data: str | None, *, docs: int | None = None, smoke: bool = Fals
     """Load all texts, domain by domain, positive ones first, or an evenly spread sample of them."""
     texts = make_texts() if smoke else read_reviews(data)
     if docs is not None and docs > len(texts):
-        raise CorpusError(f"--docs {docs}: there are {len(texts)} documents; ask for at most that many")
+        raise CorpusError(
+            f"--docs {docs}: there are {len(texts)} documents; ask for at most that many"
+        )
     return texts if docs is None else spread(texts, docs)
 
 
 def read_reviews(data: str | None) -> Texts:
     """Read the text of every review."""
-    return [text for domain in load_sentiment(find_data(data)).domains.values() for text in domain.texts("text")]
+    return [
+        text
+        for domain in load_sentiment(find_data(data)).domains.values()
+        for text in domain.texts("text")
+    ]
 
 
 def spread(texts: Texts, k: int) -> Texts:
@@ -54,10 +60,16 @@ def spread(texts: Texts, k: int) -> Texts:
 
 
 def find_data(data: str | None) -> Path:
-    """Find the folder sorted_data_acl: of the option, else of the environment, else next to the repository."""
-    folder = Path(data or os.environ.get("GRAMSHIFT_DATA") or ROOT.parent / "shared" / "data") / "sorted_data_acl"
+    """Return the folder sorted_data_acl, from the option, the environment or ../shared/data."""
+    folder = (
+        Path(data or os.environ.get("GRAMSHIFT_DATA") or ROOT.parent / "shared" / "data")
+        / "sorted_data_acl"
+    )
     if not folder.is_dir():
-        raise CorpusError(f"{folder} is not there; name the folder that holds sorted_data_acl with --data DIR, or use --smoke")
+        raise CorpusError(
+            f"{folder} is not there; name the folder that holds sorted_data_acl with --data DIR, "
+            "or use --smoke"
+        )
     return folder
 
 
@@ -69,12 +81,14 @@ def make_texts(n_texts: int = SMOKE_DOCS, seed: int = 5) -> Texts:
     texts = []
     for _ in range(n_texts):
         chosen = chance.choices(sentences, k=chance.randint(0, 14))
-        texts.append("".join(sentence + chance.choice((" ", "  ", "\n", " \t ")) for sentence in chosen))
+        texts.append(
+            "".join(sentence + chance.choice((" ", "  ", "\n", " \t ")) for sentence in chosen)
+        )
     return texts
 
 
 def normalise(texts: Texts) -> Texts:
-    """Do what gramshift does to texts by default, written once more: strip, lower-case, one blank per white space."""
+    """Normalise texts as gramshift does by default: strip, lower-case, single blanks."""
     return [re.sub(r"\s+", " ", text.strip().lower()) for text in texts]
 
 
@@ -91,7 +105,7 @@ def cut(reviews: tuple[str, ...]) -> Texts:
 
 
 class Deck:
-    """Sentences of the reviews of one domain and class, dealt in an order of chance; all of them before any comes again.
+    """The shuffled sentences of one domain and class; all are dealt before any is dealt again.
 
     So a few documents have few sentences in common, as real ones have.
     """
@@ -101,7 +115,7 @@ class Deck:
         self._chance, self._left = chance, list[str]()
 
     def deal(self) -> str:
-        """Make a document about as long as some real one: sentences until the next would lead further from its length."""
+        """Return a document about as long as a randomly chosen real one."""
         wanted, length, dealt = self._chance.choice(self._lengths), 0, list[str]()
         while True:
             if not self._left:
@@ -133,7 +147,9 @@ class Grown:
     def parts(self) -> Iterator[Texts]:
         """Make them from the first on, the same each time."""
         chance = random.Random(self.seed)
-        decks = [Deck(self.reviews[letter][code], chance) for letter in self.letters for code in CODES]
+        decks = [
+            Deck(self.reviews[letter][code], chance) for letter in self.letters for code in CODES
+        ]
         for start in range(0, self.n, PART):
             yield [decks[i % len(decks)].deal() for i in range(start, min(start + PART, self.n))]
 
@@ -148,10 +164,12 @@ class Grown:
 
 
 def load_reviews(*, smoke: bool) -> Reviews:
-    """Load the real reviews, or those of the demo corpus, every other one of a domain as a domain of its own."""
+    """Load the real reviews, or the demo corpus with each domain split in two."""
     if not smoke:
         domains = load_sentiment(find_data(None)).domains
-        return {letter: by_class(one.texts("title+text"), one.codes) for letter, one in domains.items()}
+        return {
+            letter: by_class(one.texts("title+text"), one.codes) for letter, one in domains.items()
+        }
     found: Reviews = {}
     for letters, name in zip(("BD", "EK"), DOMAINS, strict=True):
         texts, labels = load_demo(name)
@@ -162,7 +180,10 @@ def load_reviews(*, smoke: bool) -> Reviews:
 
 
 def by_class(texts: Texts, codes: Sequence[int]) -> dict[int, Texts]:
-    return {code: [text for text, its in zip(texts, codes, strict=True) if its == code] for code in CODES}
+    return {
+        code: [text for text, its in zip(texts, codes, strict=True) if its == code]
+        for code in CODES
+    }
 
 
 def grow(reviews: Reviews, n: int, setting: str) -> tuple[Grown, Grown]:
@@ -182,19 +203,23 @@ def take(reviews: Reviews, letters: str, n: int) -> tuple[Texts, Codes]:
     pools = [reviews[letter][code] for letter in letters for code in CODES]
     texts = [text for turn in zip(*pools, strict=True) for text in turn]
     if n > len(texts):
-        raise CorpusError(f"{n} reviews of {letters}: there are {len(texts)}; ask for at most that many")
+        raise CorpusError(
+            f"{n} reviews of {letters}: there are {len(texts)}; ask for at most that many"
+        )
     return texts[:n], np.resize(np.array(CODES, np.intp), n)
 
 
 def split_setting(reviews: Reviews, setting: str, n: int) -> tuple[Texts, Codes, Texts]:
-    """Take source, its classes and target of a setting such as BDE-K: of n real reviews each domain has as many."""
+    """Return source, its classes and target of a setting: equally many reviews of each domain."""
     source, target = setting.split("-")
     n_target = n * len(target) // len(source + target)
     return *take(reviews, source, n - n_target), take(reviews, target, n_target)[0]
 
 
-def themed(reviews: Reviews, letters: str, n: int, n_classes: int, *, seed: int) -> tuple[Texts, Codes]:
-    """Make n documents in some classes: the longest word of a sentence decides its class, in every domain alike."""
+def themed(
+    reviews: Reviews, letters: str, n: int, n_classes: int, *, seed: int
+) -> tuple[Texts, Codes]:
+    """Return n documents; the longest word of a sentence decides its class in every domain."""
     chance, pools = random.Random(seed), [list[str]() for _ in range(n_classes)]
     for letter in letters:
         for code in CODES:
@@ -203,7 +228,10 @@ def themed(reviews: Reviews, letters: str, n: int, n_classes: int, *, seed: int)
                 pools[crc32(longest.encode()) % n_classes].append(sentence)
     decks = []
     for sentences in pools:
-        several = [" ".join(sentences[start : start + SENTENCES]) for start in range(0, len(sentences), SENTENCES)]
+        several = [
+            " ".join(sentences[start : start + SENTENCES])
+            for start in range(0, len(sentences), SENTENCES)
+        ]
         decks.append(Deck(several, chance))
     return [decks[i % n_classes].deal() for i in range(n)], np.arange(n) % n_classes
 
@@ -213,7 +241,9 @@ def write_documents(path: Path, texts: Iterable[str], labels: Iterable[int] | No
     names = None if labels is None else ("positive" if code else "negative" for code in labels)
     with path.open("w", encoding="utf-8") as file:
         for number, text in enumerate(texts):
-            row = {"id": f"{path.stem}-{number}", "text": text} | ({} if names is None else {"label": next(names)})
+            row = {"id": f"{path.stem}-{number}", "text": text} | (
+                {} if names is None else {"label": next(names)}
+            )
             file.write(json.dumps(row) + "\n")
 
 

@@ -1,4 +1,4 @@
-"""Kernel matrices by gramshift and by scikit-learn: same process, same texts, in turns, and equal in every cell."""
+"""Kernel matrices by gramshift and by scikit-learn, in turns, equal in every cell."""
 
 import os
 from functools import partial
@@ -17,8 +17,10 @@ RIVAL_SIZE = 2000  # above this scikit-learn takes part once only
 
 
 def run(texts: Texts, *, smoke: bool, repeat: int) -> dict[str, Any]:
-    """Measure everything. Code is compiled once, by the child that times it, and kept on disk for all that follow;
-    with ``smoke`` it is what is there already.
+    """Measure everything.
+
+    Code is compiled once, by the child that times it, and kept on disk for all later runs; with
+    ``smoke`` the existing cache is used.
     """
     normalised, few = normalise(texts), 1 if smoke else 3
     result: dict[str, Any] = {
@@ -106,19 +108,28 @@ def grow(texts: Texts, repeat: int) -> list[dict[str, Any]]:
 
 def weigh(texts: Texts, normalised: Texts, kinds: list[str]) -> list[dict[str, Any]]:
     """Measure the peak memory of a process that computes one gram."""
-    entries = [("gramshift", kind, texts) for kind in kinds] + [("scikit-learn", "presence", normalised)]
+    entries = [("gramshift", kind, texts) for kind in kinds] + [
+        ("scikit-learn", "presence", normalised)
+    ]
     rows = []
     for contestant, kind, given in entries:
         say(f"memory: {contestant}, {kind}")
         rows.append(
-            {"contestant": contestant, "kind": kind} | run_child("memory", contestant=contestant, kind=kind, texts=given)
+            {"contestant": contestant, "kind": kind}
+            | run_child("memory", contestant=contestant, kind=kind, texts=given)
         )
     return rows
 
 
 def show(result: dict[str, Any]) -> str:
     """Show all tables, one below the other."""
-    parts = (show_head(result), show_races(result), show_growth(result), show_cold(result), show_memory(result))
+    parts = (
+        show_head(result),
+        show_races(result),
+        show_growth(result),
+        show_cold(result),
+        show_memory(result),
+    )
     return "\n\n".join(parts)
 
 
@@ -131,9 +142,18 @@ def show_head(result: dict[str, Any]) -> str:
 
 def show_races(result: dict[str, Any]) -> str:
     """Show seconds against scikit-learn."""
-    columns = ("scikit-learn", "ours, min", "ours, median", "ratio to min", "ratio to median", "equal")
+    columns = (
+        "scikit-learn",
+        "ours, min",
+        "ours, median",
+        "ratio to min",
+        "ratio to median",
+        "equal",
+    )
     keys = ("sklearn_s", "gramshift_min_s", "gramshift_median_s", "ratio", "ratio_median", "equal")
-    return table("gram (s)", columns, [[kind, *map(row.get, keys)] for kind, row in result["kinds"].items()])
+    return table(
+        "gram (s)", columns, [[kind, *map(row.get, keys)] for kind, row in result["kinds"].items()]
+    )
 
 
 def show_growth(result: dict[str, Any]) -> str:
@@ -152,5 +172,8 @@ def show_cold(result: dict[str, Any]) -> str:
 
 def show_memory(result: dict[str, Any]) -> str:
     """Show megabytes of a process."""
-    rows = [[f"{row['contestant']}, {row['kind']}", row["peak_mb"], row["gram_mb"]] for row in result["memory"]]
+    rows = [
+        [f"{row['contestant']}, {row['kind']}", row["peak_mb"], row["gram_mb"]]
+        for row in result["memory"]
+    ]
     return table("peak memory", ("MB", "of which gram"), rows)

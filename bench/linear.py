@@ -1,4 +1,4 @@
-"""The preset "best": against scikit-learn and the preset "paper", as documents and classes grow, and what predicting takes."""
+"""The preset "best" against scikit-learn and the preset "paper", as documents grow."""
 
 import os
 import subprocess
@@ -57,7 +57,7 @@ class Plan:
     sampled: int
 
     def child(self, task: str, *, own: bool = False, **arguments: Any) -> Row:
-        """Run a task in a process of its own; with ``smoke`` only one that is to have it (``own``)."""
+        """Run a task in a process of its own; with ``smoke`` only if ``own`` is given."""
         return run_child(task, here=self.smoke and not own, smoke=self.smoke, **arguments)
 
 
@@ -71,16 +71,22 @@ def run(
     largest: int | None = None,
     million: bool = False,
 ) -> Row:
-    """Measure all sections, or some; ``texts`` are not used, ``docs`` is the number of real reviews."""
+    """Measure all sections, or some; ``docs`` is the number of real reviews."""
     largest = largest or (400 if smoke else SIZES[-1])
     sampled = 1_000_000 if million else min(largest, 2000 if smoke else 100_000)
     few = 1 if smoke else min(repeat, 3)
-    plan = Plan(load_reviews(smoke=smoke), smoke, few, docs or (120 if smoke else 8000), largest, sampled)
+    plan = Plan(
+        load_reviews(smoke=smoke), smoke, few, docs or (120 if smoke else 8000), largest, sampled
+    )
     result: Row = {"ngram_range": NGRAM_RANGE, "repeat": plan.repeat, "failed": {}}
     for name in SECTIONS if only is None else [name for name in SECTIONS if name in only]:
         try:
             result[name] = SECTIONS[name][0](plan)
-        except (MismatchError, CorpusError, subprocess.CalledProcessError) as error:  # others may take hours and still be well
+        except (
+            MismatchError,
+            CorpusError,
+            subprocess.CalledProcessError,
+        ) as error:  # others may take hours and still be well
             say(f"{name}: {error}")
             result["failed"][name] = str(error)
     return result
@@ -88,12 +94,17 @@ def run(
 
 def show(result: Row) -> str:
     """Show all tables of the sections that ran, one below the other."""
-    parts = [machine_lines(result), *(make(result[name]) for name, (_, make) in SECTIONS.items() if name in result)]
-    return "\n\n".join([*parts, *(f"failed   {name}: {words}" for name, words in result["failed"].items())])
+    parts = [
+        machine_lines(result),
+        *(make(result[name]) for name, (_, make) in SECTIONS.items() if name in result),
+    ]
+    return "\n\n".join(
+        [*parts, *(f"failed   {name}: {words}" for name, words in result["failed"].items())]
+    )
 
 
 def race_rival(plan: Plan) -> list[Row]:
-    """Go from texts to labels and probabilities, by scikit-learn and by the preset, each in a process of its own."""
+    """Time scikit-learn and the preset from texts to probabilities, each in its own process."""
     rows = []
     for n in [plan.docs] if plan.smoke else [plan.docs // 4, plan.docs // 2, plan.docs]:
         say(f"rival: scikit-learn, {n} reviews")
@@ -102,14 +113,21 @@ def race_rival(plan: Plan) -> list[Row]:
         ours = plan.child("real_fit", own=True, setting=RIVAL_SETTING, n=n, repeat=plan.repeat)
         row = {"documents": n, "setting": RIVAL_SETTING} | compare(ours, theirs)
         for name, one in (("sklearn", theirs), ("gramshift", ours)):
-            row |= {f"{name}_s": one["seconds"], f"{name}_mb": one["peak_mb"], f"{name}_cpu_s": one["cpu_s"]}
-        row |= {"ratio": theirs["seconds"] / ours["seconds"], "memory_share": ours["peak_mb"] / theirs["peak_mb"]}
+            row |= {
+                f"{name}_s": one["seconds"],
+                f"{name}_mb": one["peak_mb"],
+                f"{name}_cpu_s": one["cpu_s"],
+            }
+        row |= {
+            "ratio": theirs["seconds"] / ours["seconds"],
+            "memory_share": ours["peak_mb"] / theirs["peak_mb"],
+        }
         rows.append(row | {"all_seconds": ours["all_seconds"]})
     return rows
 
 
 def compare(ours: Row, theirs: Row) -> Row:
-    """Return how far apart two answers are; labels may differ where two classes have the same score to rounding."""
+    """Return the distance of two answers; labels may differ where scores are tied to rounding."""
     scores, others = (np.array(one["scores"]) for one in (ours, theirs))
     off = float(np.abs(scores - others).max())
     differ = np.array(ours["codes"]) != np.array(theirs["codes"])
@@ -117,26 +135,42 @@ def compare(ours: Row, theirs: Row) -> Row:
     tied = ordered[:, -1] - ordered[:, -2] <= TIE * np.abs(others).max()
     if (differ & ~tied).any():
         raise MismatchError(
-            f"gramshift and scikit-learn give {int((differ & ~tied).sum())} other labels; scores are off by {off:.1e}"
+            f"gramshift and scikit-learn give {int((differ & ~tied).sum())} other labels; "
+            f"scores are off by {off:.1e}"
         )
-    probabilities = np.abs(np.array(ours["probabilities"]) - np.array(theirs["probabilities"])).max()
+    probabilities = np.abs(
+        np.array(ours["probabilities"]) - np.array(theirs["probabilities"])
+    ).max()
     return {"ties": int(differ.sum()), "scores_off": off, "probabilities_off": float(probabilities)}
 
 
 def show_rival(rows: list[Row]) -> str:
     """Show seconds and megabytes, then how far the answers are apart."""
     title = f"reviews, {rows[0]['setting']}"
-    columns = ("scikit-learn (s)", "of its CPU", "ours (s)", "of our CPUs", "ratio", "scikit-learn (MB)", "ours (MB)", "share")
+    columns = (
+        "scikit-learn (s)",
+        "of its CPU",
+        "ours (s)",
+        "of our CPUs",
+        "ratio",
+        "scikit-learn (MB)",
+        "ours (MB)",
+        "share",
+    )
     seconds = ("sklearn_s", "sklearn_cpu_s", "gramshift_s", "gramshift_cpu_s", "ratio")
     keys = (*seconds, "sklearn_mb", "gramshift_mb", "memory_share")
     costs = table(title, columns, [[row["documents"], *map(row.get, keys)] for row in rows])
     apart = ("scores_off", "probabilities_off", "ties")
     answers = ("scores off", "probabilities off", "ties")
-    return costs + "\n\n" + table(title, answers, [[row["documents"], *map(row.get, apart)] for row in rows])
+    return (
+        costs
+        + "\n\n"
+        + table(title, answers, [[row["documents"], *map(row.get, apart)] for row in rows])
+    )
 
 
 def race_paper(plan: Plan) -> list[Row]:
-    """Fit both presets on real reviews of two and of four domains, and on twice as many grown documents."""
+    """Fit both presets on real reviews of two and four domains, and on grown documents."""
     rows = []
     for setting, n, grown in (
         (PAIR_SETTING, plan.docs // 2, False),
@@ -146,19 +180,30 @@ def race_paper(plan: Plan) -> list[Row]:
         words = f"{n:,} of {setting}{', grown' if grown else ''}"
         say(f"paper: {words}")
         found = plan.child("presets", setting=setting, n=n, grown=grown, repeat=plan.repeat)
-        rows.append({"documents": words, "ratio": found["best"]["seconds"] / found["paper"]["seconds"]} | found)
+        rows.append(
+            {"documents": words, "ratio": found["best"]["seconds"] / found["paper"]["seconds"]}
+            | found
+        )
     return rows
 
 
 def show_paper(rows: list[Row]) -> str:
     """Show seconds of both presets."""
-    figures = [[row[preset][kind] for kind in ("seconds", "cpu_s") for preset in ("paper", "best")] for row in rows]
-    lines = [[row["documents"], *several, row["ratio"]] for row, several in zip(rows, figures, strict=True)]
-    return table("documents", ("paper (s)", "best (s)", "CPUs of paper", "CPUs of best", "ratio"), lines)
+    figures = [
+        [row[preset][kind] for kind in ("seconds", "cpu_s") for preset in ("paper", "best")]
+        for row in rows
+    ]
+    lines = [
+        [row["documents"], *several, row["ratio"]]
+        for row, several in zip(rows, figures, strict=True)
+    ]
+    return table(
+        "documents", ("paper (s)", "best (s)", "CPUs of paper", "CPUs of best", "ratio"), lines
+    )
 
 
 def grow(plan: Plan) -> list[Row]:
-    """Fit growing numbers of documents for two ranges of n-grams, each time in a process of its own."""
+    """Fit growing numbers of documents for two ranges of n-grams, each in its own process."""
     sizes = [size for size in SIZES if size <= plan.largest]
     sizes = sizes if len(sizes) > 1 else [plan.largest // 2, plan.largest]
     rows = []
@@ -181,12 +226,23 @@ def show_growth(rows: list[Row]) -> str:
         n = row["documents"]
         name = f"{n:,} of {row['setting']}, {row['ngram_range'][0]} to {row['ngram_range'][1]}"
         per_document = 1000 * row["seconds"] / n
-        lines.append([name, row["seconds"], row["cpu_s"], per_document, row["peak_mb"], 1000 * row["peak_mb"] / n])
-    return table("documents, n-grams", ("seconds", "of CPUs", "ms/document", "peak MB", "KB/document"), lines)
+        lines.append(
+            [
+                name,
+                row["seconds"],
+                row["cpu_s"],
+                per_document,
+                row["peak_mb"],
+                1000 * row["peak_mb"] / n,
+            ]
+        )
+    return table(
+        "documents, n-grams", ("seconds", "of CPUs", "ms/document", "peak MB", "KB/document"), lines
+    )
 
 
 def race_predict(plan: Plan) -> Row:
-    """Predict by models of few and of many documents, on one core, and by CountVectorizer with coefficients of the first."""
+    """Predict on one core by a small and a large model, and by CountVectorizer."""
     many = min(MODEL_DOCS_LARGE, plan.largest)
     few = min(MODEL_DOCS, many // 2)
     n, pinned, rows = min(4000, plan.docs // 2), not plan.smoke, []
@@ -196,7 +252,11 @@ def race_predict(plan: Plan) -> Row:
             say(f"predict: a model of {size} documents")
             kept = plan.child("keep_model", n=size, path=path)
             say(f"predict: {n} reviews")
-            rows.append({"training": size} | kept | plan.child("predict", path=path, n=n, repeat=plan.repeat, pinned=pinned))
+            rows.append(
+                {"training": size}
+                | kept
+                | plan.child("predict", path=path, n=n, repeat=plan.repeat, pinned=pinned)
+            )
     say(f"predict: scikit-learn, {n} reviews")
     theirs = plan.child("predict_rival", n=few, n_predicted=n, pinned=pinned)
     ours, _ = (np.array(row.pop("scores")) for row in rows)
@@ -211,7 +271,15 @@ def show_predict(found: Row) -> str:
     """Show documents a second."""
     keys = ("per_second", "peak_mb", "model_mb", "load_s")
     lines = [[f"ours, {row['training']:,}", *map(row.get, keys)] for row in found["models"]]
-    lines.append([f"scikit-learn, {found['models'][0]['training']:,}", found["sklearn"]["per_second"], None, None, None])
+    lines.append(
+        [
+            f"scikit-learn, {found['models'][0]['training']:,}",
+            found["sklearn"]["per_second"],
+            None,
+            None,
+            None,
+        ]
+    )
     columns = ("reviews/s", "peak MB", "model MB", "loading (s)")
     words = f"ratio {found['ratio']:.1f}, scores off by {found['scores_off']:.1e}"
     return f"{table('one core, documents of the fit', columns, lines)}\n{words}"
@@ -232,31 +300,54 @@ def race_workers(plan: Plan) -> Row:
                 say(f"workers: {k}, {n} documents")
                 output = folder / f"labels-{number}-{k}"
                 output.mkdir()
-                files = ["--input", str(folder / "parts" / "*.jsonl"), "--output", f"{output}{os.sep}", "--force"]
+                files = [
+                    "--input",
+                    str(folder / "parts" / "*.jsonl"),
+                    "--output",
+                    f"{output}{os.sep}",
+                    "--force",
+                ]
                 several.append(predict_on_workers(["--model", str(model), *files], k))
         written = [read_labels(folder / f"labels-0-{k}") for k in times]
         if len(written[0]) != n_files or written[0] != written[1]:
             raise MismatchError("one Dask worker and two have written different labels")
     seconds = {k: min(several) for k, several in times.items()}
-    return {"documents": n, "seconds": seconds, "all_seconds": times, "ratio": seconds[1] / seconds[2]}
+    return {
+        "documents": n,
+        "seconds": seconds,
+        "all_seconds": times,
+        "ratio": seconds[1] / seconds[2],
+    }
 
 
 def predict_on_workers(arguments: list[str], n_workers: int) -> float:
     """Time a command on workers that are there already."""
     with open_workers(None, n_workers=n_workers, memory_limit=free_memory() // n_workers) as client:
         client.run(load_compiled)
-        command = ["predict", *arguments, "--engine", "dask", "--scheduler", client.scheduler.address]
-        keys = client.security.get_tls_config_for_role("client")  # without them the scheduler lets nobody in
-        names = {"CA_FILE": "ca_file", "CLIENT__CERT": "cert", "CLIENT__KEY": "key"}
-        return run_command(*command, **{f"DASK_DISTRIBUTED__COMM__TLS__{name}": keys[key] for name, key in names.items()})[
-            "seconds"
+        command = [
+            "predict",
+            *arguments,
+            "--engine",
+            "dask",
+            "--scheduler",
+            client.scheduler.address,
         ]
+        keys = client.security.get_tls_config_for_role(
+            "client"
+        )  # without them the scheduler lets nobody in
+        names = {"CA_FILE": "ca_file", "CLIENT__CERT": "cert", "CLIENT__KEY": "key"}
+        return run_command(
+            *command,
+            **{f"DASK_DISTRIBUTED__COMM__TLS__{name}": keys[key] for name, key in names.items()},
+        )["seconds"]
 
 
 def load_compiled() -> None:
     """Fit and predict a little, so that a worker has loaded compiled code."""
     source, labels, target = grow_lists(load_reviews(smoke=True), 80, "B-D")
-    gramshift.TransductiveClassifier(preset="best", n_jobs=1).fit(source, labels, target=target).predict(source[:9])
+    gramshift.TransductiveClassifier(preset="best", n_jobs=1).fit(
+        source, labels, target=target
+    ).predict(source[:9])
 
 
 def read_labels(folder: Path) -> dict[str, bytes]:
@@ -267,12 +358,18 @@ def read_labels(folder: Path) -> dict[str, bytes]:
 def show_workers(found: Row) -> str:
     """Show documents a second by workers."""
     lines = [[k, seconds, found["documents"] / seconds] for k, seconds in found["seconds"].items()]
-    return table(f"Dask workers, {found['documents']:,} documents", ("seconds", "documents/s"), lines)
+    return table(
+        f"Dask workers, {found['documents']:,} documents", ("seconds", "documents/s"), lines
+    )
 
 
 def classify_by_sample(plan: Plan) -> Row:
     """Run ``gramshift classify --sample`` on grown documents."""
-    n, n_sampled, n_source = plan.sampled, max(100, plan.sampled // 20), max(100, plan.sampled // 50)
+    n, n_sampled, n_source = (
+        plan.sampled,
+        max(100, plan.sampled // 20),
+        max(100, plan.sampled // 50),
+    )
     with TemporaryDirectory(prefix="gramshift-bench-") as name:
         folder = Path(name)
         source = Grown(plan.reviews, "BD", n_source)
@@ -280,27 +377,54 @@ def classify_by_sample(plan: Plan) -> Row:
         write_documents(folder / "source.jsonl", one_by_one(source), source.labels)
         write_documents(folder / "target.jsonl", one_by_one(Grown(plan.reviews, "EK", n, seed=1)))
         say(f"sample: {n_sampled} of them for the fit, then labels for all")
-        command = ["classify", str(folder / "source.jsonl"), "--target", str(folder / "target.jsonl")]
-        command += ["--sample", str(n_sampled), "--memory", f"{LIMIT_MB} MB", "--output", str(folder / "labels.jsonl")]
+        command = [
+            "classify",
+            str(folder / "source.jsonl"),
+            "--target",
+            str(folder / "target.jsonl"),
+        ]
+        command += [
+            "--sample",
+            str(n_sampled),
+            "--memory",
+            f"{LIMIT_MB} MB",
+            "--output",
+            str(folder / "labels.jsonl"),
+        ]
         found = run_command(*command)
-    return {"documents": n, "sample": n_sampled, "source_documents": n_source, "limit_mb": LIMIT_MB} | found
+    return {
+        "documents": n,
+        "sample": n_sampled,
+        "source_documents": n_source,
+        "limit_mb": LIMIT_MB,
+    } | found
 
 
 def show_sample(found: Row) -> str:
     """Show seconds and megabytes of the command."""
     title = f"classify --sample {found['sample']:,} --memory {found['limit_mb']:,} MB"
-    return table(title, ("seconds", "peak MB"), [[f"{found['documents']:,} documents", found["seconds"], found["peak_mb"]]])
+    return table(
+        title,
+        ("seconds", "peak MB"),
+        [[f"{found['documents']:,} documents", found["seconds"], found["peak_mb"]]],
+    )
 
 
 def run_command(*arguments: str, home: Path | None = None, **environment: str) -> dict[str, float]:
-    """Run ``gramshift`` of this tree, or of the folder ``home``, in a process; raise an error if it fails."""
+    """Run ``gramshift`` of this tree or of ``home`` in a process; raise an error if it fails."""
     home = home or Path(gramshift.__file__).parents[1]
-    command, peak = [sys.executable, "-P", "-c", "from gramshift.commands.entry import run; run()", *arguments], 0
+    command, peak = (
+        [sys.executable, "-P", "-c", "from gramshift.commands.entry import run; run()", *arguments],
+        0,
+    )
     path = os.pathsep.join(filter(None, [str(home), os.environ.get("PYTHONPATH")]))
     with TemporaryFile() as errors:
         begun = time.perf_counter()
         with subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=errors, env=os.environ | environment | {"PYTHONPATH": path}
+            command,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            env=os.environ | environment | {"PYTHONPATH": path},
         ) as process:
             while process.poll() is None:
                 peak = max(peak, peak_bytes(process.pid))
@@ -314,7 +438,7 @@ def run_command(*arguments: str, home: Path | None = None, **environment: str) -
 
 
 def race_classes(plan: Plan) -> list[Row]:
-    """Fit the same number of documents in more and more classes; lengths differ a little, so time is for a character."""
+    """Fit documents in more and more classes; as lengths differ, report time per character."""
     rows: list[Row] = []
     for n_classes in CLASSES:
         say(f"classes: {n_classes}, {plan.docs} documents")
@@ -327,8 +451,20 @@ def race_classes(plan: Plan) -> list[Row]:
 def show_classes(rows: list[Row]) -> str:
     """Show seconds by classes."""
     columns = ("seconds", "of CPUs", "ns/character", "ratio to 2", "peak MB", "accuracy (%)")
-    keys = ("classes", "seconds", "cpu_s", "ns_per_character", "ratio", "peak_mb", "accuracy_percent")
-    return table(f"classes, {rows[0]['documents']:,} documents", columns, [[row[key] for key in keys] for row in rows])
+    keys = (
+        "classes",
+        "seconds",
+        "cpu_s",
+        "ns_per_character",
+        "ratio",
+        "peak_mb",
+        "accuracy_percent",
+    )
+    return table(
+        f"classes, {rows[0]['documents']:,} documents",
+        columns,
+        [[row[key] for key in keys] for row in rows],
+    )
 
 
 SECTIONS: dict[str, tuple[Callable[[Plan], Any], Callable[[Any], str]]] = {

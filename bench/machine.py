@@ -16,7 +16,7 @@ BEGUN = time.perf_counter()
 
 
 def describe() -> dict[str, Any]:
-    """Describe the machine, how busy it is before we start, the versions that matter, and the state of the source."""
+    """Return the machine, its load, the relevant versions and a fingerprint of the source."""
     import psutil
 
     from gramshift.runtime.threads import count_threads
@@ -28,12 +28,14 @@ def describe() -> dict[str, Any]:
         "load_before": os.getloadavg()[0],
         "system": f"{platform.system()} {platform.machine()}",
     }
-    versions = {"python": platform.python_version()} | {package: version(package) for package in PACKAGES}
+    versions = {"python": platform.python_version()} | {
+        package: version(package) for package in PACKAGES
+    }
     return {"machine": machine, "versions": versions, "source": source_state()}
 
 
 def source_state() -> str:
-    """Make a fingerprint of gramshift: figures from before and after a change do not belong together."""
+    """Return a fingerprint of the source of gramshift."""
     import gramshift
 
     files = sorted(Path(gramshift.__file__).parent.rglob("*.py"))
@@ -51,9 +53,9 @@ def cpu_model() -> str:
 
 
 def peak_bytes(process: int | str = "self") -> int:
-    """Return the peak of resident memory of a process since its program was loaded; 0 if the system does not say.
+    """Return the peak resident memory of a process, or 0 if the system does not report it.
 
-    On Linux ru_maxrss will not do: it survives exec and so includes the peak of the process that started this one.
+    On Linux ru_maxrss survives exec and includes the peak of the parent process.
     """
     try:
         lines = Path(f"/proc/{process}/status").read_text().splitlines()
@@ -104,6 +106,12 @@ def cell(value: Any) -> str:
 def machine_lines(result: dict[str, Any]) -> str:
     """Show machine and versions."""
     machine = result["machine"]
-    used = f"{machine['cores_used']} cores used, {machine['memory_gb']:.1f} GB, load before {machine['load_before']:.1f}"
-    versions = ", ".join(f"{name} {number}" for name, number in result["versions"].items()) + f" (source {result['source']})"
+    used = (
+        f"{machine['cores_used']} cores used, {machine['memory_gb']:.1f} GB, "
+        f"load before {machine['load_before']:.1f}"
+    )
+    versions = (
+        ", ".join(f"{name} {number}" for name, number in result["versions"].items())
+        + f" (source {result['source']})"
+    )
     return f"machine   {machine['cpu']}, {used}\nversions  {versions}"

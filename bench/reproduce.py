@@ -1,4 +1,4 @@
-"""All results of the paper's tables, against the straightforward script on a part of the settings."""
+"""All results of the paper's tables, against a straightforward script on some settings."""
 
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ CLOSE = 1e-6
 
 
 def run(texts: Texts, *, smoke: bool, repeat: int) -> dict[str, Any]:
-    """Run ours whole; the rival on one setting of each sort with one kernel, and what that comes to for all."""
+    """Run all of ours, the rival on one setting of each kind, and extrapolate."""
     from gramshift.evaluate.protocol import GROUPS
 
     codes = (np.arange(len(texts)) * 8 // len(texts) + 1) % 2
@@ -27,7 +27,11 @@ def run(texts: Texts, *, smoke: bool, repeat: int) -> dict[str, Any]:
         rival[name], theirs = timed(partial(straightforward, normalise(texts), codes, name))
         settings.append(compare(texts, codes, name, theirs))
     say("gramshift: all settings, two kernels, three methods")
-    runs = [run_child("settings", texts=texts)] if smoke else [run_child("reproduce") for _ in range(min(repeat, 3))]
+    runs = (
+        [run_child("settings", texts=texts)]
+        if smoke
+        else [run_child("reproduce") for _ in range(min(repeat, 3))]
+    )
     ours = min(runs, key=lambda one: one["seconds"])
     whole = len(KERNELS) * sum(rival[name] * COUNTS[name] for name in PART)
     return {
@@ -44,7 +48,7 @@ def run(texts: Texts, *, smoke: bool, repeat: int) -> dict[str, Any]:
 
 
 def straightforward(texts: Texts, codes: Any, name: str) -> dict[str, Floats]:
-    """Compute one setting by scikit-learn and NumPy, from texts on: plain, adapted and tkc, each from the gram on by itself."""
+    """Compute plain, adapted and tkc for one setting with scikit-learn and NumPy."""
     source, target = (rows(len(texts), letters) for letters in name.split("-"))
     order = np.concatenate([source, target])
     gram = GRAMS["presence"]([texts[i] for i in order])
@@ -77,16 +81,22 @@ def compare(texts: Texts, codes: Any, name: str, theirs: dict[str, Floats]) -> d
     """Raise an error if our scores of that setting are not the rival's."""
     import gramshift as gs
     from gramshift.evaluate.protocol import parse_settings
-    from gramshift.evaluate.reproduce import run_settings
-    from gramshift.evaluate.results import Documents
+    from gramshift.evaluate.results import StackedReviews
+    from gramshift.evaluate.stages import run_stages
 
     gram = gs.StringKernel(ngram_range=NGRAM_RANGE).gram(texts)
-    (outcomes,) = run_settings(gram, Documents("BDEK", codes), parse_settings(name), list(theirs))
+    (outcomes,) = run_stages(
+        gram, StackedReviews("BDEK", codes), parse_settings(name), list(theirs)
+    )
     off = {}
     for one in outcomes:
-        off[one.method] = float(np.abs(one.scores - theirs[one.method]).max() / np.abs(theirs[one.method]).max())
+        off[one.method] = float(
+            np.abs(one.scores - theirs[one.method]).max() / np.abs(theirs[one.method]).max()
+        )
         if off[one.method] > CLOSE:
-            raise MismatchError(f"{name}, {one.method}: scores differ by {off[one.method]:.1e} of the largest")
+            raise MismatchError(
+                f"{name}, {one.method}: scores differ by {off[one.method]:.1e} of the largest"
+            )
     return {"setting": name, "scores_off_by": off, "alpha": ALPHA}
 
 
@@ -94,11 +104,18 @@ def show(result: dict[str, Any]) -> str:
     """Show tables for people."""
     parts = result["rival_parts_s"]
     body = [
-        [f"script, {' and '.join(f'{name} {seconds:.1f} s' for name, seconds in parts.items())}, presence", None, None],
+        [
+            "script, "
+            + " and ".join(f"{name} {seconds:.1f} s" for name, seconds in parts.items())
+            + ", presence",
+            None,
+            None,
+        ],
         ["script, all (extrapolated)", result["rival_extrapolated_s"], None],
         ["gramshift, all", result["gramshift_s"], result["peak_mb"]],
     ]
     ratio = f"times as fast (extrapolated): {result['ratio_extrapolated']:.1f}"
     runs = ", ".join(f"{seconds:.1f}" for seconds in result["gramshift_runs_s"])
     title = f"{result['results']} results"
-    return f"{machine_lines(result)}\n\n{table(title, ('seconds', 'peak MB'), body)}\n\n{ratio}; runs of ours: {runs} s"
+    figures = table(title, ("seconds", "peak MB"), body)
+    return f"{machine_lines(result)}\n\n{figures}\n\n{ratio}; runs of ours: {runs} s"

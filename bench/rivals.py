@@ -1,4 +1,4 @@
-"""What others would write with scikit-learn, NumPy and SciPy: kernel matrices, Algorithm 1 of the paper, tf-idf."""
+"""Kernel matrices, Algorithm 1 and tf-idf, written with scikit-learn, NumPy and SciPy."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -32,7 +32,9 @@ class MismatchError(Exception):
 
 def count(texts: Texts, *, binary: bool = False) -> Any:
     """Count n-grams of documents, int64; the texts are normalised already."""
-    return CountVectorizer(analyzer="char", ngram_range=NGRAM_RANGE, lowercase=False, binary=binary).fit_transform(texts)
+    return CountVectorizer(
+        analyzer="char", ngram_range=NGRAM_RANGE, lowercase=False, binary=binary
+    ).fit_transform(texts)
 
 
 def multiply(features: Any) -> Gram:
@@ -57,7 +59,7 @@ def intersection(texts: Texts) -> Gram:
 
 
 def number_occurrences(counts: Any) -> Any:
-    """Make a column for the first, second, ... occurrence of every n-gram: a count of c sets the first c of its columns."""
+    """Return a column for each numbered occurrence; a count of c sets the first c of them."""
     most = np.zeros(counts.shape[1], np.int64)
     np.maximum.at(most, counts.indices, counts.data)
     ends = np.cumsum(counts.data)
@@ -65,22 +67,36 @@ def number_occurrences(counts: Any) -> Any:
     number = np.arange(ends[-1]) - np.repeat(ends - counts.data, counts.data)
     columns = np.repeat(first_column[counts.indices], counts.data) + number
     bounds = np.concatenate(([0], ends))[counts.indptr]
-    return sparse.csr_matrix((np.ones(columns.size, np.int64), columns, bounds), shape=(counts.shape[0], int(most.sum())))
+    return sparse.csr_matrix(
+        (np.ones(columns.size, np.int64), columns, bounds), shape=(counts.shape[0], int(most.sum()))
+    )
 
 
-GRAMS: dict[str, Callable[[Texts], Gram]] = {"presence": presence, "intersection": intersection, "spectrum": spectrum}
+GRAMS: dict[str, Callable[[Texts], Gram]] = {
+    "presence": presence,
+    "intersection": intersection,
+    "spectrum": spectrum,
+}
 
 
 def require_equal(ours: Gram, theirs: Gram, what: str) -> None:
     """Raise an error unless every cell is the same."""
     if ours.dtype != theirs.dtype or not np.array_equal(ours, theirs):
-        differ = f"{np.count_nonzero(ours != theirs)} of {ours.size} cells" if ours.shape == theirs.shape else "shapes"
-        raise MismatchError(f"{what}: gramshift and scikit-learn differ ({differ}, {ours.dtype} and {theirs.dtype})")
+        differ = (
+            f"{np.count_nonzero(ours != theirs)} of {ours.size} cells"
+            if ours.shape == theirs.shape
+            else "shapes"
+        )
+        raise MismatchError(
+            f"{what}: gramshift and scikit-learn differ ({differ}, {ours.dtype} and {theirs.dtype})"
+        )
 
 
 def algorithm_1(gram: NDArray[np.int64], codes: NDArray[Any], n_source: int) -> Floats:
-    """Score the target documents, which stand after the source, after two rounds; two classes, 0 and 1."""
-    diagonal = np.sqrt(np.maximum(np.diagonal(gram), 1))  # a document without n-grams shares none: 0 / 1
+    """Score the target documents, which follow the source, after two rounds; two classes."""
+    diagonal = np.sqrt(
+        np.maximum(np.diagonal(gram), 1)
+    )  # a document without n-grams shares none: 0 / 1
     kernel = gram / np.outer(diagonal, diagonal)
     kernel = np.exp(-1 + kernel)
     kernel = kernel @ kernel.T
@@ -101,7 +117,7 @@ def fit_predict(kernel: Floats, train: NDArray[Any], labels: NDArray[Any], n_sou
 
 
 def label_reviews(n: int) -> tuple[NDArray[np.intp], int]:
-    """Return classes of n evenly spread reviews, and how many are source: of four domains the last is the target."""
+    """Return classes of n reviews and the number of source reviews; the last domain is target."""
     places = np.arange(n)
     return (places * 8 // n + 1) % 2, n - n // 4
 
@@ -122,7 +138,7 @@ class Tfidf:
 
 
 class BalancedTfidf(Tfidf):
-    """The same with self-training in four steps: of each class, by its share of the source, the surest documents join."""
+    """Tf-idf with self-training in four steps, with the class proportions of the source."""
 
     def fit(self, X: Texts, y: Any, *, target: Texts) -> Self:
         """Learn, let documents join that are labelled by the model before, learn again."""
@@ -130,13 +146,19 @@ class BalancedTfidf(Tfidf):
         model = learn(source, y)
         shares = np.array([np.mean(y == label) for label in model.classes_])
         for step in range(1, STEPS + 1):
-            rows, codes = surest(model.predict_proba(found), np.round(step / (STEPS + 1) * len(target) * shares).astype(int))
-            model = learn(sparse.vstack([source, found[rows]]).tocsr(), np.concatenate([y, model.classes_[codes]]))
+            rows, codes = surest(
+                model.predict_proba(found),
+                np.round(step / (STEPS + 1) * len(target) * shares).astype(int),
+            )
+            model = learn(
+                sparse.vstack([source, found[rows]]).tocsr(),
+                np.concatenate([y, model.classes_[codes]]),
+            )
         return self._keep(model, found)
 
 
 def surest(probabilities: Any, quotas: Any) -> tuple[Any, Any]:
-    """Choose rows and classes of the documents that join: of those given to a class the surest, no more than its quota."""
+    """Return rows and classes of the most confident documents of each class, up to its quota."""
     codes = probabilities.argmax(axis=1)
     chosen = []
     for code, quota in enumerate(quotas):
@@ -147,7 +169,7 @@ def surest(probabilities: Any, quotas: Any) -> tuple[Any, Any]:
 
 
 def learn(source: Any, y: Any) -> Any:
-    """Fit logistic regression on one core: vectors are short, and threads that wait for each other take ten times as long."""
+    """Fit logistic regression on one core; its vectors are too short for several threads."""
     with threadpool_limits(1):
         return LogisticRegression(C=10, max_iter=1000).fit(source, y)
 
@@ -176,7 +198,7 @@ def one_view(X: Sequence[str], target: Sequence[str], view: dict[str, Any]) -> t
 
 
 def learn_own_labels(texts: Texts, labels: Any) -> Any:
-    """Find which documents are labelled rightly by what others of the same domain teach with their true labels.
+    """Return which labels are right in cross-validation on the true labels of one domain.
 
     None where a class has fewer documents than there are folds, or all documents have one class.
     """
@@ -185,7 +207,9 @@ def learn_own_labels(texts: Texts, labels: Any) -> Any:
         return None
     right = np.zeros(len(texts), bool)
     for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(labels, labels):
-        model = Tfidf().fit([texts[i] for i in train], labels[train], target=[texts[i] for i in test])
+        model = Tfidf().fit(
+            [texts[i] for i in train], labels[train], target=[texts[i] for i in test]
+        )
         right[test] = model.transduction_ == labels[test]
     return right
 

@@ -1,7 +1,7 @@
-"""Whether the preset "best" does harm anywhere: a matrix of languages, sizes, class shares and numbers of classes.
+"""Where the preset "best" does harm: a matrix of languages, sizes and class proportions.
 
-Plain, the paper's method and best, with tf-idf and logistic regression and the same with balanced self-training. All on
-development data: labels of a target are looked at to score, and for the ceiling of learning from them, never by a method.
+Compares plain, the paper's method, best, tf-idf and tf-idf with balanced self-training, all on
+development data. Labels of a target are used for scoring and for the ceiling only.
 """
 
 import json
@@ -20,8 +20,16 @@ from sklearn.metrics import roc_auc_score
 from bench.corpus import CorpusError, Texts
 from bench.machine import machine_lines, say, timed
 from bench.rivals import RIVALS, learn_own_labels
-from bench.robust_cells import Cell, Labelled, Sets, load_demo_sets, load_sets, make_cells, make_demo_cells
-from gramshift.evaluate.scoring import LEVEL, calibration_error, mcnemar
+from bench.robust_cells import (
+    Cell,
+    Labelled,
+    Sets,
+    load_demo_sets,
+    load_sets,
+    make_cells,
+    make_demo_cells,
+)
+from gramshift.evaluate.scoring import SIGNIFICANCE_LEVEL, calibration_error, mcnemar
 from gramshift.methods import METHODS
 from gramshift.model.settings import PRESETS
 
@@ -39,7 +47,7 @@ EXPECTED = ("value", "low", "high")
 DIGITS = 5  # of a confidence, whether it was kept or not
 PRIORS = ("source", "true")
 PRIORS_UP_TO = 2000
-"""With no more documents on either side, best is also fitted with the source's proportions and with the true ones."""
+"""Up to this size, best is also fitted with the source's and with the true proportions."""
 N_LABELS = (0, 25, 50, 100)
 SEEDS = 3
 
@@ -49,15 +57,25 @@ Draws = Sequence[Draw]
 
 
 def run(
-    texts: Texts, *, smoke: bool, repeat: int, only: Sequence[str] | None = None, rivals: str | None = None
+    texts: Texts,
+    *,
+    smoke: bool,
+    repeat: int,
+    only: Sequence[str] | None = None,
+    rivals: str | None = None,
 ) -> dict[str, Any]:
-    """Run the matrix and the part with random labels, or some families; every finished row goes to stderr at once.
+    """Run the matrix and the part with random labels, or some families.
 
-    ``texts`` and ``repeat`` are not used. Families alone leave out the part; the part alone takes cells of all families.
+    Families alone leave out the part; the part alone uses cells of all families.
     """
     if smoke and only:
-        raise CorpusError("--only names families of the development data, and --smoke has none of them; leave one out")
-    cells, sets = (make_demo_cells(), load_demo_sets()) if smoke else (make_cells(only), load_sets())
+        raise CorpusError(
+            "--only names families of the development data, which --smoke does not have; "
+            "leave one out"
+        )
+    cells, sets = (
+        (make_demo_cells(), load_demo_sets()) if smoke else (make_cells(only), load_sets())
+    )
     own_from, least = (OWN_FROM_DEMO, LABELS_FROM_DEMO) if smoke else (OWN_FROM, LABELS_FROM)
     kept, failed, answers = Kept(rivals), dict[str, str](), dict[str, Found]()
 
@@ -68,11 +86,15 @@ def run(
     rows = run_each(cells, measure_cell, "row", failed)
     result: Row = {"best": PRESETS["best"], "failed": failed, "rows": rows, "reused": kept.n_reused}
     if only is None or LABELS in only:
-        result[LABELS] = run_each(choose(cells or make_cells(), least), partial(try_labels, sets=sets), LABELS, failed)
+        result[LABELS] = run_each(
+            choose(cells or make_cells(), least), partial(try_labels, sets=sets), LABELS, failed
+        )
     return result | {"summary": summarise(rows, answers) if rows else None}
 
 
-def run_each(cells: Sequence[Cell], work: Callable[[Cell], Row], name: str, failed: dict[str, str]) -> list[Row]:
+def run_each(
+    cells: Sequence[Cell], work: Callable[[Cell], Row], name: str, failed: dict[str, str]
+) -> list[Row]:
     """Do the same with each cell; of one that fails the error is noted."""
     rows = []
     for i, cell in enumerate(cells, start=1):
@@ -88,13 +110,13 @@ def run_each(cells: Sequence[Cell], work: Callable[[Cell], Row], name: str, fail
 
 @dataclass(frozen=True)
 class Answers:
-    """Whether each target document got its label, how sure the method was of it, and the seconds of all fits."""
+    """Right labels and confidence of the target documents, and the seconds of all fits."""
 
     right: Any
     confidence: Any
     seconds: float
     told: list[dict[str, Any]] = field(default_factory=list)
-    """What best says of itself, and which labels of its other fits are right, for each draw; it is not kept in the file."""
+    """Diagnostics of best for each draw; not kept in the file."""
 
     @property
     def accuracy(self) -> float:
@@ -106,10 +128,9 @@ Found = Mapping[str, Answers]
 
 
 class Kept:
-    """Answers in a JSON file by cell and method, to be had again while the documents of the cell are the same.
+    """Answers in a JSON file by cell and method, reused while the documents stay the same.
 
-    Answers made by another state of the source are taken too, as that is what the file is for: delete the file if plain,
-    paper or a rival was changed.
+    Answers of other code are reused too: delete the file if plain, paper or a rival was changed.
     """
 
     def __init__(self, path: str | None) -> None:
@@ -117,8 +138,10 @@ class Kept:
         self.n_reused = 0
         self._entries = self._read()
 
-    def ask(self, cell: str, method: str, documents: str, make: Callable[[], Answers | None]) -> Answers | None:
-        """Return the answers that are kept, else those that are made now, and then kept; None if there can be none."""
+    def ask(
+        self, cell: str, method: str, documents: str, make: Callable[[], Answers | None]
+    ) -> Answers | None:
+        """Return kept answers, else new ones, which are then kept; None if there are none."""
         key = f"{cell} | {method}"
         entry = self._entries.get(key)
         if entry is None or entry["documents"] != documents:
@@ -136,7 +159,9 @@ class Kept:
             entries = json.loads(self.path.read_text("utf-8"))
             assert all(entry.keys() >= {"documents", "right"} for entry in entries.values())
         except (OSError, ValueError, AttributeError, TypeError, AssertionError):
-            raise CorpusError(f"--rivals {self.path}: this is no file that robust has written; name another") from None
+            raise CorpusError(
+                f"--rivals {self.path}: this is no file that robust has written; name another"
+            ) from None
         return dict(entries)
 
     def _write(self, key: str) -> None:
@@ -154,7 +179,12 @@ def pack(answers: Answers | None) -> dict[str, Any]:
         return {"right": None}
     right = "".join("01"[int(one)] for one in answers.right)
     confidence = None if answers.confidence is None else answers.confidence.tolist()
-    return {"accuracy": answers.accuracy, "right": right, "confidence": confidence, "seconds": answers.seconds}
+    return {
+        "accuracy": answers.accuracy,
+        "right": right,
+        "confidence": confidence,
+        "seconds": answers.seconds,
+    }
 
 
 def unpack(entry: dict[str, Any]) -> Answers | None:
@@ -167,7 +197,7 @@ def unpack(entry: dict[str, Any]) -> Answers | None:
 
 
 def ask_all(cell: Cell, sets: Sets, kept: Kept, *, own_from: int) -> dict[str, Answers]:
-    """Get the answers of all methods, and of what learns from the target's own labels if it has ``own_from`` documents."""
+    """Return the answers of all methods, and the ceiling for a target of ``own_from`` documents."""
     draws = [cell.draw(sets, repeat) for repeat in range(cell.repeats)]
     documents = fingerprint(draws)
     found: dict[str, Answers] = {}
@@ -220,7 +250,7 @@ def ask_own_labels(texts: list[str], labels: Any) -> Answers | None:
 
 
 def refit(draw: Draw) -> dict[str, Any]:
-    """Fit best again with the source's and with the true class proportions, and return which labels are then right."""
+    """Return right labels of best with the source's and with the true class proportions."""
     (_, y), (_, truth) = draw
     priors: dict[str, Any] = {"source": "source", "true": true_prior(y, truth)}
     return {name: label(draw, class_prior=prior) == truth for name, prior in priors.items()}
@@ -234,13 +264,16 @@ def label(draw: Draw, random_labels: Sequence[str | None] | None = None, **optio
 
 
 def true_prior(y: Any, truth: Any) -> dict[str, float]:
-    """Count the proportions of the source's classes in the target; 0 for a class that it does not have."""
+    """Return the proportions of the source's classes in the target."""
     return {name: float(np.mean(truth == name)) for name in np.unique(y).tolist()}
 
 
 def what_is_told(classifier: Any, truth: Any) -> dict[str, Any]:
-    """Gather what best says of itself, where it does, beside what is true; of unadapted labels it is told which are right."""
-    told: dict[str, Any] = {"accuracy": 100 * float(np.mean(np.asarray(classifier.transduction_) == truth)), "right": {}}
+    """Return the diagnostics of best, with the true values."""
+    told: dict[str, Any] = {
+        "accuracy": 100 * float(np.mean(np.asarray(classifier.transduction_) == truth)),
+        "right": {},
+    }
     names = ("expected_accuracy_", "class_prior_", "unadapted_transduction_")
     expected, prior, unadapted = (getattr(classifier, name, None) for name in names)
     if expected is not None and expected["value"] is not None:
@@ -253,13 +286,17 @@ def what_is_told(classifier: Any, truth: Any) -> dict[str, Any]:
 
 
 def choose(cells: Sequence[Cell], least: int) -> list[Cell]:
-    """Choose up to two cells of each family: the first of equal sizes and the first of changed proportions, if it has both.
+    """Return up to two cells of each family: of equal sizes and of changed proportions.
 
     Targets have ``least`` documents or more.
     """
     chosen = []
     for family in dict.fromkeys(cell.family for cell in cells):
-        large = [cell for cell in cells if cell.family == family and cell.n_target is not None and cell.n_target >= least]
+        large = [
+            cell
+            for cell in cells
+            if cell.family == family and cell.n_target is not None and cell.n_target >= least
+        ]
         usual = [cell for cell in large if not cell.words and cell.n_source == cell.n_target]
         changed = [cell for cell in large if cell.words]
         chosen += [*usual[:1], *changed, *usual[1:]][:2]
@@ -267,11 +304,13 @@ def choose(cells: Sequence[Cell], least: int) -> list[Cell]:
 
 
 def try_labels(cell: Cell, sets: Sets) -> dict[str, Any]:
-    """Measure the accuracy with random labels, the mean of some draws of them, and with the true proportions."""
+    """Measure the accuracy with random labels, averaged over draws, and true proportions."""
     draw = cell.draw(sets, 0)
     (_, y), (_, truth) = draw
     found = {
-        str(n): float(np.mean([score_unlabelled(draw, n, seed) for seed in range(SEEDS if n else 1)]))
+        str(n): float(
+            np.mean([score_unlabelled(draw, n, seed) for seed in range(SEEDS if n else 1)])
+        )
         for n in N_LABELS
         if n < len(truth)
     }
@@ -291,20 +330,28 @@ def score_unlabelled(draw: Draw, n: int, seed: int) -> float:
 
 
 def measure(cell: Cell, found: Found) -> Row:
-    """Make a row: what the methods reach in one cell, and how sure it is that best differs from others."""
+    """Return the figures of a cell, and tests of best against others."""
     best = found[BEST]
     rival = max(RIVALS, key=lambda name: found[name].accuracy)
     own = found.get(OWN_LABELS)
-    row: Row = {"cell": cell.name, "family": cell.family, "draws": cell.repeats, "documents": len(best.right)}
+    row: Row = {
+        "cell": cell.name,
+        "family": cell.family,
+        "draws": cell.repeats,
+        "documents": len(best.right),
+    }
     row |= {"n_source": cell.n_source, "n_target": cell.n_target}
     row |= {"methods": {name: measure_method(found[name]) for name in NAMES}, "rival": rival}
     row |= {OWN_LABELS: None if own is None else own.accuracy}
-    row["p"] = {"plain": mcnemar(best.right, found["plain"].right), "rival": mcnemar(best.right, found[rival].right)}
+    row["p"] = {
+        "plain": mcnemar(best.right, found["plain"].right),
+        "rival": mcnemar(best.right, found[rival].right),
+    }
     return row | measure_told(best, row["p"])
 
 
 def measure_method(answers: Answers) -> Row:
-    """Measure accuracy and mean confidence in percent, calibration error, and what confidence tells of right and wrong."""
+    """Return accuracy and mean confidence in percent, calibration error and AUC."""
     found = {
         "accuracy": answers.accuracy,
         "ece": calibration_error(answers.right, answers.confidence),
@@ -316,23 +363,33 @@ def measure_method(answers: Answers) -> Row:
 
 
 def measure_told(best: Answers, p: Row) -> Row:
-    """Reduce what best tells of itself, and its other fits, to figures; its unadapted labels go among the tests too."""
+    """Return figures of the diagnostics of best, and a test against its unadapted labels."""
     row: Row = {"expected": None, UNADAPTED: None}
     if all("expected" in told for told in best.told):
-        row["expected"] = {name: mean_of(told["expected"][name] for told in best.told) for name in EXPECTED}
+        row["expected"] = {
+            name: mean_of(told["expected"][name] for told in best.told) for name in EXPECTED
+        }
     if all(UNADAPTED in told["right"] for told in best.told):
         unadapted = np.concatenate([told["right"][UNADAPTED] for told in best.told])
         row[UNADAPTED] = 100 * float(np.mean(unadapted))
         p[UNADAPTED] = mcnemar(best.right, unadapted)
     row["told"] = [
-        told | {"right": {name: 100 * float(np.mean(right)) for name, right in told["right"].items()}} for told in best.told
+        told
+        | {"right": {name: 100 * float(np.mean(right)) for name, right in told["right"].items()}}
+        for told in best.told
     ]
     first = row["told"][0]
-    return row | {"priors": {name: first["right"][name] - first["accuracy"] for name in PRIORS if name in first["right"]}}
+    return row | {
+        "priors": {
+            name: first["right"][name] - first["accuracy"]
+            for name in PRIORS
+            if name in first["right"]
+        }
+    }
 
 
 def area(right: Any, confidence: Any) -> float | None:
-    """Compute the area under the curve of confidence against right or wrong; None if all answers are either."""
+    """Return the AUC of confidence against right or wrong; None if all labels are either."""
     return None if len(np.unique(right)) < 2 else float(roc_auc_score(right, confidence))
 
 
@@ -342,13 +399,22 @@ def summarise(rows: Sequence[Row], answers: Mapping[str, Found]) -> Row:
     for family in dict.fromkeys(row["family"] for row in rows):
         several = [row for row in rows if row["family"] == family]
         families[family] = summarise_family(several, [answers[row["cell"]] for row in several])
-    others = [other for other in ("plain", UNADAPTED, "rival") if all(other in row["p"] for row in rows)]
-    deficits = {other: {row["cell"]: deficit(row, other) for row in rows if is_below(row, other)} for other in others}
+    others = [
+        other for other in ("plain", UNADAPTED, "rival") if all(other in row["p"] for row in rows)
+    ]
+    deficits = {
+        other: {row["cell"]: deficit(row, other) for row in rows if is_below(row, other)}
+        for other in others
+    }
     return {
         "cells": len(rows),
         "families": families,
         "below": {
-            other: {"percent": 100 * len(cells) / len(rows), "largest": max(cells.values(), default=0.0), "cells": cells}
+            other: {
+                "percent": 100 * len(cells) / len(rows),
+                "largest": max(cells.values(), default=0.0),
+                "cells": cells,
+            }
             for other, cells in deficits.items()
         },
         "ece": mean_of(row["methods"][BEST]["ece"] for row in rows),
@@ -356,31 +422,42 @@ def summarise(rows: Sequence[Row], answers: Mapping[str, Found]) -> Row:
 
 
 def summarise_family(rows: Sequence[Row], found: Sequence[Found]) -> Row:
-    """Take means over its cells; the ceiling and what the rival is below it over those that have a ceiling."""
+    """Return means over the cells of a family."""
     means = {name: mean_of(accuracy(row, name) for row in rows) for name in NAMES}
     rival = max(RIVALS, key=lambda name: means[name])
     with_own = [row for row in rows if row[OWN_LABELS] is not None]
     own = mean_of(row[OWN_LABELS] for row in with_own) if with_own else None
-    several = {name: [row["priors"][name] for row in rows if name in row["priors"]] for name in PRIORS}
+    several = {
+        name: [row["priors"][name] for row in rows if name in row["priors"]] for name in PRIORS
+    }
     return {
         "cells": len(rows),
         "means": means,
         OWN_LABELS: own,
         "rival": rival,
         "above_rival": means[BEST] - means[rival],
-        "rival_below_own": None if own is None else own - mean_of(accuracy(row, rival) for row in with_own),
+        "rival_below_own": None
+        if own is None
+        else own - mean_of(accuracy(row, rival) for row in with_own),
         "ece": {name: mean_of(row["methods"][name]["ece"] for row in rows) for name in NAMES},
-        "auc": {name: area(*(pool(found, name, part) for part in ("right", "confidence"))) for name in NAMES},
+        "auc": {
+            name: area(*(pool(found, name, part) for part in ("right", "confidence")))
+            for name in NAMES
+        },
         "priors": {name: mean_of(gains) if gains else None for name, gains in several.items()},
-        "interval": summarise_interval([told for row in rows for told in row["told"] if "expected" in told]),
+        "interval": summarise_interval(
+            [told for row in rows for told in row["told"] if "expected" in told]
+        ),
     }
 
 
 def summarise_interval(draws: Sequence[Row]) -> Row:
-    """Count the draws whose accuracy lies within the interval of the expected one; how much too high this is in the mean."""
+    """Return how often the interval of the expected accuracy covers the true one."""
     if not draws:
         return {"draws": 0, "covered_percent": None, "too_high": None}
-    inside = [told["expected"]["low"] <= told["accuracy"] <= told["expected"]["high"] for told in draws]
+    inside = [
+        told["expected"]["low"] <= told["accuracy"] <= told["expected"]["high"] for told in draws
+    ]
     too_high = mean_of(told["expected"]["value"] - told["accuracy"] for told in draws)
     return {"draws": len(draws), "covered_percent": 100 * mean_of(inside), "too_high": too_high}
 
@@ -391,13 +468,17 @@ def accuracy(row: Row, name: str) -> float:
 
 
 def is_below(row: Row, other: str) -> bool:
-    """Tell whether best is significantly worse than plain, its own unadapted labels, or the stronger rival of the cell."""
-    return other in row["p"] and deficit(row, other) > 0 and row["p"][other] < LEVEL
+    """Return True if best is significantly worse than another method in a cell."""
+    return other in row["p"] and deficit(row, other) > 0 and row["p"][other] < SIGNIFICANCE_LEVEL
 
 
 def deficit(row: Row, other: str) -> float:
     """Subtract the accuracy of best from that of another."""
-    theirs = row[UNADAPTED] if other == UNADAPTED else accuracy(row, row["rival"] if other == "rival" else other)
+    theirs = (
+        row[UNADAPTED]
+        if other == UNADAPTED
+        else accuracy(row, row["rival"] if other == "rival" else other)
+    )
     return float(theirs - accuracy(row, BEST))
 
 
@@ -421,7 +502,9 @@ def show(result: dict[str, Any]) -> str:
     failed = [f"failed   {name}: {words}" for name, words in result["failed"].items()]
     parts = [machine_lines(result)]
     if result["reused"]:
-        parts.append(f"{result['reused']} times the answers of others than best were kept from an earlier run")
+        parts.append(
+            f"{result['reused']} answers of other methods than best were kept from an earlier run"
+        )
     if summary is not None:
         parts += [show_families(summary), show_cells(result["rows"]), show_all(summary)]
     parts += [show_labels(result[LABELS])] if LABELS in result else []
@@ -429,21 +512,38 @@ def show(result: dict[str, Any]) -> str:
 
 
 def show_families(summary: Row) -> str:
-    """Show mean accuracies, what other proportions give, and what its confidence and interval are worth."""
-    columns = ("cells", *NAMES, OWN_LABELS, "best - rival", *PRIOR_COLUMNS, "ECE", "AUC", "covered %", "draws", "too high")
+    """Show mean accuracies of families, and the quality of confidence and interval."""
+    columns = (
+        "cells",
+        *NAMES,
+        OWN_LABELS,
+        "best - rival",
+        *PRIOR_COLUMNS,
+        "ECE",
+        "AUC",
+        "covered %",
+        "draws",
+        "too high",
+    )
     lines = []
     for name, family in summary["families"].items():
         means = [points(family["means"][one]) for one in NAMES]
         gains = [signed(family["above_rival"]), *(signed(family["priors"][one]) for one in PRIORS)]
         interval = family["interval"]
-        held = [points(interval["covered_percent"]), str(interval["draws"]), signed(interval["too_high"])]
+        held = [
+            points(interval["covered_percent"]),
+            str(interval["draws"]),
+            signed(interval["too_high"]),
+        ]
         sure = [part(family["ece"][BEST]), part(family["auc"][BEST]), *held]
-        lines.append([name, str(family["cells"]), *means, points(family[OWN_LABELS]), *gains, *sure])
+        lines.append(
+            [name, str(family["cells"]), *means, points(family[OWN_LABELS]), *gains, *sure]
+        )
     return markdown("family", columns, lines)
 
 
 def show_cells(rows: Sequence[Row]) -> str:
-    """Show accuracies of every cell; letters mark where best is significantly below plain, unadapted, the stronger rival."""
+    """Show accuracies of every cell; letters mark methods that are significantly better."""
     others = (UNADAPTED, OWN_LABELS, "below", *PRIOR_COLUMNS)
     columns = ("answers", *NAMES, *others, "expected", "confidence", "ECE", "AUC", "seconds")
     lines = []
@@ -451,10 +551,17 @@ def show_cells(rows: Sequence[Row]) -> str:
         best = row["methods"][BEST]
         below = "".join(mark for other, mark in MARKS.items() if is_below(row, other))
         figures = [points(accuracy(row, name)) for name in NAMES]
-        sure = [show_expected(row["expected"]), points(best["confidence"]), part(best["ece"]), part(best["auc"])]
+        sure = [
+            show_expected(row["expected"]),
+            points(best["confidence"]),
+            part(best["ece"]),
+            part(best["auc"]),
+        ]
         gains = [signed(row["priors"].get(one)) for one in PRIORS]
         beside = [points(row[UNADAPTED]), points(row[OWN_LABELS]), below or "-", *gains]
-        lines.append([row["cell"], str(row["documents"]), *figures, *beside, *sure, f"{best['seconds']:.1f}"])
+        lines.append(
+            [row["cell"], str(row["documents"]), *figures, *beside, *sure, f"{best['seconds']:.1f}"]
+        )
     marks = ", ".join(f"{mark}: {other}" for other, mark in MARKS.items())
     words = "source and true prior: points that best gains with these class proportions, first draw"
     return f"{markdown('cell', columns, lines)}\n\nsignificantly below (0.01) {marks}; {words}"
@@ -463,7 +570,8 @@ def show_cells(rows: Sequence[Row]) -> str:
 def show_all(summary: Row) -> str:
     """Show in how many cells best is significantly below others."""
     lines = [
-        f"significantly below {other}: {one['percent']:.1f} % of the cells, by {one['largest']:.1f} points at most"
+        f"significantly below {other}: {one['percent']:.1f} % of the cells, "
+        f"by {one['largest']:.1f} points at most"
         for other, one in summary["below"].items()
     ]
     return "\n".join(lines)
@@ -472,7 +580,10 @@ def show_all(summary: Row) -> str:
 def show_labels(rows: Sequence[Row]) -> str:
     """Show the accuracy of documents that were not labelled, by the number of random labels."""
     columns = (*map(str, N_LABELS), "true proportions")
-    lines = [[row["cell"], *(points(row["accuracy"].get(str(n))) for n in N_LABELS), points(row["true"])] for row in rows]
+    lines = [
+        [row["cell"], *(points(row["accuracy"].get(str(n))) for n in N_LABELS), points(row["true"])]
+        for row in rows
+    ]
     return markdown("accuracy with random labels", columns, lines)
 
 
@@ -504,5 +615,7 @@ def markdown(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) 
     for first, *rest in cells:
         figures = (text.rjust(width) for text, width in zip(rest, widths[1:], strict=True))
         lines.append(" | ".join([f"| {first.ljust(widths[0])}", *figures]) + " |")
-    ruler = "|".join(["", "-" * (widths[0] + 2), *("-" * (width + 1) + ":" for width in widths[1:]), ""])
+    ruler = "|".join(
+        ["", "-" * (widths[0] + 2), *("-" * (width + 1) + ":" for width in widths[1:]), ""]
+    )
     return "\n".join([lines[0], ruler, *lines[1:]])

@@ -1,6 +1,7 @@
-"""The matrix of the benchmark robust: families of data sets, in each a cell per source, target, their sizes and class shares.
+"""The cells of the benchmark robust: families of data sets, sizes and class proportions.
 
-Labels of the four domains of reviews are source labels only, except for the question which domain a review is of. A cell with
+Labels of the four domains of reviews are used as source labels only, except in the family
+"domains". A cell with
 a small target is drawn several times, so that every cell has some hundreds of answers.
 """
 
@@ -41,9 +42,9 @@ LARGE, OF_LARGE = 2000, {8: 2, 3: 1, 1: 1}
 
 @dataclass(frozen=True)
 class Cell:
-    """From so many documents of one set to so many of another; None for all of them, shares None for as they fall.
+    """Numbers of documents of a source and a target set; None for all, and for natural shares.
 
-    Shares that do not add up to 1 are those of some classes; documents of the others make up the rest as they fall.
+    If shares do not add up to 1, documents of all other classes make up the rest.
     """
 
     family: str
@@ -60,23 +61,31 @@ class Cell:
     def name(self) -> str:
         """Make the name in tables and in the file of rivals; no two cells have one name."""
         sizes = "/".join("all" if n is None else str(n) for n in (self.n_source, self.n_target))
-        return f"{self.family}: {self.source}-{self.target} {sizes}{', ' * bool(self.words)}{self.words}"
+        special = f", {self.words}" if self.words else ""
+        return f"{self.family}: {self.source}-{self.target} {sizes}{special}"
 
     @property
     def repeats(self) -> int:
         """Tell how many times the cell is drawn."""
-        times = next((times for most, times in REPEATS if self.n_target is not None and self.n_target <= most), 1)
+        times = next(
+            (
+                times
+                for most, times in REPEATS
+                if self.n_target is not None and self.n_target <= most
+            ),
+            1,
+        )
         return OF_LARGE[times] if self.n_source is not None and self.n_source >= LARGE else times
 
     def draw(self, sets: Sets, repeat: int) -> tuple[Labelled, Labelled]:
-        """Draw source and target, by a seed that is made from the name of the cell and the number of the draw."""
+        """Draw source and target, seeded by the name of the cell and the number of the draw."""
         seed = crc32(self.name.encode())
         source = draw(sets[self.source], self.n_source, self.source_shares, [seed, repeat, 0])
         return source, draw(sets[self.target], self.n_target, self.target_shares, [seed, repeat, 1])
 
 
 def draw(labelled: Labelled, n: int | None, shares: Shares | None, seed: list[int]) -> Labelled:
-    """Draw so many documents in random order, all where there are no more; with shares so many of each class."""
+    """Draw up to n documents in random order, with the given class shares if there are any."""
     texts, labels = labelled
     rng = np.random.default_rng(seed)
     n = len(texts) if n is None else n
@@ -87,11 +96,15 @@ def draw(labelled: Labelled, n: int | None, shares: Shares | None, seed: list[in
         chosen = []
         for label, size in zip(shares, np.diff(ends).tolist(), strict=True):
             of_class = rng.permutation(np.flatnonzero(labels == label))
-            assert len(of_class) >= size, f"{len(of_class)} documents of {label}, and {size} are wanted"
+            assert len(of_class) >= size, (
+                f"{len(of_class)} documents of {label}, and {size} are wanted"
+            )
             chosen.append(of_class[:size])
         if ends[-1] < n:
             others = rng.permutation(np.flatnonzero(~np.isin(labels, list(shares))))[: n - ends[-1]]
-            assert len(others) == n - ends[-1], f"{len(others)} documents of other classes, and {n - ends[-1]} are wanted"
+            assert len(others) == n - ends[-1], (
+                f"{len(others)} documents of other classes, and {n - ends[-1]} are wanted"
+            )
             chosen.append(others)
         rows = rng.permutation(np.concatenate(chosen))
     return take(labelled, rows)
@@ -109,7 +122,7 @@ def of_two(positive: float) -> Shares:
 
 
 def of_three(positive: float, neutral: float | None = None) -> Shares:
-    """Make shares of three classes; what is not positive is shared equally, unless the share of neutral is given."""
+    """Return shares of three classes; by default the rest is divided equally."""
     neutral = (1 - positive) / 2 if neutral is None else neutral
     return {"positive": positive, "neutral": neutral, "negative": 1 - positive - neutral}
 
@@ -130,9 +143,20 @@ def video_skew() -> Iterator[Cell]:
     """Make targets that are not balanced, one without a class, and sources that are not."""
     for i, share in enumerate((0.05, 0.2, 0.35, 0.65, 0.8, 0.95, 1.0)):
         shares = of_two(share) if share < 1 else {"positive": 1.0}
-        yield Cell("video skew", LETTERS[i % 4], "V", 1000, 1000, EVEN, shares, f"{share:.0%} positive")
+        yield Cell(
+            "video skew", LETTERS[i % 4], "V", 1000, 1000, EVEN, shares, f"{share:.0%} positive"
+        )
     for letter, share in (("B", 0.9), ("E", 0.1)):
-        yield Cell("video skew", letter, "V", 1000, 1000, of_two(share), EVEN, f"source {share:.0%} positive")
+        yield Cell(
+            "video skew",
+            letter,
+            "V",
+            1000,
+            1000,
+            of_two(share),
+            EVEN,
+            f"source {share:.0%} positive",
+        )
 
 
 def chinese() -> Iterator[Cell]:
@@ -152,12 +176,18 @@ def chinese() -> Iterator[Cell]:
     )
     for source, target, n_source, n_target in sizes:
         yield Cell("chinese", source, target, n_source, n_target, EVEN, EVEN)
-    for source, target, share in (("hotels", "fruit", 0.05), ("books", "hotels", 0.2), ("fruit", "books", 0.8)):
-        yield Cell("chinese", source, target, 1000, 1000, EVEN, of_two(share), f"{share:.0%} positive")
+    for source, target, share in (
+        ("hotels", "fruit", 0.05),
+        ("books", "hotels", 0.2),
+        ("fruit", "books", 0.8),
+    ):
+        yield Cell(
+            "chinese", source, target, 1000, 1000, EVEN, of_two(share), f"{share:.0%} positive"
+        )
 
 
 def short() -> Iterator[Cell]:
-    """Make cells of two classes of very short texts as they fall, and from a balanced source to targets that are not."""
+    """Return cells of very short texts in two classes, with natural and changed shares."""
     yield from _short("short", EVEN, of_two, "")
 
 
@@ -171,11 +201,13 @@ def _short(family: str, even: Shares, shares: Any, suffix: str) -> Iterator[Cell
         for n_source, n_target in SHORT_SIZES:
             yield Cell(family, source, target, n_source, n_target)
         for share in (0.2, 0.8):
-            yield Cell(family, source, target, 1000, 1000, even, shares(share), f"{share:.0%} positive")
+            yield Cell(
+                family, source, target, 1000, 1000, even, shares(share), f"{share:.0%} positive"
+            )
 
 
 def dialects() -> Iterator[Cell]:
-    """Make cells of five classes, by all sizes; back again; without a class, and with one that most documents are of."""
+    """Return cells of five classes: all sizes, the reverse, without a class, and unbalanced."""
     there, back = ("broadcasts", "other_broadcasts"), ("other_broadcasts", "broadcasts")
     for n_source in (*SIZES, 4000):
         for n_target in (30, 200, 1000, None):
@@ -188,22 +220,33 @@ def dialects() -> Iterator[Cell]:
 
 
 def domains() -> Iterator[Cell]:
-    """Make cells that ask which of four domains a review is of, learnt from good ones and told of bad ones."""
+    """Return cells that ask for the domain of a review, from positive to negative reviews."""
     sizes = ((50, 1000), (200, 200), (200, 30), (1000, 1000), (2000, 2000))
     for n_source, n_target in sizes:
         yield Cell("domains", "good", "bad", n_source, n_target)
-    yield Cell("domains", "good", "bad", 1000, 1000, None, {"B": 0.7, "D": 0.1, "E": 0.1, "K": 0.1}, "70% B")
+    yield Cell(
+        "domains",
+        "good",
+        "bad",
+        1000,
+        1000,
+        None,
+        {"B": 0.7, "D": 0.1, "E": 0.1, "K": 0.1},
+        "70% B",
+    )
     yield Cell("domains", "good", "bad", 1000, 1000, None, {"B": 0.5, "E": 0.5}, "B and E alone")
 
 
 def categories() -> Iterator[Cell]:
-    """Make cells of product categories, some of them rare, learnt from good reviews and told of bad ones; some back again."""
+    """Return cells of product categories, some rare, from positive to negative reviews."""
     there = ("good products", "bad products")
     for n_source, n_target in ((None, None), (1000, 1000), (200, 1000), (1000, 200)):
         yield Cell("categories", *there, n_source, n_target)
     yield Cell("categories", *there[::-1], 1000, 1000)
     rare = ({"hotels": RARE}, {"hotels": RARE_IN_TARGET})
-    yield Cell("categories", *there, 2000, 2000, *rare, f"hotels {RARE:.1%} and {RARE_IN_TARGET:.1%}")
+    yield Cell(
+        "categories", *there, 2000, 2000, *rare, f"hotels {RARE:.1%} and {RARE_IN_TARGET:.1%}"
+    )
     two = {"books": RARE_OF_TWO, "phones": RARE_OF_TWO}
     yield Cell("categories", *there, 2000, 2000, two, two, f"books and phones {RARE_OF_TWO:.0%}")
     three = {"fruit": 0.4, "hotels": 0.4, "books": 0.2}
@@ -212,7 +255,7 @@ def categories() -> Iterator[Cell]:
 
 
 def flip() -> Iterator[Cell]:
-    """Make cells where the class that most documents of the source are of has the fewest in the target."""
+    """Return cells where the largest class of the source is the smallest of the target."""
     pairs = [
         ("B", "V"),
         ("books", "hotels"),
@@ -223,10 +266,27 @@ def flip() -> Iterator[Cell]:
     ]
     for one, other in (FLIPPED, FLIPPED[::-1]):
         for source, target in pairs:
-            yield Cell("flip", source, target, 1000, 1000, of_two(one), of_two(other), f"positive {one:.0%} to {other:.0%}")
+            yield Cell(
+                "flip",
+                source,
+                target,
+                1000,
+                1000,
+                of_two(one),
+                of_two(other),
+                f"positive {one:.0%} to {other:.0%}",
+            )
     for one, other in (FLIPPED_NEUTRAL, FLIPPED_NEUTRAL[::-1]):
         shares = of_three((1 - one) / 2, one), of_three((1 - other) / 2, other)
-        yield Cell("flip", "tweets 3", "editorials 3", 1000, 1000, *shares, f"neutral {one:.0%} to {other:.0%}")
+        yield Cell(
+            "flip",
+            "tweets 3",
+            "editorials 3",
+            1000,
+            1000,
+            *shares,
+            f"neutral {one:.0%} to {other:.0%}",
+        )
 
 
 FAMILIES: dict[str, Any] = {
@@ -244,7 +304,9 @@ FAMILIES: dict[str, Any] = {
 
 def make_cells(only: Sequence[str] | None = None) -> list[Cell]:
     """Make all cells, or those of some families."""
-    return [cell for name, make in FAMILIES.items() if only is None or name in only for cell in make()]
+    return [
+        cell for name, make in FAMILIES.items() if only is None or name in only for cell in make()
+    ]
 
 
 def make_demo_cells() -> list[Cell]:
@@ -267,7 +329,10 @@ def load_sets() -> dict[str, Labelled]:
     data = Path(os.environ.get("GRAMSHIFT_DATA") or ROOT.parent / "shared" / "data")
     folder = data / "development"
     sets: dict[str, Labelled] = {
-        letter: (domain.texts("title+text"), np.where(np.array(domain.codes) == 1, "positive", "negative"))
+        letter: (
+            domain.texts("title+text"),
+            np.where(np.array(domain.codes) == 1, "positive", "negative"),
+        )
         for letter, domain in load_sentiment(data).domains.items()
     }
     sets["V"] = read_lines(folder / "video")
@@ -275,7 +340,10 @@ def load_sets() -> dict[str, Labelled]:
     for name in SHORT:
         texts, labels = sets[f"{name} 3"] = read_csv(folder / "short" / f"{name}.csv")
         sets[name] = take((texts, labels), np.flatnonzero(labels != "neutral"))
-    sets |= {name: read_csv(folder / "dialects" / f"{name}.csv") for name in ("broadcasts", "other_broadcasts")}
+    sets |= {
+        name: read_csv(folder / "dialects" / f"{name}.csv")
+        for name in ("broadcasts", "other_broadcasts")
+    }
     for name, label in (("good", "positive"), ("bad", "negative")):
         domain_texts, domain_labels = sets[name] = by_domain(sets, label)
         texts, labels = sets[f"{name} products"] = read_csv(folder / "categories" / f"{name}.csv")
@@ -307,6 +375,8 @@ def read_csv(path: Path) -> Labelled:
 
 
 def by_domain(sets: Sets, label: str) -> Labelled:
-    """Gather the reviews of the four domains that have one label; now the letter of the domain is the label."""
+    """Return all reviews with one label; the letter of the domain becomes the label."""
     parts = [take(sets[letter], np.flatnonzero(sets[letter][1] == label))[0] for letter in LETTERS]
-    return [text for part in parts for text in part], np.repeat(list(LETTERS), [len(part) for part in parts])
+    return [text for part in parts for text in part], np.repeat(
+        list(LETTERS), [len(part) for part in parts]
+    )

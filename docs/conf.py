@@ -1,4 +1,4 @@
-"""The documentation site: `make docs` builds it into site/. Nothing is fetched, when it is built or when a page is read.
+"""The documentation site: `make docs` builds it into site/, without network access.
 
 Pages are Markdown; the menu is the list of pages at the end of index.md.
 """
@@ -21,7 +21,9 @@ exclude_patterns = ["*.py", "static", "images"]
 
 myst_heading_anchors = 4  # links such as files.md#folders
 myst_enable_extensions = ["deflist"]
-suppress_warnings = ["myst.header"]  # the reference of a command begins with a table, below any heading
+suppress_warnings = [
+    "myst.header"
+]  # the reference of a command begins with a table, below any heading
 
 autodoc_default_options = {"member-order": "bysource"}
 autodoc_typehints = "none"  # the docstrings tell
@@ -69,4 +71,6 @@ def leave_out(app: Any, what: str, name: str, thing: Any, skip: bool, options: A
 def setup(app: Any) -> None:
     """Have the options of each command put in where commands.md wants them."""
     app.connect("autodoc-skip-member", leave_out)
-    app.connect("source-read", lambda app, name, source: source.__setitem__(0, fill_options(source[0])))
+    app.connect(
+        "source-read", lambda app, name, source: source.__setitem__(0, fill_options(source[0]))
+    )

@@ -1,7 +1,8 @@
 """Tables of the options of each command, made from the commands themselves, for docs/commands.md.
 
-A line `<!-- options: classify -->` of a page becomes the tables of that command when the site is built. To read them without
-the site: python docs/make_command_reference.py
+When the site is built, a line `<!-- options: classify -->` of a page becomes the tables of that
+command. To print them:
+python docs/make_command_reference.py
 """
 
 import re
@@ -43,7 +44,9 @@ def names(parameter: Any) -> str:
     if parameter.param_type_name == "argument":
         return f"`{(parameter.metavar or parameter.name).upper()}`"
     takes_value = not getattr(parameter, "is_flag", False)
-    value = f" {parameter.metavar or parameter.name.upper().replace('_', '-')}" if takes_value else ""
+    value = (
+        f" {parameter.metavar or parameter.name.upper().replace('_', '-')}" if takes_value else ""
+    )
     spellings = [*parameter.opts, *parameter.secondary_opts]
     return ", ".join([f"`{spellings[0]}{value}`", *(f"`{other}`" for other in spellings[1:])])
 
@@ -55,7 +58,9 @@ def default(parameter: Any) -> str:
         return parameter.show_default
     if getattr(parameter, "is_flag", False):
         return f"`{parameter.opts[0]}`" if parameter.default else ""
-    return "" if parameter.default is None or not parameter.show_default else f"`{parameter.default}`"
+    return (
+        "" if parameter.default is None or not parameter.show_default else f"`{parameter.default}`"
+    )
 
 
 def cell(text: str) -> str:

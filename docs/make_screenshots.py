@@ -1,7 +1,9 @@
-"""Walk through the whole loop of the report in Chromium: label, review by keys, download, run again, look again.
+"""Take pictures of the review loop of the report in Chromium: label, review, download, run again.
 
-python -m docs.make_screenshots makes the pictures of docs/report.md from the demo corpus; with the name of a folder it puts
-pictures of every step there, 1280 and 390 pixels wide, light and dark. Needs Chromium, playwright and a font with emoji
+python -m docs.make_screenshots makes the pictures of docs/report.md from the demo corpus. With the
+name of a folder it writes
+pictures of every step into it, 1280 and 390 pixels wide, light and dark. It needs Chromium,
+playwright and a font with emoji
 (fonts-noto-color-emoji).
 """
 
@@ -15,6 +17,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +27,9 @@ from gramshift.datasets.demo import load_demo
 
 IMAGES = Path(__file__).parent / "images"
 CLASSES = ["negative", "positive"]  # in the order of the keys
-COMMAND = "gramshift classify kitchen.csv --target films.csv --output labels.csv --report report.html"
+COMMAND = (
+    "gramshift classify kitchen.csv --target films.csv --output labels.csv --report report.html"
+)
 UNCLEAR, NOTED = 4, 6  # of the documents that are reviewed
 N_REVIEWED = 30
 VIEWS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
@@ -32,13 +37,22 @@ Snap = Callable[[str], Any]
 
 
 def write_files(folder: Path) -> None:
-    """Reviews of kitchen tools with labels, and of films without, with a column that says when each was received."""
+    """Write labelled reviews of kitchen tools and unlabelled ones of films, with dates."""
     for name in ("kitchen", "films"):
         texts, labels = load_demo(name)
-        known = labels if name == "kitchen" else [f"2024-{1 + n % 12:02}-{1 + n % 28:02}" for n in range(len(texts))]
+        known = (
+            labels
+            if name == "kitchen"
+            else [f"2024-{1 + n % 12:02}-{1 + n % 28:02}" for n in range(len(texts))]
+        )
         with (folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
-            rows = [(f"{name}-{number}", *row) for number, row in enumerate(zip(texts, known, strict=True), start=1)]
-            csv.writer(file).writerows([("id", "text", "label" if name == "kitchen" else "received"), *rows])
+            rows = [
+                (f"{name}-{number}", *row)
+                for number, row in enumerate(zip(texts, known, strict=True), start=1)
+            ]
+            csv.writer(file).writerows(
+                [("id", "text", "label" if name == "kitchen" else "received"), *rows]
+            )
 
 
 def run_command(folder: Path, line: str) -> str:
@@ -47,7 +61,9 @@ def run_command(folder: Path, line: str) -> str:
     if words[0] != "gramshift":
         raise ValueError(f"not a command of ours: {line}")
     start = [sys.executable, "-c", "from gramshift.commands.entry import run; run()"]
-    done = subprocess.run([*start, *words[1:]], cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*start, *words[1:]], cwd=folder, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         raise RuntimeError(done.stderr)
     return done.stderr
@@ -73,7 +89,7 @@ class Walked:
 
 
 def review(page: Page, right: dict[str, str], n: int = N_REVIEWED) -> None:
-    """Label the least sure documents by keys as one who knows; one of them is unclear, one gets a note."""
+    """Label the least confident documents by keys; one is unclear, one gets a note."""
     page.locator("#begin").click()
     for place in range(n):
         shown = page.locator(".row[aria-expanded=true] .snippet").inner_text()
@@ -85,8 +101,10 @@ def review(page: Page, right: dict[str, str], n: int = N_REVIEWED) -> None:
 
 
 def walk(page: Page, folder: Path, snap: Snap) -> Walked:
-    """From two files to corrected labels and their report; ``snap`` takes a picture of each step."""
-    right = {f"films-{number}": label for number, label in enumerate(load_demo("films").labels, start=1)}
+    """Go from two files to corrected labels and their report; ``snap`` takes pictures."""
+    right = {
+        f"films-{number}": label for number, label in enumerate(load_demo("films").labels, start=1)
+    }
     write_files(folder)
     run_command(folder, COMMAND)
     before = read_labels(folder)
@@ -113,7 +131,9 @@ def walk(page: Page, folder: Path, snap: Snap) -> Walked:
         page.keyboard.press("1")
     snap("6-score")
     with (folder / "corrections.csv").open(newline="", encoding="utf-8") as file:
-        given = {row["id"]: (row["label"], row["mark"], row["note"]) for row in csv.DictReader(file)}
+        given = {
+            row["id"]: (row["label"], row["mark"], row["note"]) for row in csv.DictReader(file)
+        }
     return Walked(command, said, given, before, read_labels(folder))
 
 
@@ -121,7 +141,9 @@ def walk(page: Page, folder: Path, snap: Snap) -> Walked:
 def open_browser() -> Iterator[Browser]:
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=[] if os.geteuid() else ["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path=path, args=[] if os.geteuid() else ["--no-sandbox"]
+        )
         yield browser
         browser.close()
 
@@ -129,9 +151,16 @@ def open_browser() -> Iterator[Browser]:
 def new_page(browser: Browser, width: int, height: int, scheme: str = "light") -> Page:
     """A page that may use the clipboard."""
     size: Any = {"width": width, "height": height}
-    context = browser.new_context(viewport=size, color_scheme=scheme, reduced_motion="reduce", accept_downloads=True)  # type: ignore[arg-type]
+    context = browser.new_context(
+        viewport=size, color_scheme=scheme, reduced_motion="reduce", accept_downloads=True
+    )  # type: ignore[arg-type]
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     return context.new_page()
+
+
+def take_picture(page: Page, folder: Path, view: str, step: str) -> None:
+    """Write a picture of the page, named after the step and the view."""
+    page.screenshot(path=folder / f"{step}-{view}.png")
 
 
 def picture_steps(browser: Browser, pictures: Path) -> None:
@@ -140,14 +169,20 @@ def picture_steps(browser: Browser, pictures: Path) -> None:
     for width, scheme in VIEWS:
         page = new_page(browser, width, 900 if width > 600 else 844, scheme)
         with tempfile.TemporaryDirectory() as name:
-            walked = walk(page, Path(name), lambda step: page.screenshot(path=pictures / f"{step}-{width}-{scheme}.png"))  # noqa: B023
+            snap = partial(take_picture, page, pictures, f"{width}-{scheme}")
+            walked = walk(page, Path(name), snap)
         changed = sum(walked.before[one] != walked.after[one] for one in walked.before)
-        print(f"{width} {scheme}: {len(walked.given)} reviewed, {changed} of {len(walked.before)} labels changed")
+        print(
+            f"{width} {scheme}: {len(walked.given)} reviewed, "
+            f"{changed} of {len(walked.before)} labels changed"
+        )
 
 
 def picture_documents(browser: Browser) -> None:
     """The two pictures of docs/report.md."""
-    right = {f"films-{number}": label for number, label in enumerate(load_demo("films").labels, start=1)}
+    right = {
+        f"films-{number}": label for number, label in enumerate(load_demo("films").labels, start=1)
+    }
     with tempfile.TemporaryDirectory() as name:
         folder, page = Path(name), new_page(browser, 1280, 1075)
         write_files(folder)

@@ -1,6 +1,7 @@
-"""The table of docs/confidence.md: how many answers are right, by confidence, in the paper's twelve settings with one source.
+"""Print the table of docs/confidence.md: how many labels are right, by confidence.
 
-python docs/measure_confidence.py DATA, where DATA is what gramshift fetch sentiment has written; about two minutes, 1 GB.
+Covers the paper's twelve settings with one source. Run python docs/measure_confidence.py DATA,
+where DATA is the folder written by gramshift fetch sentiment; it takes about two minutes and 1 GB.
 """
 
 import sys
@@ -15,14 +16,12 @@ import gramshift as gs
 from gramshift.datasets.reviews import load_sentiment
 from gramshift.evaluate.protocol import SINGLE
 from gramshift.methods import METHODS, STAGES
-from gramshift.model.classifier import fit_on_gram
-from gramshift.runtime.resources import Runtime
 
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 def measure(data: Path) -> dict[str, list[tuple[Any, Any]]]:
-    """For each stage the confidence of every answer and whether it is right, setting by setting."""
+    """Return for each stage the confidence of every label and whether it is right."""
     domains = load_sentiment(data).domains
     found = defaultdict(list)
     for setting in SINGLE:
@@ -31,8 +30,7 @@ def measure(data: Path) -> dict[str, list[tuple[Any, Any]]]:
         gram = gs.StringKernel().gram(texts)
         labels = [*source.codes, *[None] * len(target.codes)]
         for name in STAGES:
-            classifier = METHODS[name].make()
-            fit_on_gram(classifier, texts, labels, gram, Runtime())
+            classifier = METHODS[name].make(kernel="precomputed").fit(gram, labels)
             right = classifier.transduction_ == np.array(target.codes)
             found[name].append((classifier.transduction_proba_.max(axis=1), right))
         print(setting.name, file=sys.stderr)
@@ -40,16 +38,24 @@ def measure(data: Path) -> dict[str, list[tuple[Any, Any]]]:
 
 
 def tabulate(found: dict[str, list[tuple[Any, Any]]]) -> str:
-    """A row for each step of confidence: which share of the answers it has, and how many of these are right."""
-    pooled = {name: [np.concatenate(part) for part in zip(*pairs, strict=True)] for name, pairs in found.items()}
-    lines = ["| confidence |" + "".join(f" {name}: answers | right |" for name in pooled), "|---" * (1 + 2 * len(pooled)) + "|"]
+    """Return a Markdown table: the share of labels at each confidence, and how many are right."""
+    pooled = {
+        name: [np.concatenate(part) for part in zip(*pairs, strict=True)]
+        for name, pairs in found.items()
+    }
+    heading = "| confidence |" + "".join(f" {name}: answers | right |" for name in pooled)
+    lines = [heading, "|---" * (1 + 2 * len(pooled)) + "|"]
     for low, high in pairwise(LEVELS):
         cells = ""
         for confidence, right in pooled.values():
             inside = (confidence >= low) & ((confidence < high) | (high == LEVELS[-1]))
-            cells += f" {inside.mean():.0%} | {f'{right[inside].mean():.0%}' if inside.any() else '-'} |"
+            accuracy = f"{right[inside].mean():.0%}" if inside.any() else "-"
+            cells += f" {inside.mean():.0%} | {accuracy} |"
         lines.append(f"| {low:.0%} to {high:.0%} |{cells}")
-    means = "".join(f" {confidence.mean():.0%} sure | {right.mean():.0%} |" for confidence, right in pooled.values())
+    means = "".join(
+        f" {confidence.mean():.0%} sure | {right.mean():.0%} |"
+        for confidence, right in pooled.values()
+    )
     return "\n".join([*lines, f"| all |{means}"])
 
 

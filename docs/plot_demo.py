@@ -18,7 +18,9 @@ def main() -> None:
     plots = (gs.plot.confidence, gs.plot.shares, gs.plot.ngrams, gs.plot.map)
     for plot, ax in zip(plots, figure.subplots(2, 2).flat, strict=True):
         plot(classifier, ax=ax)
-    figure.savefig(Path(__file__).parent / "images" / "plots.png", dpi=80, metadata={"Software": None})
+    figure.savefig(
+        Path(__file__).parent / "images" / "plots.png", dpi=80, metadata={"Software": None}
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Draw the picture of docs/how-good.md, and print its table, from what `python -m bench robust --json` has printed.
+"""Draw the picture of docs/how-good.md, and print its table, from results of bench robust.
 
 python -m bench robust --data DIR --json > robust.json
 python -m docs.plot_how_good robust.json
@@ -43,11 +43,16 @@ def group(rows: list[dict[str, Any]]) -> list[tuple[str, str, dict[str, float | 
             if not mine:
                 continue
             means: dict[str, float | None] = {
-                name: sum(row["methods"][name]["accuracy"] for row in mine) / len(mine) for name in ("plain", *SHOWN)
+                name: sum(row["methods"][name]["accuracy"] for row in mine) / len(mine)
+                for name in ("plain", *SHOWN)
             }
             own = [row["own labels"] for row in mine if row["own labels"] is not None]
             means["own"] = sum(own) / len(own) if own else None
-            off = [abs(row["expected"]["value"] - row["methods"]["best"]["accuracy"]) for row in mine if row["expected"]]
+            off = [
+                abs(row["expected"]["value"] - row["methods"]["best"]["accuracy"])
+                for row in mine
+                if row["expected"]
+            ]
             means["off"] = sum(off) / len(off)
             result.append((title, size, means | {"cells": float(len(mine))}))
     return result
@@ -61,12 +66,28 @@ def draw(groups: list[tuple[str, str, dict[str, float | None]]]) -> Figure:
         known = [value for name in ("tfidf", "best", "own") if (value := means[name]) is not None]
         axes.plot([min(known), max(known)], [place, place], "-", color="#d5d9e0", lw=2, zorder=1)
         for name, (label, colour) in SHOWN.items():
-            axes.plot(means[name], place, "o", ms=8, color=colour, label=label if place == 0 else None, zorder=3)
+            axes.plot(
+                means[name],
+                place,
+                "o",
+                ms=8,
+                color=colour,
+                label=label if place == 0 else None,
+                zorder=3,
+            )
         if means["own"] is not None:
             axes.plot(
-                means["own"], place, "|", ms=14, mew=2.5, color=OWN[1], label=OWN[0] if place == len(groups) - 1 else None
+                means["own"],
+                place,
+                "|",
+                ms=14,
+                mew=2.5,
+                color=OWN[1],
+                label=OWN[0] if place == len(groups) - 1 else None,
             )
-    axes.set_yticks(range(len(groups)), [f"{title}\n{size}" for title, size, _ in reversed(groups)], fontsize=8)
+    axes.set_yticks(
+        range(len(groups)), [f"{title}\n{size}" for title, size, _ in reversed(groups)], fontsize=8
+    )
     axes.set_xlabel("accuracy (%)")
     axes.grid(axis="x", alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
@@ -78,11 +99,15 @@ def main(path: str) -> None:
     """Write the picture and print the table."""
     groups = group(json.loads(Path(path).read_text("utf-8"))["rows"])
     draw(groups).savefig(IMAGES / "how-good.png", dpi=130, metadata={"Software": None})
-    print("| texts | source | cells | plain | tf-idf | Gramshift | own labels | expected accuracy is off by |")
+    print(
+        "| texts | source | cells | plain | tf-idf | Gramshift | own labels "
+        "| expected accuracy is off by |"
+    )
     print("|---|---|---|---|---|---|---|---|")
     for title, size, means in groups:
         figures = " | ".join(
-            "-" if (one := means[name]) is None else f"{one:.1f}" for name in ("plain", "tfidf", "best", "own")
+            "-" if (one := means[name]) is None else f"{one:.1f}"
+            for name in ("plain", "tfidf", "best", "own")
         )
         print(f"| {title} | {size} | {means['cells']:.0f} | {figures} | {means['off']:.1f} |")
 

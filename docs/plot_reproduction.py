@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/reproducing.md: each function takes what ``reproduce`` returns and gives a figure.
+"""Draw the pictures of docs/reproducing.md from the results of ``reproduce``.
 
 python -m docs.plot_reproduction DATA
 """
@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from gramshift.evaluate.protocol import GROUPS, MULTI, SINGLE
-from gramshift.evaluate.reproduce import PAPER, reproduce
+from gramshift.evaluate.reproduce import reproduce
 from gramshift.learn.features import GramFeatures
 from gramshift.methods import STAGES
 from gramshift.model.string_kernel import StringKernel
@@ -22,6 +22,7 @@ IMAGES = Path(__file__).parent / "images"
 KERNEL = "presence"
 COLOURS = {"plain": "#8a8a8a", "adapted": "#4393c3", "tkc": "#b2182b"}
 PER_GROUP = 240  # documents of each domain and class in the heat map
+N_ADDED = 1000  # pseudo-labels of the paper's second round
 POOLED = 8  # documents that make one cell of it
 Result = dict[str, Any]
 
@@ -40,7 +41,16 @@ def plot_accuracy(result: Result, kernel: str) -> Any:
                 continue
             x = names.index(row["setting"]) + shift
             error = [[row["accuracy"] - row["low"]], [row["high"] - row["accuracy"]]]
-            axes.errorbar(x, row["accuracy"], yerr=error, color=COLOURS[method], fmt="o", ms=5, lw=0.8, alpha=0.9)
+            axes.errorbar(
+                x,
+                row["accuracy"],
+                yerr=error,
+                color=COLOURS[method],
+                fmt="o",
+                ms=5,
+                lw=0.8,
+                alpha=0.9,
+            )
             if row["published"] is not None:
                 axes.plot(x, row["published"], marker="_", ms=12, mew=2, color=COLOURS[method])
         axes.plot([], [], "o", color=COLOURS[method], label=f"{method}, ours")
@@ -63,21 +73,41 @@ def plot_stages(result: Result, kernel: str) -> Any:
         return None
     groups = {"one source": SINGLE, "several sources": MULTI}
     present = {row["setting"] for row in rows}
-    groups = {name: [one for one in several if one.name in present] for name, several in groups.items()}
+    groups = {
+        name: [one for one in several if one.name in present] for name, several in groups.items()
+    }
     groups = {name: several for name, several in groups.items() if several}
     figure = Figure(figsize=(4.6 * len(groups), 4.4), layout="constrained")
     axes = figure.subplots(1, len(groups), squeeze=False, sharey=True)
     for axis, (name, several) in zip(axes[0], groups.items(), strict=True):
         found = {(row["setting"], row["method"]): row for row in rows}
-        ours = np.array([[found[one.name, stage]["accuracy"] for stage in stages] for one in several])
+        ours = np.array(
+            [[found[one.name, stage]["accuracy"] for stage in stages] for one in several]
+        )
         heights = _spread(ours[:, -1], gap=0.55)
         for line, one, height in zip(ours, several, heights, strict=True):
             axis.plot(stages, line, color="#bbbbbb", lw=1, marker=".")
-            axis.annotate(one.name, (len(stages) - 0.92, height), fontsize=7, va="center", annotation_clip=False)
-        axis.plot(stages, ours.mean(axis=0), color=COLOURS["tkc"], lw=2.5, marker="o", label="ours, mean")
+            axis.annotate(
+                one.name,
+                (len(stages) - 0.92, height),
+                fontsize=7,
+                va="center",
+                annotation_clip=False,
+            )
+        axis.plot(
+            stages, ours.mean(axis=0), color=COLOURS["tkc"], lw=2.5, marker="o", label="ours, mean"
+        )
         published = [[found[one.name, stage]["published"] for stage in stages] for one in several]
         if not any(value is None for line in published for value in line):
-            axis.plot(stages, np.mean(published, axis=0), color="black", ls="--", marker="_", ms=10, label="published, mean")
+            axis.plot(
+                stages,
+                np.mean(published, axis=0),
+                color="black",
+                ls="--",
+                marker="_",
+                ms=10,
+                label="published, mean",
+            )
         axis.set_title(f"{name}, {kernel} kernel")
         axis.set_xlim(-0.3, len(stages) - 0.5)
         axis.grid(axis="y", alpha=0.3)
@@ -105,7 +135,7 @@ def _spread(values: NDArray[np.float64], gap: float) -> NDArray[np.float64]:
 
 
 def plot_confidence(result: Result, kernel: str) -> Any:
-    """Plot how often the first round is right, from its surest answer down: what the second round learns from."""
+    """Plot how often labels of the first round are right, from the most confident down."""
     documents = result["documents"]
     figure = Figure(figsize=(7, 4.4), layout="constrained")
     axis = figure.subplots()
@@ -117,8 +147,10 @@ def plot_confidence(result: Result, kernel: str) -> Any:
             axis.plot(curves[-1], color="#cccccc", lw=0.8)
     if not curves:
         return None
-    axis.plot(np.mean(curves, axis=0), color=COLOURS["adapted"], lw=2.5, label="mean of all settings")
-    n_added = PAPER.count_added(len(curves[0]))[0]
+    axis.plot(
+        np.mean(curves, axis=0), color=COLOURS["adapted"], lw=2.5, label="mean of all settings"
+    )
+    n_added = N_ADDED
     label = f"the {n_added} most confident are pseudo-labelled for round 2"
     axis.axvline(n_added, color=COLOURS["tkc"], ls="--", lw=1.2, label=label)
     axis.set_xlabel("target documents, surest first")
@@ -141,7 +173,8 @@ def _windowed(right: NDArray[np.bool_], width: int = 200) -> NDArray[np.float64]
 def plot_kernel(result: Result, kernel: str) -> Any:
     """Plot the adapted kernel among some documents of every domain and class, sorted by these.
 
-    All values are close to one another, so what all documents have in common is taken out, and squares of documents are
+    Values are close to one another, so what all documents have in common is removed, and squares of
+    documents are
     averaged.
     """
     documents, codes = result["documents"], result["documents"].codes
@@ -158,11 +191,15 @@ def plot_kernel(result: Result, kernel: str) -> Any:
     np.fill_diagonal(likeness, np.nan)
     n = len(rows) // POOLED
     with np.errstate(invalid="ignore"):
-        pooled = np.nanmean(likeness[: n * POOLED, : n * POOLED].reshape(n, POOLED, n, POOLED), axis=(1, 3))
+        pooled = np.nanmean(
+            likeness[: n * POOLED, : n * POOLED].reshape(n, POOLED, n, POOLED), axis=(1, 3)
+        )
     figure = Figure(figsize=(7, 6), layout="constrained")
     axis = figure.subplots()
     high = np.quantile(np.abs(pooled), 0.99)
-    image = axis.imshow(100 * pooled, cmap="RdBu_r", vmin=-100 * high, vmax=100 * high, interpolation="nearest")
+    image = axis.imshow(
+        100 * pooled, cmap="RdBu_r", vmin=-100 * high, vmax=100 * high, interpolation="nearest"
+    )
     group = PER_GROUP / POOLED
     ticks = group * (np.arange(2 * len(documents.letters)) + 0.5) - 0.5
     labels = [f"{letter}{sign}" for letter in documents.letters for sign in "+\N{MINUS SIGN}"]
@@ -171,7 +208,9 @@ def plot_kernel(result: Result, kernel: str) -> Any:
     for edge in range(1, 2 * len(documents.letters)):
         axis.axhline(edge * group - 0.5, color="black", lw=0.5 if edge % 2 else 1.5)
         axis.axvline(edge * group - 0.5, color="black", lw=0.5 if edge % 2 else 1.5)
-    axis.set_title(f"Adapted {kernel} kernel, centred\n{PER_GROUP} documents of each domain and class")
+    axis.set_title(
+        f"Adapted {kernel} kernel, centred\n{PER_GROUP} documents of each domain and class"
+    )
     figure.colorbar(image, label=f"correlation (%), mean of {POOLED} x {POOLED} documents")
     return figure
 
@@ -179,10 +218,19 @@ def plot_kernel(result: Result, kernel: str) -> Any:
 def main(data: str) -> None:
     """Run the paper's experiments with one kernel, and draw all pictures."""
     with tempfile.TemporaryDirectory() as folder:
-        result = reproduce(Path(data), Path(folder), settings=GROUPS["all"], methods=STAGES, kernels=[KERNEL])
-    makers = {"accuracy": plot_accuracy, "stages": plot_stages, "confidence": plot_confidence, "kernel": plot_kernel}
+        result = reproduce(
+            Path(data), Path(folder), settings=GROUPS["all"], methods=STAGES, kernels=[KERNEL]
+        )
+    makers = {
+        "accuracy": plot_accuracy,
+        "stages": plot_stages,
+        "confidence": plot_confidence,
+        "kernel": plot_kernel,
+    }
     for name, make in makers.items():
-        make(result, KERNEL).savefig(IMAGES / f"reproduction-{name}.png", dpi=150, metadata={"Software": None})
+        make(result, KERNEL).savefig(
+            IMAGES / f"reproduction-{name}.png", dpi=150, metadata={"Software": None}
+        )
 
 
 if __name__ == "__main__":

@@ -22,17 +22,32 @@ def test_notebooks_are_kept_without_outputs(path):
 
 @pytest.mark.process
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::RuntimeWarning")  # of Jupyter
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::RuntimeWarning"
+)  # of Jupyter
 def test_two_frames_become_corrected_labels(tmp_path):
     notebook = nbformat.read(NOTEBOOKS[0], 4)
-    NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
+    NotebookClient(
+        notebook,
+        timeout=300,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(tmp_path)}},
+    ).execute()
     shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     assert not any(output.output_type == "error" for output in shown)
     said = "".join(output.text for output in shown if output.get("name") == "stderr").splitlines()
-    assert not [line for line in said if not line.startswith("gramshift: compil")]  # as it does once on every machine
+    assert not [
+        line for line in said if not line.startswith("gramshift: compil")
+    ]  # as it does once on every machine
     pages = [output.data["text/html"] for output in shown if "text/html" in output.get("data", {})]
-    assert sum("420 target documents, labelled from 420 source documents" in page for page in pages) == 1
-    assert sum("380 target documents, labelled from 460 source documents" in page for page in pages) == 1
+    assert (
+        sum("420 target documents, labelled from 420 source documents" in page for page in pages)
+        == 1
+    )
+    assert (
+        sum("380 target documents, labelled from 460 source documents" in page for page in pages)
+        == 1
+    )
     assert sum("image/png" in output.get("data", {}) for output in shown) == 1
     words = "".join(output.get("text", "") for output in shown)
     assert "labels are expected to be right" in words

@@ -52,7 +52,7 @@ PAGES = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "d
 
 @pytest.mark.parametrize("page", PAGES)
 def test_examples_in_the_documents_run(page, tmp_path, monkeypatch):
-    """Every >>> example in a document is run as it stands, top to bottom, and its output compared."""
+    """Every >>> example in a document is run from top to bottom, and its output compared."""
     monkeypatch.chdir(tmp_path)  # some write files
     text = (ROOT / page).read_text()
     examples = "\n".join(re.findall(r"```pycon\n(.*?)```", text, flags=re.DOTALL))
@@ -84,7 +84,8 @@ def state():
 before = state()
 {work}
 after = state()
-assert before == after, [(key, before[key], after[key]) for key in before if before[key] != after[key]]
+changed = [(key, before[key], after[key]) for key in before if before[key] != after[key]]
+assert before == after, changed
 """
 
 
@@ -94,7 +95,7 @@ assert not {"dask", "distributed", "tornado"} & set(sys.modules)  # loaded only 
 """
 STARTING = """
 from gramshift.commands import main
-assert not {"numba", "sklearn"} & set(sys.modules)  # the command line does not wait for compiled code
+assert not {"numba", "sklearn"} & set(sys.modules)  # the command line starts without them
 """
 
 
@@ -102,12 +103,22 @@ assert not {"numba", "sklearn"} & set(sys.modules)  # the command line does not 
     ("first", "work", "then"),
     [
         ("sys", "import gramshift", STARTING),
-        ("numba, numpy, scipy.linalg, scipy.sparse, sklearn.base", "import gramshift; gramshift.StringKernel", COMPUTING),
-        ("numba, scipy.linalg, scipy.stats, sklearn.svm", "import gramshift; gramshift.TransductiveClassifier", COMPUTING),
+        (
+            "numba, numpy, scipy.linalg, scipy.sparse, sklearn.base",
+            "import gramshift; gramshift.StringKernel",
+            COMPUTING,
+        ),
+        (
+            "numba, scipy.linalg, scipy.stats, sklearn.svm",
+            "import gramshift; gramshift.TransductiveClassifier",
+            COMPUTING,
+        ),
     ],
     ids=["package", "kernel", "classifier"],
 )
 def test_importing_changes_nothing_says_nothing_and_loads_what_is_needed(first, work, then):
     script = IMPORTING.format(first=first, work=work) + then
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
+    )
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")

@@ -1,6 +1,6 @@
-"""The one table of methods, ours and the baselines, by the names that users type.
+"""The table of methods, ours and the baselines, by the names that users type.
 
-Other names that users type stand beside them, as --help needs them without waiting; a test compares them with what they name.
+Other names that users type are also here, so that --help need not import anything slow.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import Any
 from gramshift.baselines import CLASSES, EXTRA, require
 from gramshift.errors import InputError
 
-BEST = "best"  # our best recipe: a preset, and the method that has it
+BEST = "best"  # a preset, and the method that uses it
 KERNELS = ("presence", "intersection", "spectrum")
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
 ENGINES = ("threads", "dask")
@@ -20,7 +20,7 @@ PRESETS = ("paper", BEST)
 
 @dataclass(frozen=True)
 class Method:
-    """A way to label target documents, by the name that a user types."""
+    """A method of labelling target documents."""
 
     name: str
     title: str
@@ -29,36 +29,36 @@ class Method:
     reference: str
     options: dict[str, Any] = field(default_factory=dict)
     adapts: bool = True
-    """Whether it looks at target documents."""
+    """True if the method uses target documents."""
     needs: tuple[str, ...] = ()
-    """The packages beyond the usual ones."""
+    """Packages that the method needs beyond our dependencies."""
     published: str | None = None
-    """The row of published figures."""
+    """The row of the published figures."""
     difference: str = ""
-    """How the published figures were obtained otherwise."""
+    """How the published experiments differed from ours."""
 
     @property
     def is_own(self) -> bool:
-        """Whether it is a way to run our own classifier."""
+        """True if the method is our own classifier with some options."""
         return self.class_name == "TransductiveClassifier"
 
     @property
     def is_stage(self) -> bool:
-        """Whether it is one of the paper's three stages, which take any kernel and can share one gram."""
+        """True for the three stages of the paper, which take any kernel."""
         return self.is_own and self.options["preset"] == "paper"
 
     @property
     def is_best(self) -> bool:
-        """Whether it runs the preset best, whole or on a part of its kernels."""
+        """True if the method runs the preset "best", with all or some of its kernels."""
         return self.is_own and self.options["preset"] == BEST
 
     def check(self) -> None:
-        """Raise an error that says what to install if a package is missing."""
+        """Raise an error with the package to install if one is missing."""
         require(self.title, self.needs)
 
     @property
     def unadapted(self) -> dict[str, Any]:
-        """The options of the method's own classifier without adaptation, trained on the source alone."""
+        """Options of the method's own classifier without adaptation, trained on the source."""
         if not self.adapts:
             return {}
         if self.is_best:
@@ -66,11 +66,13 @@ class Method:
         return {"adapt": False, "n_rounds": 1} if self.is_own else {"adapt": False}
 
     def make(self, *, source_only: bool = False, **options: Any) -> Any:
-        """Make an estimator that is not fitted yet: the method, or its own classifier without adaptation."""
+        """Return an unfitted estimator: the method, or its classifier without adaptation."""
         self.check()
         options = self.options | (self.unadapted if source_only else {}) | options
         if self.is_own:
-            from gramshift.model.classifier import TransductiveClassifier  # late: --help needs the names of methods alone
+            from gramshift.model.classifier import (
+                TransductiveClassifier,
+            )  # slow, and not needed for --help
 
             return TransductiveClassifier(**options)
         return getattr(import_module(CLASSES[self.class_name]), self.class_name)(**options)
@@ -80,11 +82,26 @@ PAPER = "Ionescu and Butnaru 2018"
 KDA = "Giménez-Pérez, Franco-Salvador and Rosso, EACL 2017"
 OTHER_SPLIT = "1600 source and 400 target documents, five random splits"
 _ROWS = (
-    Method("plain", "plain", "TransductiveClassifier", PAPER, {"preset": "paper", "adapt": False, "n_rounds": 1}, adapts=False),
-    Method("adapted", "adapted", "TransductiveClassifier", PAPER, {"preset": "paper", "n_rounds": 1}),
+    Method(
+        "plain",
+        "plain",
+        "TransductiveClassifier",
+        PAPER,
+        {"preset": "paper", "adapt": False, "n_rounds": 1},
+        adapts=False,
+    ),
+    Method(
+        "adapted", "adapted", "TransductiveClassifier", PAPER, {"preset": "paper", "n_rounds": 1}
+    ),
     Method("tkc", "tkc", "TransductiveClassifier", PAPER, {"preset": "paper"}),
     Method(BEST, "best", "TransductiveClassifier", "docs/experiments.md", {"preset": BEST}),
-    Method("best-words", "best, words", "TransductiveClassifier", "docs/experiments.md", {"preset": BEST, "kernel": "words"}),
+    Method(
+        "best-words",
+        "best, words",
+        "TransductiveClassifier",
+        "docs/experiments.md",
+        {"preset": BEST, "kernel": "words"},
+    ),
     Method(
         "best-characters",
         "best, characters",
@@ -92,7 +109,9 @@ _ROWS = (
         "docs/experiments.md",
         {"preset": BEST, "kernel": "presence"},
     ),
-    Method("kda", "string kernels + KDA", "KernelDiscriminant", KDA, adapts=False, published="KDA 0/1"),
+    Method(
+        "kda", "string kernels + KDA", "KernelDiscriminant", KDA, adapts=False, published="KDA 0/1"
+    ),
     Method(
         "kda-intersection",
         "string kernels ∩ + KDA",
@@ -103,11 +122,20 @@ _ROWS = (
         published="KDA ∩",
     ),
     Method("tfidf", "tf-idf + logistic regression", "TfidfLogistic", "scikit-learn", adapts=False),
-    Method("tfidf-characters", "tf-idf of characters + SVM", "TfidfCharacters", "scikit-learn", adapts=False),
+    Method(
+        "tfidf-characters",
+        "tf-idf of characters + SVM",
+        "TfidfCharacters",
+        "scikit-learn",
+        adapts=False,
+    ),
     Method("nbsvm", "NB-SVM", "NBSVM", "Wang and Manning, ACL 2012", adapts=False),
     Method("self-training", "self-training", "SelfTraining", "scikit-learn"),
     Method(
-        "self-training-balanced", "balanced self-training", "BalancedSelfTraining", "after Zou, Yu, Kumar and Wang, ECCV 2018"
+        "self-training-balanced",
+        "balanced self-training",
+        "BalancedSelfTraining",
+        "after Zou, Yu, Kumar and Wang, ECCV 2018",
     ),
     Method("msda", "mSDA", "MSDA", "Chen, Xu, Weinberger and Sha, ICML 2012"),
     Method(
@@ -124,7 +152,8 @@ _ROWS = (
         "CORAL",
         "Sun, Feng and Saenko, AAAI 2016",
         published="CORAL",
-        difference="a fixed choice of 400 words that came with its data, other splits; four settings only",
+        difference="a fixed choice of 400 words that came with its data, other splits; "
+        "four settings only",
     ),
     Method(
         "tradaboost",
@@ -138,7 +167,8 @@ _ROWS = (
         "TopicTrAdaBoost",
         "Huang, Rao, Xie, Wong and Wang, AAAI 2017",
         published="TR-TrAdaBoost",
-        difference="some target documents with their true labels, ours has pseudo-labels; parameters unknown",
+        difference="some target documents with their true labels, ours has pseudo-labels; "
+        "parameters unknown",
     ),
     Method(
         "scl",
@@ -147,17 +177,26 @@ _ROWS = (
         "Blitzer, McDonald and Pereira, EMNLP 2006",
         {"pivots": "frequency"},
     ),
-    Method("scl-mi", "SCL-MI", "SCL", "Blitzer, Dredze and Pereira, ACL 2007", {"pivots": "mutual_information"}),
+    Method(
+        "scl-mi",
+        "SCL-MI",
+        "SCL",
+        "Blitzer, Dredze and Pereira, ACL 2007",
+        {"pivots": "mutual_information"},
+    ),
     Method(
         "dci",
         "DCI",
         "DCI",
         "Moreo Fernández, Esuli and Sebastiani, JAIR 2016",
         published="DCI",
-        difference="the data set's unlabelled files besides, 4/5 of the source and 1/5 of the target, five folds",
+        difference="the data set's unlabelled files besides, 4/5 of the source and 1/5 of the "
+        "target, five folds",
     ),
     Method("tsvm", "TSVM", "TransductiveSVM", "Joachims, ICML 1999"),
-    Method("tsvm-strings", "TSVM 0/1", "TransductiveSVM", "Joachims, ICML 1999", {"kernel": "presence"}),
+    Method(
+        "tsvm-strings", "TSVM 0/1", "TransductiveSVM", "Joachims, ICML 1999", {"kernel": "presence"}
+    ),
     Method(
         "sst",
         "SST",
@@ -165,7 +204,8 @@ _ROWS = (
         "Bollegala, Weir and Carroll, TKDE 2013",
         needs=("HanTa",),
         published="SST",
-        difference="the data set's unlabelled files besides, 1600 source documents each, 400 target documents",
+        difference="the data set's unlabelled files besides, 1600 source documents each, "
+        "400 target documents",
     ),
     Method(
         "ke-meta",
@@ -187,12 +227,22 @@ RIVALS = [name for name in METHODS if name not in OWN]
 
 
 def parse_methods(value: str) -> list[str]:
-    """Read methods: "own", "baselines", "all", or names such as "tkc,sfa"; each once, in the order of the table."""
-    return parse_names("method", value, METHODS, {"own": STAGES, "baselines": RIVALS, "all": list(METHODS)})
+    """Return the methods named by "own", "baselines", "all" or names such as "tkc,sfa".
+
+    Each is returned once, in the order of the table.
+    """
+    return parse_names(
+        "method", value, METHODS, {"own": STAGES, "baselines": RIVALS, "all": list(METHODS)}
+    )
 
 
-def parse_names(what: str, value: str, known: Iterable[str], groups: Mapping[str, Sequence[str]] | None = None) -> list[str]:
-    """Read names and names of groups, between commas and in any case; return each once, in the order of the known names."""
+def parse_names(
+    what: str, value: str, known: Iterable[str], groups: Mapping[str, Sequence[str]] | None = None
+) -> list[str]:
+    """Return the known names that a comma-separated list of names and groups stands for.
+
+    Case does not matter. Each is returned once, in the order of the known names.
+    """
     names, groups = list(known), groups or {}
     meant = {name.lower(): [name] for name in names} | dict(groups)
     given = [part.strip() for part in value.split(",") if part.strip()]
@@ -205,18 +255,22 @@ def parse_names(what: str, value: str, known: Iterable[str], groups: Mapping[str
 
 
 def check_preset(name: str) -> None:
-    """Raise an error if there is no such preset: the paper's, or the best."""
+    """Raise an error if there is no such preset."""
     if name not in PRESETS:
         raise InputError(f"--preset {name}: there are {' and '.join(PRESETS)}")
 
 
 def methods_table() -> str:
-    """Write the table as Markdown, for the documentation."""
-    lines = ["| name | method | class | learns from the target | reference | needs |", "|---|---|---|---|---|---|"]
+    """Return the table as Markdown, for the documentation."""
+    lines = [
+        "| name | method | class | learns from the target | reference | needs |",
+        "|---|---|---|---|---|---|",
+    ]
     for method in METHODS.values():
         options = ", ".join(f"{name}={value!r}" for name, value in method.options.items())
         needs = f"`gramshift[{EXTRA}]`" if method.needs else ""
         adapts = "yes" if method.adapts else "no"
         made = f"`{method.class_name}({options})`"
-        lines.append(f"| `{method.name}` | {method.title} | {made} | {adapts} | {method.reference} | {needs} |")
+        cells = (f"`{method.name}`", method.title, made, adapts, method.reference, needs)
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"

@@ -8,7 +8,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 import gramshift as gs
 from gramshift.baselines import kemeta
-from gramshift.baselines.english import NEAR, load_wordnet
+from gramshift.baselines.english import NEIGHBOUR_WEIGHT, load_wordnet
 from gramshift.baselines.kemeta import fit_stack, out_of_fold, probabilities, score_stack
 from gramshift.baselines.word_features import fit_logistic
 from gramshift.methods import METHODS
@@ -23,7 +23,9 @@ def test_probabilities_are_those_of_scikit_learn_out_of_fold(n_classes):
     codes = CODES % n_classes
     features = CHANCE.normal(size=(60, 4)) + codes[:, None]
     folds = StratifiedKFold(10, shuffle=True, random_state=0)
-    expected = cross_val_predict(LogisticRegression(C=0.5), features, codes, cv=folds, method="predict_proba")
+    expected = cross_val_predict(
+        LogisticRegression(C=0.5), features, codes, cv=folds, method="predict_proba"
+    )
     np.testing.assert_allclose(out_of_fold(features, codes, n_classes, C=0.5), expected, atol=1e-9)
 
 
@@ -34,7 +36,9 @@ def test_nothing_of_a_document_itself_is_in_its_probabilities():
         every_document_its_own_feature, fit_logistic(every_document_its_own_feature, codes, C=100.0)
     )
     assert (learnt_by_heart[np.arange(40), codes] > 0.9).all()
-    np.testing.assert_allclose(out_of_fold(every_document_its_own_feature, codes, 2, C=100.0), 0.5, atol=1e-3)
+    np.testing.assert_allclose(
+        out_of_fold(every_document_its_own_feature, codes, 2, C=100.0), 0.5, atol=1e-3
+    )
 
 
 def test_a_view_that_learns_by_heart_gets_no_weight():
@@ -57,14 +61,21 @@ def test_few_documents_of_a_class_mean_fewer_folds_and_one_means_equal_weights()
     np.testing.assert_allclose(score_stack([features, -features], linears, upper), mean)
 
 
-TEXTS = ["An excellent knife. Not bad at all.", "An awful pan, it broke.", "", "Excellent lids and pans."]
+TEXTS = [
+    "An excellent knife. Not bad at all.",
+    "An awful pan, it broke.",
+    "",
+    "Excellent lids and pans.",
+]
 
 
 def test_views():
     clf = gs.baselines.KEMeta().fit(TEXTS, ["good", "bad", "bad", "good"])
     state = clf._state
     words, phrases, polarity, senses, expanded = kemeta._views(state, TEXTS)
-    assert set(state["words"]) == {w for text in TEXTS for w in text.lower().replace(".", "").replace(",", "").split()}
+    assert set(state["words"]) == {
+        w for text in TEXTS for w in text.lower().replace(".", "").replace(",", "").split()
+    }
     assert {"an excellent knife", "not bad", "pan"} <= set(state["phrases"])
     excellent = "a-02343110"  # of the highest quality
     assert excellent in state["senses"]
@@ -75,15 +86,22 @@ def test_views():
     assert polarity[0, 0] > polarity[2, 0] > polarity[1, 0]
     column = state["expanded"].index(excellent)
     near = state["expanded"].index(load_wordnet().synset(excellent).neighbours[0])
-    ratio = expanded[3, near] / expanded[3, column] * state["expanded_inverse"][column] / state["expanded_inverse"][near]
-    assert ratio == pytest.approx(NEAR)
+    ratio = (
+        expanded[3, near]
+        / expanded[3, column]
+        * state["expanded_inverse"][column]
+        / state["expanded_inverse"][near]
+    )
+    assert ratio == pytest.approx(NEIGHBOUR_WEIGHT)
 
 
 def test_it_looks_at_no_target_document():
     source, labels = TEXTS, ["good", "bad", "bad", "good"]
     alone = gs.baselines.KEMeta().fit(source, labels)
     beside = gs.baselines.KEMeta().fit(source, labels, target=["A film that is excellent."])
-    assert (alone.decision_function(["excellent film"]) == beside.decision_function(["excellent film"])).all()
+    assert (
+        alone.decision_function(["excellent film"]) == beside.decision_function(["excellent film"])
+    ).all()
 
 
 def test_it_says_that_it_is_a_substitute():

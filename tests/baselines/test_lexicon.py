@@ -3,7 +3,7 @@
 import pytest
 
 from gramshift.baselines.english import (
-    REACH,
+    NEGATION_SPAN,
     Lexicon,
     Word,
     describe_polarity,
@@ -38,12 +38,15 @@ def read(text):
     ],
 )
 def test_negation_turns_the_next_words_round(text, expected):
-    assert REACH == 3
+    assert NEGATION_SPAN == 3
     assert read(text) == expected
 
 
 def test_contractions_negate_and_sentences_end_it():
-    found = [polarities(sentence, [""] * len(sentence), LEXICON) for sentence in tag_text("It isn't good. Good!")]
+    found = [
+        polarities(sentence, [""] * len(sentence), LEXICON)
+        for sentence in tag_text("It isn't good. Good!")
+    ]
     assert found == [[0, 0, 0, -0.5, 0], [0.5, 0]]
 
 
@@ -57,7 +60,15 @@ def test_the_sense_goes_before_the_word_and_the_form_before_the_lemma():
 def test_summary_over_all_words_and_each_part_of_speech():
     sentences = [words("good bad pan"), words("not good soon")]
     found = describe_polarity(sentences, [[""] * 3, [""] * 3], LEXICON)
-    adjectives = [0.5 - 0.75 - 0.5, 1, 2, 1 / 3, 0.5, -0.75, -0.5]  # sum, good, bad, share, best, worst, last
+    adjectives = [
+        0.5 - 0.75 - 0.5,
+        1,
+        2,
+        1 / 3,
+        0.5,
+        -0.75,
+        -0.5,
+    ]  # sum, good, bad, share, best, worst, last
     adverbs = [-0.25, 0, 1, 0, -0.25, -0.25, -0.25]
     everything = [-1, 1, 3, 1 / 4, 0.5, -0.75, -0.25]
     assert found == [*everything, *[0.0] * 7, *adjectives, *adverbs, *[0.0] * 7]  # all, n, a, r, v
@@ -67,7 +78,8 @@ def test_file_with_several_senses_of_a_word(tmp_path):
     path = tmp_path / "lexicon.xml"
     path.write_text(
         '<?xml version="1.0"?><sentiment><word form="Odd" wordnet_id="a-123" polarity="-0.5"/>'
-        '<word form="odd" wordnet_id="" polarity="0.25"/><word form="odd" wordnet_id="a-00000123" polarity="0.0"/></sentiment>'
+        '<word form="odd" wordnet_id="" polarity="0.25"/>'
+        '<word form="odd" wordnet_id="a-00000123" polarity="0.0"/></sentiment>'
     )
     lexicon = read_lexicon(path)
     assert lexicon.words == {"odd": pytest.approx(-0.25 / 3)}

@@ -12,7 +12,7 @@ from gramshift.baselines import msda
 
 @pytest.mark.parametrize("noise", [0.3, 0.5])
 def test_a_layer_restores_best_in_the_mean_over_all_deletions(noise):
-    """Every way to delete values of every row, weighted by its probability: an ordinary least-squares problem."""
+    """All deletions of values, weighted by their probability, are a least-squares problem."""
     rows = np.random.default_rng(0).integers(0, 2, (9, 4)).astype(float)
     damaged, whole, roots = [], [], []
     for row in rows:
@@ -20,12 +20,17 @@ def test_a_layer_restores_best_in_the_mean_over_all_deletions(noise):
             damaged.append([*(row * kept), 1.0])
             whole.append(row)
             roots.append(np.sqrt(np.prod([1 - noise if one else noise for one in kept])))
-    left = np.vstack([np.array(damaged) * np.array(roots)[:, None], np.sqrt(msda.RIDGE) * np.eye(5)])
+    left = np.vstack(
+        [np.array(damaged) * np.array(roots)[:, None], np.sqrt(msda.RIDGE) * np.eye(5)]
+    )
     right = np.vstack([np.array(whole) * np.array(roots)[:, None], np.zeros((5, 4))])
     expected = np.linalg.lstsq(left, right, rcond=None)[0]
     np.testing.assert_allclose(msda.denoise(rows, noise), expected, atol=1e-9)
     np.testing.assert_allclose(msda.denoise(sparse.csr_matrix(rows), noise), expected, atol=1e-9)
-    by_hand = [[np.tanh(sum(row[i] * expected[i, j] for i in range(4)) + expected[4, j]) for j in range(4)] for row in rows]
+    by_hand = [
+        [np.tanh(sum(row[i] * expected[i, j] for i in range(4)) + expected[4, j]) for j in range(4)]
+        for row in rows
+    ]
     np.testing.assert_allclose(msda.restore(rows, expected), by_hand, atol=1e-8)
 
 

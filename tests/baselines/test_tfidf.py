@@ -19,7 +19,7 @@ KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
 
 
 def characters_of(text, low, high):
-    """Character n-grams of each word with a blank before and after it; a word that is shorter than an n-gram is one itself."""
+    """Return character n-grams of each padded word; shorter words are n-grams themselves."""
     found = Counter()
     for word in text.lower().split():
         padded = f" {word} "
@@ -51,19 +51,25 @@ def test_characters_by_hand():
 
 def test_tfidf_of_characters_is_what_scikit_learn_gives():
     features = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 6), sublinear_tf=True, min_df=2)
-    theirs = make_pipeline(features, LinearSVC(max_iter=20000, random_state=0)).fit(KITCHEN.texts, KITCHEN.labels)
+    theirs = make_pipeline(features, LinearSVC(max_iter=20000, random_state=0)).fit(
+        KITCHEN.texts, KITCHEN.labels
+    )
     ours = gs.baselines.TfidfCharacters().fit(KITCHEN.texts, KITCHEN.labels)
-    np.testing.assert_allclose(ours.decision_function(FILMS.texts), theirs.decision_function(FILMS.texts), atol=1e-3)
+    np.testing.assert_allclose(
+        ours.decision_function(FILMS.texts), theirs.decision_function(FILMS.texts), atol=1e-3
+    )
     with pytest.raises(ValueError, match="ngram_range"):
         gs.baselines.TfidfCharacters(ngram_range=(4, 3)).fit(KITCHEN.texts, KITCHEN.labels)
 
 
 def test_characters_where_documents_share_none():
-    assert gs.baselines.TfidfCharacters().fit(["aa", "bb"], [0, 1]).predict(["aa", "bb"]).tolist() == [0, 1]
+    assert gs.baselines.TfidfCharacters().fit(["aa", "bb"], [0, 1]).predict(
+        ["aa", "bb"]
+    ).tolist() == [0, 1]
 
 
 def naive_steps(rows, codes, n_steps, C):
-    """Logistic regression that learns from ever more of its own labels; of each class the surest, one after another."""
+    """Fit logistic regression on more and more of its own labels, one document after another."""
     n, n_target, classes = len(codes), len(rows) - len(codes), sorted(set(codes))
     learnt, labels = list(range(n)), list(codes)
     for step in range(n_steps + 1):
@@ -73,11 +79,15 @@ def naive_steps(rows, codes, n_steps, C):
         wanted = round((step + 1) / n_steps * n_target)
         exact = [wanted * codes.count(code) / n for code in classes]
         left = [int(one + 1e-9) for one in exact]
-        for code in sorted(classes, key=lambda code: left[code] - exact[code])[: wanted - sum(left)]:
+        for code in sorted(classes, key=lambda code: left[code] - exact[code])[
+            : wanted - sum(left)
+        ]:
             left[code] += 1
         learnt, labels = list(range(n)), list(codes)
         sure = model.predict_proba(rows[n:])
-        for _, row, code in sorted((-sure[row, code], row, code) for row in range(n_target) for code in classes):
+        for _, row, code in sorted(
+            (-sure[row, code], row, code) for row in range(n_target) for code in classes
+        ):
             if left[code] and n + row not in learnt:
                 left[code] -= 1
                 learnt.append(n + row)
@@ -89,15 +99,26 @@ def test_balanced_self_training_step_by_step(n_steps, n_classes):
     chance = np.random.default_rng(1)
     common = list("abcdefgh")
     documents = [
-        " ".join([*chance.choice(common, 3), *["uvw"[row % n_classes]] * int(chance.integers(0, 3))]) for row in range(60)
+        " ".join(
+            [*chance.choice(common, 3), *["uvw"[row % n_classes]] * int(chance.integers(0, 3))]
+        )
+        for row in range(60)
     ]
     codes = [row % n_classes for row in range(33)]
-    clf = gs.baselines.BalancedSelfTraining(n_steps=n_steps, C=10.0).fit(documents[:33], codes, target=documents[33:])
-    features = TfidfVectorizer(token_pattern=words.TOKEN, ngram_range=(1, 2), sublinear_tf=True, min_df=2)
+    clf = gs.baselines.BalancedSelfTraining(n_steps=n_steps, C=10.0).fit(
+        documents[:33], codes, target=documents[33:]
+    )
+    features = TfidfVectorizer(
+        token_pattern=words.TOKEN, ngram_range=(1, 2), sublinear_tf=True, min_df=2
+    )
     rows = features.fit_transform(documents).toarray()
     model = naive_steps(rows, codes, n_steps, 10.0)
-    np.testing.assert_allclose(clf.transduction_proba_.argmax(axis=1), model.predict_proba(rows[33:]).argmax(axis=1))
-    np.testing.assert_allclose(clf.decision_function(documents), model.decision_function(rows), atol=1e-2)
+    np.testing.assert_allclose(
+        clf.transduction_proba_.argmax(axis=1), model.predict_proba(rows[33:]).argmax(axis=1)
+    )
+    np.testing.assert_allclose(
+        clf.decision_function(documents), model.decision_function(rows), atol=1e-2
+    )
 
 
 def test_balanced_self_training_keeps_the_shares_of_the_source():

@@ -78,7 +78,9 @@ def test_columns_past_the_cap_are_those_with_the_least():
 
 
 def test_weight_of_a_cell_by_hand():
-    weights = weigh_counts(sparse.csr_matrix([[4.0, 2.0], [2.0, 8.0]])).toarray()  # rows and columns sum to 6 and 10, all to 16
+    weights = weigh_counts(
+        sparse.csr_matrix([[4.0, 2.0], [2.0, 8.0]])
+    ).toarray()  # rows and columns sum to 6 and 10, all to 16
     np.testing.assert_allclose(
         weights,
         [
@@ -95,7 +97,9 @@ def naive_tau(weights, v, u):
 def test_relatedness_by_hand():
     shares = shares_of_rows(sparse.csr_matrix([[1.0, 2.0, 0.0], [0.0, 3.0, 1.0], [4.0, 0.0, 0.0]]))
     (tau,) = sum_relatedness(sparse.csr_matrix(np.eye(3)), shares)  # documents of one entry each
-    np.testing.assert_allclose(tau, [[1, 3 / 4, 1], [2 / 3, 1, 0], [1 / 3, 0, 1]])  # tau(v, u) is not tau(u, v)
+    np.testing.assert_allclose(
+        tau, [[1, 3 / 4, 1], [2 / 3, 1, 0], [1 / 3, 0, 1]]
+    )  # tau(v, u) is not tau(u, v)
     (both,) = sum_relatedness(sparse.csr_matrix([[1.0, 1.0, 0.0]]), shares)
     np.testing.assert_allclose(both, [[1 + 2 / 3, 3 / 4 + 1, 1]])
 
@@ -108,7 +112,10 @@ def test_relatedness_against_loops(seed):
     documents = (chance.random((7, 6)) < 0.5).astype(float)
     shares = shares_of_rows(sparse.csr_matrix(weights))
     sums = np.vstack(list(sum_relatedness(sparse.csr_matrix(documents), shares, at_once=3)))
-    naive = [[sum(naive_tau(weights, v, u) for v in range(6) if document[v]) for u in range(6)] for document in documents]
+    naive = [
+        [sum(naive_tau(weights, v, u) for v in range(6) if document[v]) for u in range(6)]
+        for document in documents
+    ]
     np.testing.assert_allclose(sums, naive)
 
 
@@ -127,9 +134,16 @@ def test_marks():
     assert marked.toarray().tolist() == [[0, 1], [0, 0], [1, 1]]
 
 
-SOURCE = [f"{word} {thing}." for word in ("Excellent sturdy", "Awful flimsy") for thing in ("pan", "knife", "spoon", "pot") * 3]
+SOURCE = [
+    f"{word} {thing}."
+    for word in ("Excellent sturdy", "Awful flimsy")
+    for thing in ("pan", "knife", "spoon", "pot") * 3
+]
 LABELS = ["good"] * 12 + ["bad"] * 12
-BRIDGE = ["Excellent sturdy tasty soup.", "Awful flimsy stale soup."] * 6  # the company that tasty and stale keep
+BRIDGE = [
+    "Excellent sturdy tasty soup.",
+    "Awful flimsy stale soup.",
+] * 6  # the company that tasty and stale keep
 NEW = ["Tasty soup.", "Stale soup."] * 4
 
 
@@ -146,15 +160,29 @@ def test_features_are_words_of_the_source_and_entries_and_nothing_that_only_labe
     words, entries = clf._state["words"], clf._state["entries"]
     assert clf._state["linear"][0].shape == (len(words) + len(entries), 2)
     assert set(words) == set().union(*(document_elements(tag_text(text)) for text in SOURCE))
-    spoken = {e for text in SOURCE + BRIDGE + NEW for sentence in tag_text(text) for e in sentence_elements(sentence)}
+    spoken = {
+        e
+        for text in SOURCE + BRIDGE + NEW
+        for sentence in tag_text(text)
+        for e in sentence_elements(sentence)
+    }
     assert set(entries) <= spoken
     assert clf._state["shares"].shape[1] > len(entries)  # with those of each class
 
 
 def test_the_thesaurus_knows_the_classes_of_the_source_alone():
-    sentences, codes = gather_sentences(["A pan. A pot.", "A bad lid."], np.array([0, 1]), ["A film. A song. An end."])
+    sentences, codes = gather_sentences(
+        ["A pan. A pot.", "A bad lid."], np.array([0, 1]), ["A film. A song. An end."]
+    )
     assert codes.tolist() == [0, 0, 1, -1, -1, -1]
-    assert [elements[-1] for elements in sentences] == ["pan", "pot", "bad lid", "film", "song", "end"]
+    assert [elements[-1] for elements in sentences] == [
+        "pan",
+        "pot",
+        "bad lid",
+        "film",
+        "song",
+        "end",
+    ]
 
 
 def test_texts_without_nouns_have_no_thesaurus_and_texts_without_words_are_an_error():

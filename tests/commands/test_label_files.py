@@ -19,10 +19,10 @@ from gramshift.commands.label_records import check_finished, write_record
 from gramshift.commands.labelling import label_table
 from gramshift.commands.outputs import FileJob
 from gramshift.commands.predict import predict
-from gramshift.tables.columns import find_columns
-from gramshift.tables.table import Part, Style, Table
 from gramshift.errors import MissingPackageError
 from gramshift.runtime.files import identify, replaced_file
+from gramshift.tables.columns import find_columns
+from gramshift.tables.table import Part, Style, Table
 from small_demo import load_demo
 from small_tables import die_in_a_fork, write_csv
 

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 import gramshift as gs
-from gramshift.evaluate.amazon5 import DOMAINS, PAIRS, PUBLISHED, beside_published, load_amazon5, parse_pairs, run_amazon5
+from gramshift.evaluate.amazon5 import (
+    DOMAINS,
+    PAIRS,
+    PUBLISHED,
+    beside_published,
+    load_amazon5,
+    parse_pairs,
+    run_amazon5,
+)
 from gramshift.evaluate.kept import Kept
 from small_demo import load_demo
 
@@ -19,8 +27,12 @@ def data(tmp_path):
         folder = tmp_path / "data" / "raw_data" / name
         folder.mkdir(parents=True)
         for label in ("positive", "negative"):
-            some = [text for text, one in zip(texts, labels, strict=True) if one == label][number * 10 : number * 10 + 10]
-            (folder / f"review_{label}").write_text("\n".join(text.replace("\n", " ") for text in some) + "\n\n", "utf-8")
+            some = [text for text, one in zip(texts, labels, strict=True) if one == label][
+                number * 10 : number * 10 + 10
+            ]
+            (folder / f"review_{label}").write_text(
+                "\n".join(text.replace("\n", " ") for text in some) + "\n\n", "utf-8"
+            )
     return tmp_path / "data"
 
 
@@ -48,11 +60,16 @@ def test_reviews_are_lines(data):
     first = next(text for text, label in zip(*kitchen, strict=True) if label == "positive")
     assert corpus.domains["B"].texts[10] == first
     assert "review_negative has 10 reviews; the published figures are for 3000" in said[0]
-    assert load_amazon5(data / "raw_data", "B", said.append).domains["B"].texts == corpus.domains["B"].texts
+    assert (
+        load_amazon5(data / "raw_data", "B", said.append).domains["B"].texts
+        == corpus.domains["B"].texts
+    )
 
 
 def test_what_stands_beside_the_published_figures(data, tmp_path):
-    found = run_amazon5(data, [("B", "D"), ("K", "V")], ["tfidf", "nbsvm"], kept=Kept(tmp_path / "parts"))
+    found = run_amazon5(
+        data, [("B", "D"), ("K", "V")], ["tfidf", "nbsvm"], kept=Kept(tmp_path / "parts")
+    )
     corpus = load_amazon5(data, "BD", lambda words: None)
     source, target = corpus.domains["B"], corpus.domains["D"]
     clf = gs.baselines.TfidfLogistic().fit(source.texts, source.codes, target=target.texts)
@@ -66,7 +83,17 @@ def test_what_stands_beside_the_published_figures(data, tmp_path):
 
 def test_the_command(gramshift, data, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    arguments = ("reproduce", "--benchmark", "amazon5", "--data", str(data), "--settings", "B-D", "--methods", "tfidf")
+    arguments = (
+        "reproduce",
+        "--benchmark",
+        "amazon5",
+        "--data",
+        str(data),
+        "--settings",
+        "B-D",
+        "--methods",
+        "tfidf",
+    )
     answer = gramshift(*arguments, "--no-plots")
     assert answer.code == 0
     assert "HATN, published" in answer.out
@@ -79,13 +106,21 @@ def test_the_command(gramshift, data, monkeypatch, tmp_path):
     ("arguments", "message"),
     [
         (("--benchmark", "amazon"), "--benchmark amazon: there are paper and amazon5"),
-        (("--benchmark", "amazon5", "--fields", "text"), "--fields text goes with --benchmark paper"),
+        (
+            ("--benchmark", "amazon5", "--fields", "text"),
+            "--fields text goes with --benchmark paper",
+        ),
         (("--benchmark", "amazon5", "--settings", "B-Q"), "setting 'B-Q' is not known"),
-        (("--benchmark", "amazon5"), "books/review_negative: no such file; --benchmark amazon5 reads"),
+        (
+            ("--benchmark", "amazon5"),
+            "books/review_negative: no such file; --benchmark amazon5 reads",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(gramshift, tmp_path, arguments, message):
-    answer = gramshift("reproduce", "--data", str(tmp_path), "--output", str(tmp_path / "new"), *arguments)
+    answer = gramshift(
+        "reproduce", "--data", str(tmp_path), "--output", str(tmp_path / "new"), *arguments
+    )
     assert answer.code == 2
     assert message in answer.err
 

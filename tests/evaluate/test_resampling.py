@@ -10,7 +10,7 @@ from gramshift.evaluate.scoring import Clustered, correct_by_holm, differs, inte
 
 
 def naive_holm(p_values):
-    """Step by step: the smallest times their number, the next times one less, never below the one before."""
+    """Multiply the smallest by their number, the next by one less, never below the previous."""
     left, result, before = sorted(p_values), {}, 0.0
     for rank, p in enumerate(left):
         before = max(before, min(1.0, p * (len(left) - rank)))
@@ -31,14 +31,16 @@ def test_holm_by_hand():
 
 
 def test_cases_of_one_target_get_the_same_documents():
-    """Two cases with the same answers are no more evidence than one; two with other documents are."""
+    """Two cases with equal labels of the same documents are no more evidence than one."""
     rows, right = np.arange(200), (np.arange(200) % 3 > 0).astype(float)
     one = Clustered([rows], ["a"]).means_of([[right]])[0]
     twice = Clustered([rows, rows], ["a", "a"]).means_of([[right, right]])[0]
     apart = Clustered([rows, rows], ["a", "b"]).means_of([[right, right]])[0]
     np.testing.assert_allclose(one, twice)
     assert np.std(apart) == pytest.approx(np.std(one) / np.sqrt(2), rel=0.1)
-    assert np.std(one) == pytest.approx(np.sqrt(2 / 3 * 1 / 3 / 200), rel=0.1)  # of a share of 200 documents
+    assert np.std(one) == pytest.approx(
+        np.sqrt(2 / 3 * 1 / 3 / 200), rel=0.1
+    )  # of a share of 200 documents
 
 
 def test_draws_are_counted_by_hand():
@@ -65,4 +67,7 @@ def test_intervals_and_tests():
     assert differs(np.ones(10)) == 0.0  # whatever is drawn
     for mean, p_value in ((0.0, 1.0), (1.96, 0.05), (-1.96, 0.05), (2.576, 0.01)):
         assert differs(mean + np.array([-1.0, 1.0] * 50)) == pytest.approx(p_value, abs=1e-4)
-    assert Clustered([np.arange(5)], ["a"], seed=1).means_of([[np.ones(5)]])[0].tolist() == [1.0] * 2000
+    assert (
+        Clustered([np.arange(5)], ["a"], seed=1).means_of([[np.ones(5)]])[0].tolist()
+        == [1.0] * 2000
+    )

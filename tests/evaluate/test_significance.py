@@ -6,7 +6,9 @@ import pytest
 from gramshift.evaluate.scoring import interval, mcnemar
 
 
-@pytest.mark.parametrize(("only", "only_other", "both"), [(0, 0, 5), (1, 5, 10), (8, 8, 0), (30, 12, 3), (200, 150, 40)])
+@pytest.mark.parametrize(
+    ("only", "only_other", "both"), [(0, 0, 5), (1, 5, 10), (8, 8, 0), (30, 12, 3), (200, 150, 40)]
+)
 def test_mcnemar_is_the_sum_of_binomial_chances(only, only_other, both):
     """Of all disagreements each is as likely to be for one as for the other."""
     right = np.array([True] * only + [False] * only_other + [True] * both + [False] * 7)

@@ -1,4 +1,4 @@
-"""The other systems of the paper's tables, behind the interface of our own classifier."""
+"""The other systems of the paper's tables, with the interface of our own classifier."""
 
 from importlib import import_module
 from importlib.util import find_spec
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gramshift.baselines.tradaboost import TrAdaBoost as TrAdaBoost
     from gramshift.baselines.tsvm import TransductiveSVM as TransductiveSVM
 
-CLASSES = {  # where each class lives
+CLASSES = {  # the module of each class
     "SFA": "gramshift.baselines.projecting",
     "CORAL": "gramshift.baselines.coral",
     "TrAdaBoost": "gramshift.baselines.tradaboost",
@@ -49,25 +49,27 @@ INSTALL = f"pip install 'gramshift[{EXTRA}]'"
 
 
 def require(user: str, packages: tuple[str, ...]) -> None:
-    """Raise an error that says what to install if one of the packages that ``user`` needs is missing."""
+    """Raise an error that says what to install if a package is missing."""
     missing = [name for name in packages if find_spec(name) is None]
     if missing:
         raise MissingPackageError(f"{user} needs {', '.join(missing)}: {INSTALL}", name=missing[0])
 
 
 def package_file(user: str, package: str, path: str) -> Path:
-    """Return a file or folder within an installed package, which is not imported."""
+    """Return a file or folder of an installed package without importing it."""
     require(user, (package,))
     spec = find_spec(package)
     folders = (spec.submodule_search_locations if spec else None) or []
     for folder in folders:
         if (Path(folder) / path).exists():
             return Path(folder) / path
-    raise FileNotFoundError(f"{user} needs {path}, which the installed package {package!r} does not have: {INSTALL}")
+    raise FileNotFoundError(
+        f"{user} needs {path}, which the installed package {package!r} does not have: {INSTALL}"
+    )
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for, when it is asked for."""
+    """Import a class when it is first used."""
     if name not in CLASSES:
         raise AttributeError(f"module 'gramshift.baselines' has no attribute {name!r}")
     value = getattr(import_module(CLASSES[name]), name)

@@ -1,4 +1,4 @@
-"""What all baselines share: the interface of our own classifier."""
+"""The base class of all baselines, with the interface of our own classifier."""
 
 import math
 import time
@@ -23,47 +23,58 @@ from gramshift.text.documents import as_documents
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 State = dict[str, Any]
-N_FOLDS = 3  # for probabilities
+N_FOLDS = 3  # of the calibration
 
 
 class Baseline(ClassifierMixin, BaseEstimator, ABC):
-    """A baseline with our classifier's interface: ``fit(X, y, target=...)``, then ``transduction_`` and ``predict``.
+    """A classifier to compare with, used like our own: ``fit(X, y, target=...)``.
 
-    A subclass says what it learns (``_learn``) and how that scores texts (``_score_texts``). Baselines are for comparisons, and
-    are not saved.
+    A subclass trains in ``_learn`` and scores texts in ``_score_texts``. Baselines cannot be saved.
 
-    ``labeled_iter_`` is 0 for source and -1 for target documents, ``history_`` has one round: as of our own classifier.
+    As for our own classifier, ``labeled_iter_`` is 0 for source and -1 for target documents, and
+    ``history_`` has one round.
     """
 
     two_classes: ClassVar[bool] = False
-    """Whether the method is defined for two classes only."""
+    """True if the method is defined for two classes only."""
     needs_target: ClassVar[bool] = True
     largest: ClassVar[dict[str, float]] = {}
-    """The largest value of each number that has one."""
+    """The largest allowed value of some numbers, by name."""
 
     @abstractmethod
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
-        """Return all that scoring needs; ``codes`` are the classes of the source documents."""
+        """Train, and return the state that scoring needs; ``codes`` are the source's classes."""
 
     @abstractmethod
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
-        """Return the scores of the texts, a column per class."""
+        """Return the scores of texts, with a column for each class."""
 
     def _check_parameters(self) -> None:
-        """Raise an error if a parameter is wrong; flags and numbers are checked by the type of their default."""
+        """Raise an error if a parameter is wrong, judged by the type of its default."""
         for name, parameter in signature(type(self)).parameters.items():
-            check_value(name, getattr(self, name), parameter.default, self.largest.get(name, math.inf))
+            check_value(
+                name, getattr(self, name), parameter.default, self.largest.get(name, math.inf)
+            )
 
     def fit(self, X: Any, y: Any, *, target: Any = None) -> Self:
         """Learn from X with labels y, adapt to the target documents and label them.
 
-        Documents of X whose label is missing (None, NaN, NA) are target documents too, before those of ``target``.
+        Documents of X with a missing label (None, NaN, NA) are target documents too, before those
+        of ``target``.
         """
         self._check_parameters()
         begun = time.perf_counter()
         given = gather(X, y, target, read=as_documents)
-        source = [text for text, is_source in zip(given.documents, given.is_source, strict=True) if is_source]
-        unlabelled = [text for text, is_source in zip(given.documents, given.is_source, strict=True) if not is_source]
+        source = [
+            text
+            for text, is_source in zip(given.documents, given.is_source, strict=True)
+            if is_source
+        ]
+        unlabelled = [
+            text
+            for text, is_source in zip(given.documents, given.is_source, strict=True)
+            if not is_source
+        ]
         classes, codes = encode_labels([label for label in given.labels if not is_missing(label)])
         self._check_task(len(classes), len(unlabelled))
         self._train(classes, source, codes, unlabelled)
@@ -77,23 +88,23 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Label documents, seen or not; no refit."""
+        """Return labels of documents, without fitting again."""
         scores = self._score(X)
         labels: NDArray[Any] = self.classes_[choose_classes(scores)]
         return labels
 
     def decision_function(self, X: Any) -> Floats:
-        """Return scores: for two classes that of the second, else a column per class."""
+        """Return the score of the second of two classes, or a column for each class."""
         scores = self._score(X)
         return scores[:, 1] if len(self.classes_) == 2 else scores
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return a probability per class, calibrated on held-out source documents; the predicted class has the largest."""
+        """Return class probabilities, calibrated on held-out source documents."""
         return softmax(self._score(X), self._calibrate())
 
     @property
     def transduction_proba_(self) -> Floats:
-        """The probabilities of the target documents."""
+        """Class probabilities of the target documents."""
         self._check_fitted()
         return softmax(self.transduction_score_, self._calibrate())
 
@@ -102,14 +113,20 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
         if self.two_classes and n_classes != 2:
             raise InputError(f"{name} is defined for two classes; y has {n_classes}")
         if self.needs_target and not n_target and getattr(self, "adapt", True):
-            raise InputError(f"{name} learns from target documents too: give them as target=, or leave gaps in y")
+            raise InputError(
+                f"{name} learns from target documents too: give them as target=, or leave gaps in y"
+            )
 
-    def _train(self, classes: NDArray[Any], source: list[str], codes: Codes, target: list[str]) -> None:
+    def _train(
+        self, classes: NDArray[Any], source: list[str], codes: Codes, target: list[str]
+    ) -> None:
         state = self._learn(source, codes, target, len(classes))
         self._state, self._training = state, (source, codes, target)
         self._steepness: float | None = None
         self.classes_ = classes
-        self.transduction_score_ = self._score_texts(state, target) if target else np.zeros((0, len(classes)))
+        self.transduction_score_ = (
+            self._score_texts(state, target) if target else np.zeros((0, len(classes)))
+        )
         self.transduction_: NDArray[Any] = classes[choose_classes(self.transduction_score_)]
 
     def _score(self, X: Any) -> Floats:
@@ -118,15 +135,19 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
         return self._score_texts(self._state, texts) if texts else np.zeros((0, len(self.classes_)))
 
     def _calibrate(self) -> float:
-        """Return the steepness of the probabilities; when first asked for, it takes a training per fold of the source."""
+        """Return the slope of temperature scaling; the first call trains on each fold."""
         self._check_fitted()
         if self._steepness is None:
             source, codes, target = self._training
             n_folds = min(N_FOLDS, int(np.bincount(codes).min()))
             scores = np.zeros((len(source), len(self.classes_)))
             if n_folds > 1:
-                for kept, held in StratifiedKFold(n_folds, shuffle=True, random_state=0).split(source, codes):
-                    state = self._learn([source[i] for i in kept], codes[kept], target, len(self.classes_))
+                for kept, held in StratifiedKFold(n_folds, shuffle=True, random_state=0).split(
+                    source, codes
+                ):
+                    state = self._learn(
+                        [source[i] for i in kept], codes[kept], target, len(self.classes_)
+                    )
                     scores[held] = self._score_texts(state, [source[i] for i in held])
             self._steepness = fit_steepness(scores, codes)
         return self._steepness
@@ -147,14 +168,22 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):
 
 
 def check_value(name: str, value: Any, default: Any, largest: float) -> None:
-    """Raise an error if a parameter whose default is a flag, a count or a number above 0 has another kind of value."""
+    """Raise an error unless a value is of the kind of its default: flag, count or number."""
     is_flag = isinstance(value, (bool, np.bool_))
     if isinstance(default, bool) and not is_flag:
         raise InputError(f"{name}={value!r}: give True or False")
-    is_count, is_number = isinstance(default, int) and not isinstance(default, bool), isinstance(default, float)
+    is_count, is_number = (
+        isinstance(default, int) and not isinstance(default, bool),
+        isinstance(default, float),
+    )
     least = min(default, 1) if is_count else 0
     if is_count and (not isinstance(value, Integral) or is_flag or value < least):
         raise InputError(f"{name}={value!r}: give a whole number from {least} on")
-    if is_number and (not isinstance(value, Real) or is_flag or not 0 < float(value) <= largest or math.isinf(value)):
+    if is_number and (
+        not isinstance(value, Real)
+        or is_flag
+        or not 0 < float(value) <= largest
+        or math.isinf(value)
+    ):
         allowed = "above 0" + ("" if math.isinf(largest) else f", up to {largest:g}")
         raise InputError(f"{name}={value!r}: give a number {allowed}")

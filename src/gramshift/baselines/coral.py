@@ -1,4 +1,4 @@
-"""Correlation alignment: the source's features get the covariances of the target's."""
+"""Correlation alignment: source features get the covariance of the target features."""
 
 import numpy as np
 
@@ -17,23 +17,31 @@ from gramshift.baselines.word_features import (
 
 
 class CORAL(Baseline):
-    """Correlation alignment of Sun, Feng and Saenko (AAAI 2016) on the words that tell most of the source's labels.
+    """Correlation alignment of Sun, Feng and Saenko (AAAI 2016).
 
-    Words are weighted by their inverse document frequency in the source; rows have length 1.
+    Features are the words with the largest mutual information with the source's labels, weighted by
+    inverse document frequency in the source; rows have length 1.
 
     Parameters
     ----------
     n_words : int
-        Words that tell most of the labels.
+        Number of words.
     regularization : float
-        Added to the variances of both domains, which are a few thousandths here.
+        Added to the variances of both domains, which are of the order of 0.001.
     C : float
-        Inverse of the linear support vector machine's penalty.
+        Inverse regularisation of the linear support vector machine.
     adapt : bool
-        False for the machine on the source's features as they are.
+        False to train on the source features without alignment.
     """
 
-    def __init__(self, *, n_words: int = 400, regularization: float = 0.01, C: float = 0.1, adapt: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        n_words: int = 400,
+        regularization: float = 0.01,
+        C: float = 0.1,
+        adapt: bool = True,
+    ) -> None:
         self.n_words = n_words
         self.regularization = regularization
         self.C = C
@@ -46,8 +54,14 @@ class CORAL(Baseline):
         inverse = inverse_frequency(counts[:, chosen])
         features = weigh(counts[:, chosen], inverse).toarray()
         if self.adapt:
-            features = recolour(features, weigh(count_words(target, words), inverse).toarray(), self.regularization)
-        return {"words": words, "inverse": inverse, "linear": fit_machine(features, codes, C=self.C)}
+            features = recolour(
+                features, weigh(count_words(target, words), inverse).toarray(), self.regularization
+            )
+        return {
+            "words": words,
+            "inverse": inverse,
+            "linear": fit_machine(features, codes, C=self.C),
+        }
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         features = weigh(count_words(texts, state["words"]), state["inverse"])
@@ -55,7 +69,7 @@ class CORAL(Baseline):
 
 
 def recolour(source: Floats, target: Floats, regularization: float) -> Floats:
-    """The source's rows times the inverse root of their own covariance and the root of the target's."""
+    """Whiten source rows with their own covariance and recolour them with the target's."""
     whiten = _power(_covariance(source) + regularization * np.eye(source.shape[1]), -0.5)
     colour = _power(_covariance(target) + regularization * np.eye(source.shape[1]), 0.5)
     return source @ whiten @ colour
@@ -68,7 +82,7 @@ def _covariance(rows: Floats) -> Floats:
 
 
 def _power(matrix: Floats, exponent: float) -> Floats:
-    """Return a power of a symmetric matrix without eigenvalues below 0."""
+    """Return a power of a positive semi-definite matrix."""
     values, vectors = np.linalg.eigh(matrix)
     result: Floats = (vectors * np.maximum(values, 1e-12) ** exponent) @ vectors.T
     return result

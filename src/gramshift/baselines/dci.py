@@ -1,4 +1,4 @@
-"""Distributional correspondence indexing: words described by how they go with pivots in their own domain."""
+"""Distributional correspondence indexing: words described by their association with pivots."""
 
 from typing import Any
 
@@ -25,27 +25,32 @@ from gramshift.baselines.word_features import (
     weigh,
 )
 
-LEAST = 3  # documents of its domain that a word must stand in
+MIN_DOCUMENTS = 3  # of its domain that contain a word
 PENALTIES = {True: [1e-5, 1e-4, 1e-3, 1e-2], False: [1e-2, 1e-1, 1e0]}
-"""The penalties that are tried, for standardised profiles and for words. The authors go on to 10^4, which takes minutes."""
+"""The values of C that are tried, for standardised profiles (adapted) and for words.
+
+The authors go up to 10^4, which takes minutes.
+"""
 N_FOLDS = 5
 
 
 class DCI(Baseline):
-    """Distributional correspondence indexing of Moreo Fernández, Esuli and Sebastiani (JAIR 2016), cosine variant.
+    """Distributional correspondence indexing, cosine variant (Moreo Fernández and others, 2016).
 
-    A word's profile says with which pivots it goes more than by chance: the cosine of their weights, tf-idf, in the documents
-    of its own domain. Documents of both domains become weighted sums of their words' profiles. A linear support vector machine
-    learns from them; its penalty is chosen by cross-validation on the source.
+    The profile of a word is its association with each pivot beyond chance: the cosine of their
+    tf-idf weights in the documents of the word's own domain. Documents are weighted sums of the
+    profiles of their words. A linear support vector machine learns from them, with a penalty chosen
+    by cross-validation on the source.
 
     Parameters
     ----------
     n_pivots : int
-        Words that tell most of the source's labels and are as frequent in one domain as in the other.
+        Number of words that are informative of the source's labels and equally frequent in both
+        domains.
     least_in_both : int
-        Documents of either domain that a pivot must stand in.
+        Minimum number of documents of each domain that contain a pivot.
     adapt : bool
-        False for the machine on weighted words alone, trained on the source.
+        False to train on the weighted words of the source alone.
     """
 
     def __init__(self, *, n_pivots: int = 1000, least_in_both: int = 2, adapt: bool = True) -> None:
@@ -61,8 +66,12 @@ class DCI(Baseline):
         features: Any = weigh(ours, inverse)
         if not self.adapt:
             known = document_frequency(ours) > 0
-            return _keep(words, inverse, known) | {"linear": fit_chosen(features[:, known], codes, PENALTIES[False])}
-        pivots = choose_pivots(binary(ours), binary(theirs), codes, self.n_pivots, self.least_in_both)
+            return _keep(words, inverse, known) | {
+                "linear": fit_chosen(features[:, known], codes, PENALTIES[False])
+            }
+        pivots = choose_pivots(
+            binary(ours), binary(theirs), codes, self.n_pivots, self.least_in_both
+        )
         inverse = inverse_frequency(theirs)
         seen = weigh(theirs, inverse)
         profiles, new = (describe_words(part, pivots) for part in (features, seen))
@@ -79,28 +88,33 @@ class DCI(Baseline):
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         features: Any = weigh(count_words(texts, state["words"]), state["inverse"])
         if "profiles" in state:
-            features = standardize(normalize(features @ state["profiles"]), state["means"], state["deviations"])
+            features = standardize(
+                normalize(features @ state["profiles"]), state["means"], state["deviations"]
+            )
         return score(features, state["linear"])
 
 
 def _keep(words: list[str], inverse: Floats, known: NDArray[np.bool_]) -> State:
-    """The words that a new document is described by."""
+    """Return the words that describe new documents, with their weights."""
     return {"words": [words[i] for i in np.flatnonzero(known)], "inverse": inverse[known]}
 
 
 def without_rare(counts: Any) -> Any:
-    """The counts of one domain, emptied for words of too few documents of it; where all are rare the most common ones stay."""
+    """Set the counts of words in few documents of a domain to 0; the most common words stay."""
     frequency = document_frequency(counts)
-    kept = frequency >= min(LEAST, int(frequency.max()))
+    kept = frequency >= min(MIN_DOCUMENTS, int(frequency.max()))
     result = (counts @ sparse.diags(kept.astype(float))).tocsr()
     result.eliminate_zeros()
     return result
 
 
 def choose_pivots(source: Any, target: Any, codes: Codes, n_pivots: int, least: int) -> Codes:
-    """Choose the words that tell most of the labels, times how alike their document shares are in both domains."""
+    """Return the words with the largest mutual information times similarity of frequencies."""
     frequencies = [document_frequency(part) for part in (source, target)]
-    shares = [frequency / part.shape[0] for frequency, part in zip(frequencies, (source, target), strict=True)]
+    shares = [
+        frequency / part.shape[0]
+        for frequency, part in zip(frequencies, (source, target), strict=True)
+    ]
     alike = np.minimum(*shares) / np.maximum(np.maximum(*shares), 1e-300)
     frequent = np.minimum(*frequencies) >= min(least, np.minimum(*frequencies).max())
     worth = np.where(frequent, mutual_information(source, codes) * alike, -np.inf)
@@ -108,9 +122,9 @@ def choose_pivots(source: Any, target: Any, codes: Codes, n_pivots: int, least: 
 
 
 def describe_words(weighted: Any, pivots: Codes) -> Floats:
-    """Return a row per word: the cosine of its weights in all documents with each pivot's, less what chance gives.
+    """Return the profile of each word: its cosine with each pivot, minus the expected cosine.
 
-    Columns are standardised, rows have length 1. Words that the domain does not have get zeros.
+    Columns are standardised, rows have length 1. Words missing in the domain have zeros.
     """
     frequency = document_frequency(weighted).astype(float)
     unit = normalize(weighted, axis=0)
@@ -123,8 +137,10 @@ def describe_words(weighted: Any, pivots: Codes) -> Floats:
     return result
 
 
-def standardize(rows: Floats, means: Floats | None = None, deviations: Floats | None = None) -> Floats:
-    """Subtract the means and divide by the deviations, their own if none are given; columns without deviation become 0."""
+def standardize(
+    rows: Floats, means: Floats | None = None, deviations: Floats | None = None
+) -> Floats:
+    """Subtract means and divide by deviations; columns without deviation become 0."""
     means = rows.mean(axis=0) if means is None else means
     deviations = rows.std(axis=0) if deviations is None else deviations
     centred = rows - means
@@ -132,7 +148,7 @@ def standardize(rows: Floats, means: Floats | None = None, deviations: Floats | 
 
 
 def fit_chosen(features: Any, codes: NDArray[np.intp], penalties: list[float]) -> Linear:
-    """Fit a machine with the penalty that is best on held-out folds; of equally good ones the strongest."""
+    """Fit a machine with the C that is best in cross-validation; of equals the smallest."""
     n_folds = min(N_FOLDS, int(np.bincount(codes).min()))
     if n_folds < 2:
         return fit_machine(features, codes, C=penalties[-1])

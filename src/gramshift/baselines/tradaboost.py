@@ -1,4 +1,4 @@
-"""TrAdaBoost, and its variant on topics of documents (latent Dirichlet allocation)."""
+"""TrAdaBoost, and its variant with topics of documents (latent Dirichlet allocation)."""
 
 from typing import Any, ClassVar, Self
 
@@ -16,73 +16,101 @@ from gramshift.text.documents import as_documents
 
 
 def fit_topics(counts: Any, n_topics: int, random_state: int) -> Floats:
-    """Return a row per topic: how much it has of each word."""
-    model = LatentDirichletAllocation(n_topics, learning_method="online", batch_size=256, random_state=random_state)
+    """Return the word weights of each topic."""
+    model = LatentDirichletAllocation(
+        n_topics, learning_method="online", batch_size=256, random_state=random_state
+    )
     components: Floats = model.fit(counts).components_
     return components
 
 
 def share_topics(counts: Any, topics: Floats) -> Floats:
-    """The share of each topic in each document, under topics found before."""
+    """Return the share of each topic in each document, for topics found before."""
     model = LatentDirichletAllocation(len(topics))
-    model.components_, model.doc_topic_prior_, model.n_features_in_ = topics, 1 / len(topics), topics.shape[1]
+    model.components_, model.doc_topic_prior_, model.n_features_in_ = (
+        topics,
+        1 / len(topics),
+        topics.shape[1],
+    )
     model.exp_dirichlet_component_ = np.exp(psi(topics) - psi(topics.sum(axis=1, keepdims=True)))
     shares: Floats = model.transform(counts)
     return shares
 
 
-SMALLEST, LARGEST = 1e-3, 0.499  # of the weighted error on the target
-COMMON = 0.5  # words of more than this share of the documents tell nothing of topics
+MIN_ERROR = 1e-3  # weighted error on the target
+MAX_ERROR = 0.499
+MAX_FREQUENCY = 0.5  # share of documents; more frequent words are not used for topics
 
 
 class TrAdaBoost(Baseline):
-    """TrAdaBoost of Dai, Yang, Xue and Yu (ICML 2007), with logistic regression on the words that occur.
+    """TrAdaBoost of Dai, Yang, Xue and Yu (ICML 2007), with logistic regression on words.
 
-    As published it needs some target documents with their true labels: ``fit(X, y, target=texts, target_labels=labels)`` with
-    gaps where none is known; ``scored_`` marks the gaps, which are what it may be judged by. Without ``target_labels`` the
-    surest answers of a logistic regression on the source take their place, as many of each class as in the source. That mode
-    is ours, not the paper's.
+    As published it needs some target documents with their true labels: ``fit(X, y, target=texts,
+    target_labels=labels)``, with None for unknown labels; ``scored_`` marks the unlabelled ones,
+    which may be used for evaluation. Without ``target_labels`` it uses the most confident labels of
+    a logistic regression on the source, with the source's class proportions. This mode is ours.
 
     Parameters
     ----------
     n_rounds : int
-        Of boosting; the second half of them votes.
+        Number of boosting rounds; the second half of them votes.
     pseudo_labelled : float
-        Share of the target that gets pseudo-labels if there are no ``target_labels``.
+        Share of the target with pseudo-labels if there are no ``target_labels``.
     C : float
-        Inverse of the logistic regression's penalty.
+        Inverse regularisation of the logistic regression.
     adapt : bool
-        False for the logistic regression trained on the source alone.
+        False to train on the source alone.
     """
 
     two_classes = True
     largest: ClassVar = {"pseudo_labelled": 1.0}
 
-    def __init__(self, *, n_rounds: int = 20, pseudo_labelled: float = 0.2, C: float = 0.1, adapt: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        n_rounds: int = 20,
+        pseudo_labelled: float = 0.2,
+        C: float = 0.1,
+        adapt: bool = True,
+    ) -> None:
         self.n_rounds = n_rounds
         self.pseudo_labelled = pseudo_labelled
         self.C = C
         self.adapt = adapt
 
     def fit(self, X: Any, y: Any, *, target: Any = None, target_labels: Any = None) -> Self:
-        """Learn as the others do; ``target_labels`` has a label or a gap per document of ``target``."""
+        """Learn from X and y, with a label or None for each document of ``target``."""
         self._given: list[Any] | None = None
         if target_labels is not None:
             documents = target.documents if isinstance(target, Target) else target
             if documents is None:
                 raise InputError("target_labels are those of the documents in target=; give both")
-            self._given = as_labels(target_labels, n_documents=len(as_documents(documents, name="target")))
+            self._given = as_labels(
+                target_labels, n_documents=len(as_documents(documents, name="target"))
+            )
             if all(map(is_missing, self._given)):
-                raise InputError("target_labels has gaps only; leave it out to learn from pseudo-labels")
+                raise InputError(
+                    "target_labels has gaps only; leave it out to learn from pseudo-labels"
+                )
         return super().fit(X, y, target=target)
 
     def _train(self, classes: Any, source: list[str], codes: Codes, target: list[str]) -> None:
-        given = [None] * len(target) if self._given is None else [None] * (len(target) - len(self._given)) + self._given
+        given = (
+            [None] * len(target)
+            if self._given is None
+            else [None] * (len(target) - len(self._given)) + self._given
+        )
         names = classes.tolist()
-        strange = next((label for label in given if not is_missing(label) and label not in names), None)
+        strange = next(
+            (label for label in given if not is_missing(label) and label not in names), None
+        )
         if strange is not None:
-            raise InputError(f"target_labels has {strange!r}, which y does not have; it has {names}")
-        self._codes = np.array([-1 if is_missing(label) else names.index(label) for label in given], np.intp)
+            raise InputError(
+                f"target_labels has {strange!r}, which y does not have; it has {names}"
+            )
+        self._codes = np.array(
+            [-1 if is_missing(label) else names.index(label) for label in given], np.intp
+        )
         self.scored_ = self._codes < 0
         super()._train(classes, source, codes, target)
 
@@ -91,20 +119,28 @@ class TrAdaBoost(Baseline):
         features = self._features(state, source)
         first = fit_logistic(features, codes, C=self.C)
         if not self.adapt:
-            return state | {"coefficients": first[0][:, 1:], "intercepts": first[1][1:], "votes": np.zeros(0)}
+            return state | {
+                "coefficients": first[0][:, 1:],
+                "intercepts": first[1][1:],
+                "votes": np.zeros(0),
+            }
         theirs = self._features(state, target)
         known = self._codes
         if self._given is None:
             known = surest_by_share(score(theirs, first)[:, 1], codes, self.pseudo_labelled)
         chosen = np.flatnonzero(known >= 0)
         together = sparse.vstack([features, theirs[chosen]], format="csr")
-        return state | boost(together, np.concatenate([codes, known[chosen]]), len(source), self.n_rounds, self.C)
+        return state | boost(
+            together, np.concatenate([codes, known[chosen]]), len(source), self.n_rounds, self.C
+        )
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         guesses = self._features(state, texts) @ state["coefficients"] + state["intercepts"]
         if len(state["votes"]):
             second = ((guesses > 0) - 0.5) @ state["votes"]
-            second = np.where(second == 0, np.finfo(float).tiny, second)  # a tie is the second class
+            second = np.where(
+                second == 0, np.finfo(float).tiny, second
+            )  # a tie is the second class
         else:
             second = guesses[:, 0]
         return np.column_stack([-second, second])
@@ -119,14 +155,15 @@ class TrAdaBoost(Baseline):
 class TopicTrAdaBoost(TrAdaBoost):
     """TR-TrAdaBoost of Huang, Rao, Xie, Wong and Wang (AAAI 2017): TrAdaBoost on words and topics.
 
-    The topics are those of latent Dirichlet allocation on source and target; a document's shares of them stand beside its
-    words.
+    Latent Dirichlet allocation on source and target gives each document its shares of topics, which
+    are features in addition to its words.
 
     Parameters
     ----------
     n_topics : int
+        Number of topics.
     random_state : int
-        Of the topics.
+        Seed of the topics.
     n_rounds, pseudo_labelled, C, adapt
         As in :class:`TrAdaBoost`.
     """
@@ -149,17 +186,22 @@ class TopicTrAdaBoost(TrAdaBoost):
         state = super()._learn_features(source, target)
         words, counts = find_words(source + target, longest=1, least=min(3, len(source)))
         frequency = np.bincount(counts.indices, minlength=len(words))
-        kept = np.flatnonzero(frequency <= max(COMMON * counts.shape[0], frequency.min()))
+        kept = np.flatnonzero(frequency <= max(MAX_FREQUENCY * counts.shape[0], frequency.min()))
         topics = fit_topics(counts[:, kept], self.n_topics, self.random_state)
         return state | {"topic_words": [words[i] for i in kept], "topics": topics}
 
     def _features(self, state: State, texts: list[str]) -> Any:
         shares = share_topics(count_words(texts, state["topic_words"]), state["topics"])
-        return sparse.hstack([super()._features(state, texts), sparse.csr_matrix(shares)], format="csr")
+        return sparse.hstack(
+            [super()._features(state, texts), sparse.csr_matrix(shares)], format="csr"
+        )
 
 
 def surest_by_share(scores: Floats, codes: Codes, share: float) -> Codes:
-    """The class of the highest and lowest scores, so many of each that the source's shares hold; -1 for all others."""
+    """Return classes of the highest and lowest scores, with the source's proportions.
+
+    All others are -1.
+    """
     n_second = round(share * len(scores) * float(np.mean(codes == 1)))
     n_first = round(share * len(scores)) - n_second
     order, known = np.argsort(-scores, kind="stable"), np.full(len(scores), -1, np.intp)
@@ -169,10 +211,11 @@ def surest_by_share(scores: Floats, codes: Codes, share: float) -> Codes:
 
 
 def boost(features: Any, codes: Codes, n_source: int, n_rounds: int, C: float) -> State:
-    """Models of the second half of the rounds and their votes; source documents stand first.
+    """Return the models of the second half of the rounds, and their votes.
 
-    A source document that a round gets wrong loses weight, by the same factor in every round; a target document gains weight,
-    the more the better the round was on the target. In each round the weights add up to the number of documents.
+    Source documents come first. A source document that a round labels incorrectly loses weight by
+    a constant factor; such a target document gains weight, the more the smaller the round's error
+    on the target. In each round the weights add up to the number of documents.
     """
     n = len(codes)
     weights = np.ones(n)
@@ -183,12 +226,12 @@ def boost(features: Any, codes: Codes, n_source: int, n_rounds: int, C: float) -
         coefficients, intercepts = fit_logistic(features, codes, C=C, weights=weights)
         wrong = (score(features, (coefficients, intercepts))[:, 1] > 0) != (codes == 1)
         error = float(weights[n_source:] @ wrong[n_source:] / weights[n_source:].sum())
-        error = min(max(error, SMALLEST), LARGEST)
+        error = min(max(error, MIN_ERROR), MAX_ERROR)
         ratio = error / (1 - error)
         weights[:n_source] *= loss_of_trust ** wrong[:n_source]
         weights[n_source:] *= ratio ** -wrong[n_source:].astype(float)
         kept.append((coefficients[:, 1], float(intercepts[1]), -float(np.log(ratio))))
-    half = kept[max(-(-n_rounds // 2) - 1, 0) :]  # rounds are counted from 1, and round N/2, rounded up, is the first
+    half = kept[max(-(-n_rounds // 2) - 1, 0) :]  # from round ceil(N / 2), counted from 1
     return {
         "coefficients": np.column_stack([one[0] for one in half]),
         "intercepts": np.array([one[1] for one in half]),

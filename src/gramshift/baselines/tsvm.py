@@ -1,4 +1,4 @@
-"""The transductive support vector machine: target documents get the labels that leave the widest margin."""
+"""The transductive support vector machine: target labels that give the widest margin."""
 
 from typing import Any
 
@@ -6,35 +6,41 @@ import numpy as np
 
 from gramshift.baselines.base import Baseline, Codes, Floats, State
 from gramshift.baselines.leaves.tsvm import solve_pairs
-from gramshift.baselines.word_features import count_words, find_words, inverse_frequency, score, weigh
+from gramshift.baselines.word_features import (
+    count_words,
+    find_words,
+    inverse_frequency,
+    score,
+    weigh,
+)
 from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS, check_ngram_range
-from gramshift.model.similarities import make_similarities
-from gramshift.model.string_kernel import KernelSpec, StringKernel
+from gramshift.model.string_kernel import StringKernel
 
-FIRST = 1e-5  # of the target documents' penalties, doubled from there
+FIRST_TARGET_C = 1e-5  # doubled until target_C
 TOLERANCE = 1e-3
-MOST_STEPS = 10_000_000
-MOST_SWAPS = 100  # rounds of swaps per penalty; each one lowers the loss, so that it ends by itself
+MAX_STEPS = 10_000_000
+MAX_SWAPS = 100  # rounds of swaps for each value of C; each round lowers the loss
 
 
 class TransductiveSVM(Baseline):
-    """The transductive support vector machine of Joachims (ICML 1999), on words or on any string kernel.
+    """The transductive support vector machine of Joachims (ICML 1999), on words or a string kernel.
 
-    It labels the target with the classes' shares of the source, learns from all documents, swaps pairs of target labels as
-    long as both are on the wrong side by enough, and lets target documents count more and more. The labels that it holds in
-    the end keep the shares and are in ``assigned_``; ``transduction_`` and ``predict`` are by the side of the plane.
+    It labels the target with the class proportions of the source, learns from all documents, swaps
+    pairs of target labels that violate the margin, and increases the weight of target documents
+    step by step. The final labels ``assigned_`` keep the proportions; ``transduction_`` and
+    ``predict`` use the sign of the score.
 
     Parameters
     ----------
     kernel : "words", the name of a string kernel, or StringKernel
-        "words" are weighted words and pairs of words.
+        "words" stands for weighted words and pairs of words.
     ngram_range : (lo, hi)
         For string kernels given by name.
     C, target_C : float
-        Inverse of the penalty, for source and for target documents.
+        Inverse regularisation for source and for target documents.
     adapt : bool
-        False for the machine trained on the source alone.
+        False to train on the source alone.
     """
 
     two_classes = True
@@ -84,12 +90,22 @@ class TransductiveSVM(Baseline):
         else:
             weights, threshold = Machine(gram).solve(signs, np.full(len(signs), float(self.C)))
             assigned = np.zeros(0)
-        state: State = {"assigned": (assigned > 0).astype(np.int64), "intercepts": np.array([-threshold, threshold])}
+        state: State = {
+            "assigned": (assigned > 0).astype(np.int64),
+            "intercepts": np.array([-threshold, threshold]),
+        }
         if features is not None:
             own = np.asarray(features.T @ weights)
-            return state | {"words": words, "inverse": inverse, "coefficients": np.column_stack([-own, own])}
+            return state | {
+                "words": words,
+                "inverse": inverse,
+                "coefficients": np.column_stack([-own, own]),
+            }
         kept = np.flatnonzero(weights)
-        return state | {"texts": [texts[i] for i in kept], "coefficients": np.column_stack([-weights[kept], weights[kept]])}
+        return state | {
+            "texts": [texts[i] for i in kept],
+            "coefficients": np.column_stack([-weights[kept], weights[kept]]),
+        }
 
     def _score_texts(self, state: State, texts: list[str]) -> Floats:
         if "words" in state:
@@ -99,42 +115,60 @@ class TransductiveSVM(Baseline):
         return score(features, (state["coefficients"], state["intercepts"]))
 
     def _compare(self, texts: list[str], others: list[str] | None) -> Floats:
-        kernel: KernelSpec = make_similarities(self.kernel, self.ngram_range).kernels[0]
-        gram: Floats = kernel.compute(texts, others, normalize=True)
+        kernel = self.kernel
+        if not isinstance(kernel, StringKernel):
+            kernel = StringKernel(kernel, ngram_range=self.ngram_range)
+        gram: Floats = kernel.gram(texts, others, normalize=True)
         return gram
 
 
 class Machine:
-    """Support vectors with hinge loss on a gram; each solution starts from the one before."""
+    """A support vector machine on a kernel matrix; each solution starts from the previous one."""
 
     def __init__(self, gram: Floats) -> None:
         self.gram, self.weights = np.ascontiguousarray(gram), np.zeros(len(gram))
 
     def solve(self, signs: Floats, most: Floats) -> tuple[Floats, float]:
-        """Signed weights, each at most so large, and the threshold; ``signs`` may be those of the first documents only."""
+        """Return signed weights, bounded by ``most``, and the threshold.
+
+        ``signs`` may be those of the first documents only.
+        """
         n = len(signs)
         gram = np.ascontiguousarray(self.gram[:n, :n])
-        weights = np.minimum(np.maximum(signs * self.weights[:n], 0), most)  # a document that has changed sides starts anew
+        weights = np.minimum(
+            np.maximum(signs * self.weights[:n], 0), most
+        )  # 0 after a change of sign
         sums = [weights[signs == sign].sum() for sign in (1, -1)]
-        for sign, ratio in zip((1, -1), np.divide(min(sums), sums, out=np.ones(2), where=np.array(sums) > 0), strict=True):
-            weights[signs == sign] *= ratio  # both sides must weigh the same
-        threshold = solve_pairs(gram, signs, most, weights, gram @ (signs * weights), TOLERANCE, MOST_STEPS)
+        for sign, ratio in zip(
+            (1, -1),
+            np.divide(min(sums), sums, out=np.ones(2), where=np.array(sums) > 0),
+            strict=True,
+        ):
+            weights[signs == sign] *= ratio  # both classes need equal sums
+        threshold = solve_pairs(
+            gram, signs, most, weights, gram @ (signs * weights), TOLERANCE, MAX_STEPS
+        )
         self.weights[:n] = signs * weights
         return signs * weights, float(threshold)
 
 
-def fit_transductive(gram: Floats, signs: Floats, C: float, target_C: float) -> tuple[Floats, float, Floats]:
-    """Signed weights of source and target documents, the threshold, the target's signs; source documents stand first."""
+def fit_transductive(
+    gram: Floats, signs: Floats, C: float, target_C: float
+) -> tuple[Floats, float, Floats]:
+    """Return signed weights of all documents, source first, the threshold and target signs."""
     n, n_target = len(signs), len(gram) - len(signs)
     machine = Machine(gram)
     first, _ = machine.solve(signs, np.full(n, float(C)))
     n_positive = min(max(round(float(np.mean(signs > 0)) * n_target), 1), max(n_target - 1, 1))
     assigned = label_by_share(gram[n:, :n] @ first, n_positive)
     ratio = n_positive / max(n_target - n_positive, 1)
-    penalty = min(FIRST, target_C)
+    penalty = min(FIRST_TARGET_C, target_C)
     while True:
-        below, above = min(penalty, target_C), min(penalty * ratio, target_C)  # of negative and of positive documents
-        for _ in range(MOST_SWAPS):
+        below, above = (
+            min(penalty, target_C),
+            min(penalty * ratio, target_C),
+        )  # for negative and positive documents
+        for _ in range(MAX_SWAPS):
             most = np.concatenate([np.full(n, float(C)), np.where(assigned > 0, above, below)])
             weights, threshold = machine.solve(np.concatenate([signs, assigned]), most)
             if not swap(assigned, gram[n:] @ weights + threshold):
@@ -145,16 +179,17 @@ def fit_transductive(gram: Floats, signs: Floats, C: float, target_C: float) -> 
 
 
 def label_by_share(scores: Floats, n_positive: int) -> Floats:
-    """Return 1 for so many of the highest scores, -1 for the others."""
+    """Return 1 for the ``n_positive`` highest scores, -1 for the others."""
     assigned = -np.ones(len(scores))
     assigned[np.argsort(-scores, kind="stable")[:n_positive]] = 1
     return assigned
 
 
 def swap(assigned: Floats, scores: Floats) -> bool:
-    """Swap signs, in place, of the pairs of a 1 and a -1 that are farthest on the wrong side; whether there was one.
+    """Swap the signs of pairs that violate the margin, in place; return True if there were any.
 
-    A pair is swapped if both violate the margin, together by more than 2: that lowers the loss, whatever the other pairs.
+    A pair of a 1 and a -1 is swapped if both violate the margin, together by more than 2, which
+    lowers the loss whatever the other pairs.
     """
     slack = np.maximum(0, 1 - assigned * scores)
     sides = [np.flatnonzero((assigned == sign) & (slack > 0)) for sign in (1, -1)]

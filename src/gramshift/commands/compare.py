@@ -6,11 +6,8 @@ from typing import Any
 
 from gramshift.commands.outputs import check_folder, same_file
 from gramshift.commands.table_output import draw, show_notes, show_table
-from gramshift.tables.columns import Documents, check_column, find_columns, read_documents
-from gramshift.tables.opening import open_table
-from gramshift.tables.table import TableError
 from gramshift.errors import InputError
-from gramshift.evaluate.comparison import Comparison, plan_comparison
+from gramshift.evaluate.comparison import plan_comparison
 from gramshift.evaluate.comparison_files import (
     notes_of,
     plot_lines,
@@ -18,10 +15,14 @@ from gramshift.evaluate.comparison_files import (
     to_json,
     write_comparison,
 )
+from gramshift.evaluate.comparison_run import Comparison
 from gramshift.evaluate.kept import LARGEST, Kept
 from gramshift.methods import parse_methods
 from gramshift.runtime.door import read_json
 from gramshift.runtime.threads import Progress
+from gramshift.tables.columns import Documents, check_column, find_columns, read_documents
+from gramshift.tables.opening import open_table
+from gramshift.tables.table import TableError
 from gramshift.text.terminal import visible
 
 Say = Callable[[str], None]

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from gramshift.commands.outputs import open_output
+from gramshift.errors import InputError
+from gramshift.model.model_schema import ROWS
+from gramshift.runtime.files import Replacing
 from gramshift.tables.columns import Columns, Progress, find_columns, texts_in
 from gramshift.tables.opening import open_table
 from gramshift.tables.table import Part, Table
 from gramshift.tables.writing import open_writer, output_style
-from gramshift.errors import InputError
-from gramshift.model.model_schema import ROWS
-from gramshift.runtime.files import Replacing
 
 MAX_ROWS = 4096  # that are labelled at a time
 Found = dict[str, Any]

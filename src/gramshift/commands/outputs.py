@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from gramshift.tables.opening import find_files, format_of
 from gramshift.errors import InputError
 from gramshift.runtime.files import (
     Replacing,
@@ -19,6 +18,7 @@ from gramshift.runtime.files import (
     partial_name,
     replaced_file,
 )
+from gramshift.tables.opening import find_files, format_of
 from gramshift.text.terminal import require_stdout
 
 STANDARD = "-"

@@ -13,10 +13,10 @@ from gramshift.commands.outputs import (
     goes_into_folder,
     plan_files,
 )
-from gramshift.tables.columns import Progress
-from gramshift.tables.opening import format_of
 from gramshift.errors import InputError
 from gramshift.runtime.resources import Runtime
+from gramshift.tables.columns import Progress
+from gramshift.tables.opening import format_of
 from gramshift.text.terminal import Line, labelled_in_words, list_classes
 from gramshift.text.terminal import say as to_stderr
 

@@ -20,7 +20,8 @@ from gramshift.evaluate.comparison_files import (
 from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.protocol import Setting, parse_settings
 from gramshift.evaluate.reproduce import reproduce
-from gramshift.evaluate.results import NOTE, differences, make_tables, plot_outcomes
+from gramshift.evaluate.result_tables import NOTE, differences, make_tables
+from gramshift.evaluate.results import plot_outcomes
 from gramshift.methods import BEST, KERNELS, METHODS, check_preset, parse_methods, parse_names
 from gramshift.runtime.threads import Progress
 from gramshift.text.terminal import say as to_stderr

@@ -8,10 +8,6 @@ import numpy as np
 
 from gramshift.commands.classify.labelled import DRAWN, OURS, read_reviewed
 from gramshift.commands.outputs import STANDARD, check_outputs, open_output
-from gramshift.tables.columns import Documents, Progress, check_ids, find_columns, read_documents
-from gramshift.tables.opening import open_table
-from gramshift.tables.table import TableError
-from gramshift.tables.writing import quote_cell
 from gramshift.errors import InputError
 from gramshift.model.choosing import (
     DOUBTFUL,
@@ -21,6 +17,10 @@ from gramshift.model.choosing import (
     choose_random,
     compare_texts,
 )
+from gramshift.tables.columns import Documents, Progress, check_ids, find_columns, read_documents
+from gramshift.tables.opening import open_table
+from gramshift.tables.table import TableError
+from gramshift.tables.writing import quote_cell
 from gramshift.text.terminal import Line, quote_word
 
 DEFAULT_SIZE = 50

@@ -1,1 +1,1 @@
-"""Methods side by side on documents whose labels are known, and the protocols of two published benchmarks."""
+"""Comparison of methods on known labels, and two published benchmarks."""

@@ -1,6 +1,10 @@
-"""Cases of a comparison: labelled source documents, a target, and what a method answers. True labels are for counting only."""
+"""Cases of a comparison: labelled source documents, a target, and a method's answers.
+
+True labels of target documents are used for scoring only.
+"""
 
 import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -13,34 +17,36 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
-from gramshift.errors import GramshiftError, InputError
+from gramshift.errors import FitWarning, GramshiftError, InputError
 from gramshift.methods import METHODS
 from gramshift.runtime.memory import give_back
 
 Codes = NDArray[np.intp]
 Floats = NDArray[np.float64]
-DIGITS = 6  # of a probability, whether it is kept in a file or not
+Pair = tuple[tuple[str, ...], str]
+"""Names of the source domains and of the target domain."""
+N_DIGITS = 6  # of a probability, in memory as in a file
 
 
 @dataclass(frozen=True)
-class Domain:
-    """Texts and the codes of their classes."""
+class LabelledTexts:
+    """Texts of one domain and the codes of their classes."""
 
     texts: list[str]
     codes: Codes
 
     def digest(self, rows: Codes) -> str:
-        """Return a name for these documents and their classes."""
-        told = sha256()
+        """Return a digest of some of the texts and their classes."""
+        digest = sha256()
         for row in rows.tolist():
             text = self.texts[row].encode("utf-8", "surrogatepass")
-            told.update(f"{self.codes[row]} {len(text)} ".encode() + text)
-        return told.hexdigest()[:32]
+            digest.update(f"{self.codes[row]} {len(text)} ".encode() + text)
+        return digest.hexdigest()[:32]
 
 
 @dataclass(frozen=True)
 class Case:
-    """Documents of one or more source domains to learn from, and those of a target domain to label."""
+    """Documents of one or more source domains to learn from, and of a target domain to label."""
 
     source: tuple[str, ...]
     target: str
@@ -50,111 +56,139 @@ class Case:
 
     @property
     def setting(self) -> str:
-        """The name that it shares with its repeats."""
+        """A name that all repeats of the case share."""
         return f"{' + '.join(self.source)} > {self.target}"
 
     @property
-    def pair(self) -> tuple[tuple[str, ...], str]:
-        """What tells its setting from all others, whatever the names of domains are."""
+    def pair(self) -> Pair:
+        """The domains, which identify the setting whatever characters their names contain."""
         return self.source, self.target
 
 
 @dataclass(frozen=True)
-class Answers:
-    """What a method says of the target documents of a case, and what that took."""
+class MethodAnswers:
+    """A method's answers for the target documents of a case, with their cost."""
 
     method: str
     codes: Codes
     probabilities: Floats
     seconds: float
     memory: float | None
-    """Bytes beyond what the process had before, at the worst moment; None where the system does not tell."""
+    """Peak bytes beyond the memory used before; None if the system does not report it."""
 
 
 @dataclass(frozen=True)
-class Corpus:
-    """Domains by name, and the classes that codes stand for: all that occur, whether a source has them or not."""
+class LabelledDomains:
+    """Domains by name, and the classes of all domains that the codes refer to."""
 
-    domains: Mapping[str, Domain]
+    domains: Mapping[str, LabelledTexts]
     classes: list[Any]
 
+    def sources(self, case: Case) -> list[tuple[LabelledTexts, Codes]]:
+        """Return the source domains of a case, each with the rows that the case uses."""
+        rows = zip(case.source, case.source_rows, strict=True)
+        return [(self.domains[name], some) for name, some in rows]
+
     def truth(self, case: Case) -> Codes:
-        """Return the true classes of the target documents, for whoever counts."""
+        """Return the true classes of the target documents, for scoring only."""
         return self.domains[case.target].codes[case.target_rows]
 
     def fingerprint(self, case: Case) -> str:
-        """Return a name for all documents and classes of a case."""
-        parts = [*zip(case.source, case.source_rows, strict=True), (case.target, case.target_rows)]
-        return sha256("".join(self.domains[name].digest(rows) for name, rows in parts).encode()).hexdigest()[:16]
+        """Return a digest of all documents and classes of a case."""
+        parts = [*self.sources(case), (self.domains[case.target], case.target_rows)]
+        digests = "".join(domain.digest(rows) for domain, rows in parts)
+        return sha256(digests.encode()).hexdigest()[:16]
 
 
-def make_cases(corpus: Corpus, pairs: Sequence[tuple[tuple[str, ...], str]], *, repeats: int, seed: int) -> list[Case]:
-    """Make a case of each pair: all documents, or with ``repeats`` so many random halves of source and target each.
+def make_cases(
+    data: LabelledDomains, pairs: Sequence[Pair], *, repeats: int, seed: int
+) -> list[Case]:
+    """Return a case for each pair with all documents, or with ``repeats`` random halves of them.
 
-    Halves have the classes in the proportions of the whole, and are the same for all pairs that share a domain.
+    Halves keep the class proportions, and all pairs that share a domain share its halves.
     """
-    halves: dict[tuple[str, int], Codes] = {}
-    for repeat in range(repeats):
-        for number, (name, domain) in enumerate(corpus.domains.items()):
-            halves[name, repeat] = draw_half(domain.codes, np.random.default_rng([seed, repeat, number]))
-    whole = {name: np.arange(len(domain.texts)) for name, domain in corpus.domains.items()}
-
-    def rows(name: str, repeat: int) -> Codes:
-        return halves[name, repeat] if repeats else whole[name]
-
+    rows: dict[tuple[str, int], Codes] = {}
+    for number, (name, domain) in enumerate(data.domains.items()):
+        rows[name, 0] = np.arange(len(domain.texts))
+        for repeat in range(repeats):
+            generator = np.random.default_rng([seed, repeat, number])
+            rows[name, repeat] = draw_half(domain.codes, generator)
     return [
-        Case(sources, target, tuple(rows(name, repeat) for name in sources), rows(target, repeat), repeat)
+        Case(
+            sources,
+            target,
+            tuple(rows[name, repeat] for name in sources),
+            rows[target, repeat],
+            repeat,
+        )
         for sources, target in pairs
         for repeat in range(max(1, repeats))
     ]
 
 
-def check_cases(corpus: Corpus, cases: Sequence[Case], methods: Sequence[str]) -> None:
-    """Raise an error if a method could not learn from a case: before any of them begins."""
+def check_cases(data: LabelledDomains, cases: Sequence[Case], methods: Sequence[str]) -> None:
+    """Raise an error if a method cannot learn from a case, before any method starts."""
     for case in cases:
-        codes = [corpus.domains[name].codes[rows] for name, rows in zip(case.source, case.source_rows, strict=True)]
+        codes = [domain.codes[rows] for domain, rows in data.sources(case)]
         n_classes = len(np.unique(np.concatenate(codes)))
         if n_classes < 2:
-            raise InputError(f"{case.setting}: all source documents have one label; there is nothing to learn")
+            raise InputError(
+                f"{case.setting}: all source documents have one label; there is nothing to learn"
+            )
         for name in methods:
             if n_classes != 2 and getattr(METHODS[name].make(), "two_classes", False):
-                raise InputError(f"{name} is defined for two classes; {case.setting} has {n_classes}: leave it out")
+                raise InputError(
+                    f"{name} is defined for two classes; "
+                    f"{case.setting} has {n_classes}: leave it out"
+                )
 
 
-def find_faults(corpus: Corpus, cases: Sequence[Case]) -> list[str]:
-    """Tell what is likely a mistake in the documents: labels that the source lacks, texts that stand in both domains."""
+def find_faults(data: LabelledDomains, cases: Sequence[Case]) -> list[str]:
+    """Return warnings of likely mistakes: labels missing in the source, texts in both domains."""
     faults = []
     for case in cases:
         if case.repeat:
             continue
-        parts = [(corpus.domains[name], rows) for name, rows in zip(case.source, case.source_rows, strict=True)]
-        known = {code for domain, rows in parts for code in domain.codes[rows].tolist()}
-        truth = corpus.truth(case).tolist()
+        sources = data.sources(case)
+        known = {code for domain, rows in sources for code in domain.codes[rows].tolist()}
+        truth = data.truth(case).tolist()
         if not known & set(truth):
-            have = [", ".join(sorted({str(corpus.classes[code]) for code in codes})[:5]) for codes in (known, truth)]
-            raise InputError(f"{case.setting}: no label of the target is one of the source; {have[1]} there, {have[0]} here")
+            raise InputError(
+                f"{case.setting}: no label of the target is one of the source; "
+                f"{_names(data, truth)} there, {_names(data, known)} here"
+            )
         missed = [code for code in truth if code not in known]
         if missed:
-            names = ", ".join(sorted({str(corpus.classes[code]) for code in missed})[:5])
-            lacks = f"{len(missed)} target documents have labels that the source lacks ({names})"
-            faults.append(f"{case.setting}: {lacks}; all methods miss them")
-        texts = {domain.texts[row] for domain, rows in parts for row in rows.tolist()}
-        copies = sum(corpus.domains[case.target].texts[row] in texts for row in case.target_rows.tolist())
+            faults.append(
+                f"{case.setting}: {len(missed)} target documents have labels that the source "
+                f"lacks ({_names(data, missed)}); all methods miss them"
+            )
+        texts = {domain.texts[row] for domain, rows in sources for row in rows.tolist()}
+        target = data.domains[case.target].texts
+        copies = sum(target[row] in texts for row in case.target_rows.tolist())
         if copies:
-            faults.append(f"{case.setting}: {copies} of {len(truth)} target documents stand in the source too, word for word")
+            faults.append(
+                f"{case.setting}: {copies} of {len(truth)} target documents are also in the "
+                "source, word for word"
+            )
     return faults
 
 
+def _names(data: LabelledDomains, codes: Any) -> str:
+    return ", ".join(sorted({str(data.classes[code]) for code in codes})[:5])
+
+
 def warm_up(methods: Sequence[str]) -> None:
-    """Let each method label a few texts, so that none pays in its first case for what is imported and compiled once."""
-    texts, codes = ["a good pan", "a bad pan", "good knives", "bad knives"] * 6, np.arange(24, dtype=np.intp) % 2
+    """Let each method label a few texts, so that imports and compiled code are loaded."""
+    texts = ["a good pan", "a bad pan", "good knives", "bad knives"] * 6
+    codes = np.arange(24, dtype=np.intp) % 2
     for method in methods:
-        with suppress(GramshiftError, ValueError):  # so few texts need not be enough
+        with suppress(GramshiftError, ValueError):  # some methods need more texts
             _ = fit_method(method, texts, codes, texts[:8]).transduction_proba_
 
 
 def draw_half(codes: Codes, generator: np.random.Generator) -> Codes:
-    """Return the rows of a random half of each class, in order; of an odd number the larger half."""
+    """Return the sorted rows of a random half of each class, rounded up."""
     chosen = []
     for code in np.unique(codes).tolist():
         of_class = np.flatnonzero(codes == code)
@@ -162,25 +196,26 @@ def draw_half(codes: Codes, generator: np.random.Generator) -> Codes:
     return np.sort(np.concatenate(chosen)) if chosen else np.empty(0, np.intp)
 
 
-def every_pair(names: Sequence[str]) -> list[tuple[tuple[str, ...], str]]:
-    """Return each domain as the source of each other one."""
+def every_pair(names: Sequence[str]) -> list[Pair]:
+    """Return all pairs of a source domain and another target domain."""
     return [((source,), target) for source, target in permutations(names, 2)]
 
 
-def answer(corpus: Corpus, case: Case, method: str, **options: Any) -> Answers:
-    """Let a method label the target of a case; no true label is handed to it."""
-    chosen = [(corpus.domains[name], rows) for name, rows in zip(case.source, case.source_rows, strict=True)]
-    texts = [domain.texts[row] for domain, rows in chosen for row in rows.tolist()]
-    codes = np.concatenate([domain.codes[rows] for domain, rows in chosen])
-    target = [corpus.domains[case.target].texts[row] for row in case.target_rows.tolist()]
-    known = np.unique(codes)
+def answer(data: LabelledDomains, case: Case, method: str, **options: Any) -> MethodAnswers:
+    """Return a method's labels and probabilities for the target; it gets no true target label."""
+    sources = data.sources(case)
+    texts = [domain.texts[row] for domain, rows in sources for row in rows.tolist()]
+    codes = np.concatenate([domain.codes[rows] for domain, rows in sources])
+    target = [data.domains[case.target].texts[row] for row in case.target_rows.tolist()]
     begun = time.perf_counter()
     with peak_memory() as used:
         classifier = fit_method(method, texts, codes, target, **options)
-        found, given = np.asarray(classifier.transduction_, np.intp), classifier.transduction_proba_
-    probabilities = np.zeros((len(target), len(corpus.classes)))
-    probabilities[:, known] = np.round(given, DIGITS)
-    return Answers(method, found, probabilities, time.perf_counter() - begun, used[0])
+        labels = np.asarray(classifier.transduction_, np.intp)
+        known = classifier.transduction_proba_
+    seconds = time.perf_counter() - begun
+    probabilities = np.zeros((len(target), len(data.classes)))
+    probabilities[:, np.unique(codes)] = np.round(known, N_DIGITS)
+    return MethodAnswers(method, labels, probabilities, seconds, used[0])
 
 
 def fit_method(
@@ -189,30 +224,30 @@ def fit_method(
     codes: Codes,
     target: list[str],
     *,
-    calibrate: bool = True,
     source_only: bool = False,
     **options: Any,
 ) -> Any:
-    """Fit a method on labelled texts and target texts; ``calibrate``: probabilities will be asked for.
+    """Fit a method on labelled source texts and unlabelled target texts.
 
     With ``source_only`` the method's own classifier is fitted, without adaptation.
     """
     classifier = METHODS[method].make(source_only=source_only, **options)
-    if METHODS[method].is_own:  # without warnings of labels that look wrong: here it is counted how many are
-        return classifier._fit_with(texts, codes, target, classifier._runtime(), calibrate=calibrate)
-    return classifier.fit(texts, codes, target=target)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)  # the comparison counts mistakes instead
+        return classifier.fit(texts, codes, target=target)
 
 
-CLEAR, STATUS = Path("/proc/self/clear_refs"), Path("/proc/self/status")
+CLEAR_REFS = Path("/proc/self/clear_refs")
+STATUS = Path("/proc/self/status")
 
 
 @contextmanager
 def peak_memory() -> Iterator[list[float | None]]:
-    """Measure the memory that a process holds at most beyond what it held before; Linux tells, other systems do not."""
+    """Measure the peak memory of this process beyond the memory used before, on Linux only."""
     used: list[float | None] = [None]
-    give_back()  # else what was freed is used again without being counted
+    give_back()  # memory that was freed would be used again without being counted
     try:
-        CLEAR.write_text("5")  # the peak is counted from now on
+        CLEAR_REFS.write_text("5")  # resets the recorded peak
         before = psutil.Process().memory_info().rss
     except OSError:
         before = None

@@ -1,4 +1,4 @@
-"""A comparison as files: a table to read, rows to count with, every answer, and a picture."""
+"""Write a comparison into files: tables, figures, all answers and a plot."""
 
 import csv
 import gzip
@@ -8,20 +8,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gramshift.evaluate.comparison import Comparison, Row
-from gramshift.evaluate.scoring import LEVEL
+from gramshift.evaluate.comparison_run import Comparison, Row
+from gramshift.evaluate.scoring import N_DRAWS, SIGNIFICANCE_LEVEL
 from gramshift.methods import METHODS
 from gramshift.model.saving import library_versions
 from gramshift.runtime.memory import human
 from gramshift.runtime.replacing import Replacing, replaced_file
 
-FIGURES = ("accuracy", "macro_f1", "ece", "brier", "p_value", "p_holm", "seconds", "memory")
-SOURCE_ONLY = "Source only: each method's own classifier without adaptation, trained on the source alone."
-COLUMNS = ("source", "target", "repeat", "method", "n", *FIGURES)
+NUMBERS = ("accuracy", "macro_f1", "ece", "brier", "p_value", "p_holm", "seconds", "memory")
+SOURCE_ONLY_NOTE = (
+    "Source only: each method's own classifier without adaptation, trained on the source alone."
+)
+COLUMNS = ("source", "target", "repeat", "method", "n", *NUMBERS)
 
 
 def write_comparison(found: Comparison, folder: Path) -> list[str]:
-    """Write all files into a folder, together or not at all, and return their names."""
+    """Write all files into a folder, all or none, and return their names."""
     contents = {
         "comparison.md": to_markdown(found),
         "comparison.csv": to_csv(found),
@@ -32,18 +34,23 @@ def write_comparison(found: Comparison, folder: Path) -> list[str]:
 
 
 def write_files(folder: Path, contents: dict[str, str]) -> list[str]:
-    """Write texts into files of a folder, together or not at all, and return their names; those in .gz are compressed."""
+    """Write texts into files of a folder, all or none, and return the names of the files.
+
+    Files whose name ends in .gz are compressed.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     with Replacing() as files:
         for name, text in contents.items():
             data = text.encode("utf-8", "backslashreplace")
             with files.open(folder / name, follow=False) as file:
-                file.write(gzip.compress(data, compresslevel=1, mtime=0) if name.endswith(".gz") else data)
+                file.write(
+                    gzip.compress(data, compresslevel=1, mtime=0) if name.endswith(".gz") else data
+                )
     return list(contents)
 
 
 def csv_text(heading: Iterable[Any], lines: Iterable[Iterable[Any]]) -> str:
-    """Write a heading and lines as comma-separated values."""
+    """Return a heading and lines as comma-separated values."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(heading)
@@ -52,9 +59,9 @@ def csv_text(heading: Iterable[Any], lines: Iterable[Iterable[Any]]) -> str:
 
 
 def to_json(found: Comparison) -> dict[str, Any]:
-    """All figures, and how they were obtained."""
+    """Return all figures, with what they depend on."""
     return {
-        "classes": [str(name) for name in found.corpus.classes],
+        "classes": [str(name) for name in found.data.classes],
         "reference": found.reference,
         "documents": found.plan.fingerprint,
         "repeats": found.plan.repeats,
@@ -62,44 +69,71 @@ def to_json(found: Comparison) -> dict[str, Any]:
         "source_only": found.plan.source_only,
         "reused": found.n_reused,
         "versions": library_versions(),
-        "bootstrap_draws": found.draws,
+        "bootstrap_draws": N_DRAWS,
         "summary": found.summary,
         "rows": found.rows,
     }
 
 
 def to_csv(found: Comparison) -> str:
-    """A line per setting, repeat and method; precision and recall of each class in columns of their own."""
-    of_classes = [(name, what) for name in map(str, found.corpus.classes) for what in ("precision", "recall")]
+    """Return a line for each setting, repeat and method, with figures of each class."""
+    of_classes = [
+        (name, what) for name in map(str, found.data.classes) for what in ("precision", "recall")
+    ]
     heading = [*COLUMNS, *(f"{what} {name}" for name, what in of_classes)]
     return csv_text(
         heading,
         (
-            [*(row[column] for column in COLUMNS), *(row["classes"][name][what] for name, what in of_classes)]
+            [
+                *(row[column] for column in COLUMNS),
+                *(row["classes"][name][what] for name, what in of_classes),
+            ]
             for row in found.rows
         ),
     )
 
 
 def answers_to_csv(found: Comparison) -> str:
-    """A line per target document, case and method, so that anyone can count again; documents by their place in the domain."""
+    """Return a line for each target document, case and method, so that anyone can score again.
+
+    Documents are identified by their position in the domain.
+    """
     heading = ["source", "target", "repeat", "method", "document", "true", "found", "confidence"]
     return csv_text(heading, _answer_lines(found))
 
 
 def _answer_lines(found: Comparison) -> Iterator[list[Any]]:
-    names = found.corpus.classes
+    names = found.data.classes
     for case, several in zip(found.cases, found.answers, strict=True):
-        truth, ends = found.corpus.truth(case).tolist(), (" + ".join(case.source), case.target)
+        truth, ends = found.data.truth(case).tolist(), (" + ".join(case.source), case.target)
         for one in several:
             sure = one.probabilities.max(axis=1).tolist()
-            for row, code, label, confidence in zip(case.target_rows.tolist(), truth, one.codes.tolist(), sure, strict=True):
-                yield [*ends, case.repeat, one.method, row, names[code], names[label], f"{confidence:.4f}"]
+            for row, code, label, confidence in zip(
+                case.target_rows.tolist(), truth, one.codes.tolist(), sure, strict=True
+            ):
+                yield [
+                    *ends,
+                    case.repeat,
+                    one.method,
+                    row,
+                    names[code],
+                    names[label],
+                    f"{confidence:.4f}",
+                ]
 
 
 def table_of(found: Comparison) -> tuple[list[str], list[list[str]]]:
-    """The summary as a heading and lines of words, for the terminal and for Markdown."""
-    heading = ["method", "accuracy", "95 % interval", "macro F1", "ECE", "Brier", "seconds", "memory"]
+    """Return the summary as a heading and lines of cells, for the terminal and for Markdown."""
+    heading = [
+        "method",
+        "accuracy",
+        "95 % interval",
+        "macro F1",
+        "ECE",
+        "Brier",
+        "seconds",
+        "memory",
+    ]
     heading.append(f"minus {found.reference}")
     if any(line["spread"] is not None for line in found.summary):
         heading.insert(3, "spread")
@@ -126,34 +160,45 @@ def _line(found: Comparison, line: Row) -> list[str]:
 def _difference(line: Row) -> str:
     if line["difference"] is None:
         return ""
-    star = "*" if line["p_holm"] < LEVEL else ""
+    star = "*" if line["p_holm"] < SIGNIFICANCE_LEVEL else ""
     low, high = 100 * line["difference_low"], 100 * line["difference_high"]
     return f"{100 * line['difference']:+.1f}{star} ({low:+.1f} to {high:+.1f})"
 
 
 def notes_of(found: Comparison) -> list[str]:
-    """What the columns mean."""
-    settings, repeats = len({case.pair for case in found.cases}), found.plan.repeats
+    """Return explanations of the columns."""
+    n_settings = len({case.pair for case in found.cases})
+    repeats = found.plan.repeats
     halves = f"{repeats} random halves of source and target" if repeats else ""
-    of = " of ".join(filter(None, [halves, f"{settings} settings" if settings > 1 else ""]))
-    means = f"Means over {of}{'; spread is the standard deviation between halves' if repeats > 1 else ''}. " if of else ""
-    shared = ", the same documents in all settings that share a target" if settings > 1 else ""
-    drawn = f"Intervals by {found.draws} bootstrap draws of target documents"
+    settings = f"{n_settings} settings" if n_settings > 1 else ""
+    notes = []
+    if halves or settings:
+        notes.append(f"Means over {' of '.join(filter(None, [halves, settings]))}")
+        if repeats > 1:
+            notes[-1] += "; spread is the standard deviation between halves"
     if len(found.cases) == 1:
-        drawn = "Intervals by Wilson's formula"
-    reused = f" {found.n_reused} results, with their seconds and memory, are of an earlier run." if found.n_reused else ""
-    alone = [SOURCE_ONLY] if found.plan.source_only else []
+        notes.append("Intervals by Wilson's formula")
+    else:
+        notes.append(f"Intervals by {N_DRAWS} bootstrap draws of target documents")
+        if n_settings > 1:
+            notes[-1] += ", the same documents in all settings that share a target"
+    if found.n_reused:
+        notes.append(
+            f"{found.n_reused} results, with their seconds and memory, are of an earlier run"
+        )
     return [
-        *alone,
-        f"{means}{drawn}{shared}.{reused}",
-        f"*: differs from {found.reference}, at {LEVEL} after Holm's correction for all methods of the table. "
-        "ECE, Brier: how far confidence is from the truth, 0 at best. Memory: beyond what the process had before.",
+        *([SOURCE_ONLY_NOTE] if found.plan.source_only else []),
+        ". ".join(notes) + ".",
+        f"*: differs from {found.reference}, at {SIGNIFICANCE_LEVEL} after Holm's correction for "
+        "all methods of the table. ECE, Brier: how far confidence is from the truth, 0 at best. "
+        "Memory: beyond what the process had before.",
     ]
 
 
 def to_markdown(found: Comparison) -> str:
-    """The summary, precision and recall of the classes, and where there are several settings a table of these."""
-    lines = markdown_lines(*table_of(found)) + [""] + [f"{note}\n".replace("*", "\\*") for note in notes_of(found)]
+    """Return the summary, a table of the classes and, for several settings, a table of these."""
+    lines = [*markdown_lines(*table_of(found)), ""]
+    lines += [f"{note}\n".replace("*", "\\*") for note in notes_of(found)]
     lines += ["## Classes", "", *markdown_lines(*classes_of(found)), ""]
     if len({case.pair for case in found.cases}) > 1:
         lines += ["## Settings", "", *markdown_lines(*settings_of(found)), ""]
@@ -161,21 +206,26 @@ def to_markdown(found: Comparison) -> str:
 
 
 def classes_of(found: Comparison) -> tuple[list[str], list[list[str]]]:
-    """Precision and recall of each class, the mean over all cases that have it."""
-    names = [str(name) for name in found.corpus.classes]
+    """Return precision and recall of each class, averaged over all cases that have the class."""
+    names = [str(name) for name in found.data.classes]
     lines = []
     for method in found.methods:
         mine = [row["classes"] for row in found.rows if row["method"] == method]
         cells = []
         for name in names:
             both = [_mean_of([one[name][what] for one in mine]) for what in ("precision", "recall")]
-            cells.append(" / ".join("-" if value is None else f"{100 * value:.1f}" for value in both))
+            cells.append(
+                " / ".join("-" if value is None else f"{100 * value:.1f}" for value in both)
+            )
         lines.append([METHODS[method].title, *cells])
     return ["precision / recall", *names], lines
 
 
 def settings_of(found: Comparison) -> tuple[list[str], list[list[str]]]:
-    """The accuracy in each setting, the mean over its repeats; a star where McNemar's test, corrected, tells a difference."""
+    """Return the accuracy in each setting, averaged over its repeats.
+
+    A star marks a significant difference from the reference (McNemar's test, adjusted).
+    """
     rows = iter(found.rows)
     by_pair: dict[Any, dict[str, list[Row]]] = {}
     for case in found.cases:
@@ -185,7 +235,8 @@ def settings_of(found: Comparison) -> tuple[list[str], list[list[str]]]:
     for by_method in by_pair.values():
         cells = []
         for mine in by_method.values():
-            star = "*" if len(mine) == 1 and mine[0]["p_holm"] is not None and mine[0]["p_holm"] < LEVEL else ""
+            p_value = mine[0]["p_holm"] if len(mine) == 1 else None
+            star = "*" if p_value is not None and p_value < SIGNIFICANCE_LEVEL else ""
             cells.append(f"{100 * sum(row['accuracy'] for row in mine) / len(mine):.1f}{star}")
         lines.append([by_method[found.methods[0]][0]["setting"], *cells])
     return ["setting", *(METHODS[name].title for name in found.methods)], lines
@@ -197,20 +248,23 @@ def _mean_of(values: Sequence[float | None]) -> float | None:
 
 
 def markdown_lines(heading: list[str], lines: list[list[str]]) -> list[str]:
-    """A table as lines of Markdown."""
+    """Return a table as lines of Markdown."""
 
     def cells(line: list[str]) -> str:
-        return "| " + " | ".join(" ".join(cell.replace("|", "\\|").replace("*", "\\*").split()) for cell in line) + " |"
+        escaped = [cell.replace("|", "\\|").replace("*", "\\*") for cell in line]
+        return f"| {' | '.join(' '.join(cell.split()) for cell in escaped)} |"
 
     return [cells(heading), "|---" + "|---:" * (len(heading) - 1) + "|", *map(cells, lines)]
 
 
-PICTURE = "comparison.png"
-DOT, MEAN, REFERENCE = "#b8bdc7", "#2b6cb0", "#b2182b"
+PLOT = "comparison.png"
+CASE_COLOUR = "#b8bdc7"
+MEAN_COLOUR = "#2b6cb0"
+REFERENCE_COLOUR = "#b2182b"
 
 
 class PlotLine(NamedTuple):
-    """A line of the picture: a method, its accuracy in each case, their mean with an interval, from 0 to 1."""
+    """A line of the plot: a method, its accuracy in each case, and their mean with an interval."""
 
     title: str
     cases: list[float]
@@ -221,37 +275,55 @@ class PlotLine(NamedTuple):
 
 
 def plot_lines(found: Comparison) -> list[PlotLine]:
-    """Return the lines of the picture of a comparison."""
+    """Return the lines of the plot of a comparison."""
     lines = []
     for line in found.summary:
         method = line["method"]
         cases = [row["accuracy"] for row in found.rows if row["method"] == method]
         title = METHODS[method].title
-        lines.append(PlotLine(title, cases, line["accuracy"], line["low"], line["high"], method == found.reference))
+        lines.append(
+            PlotLine(
+                title, cases, line["accuracy"], line["low"], line["high"], method == found.reference
+            )
+        )
     return lines
 
 
 def write_plot(lines: list[PlotLine], folder: Path) -> str:
-    """Plot the lines into a file of a folder, best on top, with a dot for each case; return the name of the file."""
+    """Plot the lines, best on top, into a file of a folder, and return its name."""
     from matplotlib.figure import Figure  # an extra
 
     figure = Figure(figsize=(8, 1.4 + 0.42 * len(lines)), layout="constrained")
     axes = figure.subplots()
     lines = sorted(lines, key=lambda line: line.accuracy)
     for place, line in enumerate(lines):
-        colour = REFERENCE if line.is_reference else MEAN
+        colour = REFERENCE_COLOUR if line.is_reference else MEAN_COLOUR
         if len(line.cases) > 1:
-            axes.plot([100 * one for one in line.cases], [place] * len(line.cases), "o", ms=4, color=DOT, zorder=1)
+            axes.plot(
+                [100 * one for one in line.cases],
+                [place] * len(line.cases),
+                "o",
+                ms=4,
+                color=CASE_COLOUR,
+                zorder=1,
+            )
         mean, low, high = 100 * line.accuracy, 100 * line.low, 100 * line.high
         axes.plot([low, high], [place, place], "-", lw=2.5, color=colour, zorder=2)
         axes.plot(mean, place, "o", ms=8, color=colour, zorder=3)
-        axes.annotate(f"{mean:.1f}", (mean, place), xytext=(0, 7), textcoords="offset points", ha="center", fontsize=8)
+        axes.annotate(
+            f"{mean:.1f}",
+            (mean, place),
+            xytext=(0, 7),
+            textcoords="offset points",
+            ha="center",
+            fontsize=8,
+        )
     axes.set_yticks(range(len(lines)), [line.title for line in lines])
     axes.set_ylim(-0.6, len(lines) - 0.3)
     dots = "; grey: single runs" if any(len(line.cases) > 1 for line in lines) else ""
     axes.set_xlabel(f"accuracy (%): mean with 95 % interval{dots}")
     axes.grid(axis="x", alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
-    with replaced_file(folder / PICTURE, follow=False) as file:
+    with replaced_file(folder / PLOT, follow=False) as file:
         figure.savefig(file, format="png", dpi=150, metadata={"Software": None})
-    return PICTURE
+    return PLOT

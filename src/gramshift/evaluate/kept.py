@@ -1,4 +1,4 @@
-"""Results that a run has already found, kept one by one, so that a run that was stopped goes on where it was."""
+"""Finished results of a run, kept in one file each, so that an interrupted run can be continued."""
 
 import json
 from functools import cache
@@ -6,6 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from gramshift.model.saving import library_versions
 from gramshift.runtime.door import MEGABYTE, read_json
 from gramshift.runtime.replacing import replaced_file
 
@@ -13,49 +14,54 @@ LARGEST = 1000 * MEGABYTE  # probabilities of a million documents in fifty class
 
 
 class Kept:
-    """A folder with a JSON file per result. Each file says what its result depends on, and is whole or not there."""
+    """A folder with one JSON file per result.
+
+    Each file records what its result depends on, code and library versions included, and is whole
+    or absent.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def load(self, name: str, key: dict[str, Any]) -> Any:
-        """Return what is kept under a name, if it is whole and depends on the same; else None."""
+        """Return a kept result, or None if it is damaged or depends on another key."""
         try:
             content = read_json(self.folder / f"{name}.json", most=LARGEST)
             body = content["body"]
-            whole = content["checksum"] == _checksum(body) and body["key"] == _as_read(key)
+            whole = content["checksum"] == _checksum(body) and body["key"] == _full_key(key)
             return body["result"] if whole else None
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
     def save(self, name: str, key: dict[str, Any], result: Any) -> None:
-        """Keep a result in place of what is there under its name."""
+        """Keep a result, replacing any earlier one of that name."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        body = {"key": _as_read(key), "result": result}
+        body = {"key": _full_key(key), "result": result}
         with replaced_file(self.folder / f"{name}.json", follow=False) as file:
             file.write(json.dumps({"checksum": _checksum(body), "body": body}).encode())
 
     def clear(self) -> None:
-        """Put away what is kept, of this run or another."""
+        """Delete all results in the folder."""
         for path in self.names():
             path.unlink()
 
     def names(self) -> list[Path]:
-        """The files of results that are there."""
+        """Return the files of all results in the folder."""
         return sorted(self.folder.glob("*.json"))
 
 
+def _full_key(key: dict[str, Any]) -> Any:
+    full = key | {"versions": library_versions(), "source": _digest_source()}
+    return json.loads(json.dumps(full))  # tuples become lists, as in a file
+
+
 @cache
-def digest_source() -> str:
-    """A name for the code of this package: results of other code are not taken for its own."""
-    told = sha256()
+def _digest_source() -> str:
+    """Return a digest of the code of this package: other code may give other results."""
+    digest = sha256()
     for path in sorted(Path(__file__).parents[1].rglob("*.py")):
-        told.update(path.read_bytes())
-    return told.hexdigest()[:16]
-
-
-def _as_read(key: dict[str, Any]) -> Any:
-    return json.loads(json.dumps(key))  # where there are no tuples
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _checksum(body: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The paper's protocol: its settings, and the figures that were published for them."""
+"""The paper's protocol: its settings and the published figures."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class Setting:
 
     @property
     def letters(self) -> str:
-        """Return all its domains, in the order of the data."""
+        """All domains of the setting, in the order of the data."""
         return "".join(letter for letter in LETTERS if letter in self.source + self.target)
 
 
@@ -30,7 +30,10 @@ GROUPS = {"all": MULTI + SINGLE, "single": SINGLE, "multi": MULTI}
 
 
 def parse_settings(value: str) -> list[Setting]:
-    """Read settings: "all", "single", "multi", or names such as "D-B,DEK-B"; each once, in the order of the paper's tables."""
+    """Return the settings named by "all", "single", "multi" or names such as "D-B,DEK-B".
+
+    Each is returned once, in the order of the paper's tables.
+    """
     known = {setting.name: setting for setting in GROUPS["all"]}
     groups = {name: [setting.name for setting in settings] for name, settings in GROUPS.items()}
     return [known[name] for name in parse_names("setting", value, known, groups)]
@@ -46,7 +49,7 @@ _MULTI = {  # to B, D, E, K
     ("tkc", "presence"): "84.1 84.0 85.4 86.9",
     ("tkc", "intersection"): "83.8 83.5 85.0 87.1",
 }
-_ELSEWHERE = {  # DCI: given by its authors beside their program, cosine variant
+_ELSEWHERE = {  # DCI, cosine variant: published by its authors with their program
     ("DCI", None): "83.45 80.05 80.75 82.25 80.1 80.6 83.7 85.45 86.0 84.3 85.6 87.8",
 }
 _SINGLE = {  # D-B E-B K-B, B-D E-D K-D, B-E D-E K-E, B-K D-K E-K
@@ -61,8 +64,14 @@ _SINGLE = {  # D-B E-B K-B, B-D E-D K-D, B-E D-E K-E, B-K D-K E-K
     ("tkc", "intersection"): "84.5 78.5 75.8 84.2 79.1 76.5 76.7 76.8 86.4 79.4 80.5 87.0",
 }
 
-for _rows in (_MULTI, _SINGLE):  # the paper's own baselines are the figures of kernel discriminant analysis, EACL 2017
-    _rows |= {("KDA 0/1", None): _rows["plain", "presence"], ("KDA ∩", None): _rows["plain", "intersection"]}
+for _rows in (
+    _MULTI,
+    _SINGLE,
+):  # the paper's own baselines are the figures of kernel discriminant analysis, EACL 2017
+    _rows |= {
+        ("KDA 0/1", None): _rows["plain", "presence"],
+        ("KDA ∩", None): _rows["plain", "intersection"],
+    }
 
 PUBLISHED: dict[tuple[str, str | None, str], float] = {
     (method, kernel, setting.name): float(figure)
@@ -71,5 +80,5 @@ PUBLISHED: dict[tuple[str, str | None, str], float] = {
     for setting, figure in zip(settings, figures.split(), strict=True)
     if figure != "-"
 }
-"""The published accuracy by method (or rival), kernel and setting."""
+"""The published accuracy by method (or baseline), kernel and setting."""
 PUBLISHED_RIVALS = {"multi": ["SST", "KE-Meta"], "single": ["SFA", "CORAL", "TR-TrAdaBoost"]}

@@ -1,9 +1,8 @@
-"""The paper's experiments, from a folder of data to a folder of results; what settings have in common is computed once."""
+"""The paper's experiments, from a folder of data to a folder of results."""
 
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,23 +14,24 @@ from gramshift.datasets.reviews import N_REVIEWS, digest, load_sentiment
 from gramshift.evaluate.cases import fit_method
 from gramshift.evaluate.kept import Kept
 from gramshift.evaluate.protocol import LETTERS, Setting
-from gramshift.evaluate.results import Cell, Documents, Outcome, make_means, make_rows, write_results
-from gramshift.learn.features import GramFeatures, compact
-from gramshift.learn.labelling import Labelling
-from gramshift.learn.products import Products, SharedProducts
-from gramshift.learn.ridge import RidgeSolver
-from gramshift.learn.rounds import Round, fit_rounds
+from gramshift.evaluate.result_tables import write_results
+from gramshift.evaluate.results import (
+    Cell,
+    Column,
+    Outcome,
+    StackedReviews,
+    make_means,
+    make_rows,
+)
+from gramshift.evaluate.stages import run_stages
+from gramshift.learn.features import compact
 from gramshift.methods import BEST, METHODS
-from gramshift.model.classifier import TransductiveClassifier
-from gramshift.model.describers import GramDescriber
 from gramshift.model.saving import library_versions
-from gramshift.model.settings import PLAIN, PRESETS, Settings
+from gramshift.model.settings import PLAIN, PRESETS
 from gramshift.model.string_kernel import StringKernel
-from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import Progress, count_threads
 
-PAPER = Settings.from_parameters(TransductiveClassifier(preset="paper").get_params())
-WORTH_SHARING = 4  # groups of settings over the same domains
+PAPER = PRESETS["paper"]
 
 
 def reproduce(
@@ -47,193 +47,141 @@ def reproduce(
     n_jobs: int | None = -1,
     progress: Progress | None = None,
     say: Callable[[str], None] = lambda words: None,
-    paper: Settings = PAPER,
     n_reviews: int = N_REVIEWS,
 ) -> dict[str, Any]:
-    """Run, write results.json, results.csv, tables.md and predictions.csv.gz into ``output``, and return the results."""
+    """Run methods on settings, write all results into a folder, and return them."""
     for name in methods:
         METHODS[name].check()
     stages = [name for name in METHODS if name in methods and METHODS[name].is_stage]
     others = [name for name in METHODS if name in methods and name not in stages]
     if source_only and stages:
-        stages = [PLAIN]  # that is what the stages of the paper are without adaptation
+        stages = [PLAIN]  # the stages of the paper without adaptation
     begun = time.perf_counter()
-    letters = "".join(letter for letter in LETTERS if any(letter in setting.letters for setting in settings))
+    used = {letter for setting in settings for letter in setting.letters}
+    letters = "".join(letter for letter in LETTERS if letter in used)
     sentiment = load_sentiment(data, letters=letters, n_reviews=n_reviews)
-    for note in sentiment.notes:
-        if "differs" in note:
-            say(note)
-    odd = sum("differs" not in note for note in sentiment.notes)
-    if odd:
-        say(f"{odd} notes on encodings of the reviews will be in {output / 'results.json'}")
+    _report_notes(sentiment.notes, output, say)
+    domains = [sentiment.domains[letter] for letter in letters]
+    texts = [text for domain in domains for text in domain.texts(fields)]
+    codes = np.concatenate([domain.codes for domain in domains]).astype(np.intp)
+    reviews = StackedReviews(letters, codes)
     digests = {letter: digest(domain.reviews) for letter, domain in sentiment.domains.items()}
-    parameters = {"ngram_range": list(paper.ngram_range), "alpha": paper.alpha, "n_added": paper.n_added, "seed": None}
-    documents = Documents(letters, np.concatenate([sentiment.domains[letter].codes for letter in letters]).astype(np.intp))
-    texts = [text for letter in letters for text in sentiment.domains[letter].texts(fields)]
-    key = {"fields": fields, "parameters": parameters | {BEST: PRESETS[BEST]}, "versions": library_versions()}
-    parts = Parts(output / "parts", key | {"source_only": source_only}, digests, documents.size)
-    columns = [(kernel, name) for kernel in kernels for name in stages] + [(None, name) for name in others]
-    cells: list[Cell] = [(setting, kernel, name) for setting in settings for kernel, name in columns]
-    found = {cell: kept for cell in cells if (kept := parts.load(cell))} if resume else {}
+    parameters = {name: PAPER[name] for name in ("ngram_range", "alpha", "n_added")}
+    columns: list[Column] = [(kernel, name) for kernel in kernels for name in stages]
+    columns += [(None, name) for name in others]
+    cells: list[Cell] = [(setting, *column) for setting in settings for column in columns]
+    key = {"fields": fields, "presets": PRESETS, "source_only": source_only}
+    kept = KeptOutcomes(output / "parts", key, digests)
+    found = {cell: one for cell in cells if (one := kept.load(cell))} if resume else {}
 
-    def keep(kernel: str | None, outcome: Outcome) -> None:
-        cell = outcome.setting, kernel, outcome.method
-        if cell not in found:  # a stage may be computed again with others of its setting
+    def keep(cell: Cell, outcome: Outcome) -> None:
+        if cell not in found:  # all stages of a setting run together, kept ones too
             found[cell] = outcome
-            parts.save(cell, outcome)
+            kept.save(cell, outcome)
         if progress is not None:
             progress("methods", len(found), len(cells))
 
-    for kernel in kernels if stages else []:
-        missing = [setting for setting in settings if any((setting, kernel, name) not in found for name in stages)]
+    for kernel in kernels:
+        missing = [cell[0] for cell in cells if cell[1] == kernel and cell not in found]
         if missing:
-            gram = compact(StringKernel(kernel, ngram_range=paper.ngram_range, n_jobs=n_jobs).gram(texts, progress=progress))
-            for several in run_settings(gram, documents, missing, stages, n_jobs=n_jobs, paper=paper):
-                for outcome in several:
-                    keep(kernel, outcome)
+            string_kernel = StringKernel(kernel, ngram_range=PAPER["ngram_range"], n_jobs=n_jobs)
+            gram = compact(string_kernel.gram(texts, progress=progress))
+            unfinished = list(dict.fromkeys(missing))
+            for several in run_stages(gram, reviews, unfinished, stages, n_jobs=n_jobs):
+                for one in several:
+                    keep((one.setting, kernel, one.method), one)
             del gram
-    left = [(name, setting) for name in others for setting in settings if (setting, None, name) not in found]
-    for outcome in run_on_texts(texts, documents, left, source_only=source_only, n_jobs=n_jobs):
-        keep(None, outcome)
+    tasks = [(cell[2], cell[0]) for cell in cells if cell[1] is None and cell not in found]
+    for one in run_on_texts(texts, reviews, tasks, source_only=source_only, n_jobs=n_jobs):
+        keep((one.setting, None, one.method), one)
     outcomes = {cell: found[cell] for cell in cells}
+    if any(METHODS[name].is_best for name in others):
+        parameters[BEST] = PRESETS[BEST]
     result = {
-        "rows": make_rows(outcomes, documents, fields=fields, source_only=source_only),
-        "means": make_means(outcomes, documents),
+        "rows": make_rows(outcomes, reviews, fields=fields, source_only=source_only),
+        "means": make_means(outcomes, reviews),
         "data": digests,
-        "parameters": parameters | ({BEST: PRESETS[BEST]} if any(METHODS[name].is_best for name in others) else {}),
+        "parameters": parameters,
         "versions": library_versions(),
         "notes": sentiment.notes,
         "seconds": round(time.perf_counter() - begun, 2),
     }
-    write_results(output, result, outcomes, documents, fields)
-    return result | {"outcomes": outcomes, "documents": documents, "texts": texts}
+    write_results(output, result, outcomes, reviews, fields)
+    return result | {"outcomes": outcomes, "documents": reviews, "texts": texts}
 
 
-class Parts:
-    """Results of a run that may be stopped, in a file each; they depend on ``key`` and on the data of their domains."""
+def _report_notes(notes: list[str], output: Path, say: Callable[[str], None]) -> None:
+    """Say how the data differs from the published data set; only count other notes."""
+    differences = [note for note in notes if "differs" in note]
+    for note in differences:
+        say(note)
+    n_others = len(notes) - len(differences)
+    if n_others:
+        say(f"{n_others} notes on encodings of the reviews will be in {output / 'results.json'}")
 
-    def __init__(self, folder: Path, key: dict[str, Any], data: dict[str, str], size: int) -> None:
-        """Take results of ``size`` documents only."""
-        self._kept, self._key, self._data, self._size = Kept(folder), key, data, size
+
+class KeptOutcomes:
+    """Outcomes of an earlier run. They depend on ``key`` and on the data of their domains."""
+
+    def __init__(self, folder: Path, key: dict[str, Any], digests: dict[str, str]) -> None:
+        self._kept = Kept(folder)
+        self._key = key
+        self._digests = digests
 
     def load(self, cell: Cell) -> Outcome | None:
-        """Return the outcome that an earlier run has found, if it is whole and depends on the same."""
-        kept = self._kept.load(*self._place(cell))
-        try:
-            if set(kept) != {"scores", "seconds"}:
-                return None
-            scores, seconds = np.array(kept["scores"], np.float64), float(kept["seconds"])
-        except (ValueError, TypeError, OverflowError):
+        """Return a kept outcome, or None."""
+        result = self._kept.load(*self._place(cell))
+        if result is None:
             return None
-        if scores.shape != (self._size,) or not np.isfinite(scores).all() or not 0 <= seconds < np.inf:
-            return None
-        return Outcome(cell[0], cell[2], scores, seconds)
+        return Outcome(cell[0], cell[2], np.array(result["scores"]), result["seconds"])
 
     def save(self, cell: Cell, outcome: Outcome) -> None:
         """Keep an outcome."""
-        self._kept.save(*self._place(cell), {"scores": outcome.scores.tolist(), "seconds": outcome.seconds})
+        result = {"scores": outcome.scores.tolist(), "seconds": outcome.seconds}
+        self._kept.save(*self._place(cell), result)
 
     def _place(self, cell: Cell) -> tuple[str, dict[str, Any]]:
-        """Return the name of the file, and all that its result depends on."""
+        """Return the name of the file, and the key of its result."""
         setting, kernel, method = cell
         words = [self._key["fields"].replace("+", "-"), kernel or "rivals", setting.name, method]
         name = "-".join([*words, "source-only"] if self._key["source_only"] else words)
-        return name, self._key | {"data": {letter: self._data[letter] for letter in setting.letters}}
-
-
-def run_settings(
-    gram: NDArray[Any],
-    documents: Documents,
-    settings: list[Setting],
-    methods: list[str],
-    *,
-    n_jobs: int | None = -1,
-    paper: Settings = PAPER,
-) -> Iterator[list[Outcome]]:
-    """Yield the outcomes of all methods, setting by setting; true labels of the target are never looked at."""
-    runtime = Runtime(n_jobs)
-    n_threads = runtime.n_threads
-    groups = list(dict.fromkeys(setting.letters for setting in settings))
-    adapting, shared = bool(set(methods) - {"plain"}), None
-    if adapting and len(groups) >= WORTH_SHARING:
-        everything = GramFeatures.from_gram(gram, adapt=True, n_threads=n_threads)
-        shared = SharedProducts(everything, [documents.place(letter) for letter in documents.letters])
-    for letters in groups:
-        together = [setting for setting in settings if setting.letters == letters]
-        part = gram if letters == documents.letters else documents.cut(gram, letters)
-        group, rows = Documents(letters, documents.codes[documents.rows(letters)]), documents.rows(letters)
-        plain = GramFeatures.from_gram(part, adapt=False, n_threads=n_threads)
-        adapted = GramFeatures.from_gram(part, adapt=True, n_threads=n_threads)
-        products: Products | None = None
-        if shared is not None:
-            products = shared.choose(rows, [documents.letters.index(letter) for letter in letters])
-        elif adapting and len(together) > 1:
-            products = SharedProducts(adapted, [slice(0, len(rows))]).choose(np.arange(len(rows)), [0])
-        for setting in together:
-            yield _run_setting(plain, adapted, group, setting, methods, products, paper, runtime)
-
-
-def _run_setting(
-    plain: GramFeatures,
-    adapted: GramFeatures,
-    documents: Documents,
-    setting: Setting,
-    methods: list[str],
-    shared: Products | None,
-    paper: Settings,
-    runtime: Runtime,
-) -> list[Outcome]:
-    source = documents.rows(setting.source)
-    is_source = np.isin(np.arange(len(documents.codes)), source)
-    labelling = Labelling.of_source(is_source, documents.codes[is_source], 2)  # all that is known of labels from here on
-
-    def rounds(described: GramFeatures, n_rounds: int, products: Products | None) -> tuple[list[Round], list[float]]:
-        schedule = replace(paper.make_schedule(len(labelling.target), [0, 1]), n_rounds=n_rounds)
-        describer = GramDescriber(
-            lambda *_: (described, {}), lambda features, source: RidgeSolver(features, source, paper.alpha, products=products)
-        )
-        done = fit_rounds(describer, labelling, schedule, runtime, calibrate=False).rounds
-        return done, list(np.cumsum([one.seconds for one in done]))
-
-    outcomes = []
-    if "plain" in methods:
-        done, seconds = rounds(plain, 1, None)
-        outcomes.append(Outcome(setting, "plain", done[0].scores[:, 1], seconds[0]))
-    wanted = [name for name in ("adapted", "tkc") if name in methods]
-    if wanted:  # the first round of tkc is what "adapted" means
-        done, seconds = rounds(adapted, 1 + ("tkc" in methods), shared)
-        for name in wanted:
-            one, took = (done[0], seconds[0]) if name == "adapted" else (done[-1], seconds[-1])
-            outcomes.append(Outcome(setting, name, one.scores[:, 1], took))
-    return outcomes
+        digests = {letter: self._digests[letter] for letter in setting.letters}
+        return name, self._key | {"data": digests}
 
 
 def run_on_texts(
     texts: list[str],
-    documents: Documents,
+    reviews: StackedReviews,
     tasks: list[tuple[str, Setting]],
     *,
     source_only: bool = False,
     n_jobs: int | None = -1,
 ) -> Iterator[Outcome]:
-    """Yield the outcomes of these methods on these settings, as they come.
+    """Yield the outcomes of methods on settings as they are finished.
 
-    Ours use all threads by themselves, one after the other. Rivals run side by side, each in a process of its own.
+    Our own methods use all threads and run one after the other. Baselines run side by side, each
+    in a process of its own.
     """
 
     def arguments(name: str, setting: Setting) -> tuple[Any, ...]:
-        source, target = documents.rows(setting.source), documents.rows(setting.target)
-        return name, setting, [texts[i] for i in source], documents.codes[source], [texts[i] for i in target]
+        source, target = reviews.rows(setting.source), reviews.rows(setting.target)
+        source_texts = [texts[i] for i in source]
+        return name, setting, source_texts, reviews.codes[source], [texts[i] for i in target]
 
     own = [task for task in tasks if METHODS[task[0]].is_own]
-    for name, setting in own:
-        yield run_method(*arguments(name, setting), source_only=source_only, n_jobs=n_jobs)
-    rivals = [task for task in tasks if task not in own]
-    n_workers = max(min(count_threads(n_jobs), len(rivals)), 1)
-    parallel = Parallel(n_jobs=n_workers, return_as="generator_unordered", pre_dispatch="all" if n_workers == 1 else "n_jobs")
-    with warnings.catch_warnings():  # a worker that remembers many tagged texts is replaced by a new one
+    for task in own:
+        yield run_method(*arguments(*task), source_only=source_only, n_jobs=n_jobs)
+    baselines = [task for task in tasks if task not in own]
+    n_workers = max(min(count_threads(n_jobs), len(baselines)), 1)
+    parallel = Parallel(
+        n_jobs=n_workers,
+        return_as="generator_unordered",
+        pre_dispatch="all" if n_workers == 1 else "n_jobs",
+    )
+    run = delayed(run_method)
+    with warnings.catch_warnings():  # joblib replaces a worker whose cache of tagged texts is large
         warnings.filterwarnings("ignore", message="A worker stopped", category=UserWarning)
-        yield from parallel(delayed(run_method)(*arguments(name, setting), source_only=source_only) for name, setting in rivals)
+        yield from parallel(run(*arguments(*task), source_only=source_only) for task in baselines)
 
 
 def run_method(
@@ -244,7 +192,8 @@ def run_method(
     target: list[str],
     **options: Any,
 ) -> Outcome:
-    """Run one method on one setting."""
+    """Return the outcome of a method on a setting."""
     begun = time.perf_counter()
-    clf = fit_method(name, source, codes, target, calibrate=False, **options)
-    return Outcome(setting, name, clf.transduction_score_[:, 1], time.perf_counter() - begun)
+    classifier = fit_method(name, source, codes, target, **options)
+    scores = classifier.transduction_score_[:, 1]
+    return Outcome(setting, name, scores, time.perf_counter() - begun)

@@ -1,4 +1,4 @@
-"""Accuracy, calibration and tests: of one set of labels, and of means over cases that share target documents."""
+"""Accuracy, calibration and significance tests, for one set of labels and for several cases."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -10,9 +10,10 @@ from sklearn.metrics import confusion_matrix, f1_score
 
 Key = TypeVar("Key", bound=Hashable)
 Floats = NDArray[np.float64]
-DRAWS, BLOCK = 2000, 50
-LOW, HIGH = 2.5, 97.5  # percentiles of an interval that holds in 95 of 100 cases
-BINS = 10
+N_DRAWS = 2000
+N_DRAWS_AT_A_TIME = 50  # all counts at once would not fit into memory
+PERCENTILES = (2.5, 97.5)  # of a 95 % interval
+N_BINS = 10
 
 
 def score_labels(
@@ -23,14 +24,15 @@ def score_labels(
     *,
     reference: tuple[str, list[str]] | None = None,
 ) -> dict[str, Any]:
-    """Score labels: accuracy, macro F1, confusion, accuracy by confidence, and McNemar's test against ``reference``.
+    """Return accuracy, macro F1, confusion matrix, accuracy by confidence, and McNemar's test.
 
-    That has a name and other labels of the same documents. A true label that is not among the classes counts as missed.
+    The test is against ``reference``, a name and other labels of the same documents. A true label
+    that is not among the classes counts as missed.
     """
     right = np.array(truth) == np.array(labels)
     low, high = interval(int(right.sum()), len(truth))
     rows = sorted(set(truth) | set(classes))
-    counts = confusion_matrix(truth, labels, labels=rows)  # a column for each of the classes, which are among the rows
+    counts = confusion_matrix(truth, labels, labels=rows)
     scores: dict[str, Any] = {
         "n": len(truth),
         "accuracy": float(right.mean()),
@@ -53,67 +55,88 @@ def score_labels(
 
 
 def macro_f1(truth: list[str], labels: list[str]) -> float:
-    """Return the mean of F1 over all labels that occur in either."""
+    """Return the mean of F1 over all labels that occur in either list."""
     return float(f1_score(truth, labels, average="macro"))
 
 
-def accuracy_by_confidence(right: NDArray[np.bool_], confidence: NDArray[np.float64]) -> list[dict[str, Any]]:
-    """Count documents in the tenths of the confidence that have documents; the last one takes 1.0 too."""
+def accuracy_by_confidence(
+    right: NDArray[np.bool_], confidence: NDArray[np.float64]
+) -> list[dict[str, Any]]:
+    """Return documents and accuracy in each tenth of confidence that has any."""
     tenth = _tenths(confidence)
     return [
-        {"low": k / BINS, "high": (k + 1) / BINS, "n": int(np.sum(tenth == k)), "accuracy": float(right[tenth == k].mean())}
+        {
+            "low": k / N_BINS,
+            "high": (k + 1) / N_BINS,
+            "n": int(np.sum(tenth == k)),
+            "accuracy": float(right[tenth == k].mean()),
+        }
         for k in np.unique(tenth).tolist()
     ]
 
 
 def _tenths(confidence: NDArray[np.float64]) -> NDArray[np.intp]:
-    return np.minimum((confidence * BINS + 1e-9).astype(np.intp), BINS - 1)
+    return np.minimum((confidence * N_BINS + 1e-9).astype(np.intp), N_BINS - 1)
 
 
 def calibration_error(right: NDArray[np.bool_], confidence: NDArray[np.float64]) -> float:
-    """Return the expected calibration error: the distance of confidence and accuracy in tenths, weighted by their documents."""
+    """Return the expected calibration error.
+
+    This is the distance of mean confidence and accuracy in tenths, weighted by their documents.
+    """
     tenth = _tenths(confidence)
-    gaps = (abs(float(np.sum(confidence[tenth == k]) - np.sum(right[tenth == k]))) for k in range(BINS))
+    gaps = (
+        abs(float(np.sum(confidence[tenth == k]) - np.sum(right[tenth == k])))
+        for k in range(N_BINS)
+    )
     return sum(gaps) / max(1, len(right))
 
 
 def brier(truth: NDArray[np.intp], probabilities: NDArray[np.float64]) -> float:
-    """Return the mean squared distance of probabilities and truth, summed over classes."""
+    """Return the Brier score: the mean squared distance of probabilities and truth."""
     known = (truth[:, None] == np.arange(probabilities.shape[1])).astype(float)
     return float(np.mean(np.sum((probabilities - known) ** 2, axis=1)))
 
 
-def by_class(truth: NDArray[np.intp], found: NDArray[np.intp], n_classes: int) -> list[dict[str, float | int | None]]:
-    """Return precision, recall and number of true documents of each class; None where nothing can be divided by."""
+def by_class(
+    truth: NDArray[np.intp], found: NDArray[np.intp], n_classes: int
+) -> list[dict[str, float | int | None]]:
+    """Return precision, recall and documents of each class; None for 0 divided by 0."""
     rows: list[dict[str, float | int | None]] = []
     for code in range(n_classes):
         both = int(np.sum((truth == code) & (found == code)))
         n_true, n_found = int(np.sum(truth == code)), int(np.sum(found == code))
         rows.append(
-            {"precision": both / n_found if n_found else None, "recall": both / n_true if n_true else None, "n": n_true}
+            {
+                "precision": both / n_found if n_found else None,
+                "recall": both / n_true if n_true else None,
+                "n": n_true,
+            }
         )
     return rows
 
 
-LEVEL = 0.01  # of significance, as in the paper
+SIGNIFICANCE_LEVEL = 0.01  # as in the paper
 
 
 def mcnemar(right: NDArray[np.bool_], other_right: NDArray[np.bool_]) -> float:
-    """Return the two-sided p-value of McNemar's exact test on the same documents, by the binomial distribution."""
+    """Return the two-sided p-value of McNemar's exact (binomial) test on the same documents."""
     only, only_other = int(np.sum(right & ~other_right)), int(np.sum(other_right & ~right))
     if only + only_other == 0:
         return 1.0
     return float(stats.binomtest(only, only + only_other).pvalue)
 
 
-def find_better(truth: list[str], labels: list[str], others: Mapping[str, list[str]]) -> dict[str, Any] | None:
-    """Return the best of other labels of the same documents, by name, if they are significantly better than these."""
+def find_better(
+    truth: list[str], labels: list[str], others: Mapping[str, list[str]]
+) -> dict[str, Any] | None:
+    """Return the best of several other labels if it is significantly better than these."""
     right = np.array(truth) == np.array(labels)
     found: list[dict[str, Any]] = []
     for name, them in others.items():
         right_too = np.array(truth) == np.array(them)
         p = mcnemar(right, right_too)
-        if right_too.sum() > right.sum() and p < LEVEL:
+        if right_too.sum() > right.sum() and p < SIGNIFICANCE_LEVEL:
             found.append({"name": name, "accuracy": float(right_too.mean()), "mcnemar_p": p})
     return max(found, key=lambda one: one["accuracy"], default=None)
 
@@ -125,13 +148,21 @@ def interval(correct: int, n: int) -> tuple[float, float]:
 
 
 class Clustered:
-    """Bootstrap draws of documents in which cases with the same target get the same documents.
+    """Bootstrap draws in which cases with the same target domain share the drawn documents.
 
-    ``rows`` has the target documents of each case, ``targets`` the name of the domain that they belong to: a document of a
-    domain is drawn as often in one case as in any other, so that what cases have in common is not taken for evidence twice.
+    ``rows`` are the target documents of each case, ``targets`` the names of their domains. A draw
+    takes a document equally often in all cases, so that documents that several cases have in
+    common do not count as independent evidence.
     """
 
-    def __init__(self, rows: Sequence[NDArray[np.intp]], targets: Sequence[str], *, draws: int = DRAWS, seed: int = 0) -> None:
+    def __init__(
+        self,
+        rows: Sequence[NDArray[np.intp]],
+        targets: Sequence[str],
+        *,
+        draws: int = N_DRAWS,
+        seed: int = 0,
+    ) -> None:
         self._cases = list(zip(rows, targets, strict=True))
         self._draws, self._seed = draws, seed
         self._sizes: dict[str, int] = {}
@@ -139,14 +170,15 @@ class Clustered:
             self._sizes[target] = max(self._sizes.get(target, 0), 1 + int(some.max(initial=-1)))
 
     def means_of(self, several: Sequence[Sequence[Floats]]) -> Floats:
-        """For each draw the mean over all cases of the mean of a value per document, such as 1 where a label is right.
+        """Return for each method (row) and draw (column) the mean over documents and cases.
 
-        A row for each of several methods; a draw has the same documents in all of them. A draw that has no document of any
-        case is NaN.
+        ``several`` has for each method and case a value per document, such as 1 where a label is
+        right. All methods share the drawn documents. A draw without any document is NaN.
         """
-        generator, result = np.random.default_rng(self._seed), np.empty((len(several), self._draws))
-        for start in range(0, self._draws, BLOCK):  # all draws at once would not fit into memory
-            size = min(BLOCK, self._draws - start)
+        generator = np.random.default_rng(self._seed)
+        result = np.empty((len(several), self._draws))
+        for start in range(0, self._draws, N_DRAWS_AT_A_TIME):
+            size = min(N_DRAWS_AT_A_TIME, self._draws - start)
             counts = {target: np.empty((size, n)) for target, n in self._sizes.items()}
             for draw in range(size):
                 for target, n in self._sizes.items():
@@ -164,15 +196,16 @@ class Clustered:
 
 
 def interval_of(drawn: Floats) -> tuple[float, float]:
-    """Where 95 of 100 draws lie."""
-    low, high = np.nanpercentile(drawn, [LOW, HIGH])
+    """Return the bounds of the central 95 % of the draws."""
+    low, high = np.nanpercentile(drawn, PERCENTILES)
     return float(low), float(high)
 
 
 def differs(drawn: Floats) -> float:
-    """The two-sided p-value of a difference whose draws these are, by their mean and standard deviation.
+    """Return the two-sided p-value of a difference by the mean and standard deviation of its draws.
 
-    Counting draws on the other side of 0 could not tell p-values below one in their number, which no correction would survive.
+    Counting draws on the other side of 0 cannot give p-values below 1 / number of draws, which
+    would not survive a correction for multiple tests.
     """
     mean, deviation = float(np.nanmean(drawn)), float(np.nanstd(drawn))
     if deviation == 0:
@@ -181,8 +214,12 @@ def differs(drawn: Floats) -> float:
 
 
 def correct_by_holm(p_values: Sequence[float]) -> list[float]:
-    """Return the p-values after Holm's correction for their number."""
-    order, result, largest = sorted(range(len(p_values)), key=lambda i: p_values[i]), [0.0] * len(p_values), 0.0
+    """Return p-values adjusted by Holm-Bonferroni."""
+    order, result, largest = (
+        sorted(range(len(p_values)), key=lambda i: p_values[i]),
+        [0.0] * len(p_values),
+        0.0,
+    )
     for rank, place in enumerate(order):
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))
         result[place] = largest
@@ -192,30 +229,43 @@ def correct_by_holm(p_values: Sequence[float]) -> list[float]:
 def compare_means(
     right: Mapping[Key, Sequence[NDArray[np.bool_]]], clusters: Clustered, reference: Key
 ) -> dict[Key, dict[str, Any]]:
-    """Return the mean accuracy of each method over all cases, with an interval and its difference from the reference.
+    """Return for each method the mean accuracy, its interval and its difference from the reference.
 
-    ``right`` has for each method and case which documents it got right. P-values are corrected for their number by Holm.
+    ``right`` has for each method and case a mask of the documents that it labels correctly. The
+    p-values ``p_holm`` are adjusted by Holm-Bonferroni.
     """
     drawn = dict(
-        zip(right, clusters.means_of([[one.astype(np.float64) for one in cases] for cases in right.values()]), strict=True)
+        zip(
+            right,
+            clusters.means_of(
+                [[one.astype(np.float64) for one in cases] for cases in right.values()]
+            ),
+            strict=True,
+        )
     )
     accuracy = {key: float(np.mean([one.mean() for one in cases])) for key, cases in right.items()}
     pooled = {key: np.concatenate(cases) for key, cases in right.items()}
     result: dict[Key, dict[str, Any]] = {}
     for key, cases in right.items():
         low, high = interval_of(drawn[key])
-        if len(cases) == 1:  # a bootstrap of few documents that are all right would leave no doubt
-            low, high = (bound / 100 for bound in interval(int(pooled[key].sum()), len(pooled[key])))
+        if len(cases) == 1:  # a bootstrap of few documents, all right, would have no width
+            low, high = (
+                bound / 100 for bound in interval(int(pooled[key].sum()), len(pooled[key]))
+            )
         line: dict[str, Any] = {"accuracy": accuracy[key], "low": low, "high": high}
-        line |= dict.fromkeys(("difference", "difference_low", "difference_high", "p_value", "p_holm"))
+        line |= dict.fromkeys(
+            ("difference", "difference_low", "difference_high", "p_value", "p_holm")
+        )
         if key != reference:
             apart = drawn[key] - drawn[reference]
             line["difference"] = accuracy[key] - accuracy[reference]
             line["difference_low"], line["difference_high"] = interval_of(apart)
-            exact = mcnemar(pooled[key], pooled[reference])  # keeps few documents from looking like proof
+            exact = mcnemar(pooled[key], pooled[reference])  # few documents prove little
             line["p_value"] = exact if len(cases) == 1 else max(exact, differs(apart))
         result[key] = line
     tested = [line for line in result.values() if line["p_value"] is not None]
-    for line, p_value in zip(tested, correct_by_holm([line["p_value"] for line in tested]), strict=True):
+    for line, p_value in zip(
+        tested, correct_by_holm([line["p_value"] for line in tested]), strict=True
+    ):
         line["p_holm"] = p_value
     return result

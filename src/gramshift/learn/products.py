@@ -1,4 +1,4 @@
-"""Products of centred descriptions, in single precision: most of the work of an adapted kernel."""
+"""Products of centred rows in single precision, the most expensive step of an adapted kernel."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -12,22 +12,25 @@ from gramshift.learn.labelling import Rows
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Report = Callable[[int], None]
-"""Called with the number of rows that are done."""
-HEIGHT = 1024  # rows of a strip: large enough for fast products, small enough to be interrupted between two of them
+"""Called with the number of finished rows."""
+STRIP_HEIGHT = 1024  # rows: many enough for fast products, few enough to be interrupted soon
 
 
 class Products(Protocol):
-    """Products R R', where R are the descriptions less something constant in every row: mostly its mean."""
+    """Products R R', where R are the features minus a constant in each row, mostly its mean."""
 
     def directions(self, rows: Rows) -> Floats:
-        """Columns that span what the whole kernel of these documents has beyond R R'."""
+        """Return columns that span the rest of the kernel of these documents, beyond R R'."""
 
     def multiply(self, rows: Rows, report: Report) -> Singles:
-        """Return a new array with the lower triangle of R R' of these documents, the source first."""
+        """Return a new array with the lower triangle of R R' of these documents, source first."""
 
 
 class ProductsByNeed:
-    """Computed for one source and the documents that join it; the source is described and multiplied once."""
+    """Products for one source and the documents that join it.
+
+    The part of the source is computed once.
+    """
 
     def __init__(self, documents: GramFeatures, source: Rows) -> None:
         self.documents, self.n_source = documents, len(source)
@@ -36,7 +39,7 @@ class ProductsByNeed:
         self._square: Singles | None = None
 
     def directions(self, rows: Rows) -> Floats:
-        """The row means."""
+        """Return the row means."""
         return self._means[rows, None]
 
     def multiply(self, rows: Rows, report: Report) -> Singles:
@@ -46,10 +49,16 @@ class ProductsByNeed:
             self._square = np.empty((n_source, n_source), np.float32)
             _multiply_strips(self._source, self._square, report)
         products[:n_source, :n_source] = self._square
-        for start in range(0, len(added), HEIGHT):
-            strip = added[start : start + HEIGHT]
-            np.matmul(strip, self._source.T, out=products[n_source + start : n_source + start + len(strip), :n_source])
-        _multiply_strips(added, products[n_source:, n_source:], lambda done: report(n_source + done))
+        for start in range(0, len(added), STRIP_HEIGHT):
+            strip = added[start : start + STRIP_HEIGHT]
+            np.matmul(
+                strip,
+                self._source.T,
+                out=products[n_source + start : n_source + start + len(strip), :n_source],
+            )
+        _multiply_strips(
+            added, products[n_source:, n_source:], lambda done: report(n_source + done)
+        )
         return products
 
     def _describe(self, rows: Rows) -> Singles:
@@ -58,39 +67,44 @@ class ProductsByNeed:
 
 
 def _multiply_strips(rows: Singles, out: Singles, report: Report) -> None:
-    """Compute the lower triangle of rows @ rows.T, strip by strip; some of what is above it too."""
-    for start in range(0, len(rows), HEIGHT):
-        stop = min(start + HEIGHT, len(rows))
+    """Compute the lower triangle of rows @ rows.T, and a little more, strip by strip."""
+    for start in range(0, len(rows), STRIP_HEIGHT):
+        stop = min(start + STRIP_HEIGHT, len(rows))
         np.matmul(rows[start:stop], rows[:stop].T, out=out[start:stop, :stop])
         report(stop)
 
 
 class SharedProducts:
-    """Computed once for all documents, apart for each part of the columns: for many settings among the same documents.
+    """Products computed once for many settings among the same documents.
 
-    A setting over some of the parts is described by the columns of these only, so its products are their sum.
+    Each part of the columns has a matrix of its own. The features of a setting are the columns of
+    some parts, so that its products are the sum of their matrices.
     """
 
     def __init__(self, documents: GramFeatures, parts: list[slice]) -> None:
         n = len(documents)
         centred, self.means = documents.centred(np.arange(n))
-        self.sums = np.stack([centred[:, part].sum(axis=1, dtype=np.float64) for part in parts], axis=1)
+        self.sums = np.stack(
+            [centred[:, part].sum(axis=1, dtype=np.float64) for part in parts], axis=1
+        )
         self.matrices = [np.empty((n, n), np.float32) for _ in parts]
         for part, matrix in zip(parts, self.matrices, strict=True):
             _multiply_strips(centred[:, part], matrix, lambda done: None)
-            for start in range(HEIGHT, n, HEIGHT):
-                matrix[:start, start : start + HEIGHT] = matrix[start : start + HEIGHT, :start].T
+            for start in range(STRIP_HEIGHT, n, STRIP_HEIGHT):
+                matrix[:start, start : start + STRIP_HEIGHT] = matrix[
+                    start : start + STRIP_HEIGHT, :start
+                ].T
 
     def choose(self, rows: Rows, parts: list[int]) -> "ChosenProducts":
-        """For the documents ``rows``, described by these parts."""
+        """Return the products of the documents ``rows``, with the columns of these parts."""
         return ChosenProducts(self, rows, parts)
 
 
 class ChosenProducts:
-    """A share of the shared products; documents are numbered as in ``rows``."""
+    """Shared products of some documents, numbered by their position in ``rows``."""
 
     def __init__(self, shared: SharedProducts, rows: Rows, parts: list[int]) -> None:
-        runs = np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1)  # slices are copied faster than single rows
+        runs = np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1)  # slices are faster
         places = [slice(int(run[0]), int(run[-1]) + 1) for run in runs]
         self._matrix = np.block([[shared.matrices[parts[0]][a, b] for b in places] for a in places])
         for part in parts[1:]:
@@ -99,13 +113,17 @@ class ChosenProducts:
                 height, left = a.stop - a.start, 0
                 for b in places:
                     width = b.stop - b.start
-                    self._matrix[top : top + height, left : left + width] += shared.matrices[part][a, b]
+                    self._matrix[top : top + height, left : left + width] += shared.matrices[part][
+                        a, b
+                    ]
                     left += width
                 top += height
-        self._directions = np.column_stack([shared.means[rows], shared.sums[rows][:, parts].sum(axis=1)])
+        self._directions = np.column_stack(
+            [shared.means[rows], shared.sums[rows][:, parts].sum(axis=1)]
+        )
 
     def directions(self, rows: Rows) -> Floats:
-        """The row means, over all columns, and what is left of them in the chosen ones."""
+        """Return the row means over all columns, and the row sums left in the chosen columns."""
         return self._directions[rows]
 
     def multiply(self, rows: Rows, report: Report) -> Singles:

@@ -5,12 +5,16 @@ import numpy as np
 from gramshift.leaf import leaf
 
 
-@leaf("float64(float64[:, ::1], float64[::1], float64[::1], float64[::1], float64[::1], float64, int64)")
+@leaf(
+    "float64(float64[:, ::1], float64[::1], float64[::1], float64[::1], "
+    "float64[::1], float64, int64)"
+)
 def solve_pairs(gram, signs, most, weights, scores, tolerance, n_steps):
-    """Solve the machine's dual by pairs of weights, in place, and return the threshold.
+    """Solve the dual problem by pairs of weights, in place, and return the threshold.
 
-    0 <= weights <= most, and signs @ weights stays 0; scores = gram @ (signs * weights). Each step takes the weight that
-    violates its margin most, and the one that together with it gains most; it ends when no two differ by the tolerance.
+    0 <= weights <= most, and signs @ weights stays 0; scores = gram @ (signs * weights). Each step
+    changes the weight that violates its margin most and its best partner, until no two violations
+    differ by the tolerance.
     """
     n = np.uint64(len(signs))
     highest, lowest = 0.0, 0.0
@@ -32,7 +36,9 @@ def solve_pairs(gram, signs, most, weights, scores, tolerance, n_steps):
                         j, gain = t, gap * gap / bend
         if highest - lowest <= tolerance or j == i:
             break
-        step = (highest - (signs[j] - scores[j])) / max(gram[i, i] + gram[j, j] - 2 * gram[i, j], 1e-12)
+        step = (highest - (signs[j] - scores[j])) / max(
+            gram[i, i] + gram[j, j] - 2 * gram[i, j], 1e-12
+        )
         step = min(step, most[i] - weights[i] if signs[i] > 0 else weights[i])
         step = min(step, weights[j] if signs[j] > 0 else most[j] - weights[j])
         weights[i] += signs[i] * step

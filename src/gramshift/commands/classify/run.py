@@ -22,10 +22,6 @@ from gramshift.commands.classify.labelled import (
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Inputs, Say, check_names, read_inputs
 from gramshift.commands.outputs import STANDARD, check_outputs, open_output
-from gramshift.tables.columns import Progress
-from gramshift.tables.opening import format_of
-from gramshift.tables.table import Table, TableError
-from gramshift.tables.writing import open_writer, output_style
 from gramshift.errors import InputError
 from gramshift.learn.features import compact
 from gramshift.learn.labelling import Labelling
@@ -46,11 +42,14 @@ from gramshift.report.contents import ReportContents, RunInfo
 from gramshift.report.evidence import MAX_EXPLAINED
 from gramshift.report.page import MOST_COLUMNS, MOST_SHOWN, render_page
 from gramshift.report.payload import LONGEST_VALUE
-from gramshift.runtime.memory import Needs, Work, check_memory
-from gramshift.runtime.memory import memory_of
+from gramshift.runtime.memory import Needs, Work, check_memory, memory_of
 from gramshift.runtime.replacing import Replacing
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.storage import is_url
+from gramshift.tables.columns import Progress
+from gramshift.tables.opening import format_of
+from gramshift.tables.table import Table, TableError
+from gramshift.tables.writing import open_writer, output_style
 
 ADVICE = Advice(
     without_class_prior="compare with --method plain, or add fewer pseudo-labels (--added)",

@@ -1,0 +1,220 @@
+"""The run of a comparison, and its figures."""
+
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import f1_score
+
+from gramshift.evaluate.cases import Case, LabelledDomains, MethodAnswers, answer, warm_up
+from gramshift.evaluate.kept import Kept
+from gramshift.evaluate.scoring import (
+    Clustered,
+    brier,
+    by_class,
+    calibration_error,
+    compare_means,
+    correct_by_holm,
+    mcnemar,
+)
+from gramshift.methods import METHODS
+from gramshift.runtime.threads import Progress
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ComparisonPlan:
+    """A comparison whose arguments have been checked and that has not been run."""
+
+    data: LabelledDomains
+    cases: list[Case]
+    methods: list[str]
+    reference: str
+    repeats: int = 0
+    seed: int = 0
+    source_only: bool = False
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of all documents, labels and halves."""
+        digests = "".join(self.data.fingerprint(case) for case in self.cases)
+        return sha256(digests.encode()).hexdigest()[:16]
+
+    def run(
+        self,
+        *,
+        kept: Kept | None = None,
+        n_jobs: int | None = None,
+        progress: Progress | None = None,
+    ) -> "Comparison":
+        """Run all methods on all cases; results that an earlier run has kept are reused."""
+        warm_up(self.methods)
+        answers: list[list[MethodAnswers]] = []
+        n_done = n_reused = 0
+        for case in self.cases:
+            answers.append([])
+            for method in self.methods:
+                found, is_kept = self._run_one(case, method, kept, n_jobs)
+                answers[-1].append(found)
+                n_reused += is_kept
+                n_done += 1
+                if progress is not None:
+                    progress("methods", n_done, len(self.cases) * len(self.methods))
+        return Comparison(self, answers, n_reused)
+
+    def _run_one(
+        self, case: Case, method: str, kept: Kept | None, n_jobs: int | None
+    ) -> tuple[MethodAnswers, bool]:
+        """Return the answers of a method to a case, and True if they were kept."""
+        row, documents = METHODS[method], self.data.fingerprint(case)
+        name = f"{documents}-{method}{'-source-only' if self.source_only else ''}"
+        key = {
+            "documents": documents,
+            "method": method,
+            "options": row.options,
+            "source_only": self.source_only,
+        }
+        earlier = None if kept is None else kept.load(name, key)
+        if earlier is not None:
+            codes = np.array(earlier["codes"], np.intp)
+            probabilities = np.array(earlier["probabilities"], np.float64)
+            more = {"seconds": earlier["seconds"], "memory": earlier["memory"]}
+            return MethodAnswers(method, codes, probabilities, **more), True
+        options = {"n_jobs": n_jobs} if row.is_own else {}
+        found = answer(self.data, case, method, source_only=self.source_only, **options)
+        if kept is not None:
+            result = {
+                "codes": found.codes.tolist(),
+                "probabilities": found.probabilities.tolist(),
+                "seconds": found.seconds,
+                "memory": found.memory,
+            }
+            kept.save(name, key, result)
+        return found, False
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The result of ``compare``.
+
+    ``rows`` has the figures of each case and method, ``summary`` those of each method, tested
+    against the reference.
+    """
+
+    plan: ComparisonPlan = field(repr=False)
+    answers: list[list[MethodAnswers]] = field(repr=False)
+    n_reused: int = 0
+    """Answers kept by an earlier run, with the seconds and memory of that run."""
+
+    @property
+    def data(self) -> LabelledDomains:
+        """Documents by domain."""
+        return self.plan.data
+
+    @property
+    def cases(self) -> list[Case]:
+        """Sources and targets, in order."""
+        return self.plan.cases
+
+    @property
+    def methods(self) -> list[str]:
+        """The names of the methods."""
+        return self.plan.methods
+
+    @property
+    def reference(self) -> str:
+        """The method that others are tested against."""
+        return self.plan.reference
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """The figures of each case and method."""
+        rows: list[Row] = []
+        for case, several in zip(self.cases, self.answers, strict=True):
+            truth = self.data.truth(case)
+            right = {one.method: one.codes == truth for one in several}
+            for one in several:
+                p_value = None
+                if one.method != self.reference:
+                    p_value = mcnemar(right[one.method], right[self.reference])
+                rows.append(
+                    {
+                        "source": " + ".join(case.source),
+                        "target": case.target,
+                        "setting": case.setting,
+                        "repeat": case.repeat,
+                        "method": one.method,
+                        "n": len(truth),
+                        **score_answers(truth, one, self.data.classes),
+                        "p_value": p_value,
+                        "p_holm": None,
+                        "seconds": one.seconds,
+                        "memory": one.memory,
+                    }
+                )
+        tested = [row for row in rows if row["p_value"] is not None]
+        adjusted = correct_by_holm([row["p_value"] for row in tested])
+        for row, p_value in zip(tested, adjusted, strict=True):
+            row["p_holm"] = p_value
+        return rows
+
+    @cached_property
+    def summary(self) -> list[Row]:
+        """The means of each method over all cases, with intervals and tests."""
+        clusters = Clustered(
+            [case.target_rows for case in self.cases],
+            [case.target for case in self.cases],
+            seed=self.plan.seed,
+        )
+        right: dict[str, list[Any]] = {method: [] for method in self.methods}
+        for case, several in zip(self.cases, self.answers, strict=True):
+            truth = self.data.truth(case)
+            for one in several:
+                right[one.method].append(one.codes == truth)
+        n_settings = len({case.pair for case in self.cases})
+        result: list[Row] = []
+        for method, means in compare_means(right, clusters, self.reference).items():
+            mine = [row for row in self.rows if row["method"] == method]
+            line: Row = {"method": method, "settings": n_settings, "cases": len(mine)} | means
+            for name in ("macro_f1", "ece", "brier", "seconds"):
+                line[name] = float(np.mean([row[name] for row in mine]))
+            memory = [row["memory"] for row in mine]
+            line["memory"] = None if None in memory else max(memory)
+            line["spread"] = _spread(mine)
+            result.append(line)
+        return result
+
+    def save(self, folder: str | os.PathLike[str]) -> list[str]:
+        """Write tables, rows and all answers into a folder, and return the names of the files."""
+        from gramshift.evaluate.comparison_files import write_comparison  # needs this class
+
+        return write_comparison(self, Path(folder))
+
+
+def _spread(rows: list[Row]) -> float | None:
+    """Return the standard deviation, over repeats, of the mean accuracy over settings."""
+    repeats = sorted({row["repeat"] for row in rows})
+    if len(repeats) < 2:
+        return None
+    means = [
+        np.mean([row["accuracy"] for row in rows if row["repeat"] == repeat]) for repeat in repeats
+    ]
+    return float(np.std(means, ddof=1))
+
+
+def score_answers(truth: Any, answers: MethodAnswers, classes: list[Any]) -> Row:
+    """Return accuracy, macro F1, calibration and the figures of each class."""
+    right = answers.codes == truth
+    figures = by_class(truth, answers.codes, len(classes))
+    return {
+        "accuracy": float(np.mean(right)),
+        "macro_f1": float(f1_score(truth, answers.codes, average="macro", zero_division=0.0)),
+        "ece": calibration_error(right, answers.probabilities.max(axis=1)),
+        "brier": brier(truth, answers.probabilities),
+        "classes": {str(name): one for name, one in zip(classes, figures, strict=True)},
+    }
