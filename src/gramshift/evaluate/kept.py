@@ -51,12 +51,12 @@ class Kept:
 
 
 def _full_key(key: dict[str, Any]) -> Any:
-    full = key | {"versions": library_versions(), "source": _digest_source()}
+    full = key | {"versions": library_versions(), "source": digest_source()}
     return json.loads(json.dumps(full))  # tuples become lists, as in a file
 
 
 @cache
-def _digest_source() -> str:
+def digest_source() -> str:
     """Return a digest of the code of this package: other code may give other results."""
     digest = sha256()
     for path in sorted(Path(__file__).parents[1].rglob("*.py")):
