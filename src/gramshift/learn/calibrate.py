@@ -79,7 +79,9 @@ def fit_steepness(scores: Floats, codes: NDArray[np.intp]) -> float:
     if largest == 0:
         return 1.0
     best = optimize.minimize_scalar(
-        loss, bounds=(np.log(1e-3 / largest), np.log(np.log(len(codes) + 2) * 10 / largest)), method="bounded"
+        loss,
+        bounds=(np.log(1e-3 / largest), np.log(np.log(len(codes) + 2) * 10 / largest)),
+        method="bounded",
     )
     return float(np.exp(best.x))
 
@@ -103,7 +105,14 @@ def fit_offsets(scores: Floats, codes: NDArray[np.intp]) -> tuple[float, Floats]
 
     bounds = [(1e-3, limit), *[(-limit, limit)] * n_classes]
     start = np.concatenate([[1.0], np.zeros(n_classes)])
-    found = optimize.minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-9}).x
+    found = optimize.minimize(
+        loss,
+        start,
+        jac=True,
+        bounds=bounds,
+        method="L-BFGS-B",
+        options={"ftol": 1e-15, "gtol": 1e-9},
+    ).x
     return float(found[0]) / largest, found[1:]
 
 
@@ -112,7 +121,9 @@ INTERCEPT = -1.26
 WEIGHTS = {"confidence": 0.85, "agreement": 0.2, "first": 0.57, "source": -0.42}
 # standard deviations, as logits, so that the interval holds in each family of data sets that the regression has not seen
 SPREAD = 0.55
-SPREAD_BY_PROPORTIONS = 0.4  # times the fraction of labels that depend on class proportions within their intervals
+SPREAD_BY_PROPORTIONS = (
+    0.4  # times the fraction of labels that depend on class proportions within their intervals
+)
 NINE_OF_TEN = 1.645
 N_GRID = 2000  # accuracies that are weighed against each other
 EDGE = 0.02  # shares nearer to 0 or 1 say no more
@@ -128,7 +139,9 @@ class Expected:
     high: float
 
 
-def expect_accuracy(probabilities: Floats, plain: Floats, source_right: float, undecided: float = 0.0) -> Expected:
+def expect_accuracy(
+    probabilities: Floats, plain: Floats, source_right: float, undecided: float = 0.0
+) -> Expected:
     """Return the accuracy to be expected of labels, with an interval of nine of ten.
 
     It is a regression on the mean confidence, the agreement with the first round, the confidence of that round (``plain``),
@@ -146,7 +159,9 @@ def expect_accuracy(probabilities: Floats, plain: Floats, source_right: float, u
     least = 1 / probabilities.shape[1]
     by_chance = 1 / (len(probabilities) * max(EDGE, special.expit(middle) * special.expit(-middle)))
     reach = NINE_OF_TEN * np.sqrt(SPREAD**2 + (SPREAD_BY_PROPORTIONS * undecided) ** 2 + by_chance)
-    low, value, high = (float(special.expit(one)) for one in (middle - reach, middle, middle + reach))
+    low, value, high = (
+        float(special.expit(one)) for one in (middle - reach, middle, middle + reach)
+    )
     return Expected(max(value, least), min(low, max(value, least)), max(high, least))
 
 

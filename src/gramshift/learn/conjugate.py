@@ -51,7 +51,9 @@ class Sketch:
     def __init__(self, columns: Floats, chosen: NDArray[np.intp], alpha: float) -> None:
         core, scale = columns[chosen], np.sqrt(max(1, len(columns)))
         values, vectors = np.linalg.eigh((core + core.T) / 2)
-        kept = values > np.finfo(float).eps * scale * len(chosen) * max(values.max(initial=0.0), np.finfo(float).tiny)
+        kept = values > np.finfo(float).eps * scale * len(chosen) * max(
+            values.max(initial=0.0), np.finfo(float).tiny
+        )
         spread = columns @ (vectors[:, kept] / np.sqrt(values[kept]))
         self._basis, lengths, _ = np.linalg.svd(spread, full_matrices=False)
         self._factors = 1 / (lengths**2 + alpha)
@@ -59,7 +61,9 @@ class Sketch:
 
     def __call__(self, vectors: Floats) -> Floats:
         along = self._basis.T @ vectors
-        result: Floats = self._basis @ (self._factors[:, None] * along) + self._outside * (vectors - self._basis @ along)
+        result: Floats = self._basis @ (self._factors[:, None] * along) + self._outside * (
+            vectors - self._basis @ along
+        )
         return result
 
 

@@ -16,7 +16,9 @@ Floats = NDArray[np.float64]
 
 
 def normalize_gram(
-    gram: NDArray[Any], row_values: NDArray[Any] | None = None, col_values: NDArray[Any] | None = None
+    gram: NDArray[Any],
+    row_values: NDArray[Any] | None = None,
+    col_values: NDArray[Any] | None = None,
 ) -> Floats:
     """K-hat: every value divided by the root of both self-kernels, by default the diagonal; 0 where one of them is 0."""
     row_values = np.diagonal(gram) if row_values is None else row_values
@@ -39,7 +41,9 @@ def adapted_kernel(rows: Floats) -> Floats:
 
 def one_over_root(own: NDArray[Any]) -> Floats:
     """Return 1 / sqrt(own), 0 for a document without n-grams that count."""
-    result: Floats = np.divide(1.0, np.sqrt(own.astype(float)), out=np.zeros(own.shape), where=own > 0)
+    result: Floats = np.divide(
+        1.0, np.sqrt(own.astype(float)), out=np.zeros(own.shape), where=own > 0
+    )
     return result
 
 
@@ -88,14 +92,18 @@ class GramFeatures:
     def multiply(self, vectors: Floats, rows: Rows | None = None) -> Floats:
         """The descriptions of ``rows``, by default of all documents, times vectors of shape (documents, k)."""
         if len(vectors) != self.gram.shape[1]:  # the leaf would read beyond them
-            raise ValueError(f"vectors of {len(vectors)} numbers for descriptions of {self.gram.shape[1]}")
+            raise ValueError(
+                f"vectors of {len(vectors)} numbers for descriptions of {self.gram.shape[1]}"
+            )
         rows = np.arange(len(self)) if rows is None else rows
         turned = np.ascontiguousarray(vectors.T)
         out = np.empty((len(rows), vectors.shape[1]))
 
         def work(start: int) -> None:
             part = slice(start, start + BLOCK)
-            multiply_cells(self.gram, self.row_scale, self.scale, self.adapt, rows[part], turned, out[part])
+            multiply_cells(
+                self.gram, self.row_scale, self.scale, self.adapt, rows[part], turned, out[part]
+            )
 
         self._run(work, len(rows))
         return out
@@ -105,8 +113,13 @@ class GramFeatures:
         weights = np.ascontiguousarray(weights)
 
         def work(start: int) -> Floats:
-            part, out = slice(start, start + BLOCK), np.empty((weights.shape[1], self.gram.shape[1]))
-            gather_cells(self.gram, self.row_scale, self.scale, self.adapt, rows[part], weights[part], out)
+            part, out = (
+                slice(start, start + BLOCK),
+                np.empty((weights.shape[1], self.gram.shape[1])),
+            )
+            gather_cells(
+                self.gram, self.row_scale, self.scale, self.adapt, rows[part], weights[part], out
+            )
             return out
 
         total = np.zeros((weights.shape[1], self.gram.shape[1]))
@@ -120,7 +133,15 @@ class GramFeatures:
 
         def work(start: int) -> None:
             part = slice(start, start + BLOCK)
-            fill_cells(self.gram, self.row_scale, self.scale, self.adapt, rows[part], out[part], means[part])
+            fill_cells(
+                self.gram,
+                self.row_scale,
+                self.scale,
+                self.adapt,
+                rows[part],
+                out[part],
+                means[part],
+            )
 
         self._run(work, len(rows))
         return out, means

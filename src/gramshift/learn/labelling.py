@@ -28,7 +28,11 @@ class Labelling:
 
     @classmethod
     def of_source(
-        cls, is_source: NDArray[np.bool_], codes: Codes, n_classes: int, ranks: NDArray[np.intp] | None = None
+        cls,
+        is_source: NDArray[np.bool_],
+        codes: Codes,
+        n_classes: int,
+        ranks: NDArray[np.intp] | None = None,
     ) -> "Labelling":
         """The labelling of a first round: the classes of the source documents are known, and no others."""
         return cls(is_source, np.flatnonzero(is_source), codes, n_classes, ranks)
@@ -75,4 +79,7 @@ class Labelling:
     def groups(self) -> dict[str, Any]:
         """The domain and the class of each document, as a kernel takes them for its weights."""
         domains = np.where(self.is_source, 0, 1).tolist()
-        return {"domains": domains, "classes": [None if code < 0 else code for code in self.known.tolist()]}
+        return {
+            "domains": domains,
+            "classes": [None if code < 0 else code for code in self.known.tolist()],
+        }

@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 from gramshift.learn.conjugate import Sketch, combine, conjugate_gradients, inner, orthonormalize
 from gramshift.learn.features import GramFeatures
 from gramshift.learn.labelling import Rows
-from gramshift.learn.ridge import Fitted, RidgeSolver, SingularKernelError, is_mirrored, split_intercepts
+from gramshift.learn.ridge import (
+    Fitted,
+    RidgeSolver,
+    SingularKernelError,
+    is_mirrored,
+    split_intercepts,
+)
 from gramshift.learn.selection import N_FOLDS, assign_folds
 from gramshift.ngrams.feature_lists import FeatureLists
 from gramshift.runtime.memory import give_back
@@ -103,7 +109,9 @@ class LinearFeatures:
 
     def times(self, factors: Floats) -> "LinearFeatures":
         """The same with every document multiplied by its factor."""
-        return LinearFeatures([replace(part, scale=part.scale * factors) for part in self.parts], self.run)
+        return LinearFeatures(
+            [replace(part, scale=part.scale * factors) for part in self.parts], self.run
+        )
 
 
 class LinearRidge:
@@ -135,11 +143,18 @@ class LinearRidge:
         The squared error of each document counts by its weight, if there are ``weights``: that is the same as training on
         documents and targets that are multiplied by the root of it.
         """
-        assert weights is None or not bias, "documents with weights have no intercept that is not penalised"
+        assert weights is None or not bias, (
+            "documents with weights have no intercept that is not penalised"
+        )
         self._roots = None if weights is None else np.sqrt(weights)
         self.documents, self.alpha, self.bias = documents, alpha, bias
         self._progress = progress or (lambda *_: None)
-        self._tolerance, self._steps, self._few, self._most = tolerance, steps, few, max(few, most or 0)
+        self._tolerance, self._steps, self._few, self._most = (
+            tolerance,
+            steps,
+            few,
+            max(few, most or 0),
+        )
         self._sketched = sketched
         self._is_hard = False
         """Whether steps alone did not get to a solution, so that they need not be tried again."""
@@ -150,7 +165,9 @@ class LinearRidge:
         rows, mirrored = training[order], is_mirrored(targets)
         roots = np.ones((len(rows), 1)) if self._roots is None else self._roots[rows, None]
         right = targets[order][:, mirrored:] * roots
-        start = np.zeros(right.shape) if near is None else near.coefficients[rows][:, mirrored:] / roots
+        start = (
+            np.zeros(right.shape) if near is None else near.coefficients[rows][:, mirrored:] / roots
+        )
         weights, intercepts = self._solve(rows, right, start)
         weights *= roots
         give_back()  # what the narrowed lists took
@@ -184,7 +201,9 @@ class LinearRidge:
         gram = np.vstack(list(self._narrow(training[order]).rows(rows)))
         if (place != rows).any():
             gram = gram[np.ix_(place, place)]
-        return RidgeSolver(GramFeatures(gram, ones, ones, adapt=False), rows, self.alpha, bias=self.bias)
+        return RidgeSolver(
+            GramFeatures(gram, ones, ones, adapt=False), rows, self.alpha, bias=self.bias
+        )
 
     def _narrow(self, rows: Rows) -> LinearFeatures:
         """Training documents, which ascend, by each other alone."""
@@ -200,12 +219,18 @@ class LinearRidge:
         bordered, near = right, start
         if self.bias:
             n = len(right)
-            bordered, near = np.hstack([right, np.ones((n, 1))]), np.hstack([start, np.zeros((n, 1))])
+            bordered, near = (
+                np.hstack([right, np.ones((n, 1))]),
+                np.hstack([start, np.zeros((n, 1))]),
+            )
             tolerance /= 2 + 4 * np.sqrt(1 + self.alpha / n)
         largest = float(np.abs(bordered).max(initial=0.0))
         if largest == 0:  # targets that do not differ
             return np.zeros(right.shape), np.zeros(right.shape[1])
-        allowed = max(2 * np.sqrt(self.alpha) * tolerance * largest, ROUNDING * float(np.linalg.norm(bordered)))
+        allowed = max(
+            2 * np.sqrt(self.alpha) * tolerance * largest,
+            ROUNDING * float(np.linalg.norm(bordered)),
+        )
         weights = None if self._is_hard else self._descend(documents, bordered, near, allowed)
         if weights is None or not self._holds(documents, bordered, weights):
             self._is_hard = True
@@ -224,7 +249,9 @@ class LinearRidge:
         advice = f"try alpha={max(10 * self.alpha, 1e-9):.1g} or larger"
         return f"alpha={self.alpha:g} is too small for these {n} documents: {reason}; {advice}"
 
-    def _descend_sketched(self, documents: LinearFeatures, right: Floats, x: Floats, allowed: float) -> Floats | None:
+    def _descend_sketched(
+        self, documents: LinearFeatures, right: Floats, x: Floats, allowed: float
+    ) -> Floats | None:
         """Solve (K + alpha) x = right by conjugate gradients with a preconditioner; None if ``steps`` do not get there."""
         n, done = len(right), 0
         chosen = np.unique(np.linspace(0, n - 1, min(n, self._sketched)).astype(np.intp))
@@ -241,10 +268,16 @@ class LinearRidge:
             done += 1
             return documents.multiply(vectors) + self.alpha * vectors
 
-        tolerance = allowed / np.sqrt(n)  # of each number, so that no column is longer than what is allowed
-        return conjugate_gradients(multiply, sketch, right, apart=x, tolerance=tolerance, limit=self._steps)
+        tolerance = allowed / np.sqrt(
+            n
+        )  # of each number, so that no column is longer than what is allowed
+        return conjugate_gradients(
+            multiply, sketch, right, apart=x, tolerance=tolerance, limit=self._steps
+        )
 
-    def _descend(self, documents: LinearFeatures, right: Floats, x: Floats, allowed: float) -> Floats | None:
+    def _descend(
+        self, documents: LinearFeatures, right: Floats, x: Floats, allowed: float
+    ) -> Floats | None:
         """Solve (K + alpha) x = right by conjugate gradients; None if 200 steps do not get there.
 
         All columns share their directions, so that many need fewer steps than one (Dubrulle 2001, BCGrQ): the residual is

@@ -12,7 +12,11 @@ from gramshift.runtime.threads import ONE_BLAS_THREAD
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
-SHIFTS = (0.0, 1e-5, 1e-3)  # times the mean diagonal, added to it where rounding would leave no factor
+SHIFTS = (
+    0.0,
+    1e-5,
+    1e-3,
+)  # times the mean diagonal, added to it where rounding would leave no factor
 
 
 class Preconditioner:
@@ -23,7 +27,13 @@ class Preconditioner:
     only, so the other direction is set apart.
     """
 
-    def __init__(self, documents: GramFeatures, source: Rows, penalty: Floats, products: Products | None = None) -> None:
+    def __init__(
+        self,
+        documents: GramFeatures,
+        source: Rows,
+        penalty: Floats,
+        products: Products | None = None,
+    ) -> None:
         self.documents, self.source, self.penalty = documents, source, penalty
         self.rows = source
         self.products = (products or ProductsByNeed(documents, source)) if documents.adapt else None
@@ -40,7 +50,9 @@ class Preconditioner:
             diagonal = np.einsum("ii->i", matrix)
             diagonal += self.penalty[rows] + shift * diagonal.mean()
             try:
-                self._factor, _ = linalg.cho_factor(matrix.T, lower=False, overwrite_a=True, check_finite=False)
+                self._factor, _ = linalg.cho_factor(
+                    matrix.T, lower=False, overwrite_a=True, check_finite=False
+                )
                 return True
             except linalg.LinAlgError:
                 continue
@@ -58,7 +70,10 @@ class Preconditioner:
         assert self._factor is not None
         with ONE_BLAS_THREAD:
             solved: Singles = linalg.cho_solve(
-                (self._factor, False), vectors.astype(np.float32), overwrite_b=True, check_finite=False
+                (self._factor, False),
+                vectors.astype(np.float32),
+                overwrite_b=True,
+                check_finite=False,
             )
         return solved.astype(np.float64)
 

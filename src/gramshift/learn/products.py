@@ -48,8 +48,14 @@ class ProductsByNeed:
         products[:n_source, :n_source] = self._square
         for start in range(0, len(added), HEIGHT):
             strip = added[start : start + HEIGHT]
-            np.matmul(strip, self._source.T, out=products[n_source + start : n_source + start + len(strip), :n_source])
-        _multiply_strips(added, products[n_source:, n_source:], lambda done: report(n_source + done))
+            np.matmul(
+                strip,
+                self._source.T,
+                out=products[n_source + start : n_source + start + len(strip), :n_source],
+            )
+        _multiply_strips(
+            added, products[n_source:, n_source:], lambda done: report(n_source + done)
+        )
         return products
 
     def _describe(self, rows: Rows) -> Singles:
@@ -74,7 +80,9 @@ class SharedProducts:
     def __init__(self, documents: GramFeatures, parts: list[slice]) -> None:
         n = len(documents)
         centred, self.means = documents.centred(np.arange(n))
-        self.sums = np.stack([centred[:, part].sum(axis=1, dtype=np.float64) for part in parts], axis=1)
+        self.sums = np.stack(
+            [centred[:, part].sum(axis=1, dtype=np.float64) for part in parts], axis=1
+        )
         self.matrices = [np.empty((n, n), np.float32) for _ in parts]
         for part, matrix in zip(parts, self.matrices, strict=True):
             _multiply_strips(centred[:, part], matrix, lambda done: None)
@@ -90,7 +98,9 @@ class ChosenProducts:
     """A share of the shared products; documents are numbered as in ``rows``."""
 
     def __init__(self, shared: SharedProducts, rows: Rows, parts: list[int]) -> None:
-        runs = np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1)  # slices are copied faster than single rows
+        runs = np.split(
+            rows, np.flatnonzero(np.diff(rows) != 1) + 1
+        )  # slices are copied faster than single rows
         places = [slice(int(run[0]), int(run[-1]) + 1) for run in runs]
         self._matrix = np.block([[shared.matrices[parts[0]][a, b] for b in places] for a in places])
         for part in parts[1:]:
@@ -99,10 +109,14 @@ class ChosenProducts:
                 height, left = a.stop - a.start, 0
                 for b in places:
                     width = b.stop - b.start
-                    self._matrix[top : top + height, left : left + width] += shared.matrices[part][a, b]
+                    self._matrix[top : top + height, left : left + width] += shared.matrices[part][
+                        a, b
+                    ]
                     left += width
                 top += height
-        self._directions = np.column_stack([shared.means[rows], shared.sums[rows][:, parts].sum(axis=1)])
+        self._directions = np.column_stack(
+            [shared.means[rows], shared.sums[rows][:, parts].sum(axis=1)]
+        )
 
     def directions(self, rows: Rows) -> Floats:
         """The row means, over all columns, and what is left of them in the chosen ones."""

@@ -18,7 +18,9 @@ Floats = NDArray[np.float64]
 TOLERANCE = 1e-9  # the largest residual that may be left, beside targets of 1
 ACCEPTABLE = 1e-6  # the same, where double precision gives no more
 REFINEMENTS = 4
-FEW = 2000  # training documents whose inverse is worked out in double precision, in a second or less
+FEW = (
+    2000  # training documents whose inverse is worked out in double precision, in a second or less
+)
 PROBES, CLOSE = 8, 1e-3
 STEPS = 40  # a good factor needs two or three
 
@@ -38,7 +40,9 @@ class Fitted:
     def of_columns(cls, coefficients: Floats, intercepts: Floats, *, mirrored: bool) -> "Fitted":
         """Return what was learnt for all classes; ``mirrored`` if the only column is that of the second of two."""
         if mirrored:
-            coefficients, intercepts = (np.concatenate([-part, part], axis=-1) for part in (coefficients, intercepts))
+            coefficients, intercepts = (
+                np.concatenate([-part, part], axis=-1) for part in (coefficients, intercepts)
+            )
         return cls(coefficients, intercepts)
 
     def score(self, documents: Features, rows: Rows) -> Floats:
@@ -94,13 +98,17 @@ class RidgeSolver:
         self._progress = progress or (lambda *_: None)
         self._originals = documents.originals
         distinct = _distinct(self._originals[source])
-        self._inverse = Preconditioner(documents, distinct, np.full(len(documents), alpha), products)
+        self._inverse = Preconditioner(
+            documents, distinct, np.full(len(documents), alpha), products
+        )
 
     def solve(self, training: Rows, targets: Floats, near: Fitted | None = None) -> Fitted:
         """Train on some documents."""
         merged = self._merge(training)
         mirrored = is_mirrored(targets)
-        weights, intercepts = self._solve(merged, merged.mean(targets)[:, mirrored:], bias=self.bias)
+        weights, intercepts = self._solve(
+            merged, merged.mean(targets)[:, mirrored:], bias=self.bias
+        )
         coefficients = spread_weights(self.documents, merged.rows, weights)
         return Fitted.of_columns(coefficients, intercepts, mirrored=mirrored)
 
@@ -130,7 +138,9 @@ class RidgeSolver:
             approximate = self._inverse
             if merged.counts.max() > 1:  # copies have another penalty
                 self._inverse.forget()  # two factors at a time would take twice the memory
-                approximate = Preconditioner(self.documents, self._inverse.source, penalty, self._inverse.products)
+                approximate = Preconditioner(
+                    self.documents, self._inverse.source, penalty, self._inverse.products
+                )
             if approximate.prepare(merged.rows, lambda done: self._progress("sureness", done, n)):
                 diagonal = approximate.inverse_diagonal()
                 if np.abs(diagonal[probes] / exact - 1).max() <= CLOSE:
@@ -157,13 +167,23 @@ class RidgeSolver:
         def multiply(vectors: Floats) -> Floats:
             return self._kernel_times(merged.rows, vectors) + penalty * vectors
 
-        if self._inverse.prepare(merged.rows, lambda done: self._progress("training", done, len(merged.rows))):
-            reach = len(merged.rows) * (len(self.documents) if self.documents.adapt else 1) / self.alpha
-            tolerance = TOLERANCE * float(np.abs(right).max(initial=1.0)) * max(1e-6, min(1.0, reach))  # for tiny scores too
+        if self._inverse.prepare(
+            merged.rows, lambda done: self._progress("training", done, len(merged.rows))
+        ):
+            reach = (
+                len(merged.rows) * (len(self.documents) if self.documents.adapt else 1) / self.alpha
+            )
+            tolerance = (
+                TOLERANCE * float(np.abs(right).max(initial=1.0)) * max(1e-6, min(1.0, reach))
+            )  # for tiny scores too
             apart = self._inverse.apart()
-            weights = conjugate_gradients(multiply, self._inverse, right, apart=apart, tolerance=tolerance, limit=self._steps)
+            weights = conjugate_gradients(
+                multiply, self._inverse, right, apart=apart, tolerance=tolerance, limit=self._steps
+            )
         if weights is None:
-            weights = solve_in_double(self.documents.kernel(merged.rows), right, penalty[:, 0], multiply)
+            weights = solve_in_double(
+                self.documents.kernel(merged.rows), right, penalty[:, 0], multiply
+            )
         return split_intercepts(weights) if bias else (weights, np.zeros(mean.shape[1]))
 
     def _kernel_times(self, rows: Rows, vectors: Floats) -> Floats:

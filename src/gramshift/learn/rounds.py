@@ -19,7 +19,12 @@ from gramshift.learn.calibrate import (
 )
 from gramshift.learn.labelling import Codes, Labelling, Rows
 from gramshift.learn.ridge import Fitted
-from gramshift.learn.selection import choose_by_shares, choose_classes, choose_surest, one_versus_all
+from gramshift.learn.selection import (
+    choose_by_shares,
+    choose_classes,
+    choose_surest,
+    one_versus_all,
+)
 from gramshift.learn.shares import Shares, count_labels, estimate_shares, proportions_matter
 from gramshift.learn.training import Describer, Trainer
 from gramshift.runtime.resources import Runtime
@@ -129,11 +134,15 @@ def fit_rounds(
     nothing here can learn from them, unless a person gave them for documents drawn at random. Such labels are first counted
     and scored, by rounds that do not learn from them; then they join the training set of all rounds.
     """
-    trainer = Trainer(describer, labelling.source, runtime, centred=schedule.centred, weights=weights)
+    trainer = Trainer(
+        describer, labelling.source, runtime, centred=schedule.centred, weights=weights
+    )
     if schedule.random is None:
         return _fit_rounds(trainer, labelling, schedule, runtime, calibrate=calibrate)
     measured = _fit_rounds(trainer, labelling, schedule, runtime, calibrate=calibrate)
-    return _fit_rounds(trainer, labelling, schedule, runtime, calibrate=calibrate, measured=measured)
+    return _fit_rounds(
+        trainer, labelling, schedule, runtime, calibrate=calibrate, measured=measured
+    )
 
 
 def _fit_rounds(
@@ -148,22 +157,36 @@ def _fit_rounds(
     """Run all rounds; with what rounds before ``measured``, random labels are learnt from, and proportions are known."""
     learnt = schedule.random if measured is not None else None
     n_rounds = schedule.n_rounds if len(source.target) else 1
-    calibrator, by_labels = _Calibrator(trainer, source, schedule, measured), trainer.describer.by_labels
+    calibrator, by_labels = (
+        _Calibrator(trainer, source, schedule, measured),
+        trainer.describer.by_labels,
+    )
     labelling, free = source, np.arange(len(source.target))
     if learnt is not None:
-        labelling, free = source.join(source.target[learnt.rows], learnt.codes), np.setdiff1d(free, learnt.rows)
+        labelling, free = (
+            source.join(source.target[learnt.rows], learnt.codes),
+            np.setdiff1d(free, learnt.rows),
+        )
     rounds: list[Round] = []
     for number in range(n_rounds):
         begun = time.perf_counter()
         added, codes, shares = np.empty(0, np.intp), np.empty(0, np.intp), None
         if rounds:
-            n = _bounded(schedule.n_added[min(number, len(schedule.n_added)) - 1], len(labelling.training), schedule)
-            again = schedule.by_shares and number == (n_rounds + 1) // 2  # classifiers that have adapted know better
+            n = _bounded(
+                schedule.n_added[min(number, len(schedule.n_added)) - 1],
+                len(labelling.training),
+                schedule,
+            )
+            again = (
+                schedule.by_shares and number == (n_rounds + 1) // 2
+            )  # classifiers that have adapted know better
             if again or (number == 1 and (schedule.by_shares or schedule.centred)):
                 calibrator.read(labelling, rounds[-1], first=number == 1)
             if schedule.by_shares:
                 shares = calibrator.shares
-                added, codes = choose_by_shares(calibrator.log_posterior(rounds[-1].scores[free]), n, calibrator.shares.used)
+                added, codes = choose_by_shares(
+                    calibrator.log_posterior(rounds[-1].scores[free]), n, calibrator.shares.used
+                )
             else:
                 added, codes = choose_surest(rounds[-1].scores[free], n)
             added = free[added]
@@ -172,18 +195,28 @@ def _fit_rounds(
             runtime.report("rounds", number, n_rounds)
         fitted, scores = trainer.train(labelling, rounds[-1].fitted if rounds else None)
         changed = int(np.count_nonzero(choose_classes(scores) != rounds[-1].codes)) if rounds else 0
-        rounds.append(Round(added, codes, fitted, scores, changed, time.perf_counter() - begun, shares))
+        rounds.append(
+            Round(added, codes, fitted, scores, changed, time.perf_counter() - begun, shares)
+        )
     if by_labels:
         runtime.report("rounds", n_rounds, n_rounds)
     if schedule.centred:
         outcome = calibrator.finish(labelling, rounds)
     else:
-        outcome = RoundsOutcome(rounds, labelling, _calibrate(trainer, labelling, rounds[-1]) if calibrate else None)
+        outcome = RoundsOutcome(
+            rounds, labelling, _calibrate(trainer, labelling, rounds[-1]) if calibrate else None
+        )
     if schedule.random is None:
         return outcome
     if measured is None:
-        return outcome if schedule.centred else replace(outcome, expected=_score(outcome, schedule.random))
-    return _certain(replace(outcome, plain=measured.plain, expected=measured.expected), schedule.random)
+        return (
+            outcome
+            if schedule.centred
+            else replace(outcome, expected=_score(outcome, schedule.random))
+        )
+    return _certain(
+        replace(outcome, plain=measured.plain, expected=measured.expected), schedule.random
+    )
 
 
 def _join(source: Labelling, added: Rows, codes: Codes, learnt: RandomLabels | None) -> Labelling:
@@ -215,7 +248,11 @@ def _certain(outcome: RoundsOutcome, random: RandomLabels) -> RoundsOutcome:
         unseen = calibration.scores.copy()
         unseen[random.rows] = given
         calibration = replace(calibration, scores=unseen)
-    return replace(outcome, rounds=[*outcome.rounds[:-1], replace(last, scores=scores)], calibration=calibration)
+    return replace(
+        outcome,
+        rounds=[*outcome.rounds[:-1], replace(last, scores=scores)],
+        calibration=calibration,
+    )
 
 
 def _bounded(n: int, n_training: int, schedule: Schedule) -> int:
@@ -226,8 +263,19 @@ def _bounded(n: int, n_training: int, schedule: Schedule) -> int:
 class _Calibrator:
     """Calibrates scores and tracks the target's class proportions from round to round."""
 
-    def __init__(self, trainer: Trainer, source: Labelling, schedule: Schedule, measured: RoundsOutcome | None) -> None:
-        self._trainer, self._source, self._schedule, self._measured = trainer, source, schedule, measured
+    def __init__(
+        self,
+        trainer: Trainer,
+        source: Labelling,
+        schedule: Schedule,
+        measured: RoundsOutcome | None,
+    ) -> None:
+        self._trainer, self._source, self._schedule, self._measured = (
+            trainer,
+            source,
+            schedule,
+            measured,
+        )
         before: Floats = np.bincount(source.codes, minlength=source.n_classes) / len(source.codes)
         given = before if isinstance(schedule.class_prior, str) else schedule.class_prior
         self.shares = Shares.given(before, given)
@@ -235,7 +283,9 @@ class _Calibrator:
             self.shares = measured.shares
         self._estimate: Shares | None = None
         """The shares before random labels were counted."""
-        if measured is None and schedule.is_estimated and schedule.random is not None:  # one round may be all there is
+        if (
+            measured is None and schedule.is_estimated and schedule.random is not None
+        ):  # one round may be all there is
             self._estimate = replace(self.shares, errors=np.full(len(before), UNKNOWN_ERROR))
             self.shares = self._count(self._estimate)
         self.logits: Logits | None = None
@@ -255,13 +305,19 @@ class _Calibrator:
         if first and self._trainer.describer.by_labels:
             probabilities = self._look_across(labelling, last)
         else:
-            probabilities = self.logits.probabilities(unseen_scores(labelling, last.scores, held_out, others))
+            probabilities = self.logits.probabilities(
+                unseen_scores(labelling, last.scores, held_out, others)
+            )
         before = None if first else self._estimate
         unadapted = None
         if first:
             assert self.plain is not None, "read just now"
-            unadapted = np.bincount(choose_classes(self.plain), minlength=self._source.n_classes) / max(1, len(self.plain))
-        self._estimate = estimate_shares(probabilities, self._source.codes, self.drift, before, unadapted)
+            unadapted = np.bincount(
+                choose_classes(self.plain), minlength=self._source.n_classes
+            ) / max(1, len(self.plain))
+        self._estimate = estimate_shares(
+            probabilities, self._source.codes, self.drift, before, unadapted
+        )
         self.shares = self._count(self._estimate)
 
     def _count(self, estimate: Shares, without: int | None = None) -> Shares:
@@ -306,7 +362,11 @@ class _Calibrator:
             assert self.plain is not None, "of the first round"
             unseen = unseen_scores(labelling, last.scores, held_out, None)
             offsets = meet_shares(steepness * unseen, self.shares.used) / steepness
-            scores = match_priors(blend_scores(last.scores, unseen, self.plain, steepness), steepness, self.shares.used)
+            scores = match_priors(
+                blend_scores(last.scores, unseen, self.plain, steepness),
+                steepness,
+                self.shares.used,
+            )
             changed = int(np.count_nonzero(choose_classes(scores) != rounds[-2].codes))
         else:
             offsets = prior_offsets(logits.offsets / steepness, steepness, self.shares)
@@ -320,7 +380,9 @@ class _Calibrator:
             self.expected = self._expect(scores, steepness, right)
             steepness *= find_temper(steepness * scores, self.expected.value)
         calibration = Calibration(steepness, scores, of_source)
-        return RoundsOutcome([*rounds[:-1], decided], labelling, calibration, self.shares, self.plain, self.expected)
+        return RoundsOutcome(
+            [*rounds[:-1], decided], labelling, calibration, self.shares, self.plain, self.expected
+        )
 
     def _expect(self, scores: Floats, steepness: float, source_right: float) -> Expected:
         """Return the accuracy to be expected, combined with what random labels show of it."""
@@ -334,16 +396,22 @@ class _Calibrator:
         if random is None:
             return expected
         right = np.zeros(len(random.rows), bool)
-        for code in np.unique(random.codes):  # each label is judged by proportions that were counted without it
+        for code in np.unique(
+            random.codes
+        ):  # each label is judged by proportions that were counted without it
             of_class = random.codes == code
-            shares = self.shares if self._estimate is None else self._count(self._estimate, without=code)
+            shares = (
+                self.shares if self._estimate is None else self._count(self._estimate, without=code)
+            )
             moved = steepness * scores + meet_shares(steepness * scores, shares.used)
             right[of_class] = choose_classes(moved[random.rows[of_class]]) == code
         return measure_accuracy(expected, right)
 
     def _read(self, labelling: Labelling, held_out: Floats, last: Round, *, first: bool) -> Logits:
         """What makes probabilities of scores: fitted on source documents, by classifiers that did not learn from them."""
-        self.logits = Logits(*fit_offsets(held_out[: len(labelling.source)], labelling.source_codes))
+        self.logits = Logits(
+            *fit_offsets(held_out[: len(labelling.source)], labelling.source_codes)
+        )
         if first:
             self.plain = self.logits.probabilities(last.scores)
         return self.logits
@@ -361,7 +429,9 @@ def blend_scores(scores: Floats, unseen: Floats, first: Floats, steepness: float
     ``unseen``: scores by classifiers that did not learn from the document. ``first``: probabilities of the first round.
     """
     of_first = np.log(np.maximum(first, MIN_PRIOR)) / steepness
-    return WEIGHT_OWN_SCORE * scores + (1 - WEIGHT_OWN_SCORE) * unseen + WEIGHT_FIRST_ROUND * of_first
+    return (
+        WEIGHT_OWN_SCORE * scores + (1 - WEIGHT_OWN_SCORE) * unseen + WEIGHT_FIRST_ROUND * of_first
+    )
 
 
 def match_priors(scores: Floats, steepness: float, prior: Floats) -> Floats:
@@ -378,7 +448,9 @@ def prior_offsets(offsets: Floats, steepness: float, shares: Shares) -> Floats:
     return centred
 
 
-def unseen_scores(labelling: Labelling, scores: Floats, held_out: Floats, others: Floats | None) -> Floats:
+def unseen_scores(
+    labelling: Labelling, scores: Floats, held_out: Floats, others: Floats | None
+) -> Floats:
     """The scores of target documents by classifiers that did not learn from them; ``others`` are those that have not joined."""
     result = scores.copy()
     place = np.searchsorted(labelling.target, labelling.joined)
@@ -397,7 +469,9 @@ def half_to_full_slope(scores: Floats, by_half: Floats) -> float:
         return 1.0
     centred = by_half - by_half.mean(axis=0)
     squares = float(np.sum(centred**2))
-    slope = float(np.sum(centred * (scores - scores.mean(axis=0)))) / squares if squares > 0 else 1.0
+    slope = (
+        float(np.sum(centred * (scores - scores.mean(axis=0)))) / squares if squares > 0 else 1.0
+    )
     return float(np.clip(slope, 1.0, 2.0))
 
 

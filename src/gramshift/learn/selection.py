@@ -24,7 +24,9 @@ def choose_surest(scores: Floats, n: int) -> tuple[NDArray[np.intp], NDArray[np.
     return rows, choose_classes(scores)[rows]
 
 
-def choose_by_shares(scores: Floats, n: int, shares: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def choose_by_shares(
+    scores: Floats, n: int, shares: Floats
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """n rows, of each class its share of them: the surest pair of row and class first, until the class has its share.
 
     Of equal scores the earlier row comes first, then the earlier class.

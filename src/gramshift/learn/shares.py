@@ -11,7 +11,9 @@ LEAN_TOLERANCE = 1e-6  # the same where classes lean: errors need fewer digits
 IMAGINED = 5.0  # documents with the source's proportions that are added, which decide where documents are few
 # chosen on the development data, with one family left out at a time: docs/experiments.md
 EVIDENCE_POWER = 0.6  # probabilities that are calibrated on one domain are overconfident on another
-LEAN_BY_DRIFT = 2.0  # the lean of a class's log-odds in a new domain: times the fourth power of the drift
+LEAN_BY_DRIFT = (
+    2.0  # the lean of a class's log-odds in a new domain: times the fourth power of the drift
+)
 LEAN_BY_DOCUMENTS = 6.0  # and over the root of the number of source documents of the class
 MAX_DRIFT = 2.0  # where domains have hardly a word in common
 DOUBT = 0.3  # the part of its error that a difference from the source's proportion has to exceed
@@ -69,11 +71,17 @@ def estimate_shares(
     tempered = source * (probabilities / source) ** EVIDENCE_POWER
     estimated = maximize(tempered, source, IMAGINED)
     if before is not None:
-        mean, nearer = (estimated + before.estimated) / 2, np.abs(estimated - source) < np.abs(before.estimated - source)
+        mean, nearer = (
+            (estimated + before.estimated) / 2,
+            np.abs(estimated - source) < np.abs(before.estimated - source),
+        )
         estimated, errors = np.where(nearer, mean, before.estimated), before.errors
         estimated = estimated / estimated.sum()
     else:
-        leans = np.hypot(LEAN_BY_DRIFT * min(drift, MAX_DRIFT) ** 4, LEAN_BY_DOCUMENTS / np.sqrt(np.maximum(1, counts)))
+        leans = np.hypot(
+            LEAN_BY_DRIFT * min(drift, MAX_DRIFT) ** 4,
+            LEAN_BY_DOCUMENTS / np.sqrt(np.maximum(1, counts)),
+        )
         errors = lean_errors(tempered, source, estimated, leans)
     limits = np.ones(n_classes) if before is None else before.limits
     if unadapted is not None and n_classes > 2:
@@ -93,7 +101,13 @@ def lean_errors(probabilities: Floats, source: Floats, estimated: Floats, leans:
         for sign in signs:
             towards = np.zeros(len(source))
             towards[code] = sign * lean
-            leaning = maximize(probabilities * np.exp(towards), source, IMAGINED, tolerance=LEAN_TOLERANCE, start=estimated)
+            leaning = maximize(
+                probabilities * np.exp(towards),
+                source,
+                IMAGINED,
+                tolerance=LEAN_TOLERANCE,
+                start=estimated,
+            )
             errors[code] = max(errors[code], abs(leaning[code] - estimated[code]))
     return errors
 
@@ -110,7 +124,9 @@ def settle(estimated: Floats, source: Floats, errors: Floats, limits: Floats) ->
 def count_labels(shares: Shares, counts: Floats) -> Shares:
     """Combine an estimate with the labels of documents drawn at random, each weighed by the inverse of its variance."""
     n = counts.sum()
-    smoothed = (counts + shares.source) / (n + 1)  # a class that was not drawn may be there all the same
+    smoothed = (counts + shares.source) / (
+        n + 1
+    )  # a class that was not drawn may be there all the same
     of_counts = smoothed * (1 - smoothed) / n
     of_estimate = shares.errors**2
     weight = of_estimate / (of_estimate + of_counts)
@@ -119,7 +135,12 @@ def count_labels(shares: Shares, counts: Floats) -> Shares:
 
 
 def maximize(
-    probabilities: Floats, before: Floats, imagined: float, *, tolerance: float = TOLERANCE, start: Floats | None = None
+    probabilities: Floats,
+    before: Floats,
+    imagined: float,
+    *,
+    tolerance: float = TOLERANCE,
+    start: Floats | None = None,
 ) -> Floats:
     """Return the proportions that make documents most likely, by expectation maximisation.
 
@@ -146,12 +167,16 @@ def proportions_matter(probabilities: Floats, prior: Floats, low: Floats, high: 
     """
     changed = [0.0]
     for code in range(len(prior)):
-        at_low, at_high = (_relabel(probabilities, prior, code, float(end[code])) for end in (low, high))
+        at_low, at_high = (
+            _relabel(probabilities, prior, code, float(end[code])) for end in (low, high)
+        )
         changed.append(float(np.mean(at_low != at_high)) if len(probabilities) else 0.0)
     return max(changed)
 
 
-def _relabel(probabilities: Floats, prior: Floats, code: int, proportion: float) -> NDArray[np.intp]:
+def _relabel(
+    probabilities: Floats, prior: Floats, code: int, proportion: float
+) -> NDArray[np.intp]:
     """Return the class of each document if one class had another proportion."""
     before = float(prior[code])
     weights = np.full(len(prior), (1 - proportion) / max(1 - before, LEAST_PRIOR))
@@ -167,5 +192,7 @@ def measure_drift(ratios: Floats, variances: Floats) -> float:
     """
     if not len(ratios):
         return MAX_DRIFT
-    spread = 1.4826 * float(np.median(np.abs(ratios - np.median(ratios))))  # that of a normal distribution
+    spread = 1.4826 * float(
+        np.median(np.abs(ratios - np.median(ratios)))
+    )  # that of a normal distribution
     return float(np.sqrt(max(0.0, spread**2 - float(np.median(variances)))))

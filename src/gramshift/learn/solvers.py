@@ -47,20 +47,28 @@ class EstimatorSolver:
         """
         weights, intercepts = np.zeros(targets.shape), np.zeros(targets.shape[1])
         for column, target in enumerate(targets.T):
-            if (target == target[0]).all():  # nothing to part: the class is all or none of these documents
+            if (
+                target == target[0]
+            ).all():  # nothing to part: the class is all or none of these documents
                 intercepts[column] = target[0]
                 continue
             fitted = clone(self._estimator).fit(kernel, target)
             intercepts[column] = fitted.decision_function(np.zeros((1, len(kernel))))[0]
-            for start in range(0, len(kernel), ROWS_AT_ONCE):  # all at once would be a second kernel matrix
+            for start in range(
+                0, len(kernel), ROWS_AT_ONCE
+            ):  # all at once would be a second kernel matrix
                 n_rows = min(ROWS_AT_ONCE, len(kernel) - start)
                 alone = np.eye(n_rows, len(kernel), start)
-                weights[start : start + n_rows, column] = fitted.decision_function(alone) - intercepts[column]
+                weights[start : start + n_rows, column] = (
+                    fitted.decision_function(alone) - intercepts[column]
+                )
             scores = fitted.decision_function(kernel)
             missed = np.abs(kernel @ weights[:, column] + intercepts[column] - scores).max()
             if missed > TOLERANCE * max(1, np.abs(scores).max()):
                 advice = "give a kernel method such as SVC(kernel='precomputed')"
-                raise InputError(f"classifier={self._estimator!r} does not score by a weighted sum of similarities; {advice}")
+                raise InputError(
+                    f"classifier={self._estimator!r} does not score by a weighted sum of similarities; {advice}"
+                )
         return weights, intercepts
 
 
@@ -71,7 +79,14 @@ class DiscriminantSolver:
     n / n_class and -n / n_rest (Mika et al.); the threshold then lies half-way between the projected means of the groups.
     """
 
-    def __init__(self, documents: GramFeatures, source: Rows, alpha: float, *, progress: Progress | None = None) -> None:
+    def __init__(
+        self,
+        documents: GramFeatures,
+        source: Rows,
+        alpha: float,
+        *,
+        progress: Progress | None = None,
+    ) -> None:
         self.documents = documents
         self._ridge = RidgeSolver(documents, source, alpha, bias=True, progress=progress)
 
@@ -84,7 +99,9 @@ class DiscriminantSolver:
     def held_out(self, training: Rows, targets: Floats) -> Floats:
         """Scores of the regression without each document, beside the threshold of all."""
         coded = code_groups(targets)
-        middle, spread = place_threshold(self._ridge.solve(training, coded).score(self.documents, training), targets)
+        middle, spread = place_threshold(
+            self._ridge.solve(training, coded).score(self.documents, training), targets
+        )
         return (self._ridge.held_out(training, coded) - middle) / spread
 
 
@@ -98,7 +115,10 @@ def code_groups(targets: Floats) -> Floats:
 def place_threshold(scores: Floats, targets: Floats) -> tuple[Floats, Floats]:
     """Where the threshold lies between the mean scores of the two groups, and how far they are from it."""
     groups = targets > 0, targets <= 0
-    means = [np.where(group, scores, 0.0).sum(axis=0) / np.maximum(group.sum(axis=0), 1) for group in groups]
+    means = [
+        np.where(group, scores, 0.0).sum(axis=0) / np.maximum(group.sum(axis=0), 1)
+        for group in groups
+    ]
     return (means[0] + means[1]) / 2, np.maximum((means[0] - means[1]) / 2, np.finfo(float).tiny)
 
 
@@ -113,7 +133,13 @@ class Solver(Protocol):
 
 
 def make_solver(
-    classifier: Any, documents: GramFeatures, source: Rows, *, alpha: float, bias: bool, progress: Progress | None = None
+    classifier: Any,
+    documents: GramFeatures,
+    source: Rows,
+    *,
+    alpha: float,
+    bias: bool,
+    progress: Progress | None = None,
 ) -> Solver:
     """Make the solver of this name, or of this scikit-learn classifier, which has no ``bias`` and ``alpha`` of ours."""
     if classifier == "ridge":

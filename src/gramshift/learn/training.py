@@ -45,9 +45,20 @@ class Trainer:
     """
 
     def __init__(
-        self, describer: Describer, source: Rows, runtime: Runtime, *, centred: bool = False, weights: Floats | None = None
+        self,
+        describer: Describer,
+        source: Rows,
+        runtime: Runtime,
+        *,
+        centred: bool = False,
+        weights: Floats | None = None,
     ) -> None:
-        self.describer, self._source, self._runtime, self._centred = describer, source, runtime, centred
+        self.describer, self._source, self._runtime, self._centred = (
+            describer,
+            source,
+            runtime,
+            centred,
+        )
         self._weights = weights
         self._ready: tuple[Features, Solver] | None = None
 
@@ -71,10 +82,14 @@ class Trainer:
     def train_across(self, labelling: Labelling, near: Fitted) -> tuple[Fitted, Floats]:
         """The same with n-grams that one domain has more often than the other counting less."""
         features = self.describer.describe(labelling, across=True)
-        fitted = self._solve(self.describer.make_solver(features, labelling.source), labelling, near)
+        fitted = self._solve(
+            self.describer.make_solver(features, labelling.source), labelling, near
+        )
         return fitted, fitted.score(features, labelling.target)
 
-    def held_out(self, labelling: Labelling, near: Fitted, *, across: bool = False) -> tuple[Floats, Floats | None]:
+    def held_out(
+        self, labelling: Labelling, near: Fitted, *, across: bool = False
+    ) -> tuple[Floats, Floats | None]:
         """The scores of all training documents, each by a classifier that has not seen its class; 0 where none can be made.
 
         As the solver has them, unless labels shape the features too: then half of them is scored by what the other half
@@ -97,7 +112,10 @@ class Trainer:
             features = self.describer.describe(half, across=across)
             solver = self.describer.make_solver(features, training[~held & is_source])
             fitted, made = self._solve(solver, half, near), made + 1
-            scores[held], of_others = fitted.score(features, training[held]), of_others + fitted.score(features, others)
+            scores[held], of_others = (
+                fitted.score(features, training[held]),
+                of_others + fitted.score(features, others),
+            )
             del features, solver, fitted
         self._runtime.report("sureness", 2, 2)
         return _finite(scores), _finite(of_others / max(1, made))
@@ -114,12 +132,16 @@ class Trainer:
         fitted = solver.solve(labelling.training, targets, near=near)
         return replace(fitted, intercepts=fitted.intercepts + mean) if self._centred else fitted
 
-    def _targets(self, training: Rows, codes: Codes, n_classes: int) -> tuple[Floats, Floats | float]:
+    def _targets(
+        self, training: Rows, codes: Codes, n_classes: int
+    ) -> tuple[Floats, Floats | float]:
         """What is to be learnt, and what was taken from it."""
         targets = one_versus_all(codes, n_classes)
         if not self._centred:
             return targets, 0.0
-        mean = np.average(targets, axis=0, weights=None if self._weights is None else self._weights[training])
+        mean = np.average(
+            targets, axis=0, weights=None if self._weights is None else self._weights[training]
+        )
         return targets - mean, mean
 
 
@@ -139,7 +161,9 @@ def split_in_two(labelling: Labelling) -> NDArray[np.intp]:
     is_source, fold = labelling.is_source[training], np.empty(len(training), np.intp)
     for code in range(labelling.n_classes):
         of_class = labelling.codes == code
-        for number, rows in enumerate((np.flatnonzero(is_source & of_class), np.flatnonzero(~is_source & of_class))):
+        for number, rows in enumerate(
+            (np.flatnonzero(is_source & of_class), np.flatnonzero(~is_source & of_class))
+        ):
             order = rows[np.argsort(ranks[rows], kind="stable")]
             fold[order] = (2 * np.arange(len(rows)) >= len(rows)) ^ bool(number)
     return fold

@@ -10,7 +10,9 @@ from gramshift.model.fitted import Fit
 from gramshift.model.inputs import FitInput
 from gramshift.model.similarities import Reference, Similarities
 
-N_TEXTS = 50  # documents whose n-grams are looked up together; most share one with the first of them
+N_TEXTS = (
+    50  # documents whose n-grams are looked up together; most share one with the first of them
+)
 LEAST_PRIOR = 1e-9  # keeps the logarithm of a class prior finite
 
 
@@ -22,14 +24,22 @@ def find_blank(given: FitInput, similarities: Similarities, *, adapt: bool) -> N
     """
     is_blank = ~given.is_source
     is_blank[list(given.random)] = False  # a person has labelled these
-    if given.texts is None or not similarities.by_counts or (similarities.by_weights and not similarities.by_shared_alone):
+    if (
+        given.texts is None
+        or not similarities.by_counts
+        or (similarities.by_weights and not similarities.by_shared_alone)
+    ):
         return np.zeros(len(is_blank), bool)
     known = np.flatnonzero(given.is_source)
     for _ in range(1 + adapt):
         waiting = np.flatnonzero(is_blank)
         for kernel in similarities.kernels:
             forms = kernel.prepare(given.texts.corpus)
-            is_blank[_find_sharing(forms, np.flatnonzero(is_blank).tolist(), known.tolist(), kernel.ngram_range[0])] = False
+            is_blank[
+                _find_sharing(
+                    forms, np.flatnonzero(is_blank).tolist(), known.tolist(), kernel.ngram_range[0]
+                )
+            ] = False
         known = waiting[~is_blank[waiting]]
     return is_blank
 
@@ -40,8 +50,12 @@ def _find_sharing(forms: list[str], rows: list[int], others: list[int], length: 
     for start in range(0, len(others), N_TEXTS):
         if not waiting:
             break
-        known = {gram for row in others[start : start + N_TEXTS] for gram in _grams(forms[row], length)}
-        sharing = {row for row in waiting if any(gram in known for gram in _grams(forms[row], length))}
+        known = {
+            gram for row in others[start : start + N_TEXTS] for gram in _grams(forms[row], length)
+        }
+        sharing = {
+            row for row in waiting if any(gram in known for gram in _grams(forms[row], length))
+        }
         found += sorted(sharing)
         waiting = [row for row in waiting if row not in sharing]
     return found
@@ -72,7 +86,9 @@ def put_back(fit: Fit, given: FitInput, is_blank: NDArray[np.bool_]) -> Fit:
     kept = np.flatnonzero(~is_blank)
     target = ~given.is_source
     blank = is_blank[target]
-    proportions = np.bincount(fit.labelling.source_codes, minlength=len(fit.classes)) / len(fit.labelling.source)
+    proportions = np.bincount(fit.labelling.source_codes, minlength=len(fit.classes)) / len(
+        fit.labelling.source
+    )
     prior = proportions if fit.class_prior is None else fit.class_prior.used
     steepness = 1.0 if fit.calibration is None else fit.calibration.steepness
     scores = np.log(np.maximum(prior, LEAST_PRIOR)) / steepness
@@ -85,11 +101,16 @@ def put_back(fit: Fit, given: FitInput, is_blank: NDArray[np.bool_]) -> Fit:
         whole[blank] = value
         return whole
 
-    labelling = replace(fit.labelling, is_source=given.is_source, training=kept[fit.labelling.training], ranks=None)
+    labelling = replace(
+        fit.labelling, is_source=given.is_source, training=kept[fit.labelling.training], ranks=None
+    )
     wanted = slice(len(blank) - given.n_unlabelled)
     n_blank = int(blank[wanted].sum())
     label = fit.classes.tolist()[place]
-    history = [step | {"labels": step["labels"] | {label: step["labels"][label] + n_blank}} for step in fit.history]
+    history = [
+        step | {"labels": step["labels"] | {label: step["labels"][label] + n_blank}}
+        for step in fit.history
+    ]
     labeled_iter = np.full(len(is_blank), -1, fit.labeled_iter.dtype)
     labeled_iter[kept] = fit.labeled_iter
     calibration = fit.calibration
@@ -99,7 +120,9 @@ def put_back(fit: Fit, given: FitInput, is_blank: NDArray[np.bool_]) -> Fit:
     coefficients[kept] = fit.model.coefficients
     assert given.texts is not None, "only texts are left out"
     groups = labelling.groups() if fit.model.reference.groups else {}
-    reference = Reference(given.texts.corpus.texts, without_domain(groups, is_blank), fit.model.reference.self_values)
+    reference = Reference(
+        given.texts.corpus.texts, without_domain(groups, is_blank), fit.model.reference.self_values
+    )
     return replace(
         fit,
         model=replace(fit.model, reference=reference, coefficients=coefficients),
@@ -118,4 +141,8 @@ def without_domain(groups: dict[str, Any], rows: NDArray[np.bool_]) -> dict[str,
     """Return the domains and classes of documents with no domain for some of them, so that they give no weights."""
     if not groups:
         return groups
-    return groups | {"domains": [None if left_out else one for one, left_out in zip(groups["domains"], rows, strict=True)]}
+    return groups | {
+        "domains": [
+            None if left_out else one for one, left_out in zip(groups["domains"], rows, strict=True)
+        ]
+    }

@@ -44,7 +44,11 @@ class GramDescriber:
 
         It is called with a labelling, and whether n-grams that one domain has more often than the other count less.
         """
-        self._make_features, self._make_solver, self.by_labels = make_features, make_solver, by_labels
+        self._make_features, self._make_solver, self.by_labels = (
+            make_features,
+            make_solver,
+            by_labels,
+        )
         self._features: GramFeatures | None = None
         self.self_values: Mapping[int, Floats] = {}
 
@@ -89,11 +93,16 @@ class LinearDescriber:
 
     def describe(self, labelling: Labelling, *, across: bool = False) -> LinearFeatures:
         """All documents, with n-grams weighted by the classes of this labelling."""
-        return LinearFeatures([self._describe(kernel, labelling, across) for kernel in self._kernels], self._run)
+        return LinearFeatures(
+            [self._describe(kernel, labelling, across) for kernel in self._kernels], self._run
+        )
 
     def measure_drift(self, labelling: Labelling, source: Rows | None = None) -> float:
         """The drift from all or some of the source, by n-grams of the last kernel, which is that of words if there is one."""
-        lists, domains = self._documents.lists(self._kernels[-1], self._runtime), np.where(labelling.is_source, -1, 1)
+        lists, domains = (
+            self._documents.lists(self._kernels[-1], self._runtime),
+            np.where(labelling.is_source, -1, 1),
+        )
         domains[labelling.source if source is None else source] = 0
         found: list[tuple[Floats, Floats]] = []
 
@@ -103,7 +112,11 @@ class LinearDescriber:
             return np.zeros(counts.shape[1])
 
         lists.weigh(look, run=self._run)
-        ratios, variances = (np.concatenate([np.zeros(0), *parts]) for parts in zip(*found, strict=True)) if found else ([], [])
+        ratios, variances = (
+            (np.concatenate([np.zeros(0), *parts]) for parts in zip(*found, strict=True))
+            if found
+            else ([], [])
+        )
         return measure_drift(np.asarray(ratios), np.asarray(variances))
 
     def make_solver(self, features: Features, source: Rows) -> LinearRidge:
@@ -126,14 +139,20 @@ class LinearDescriber:
         weighting = weigh_by(kernel, labelling, across=across)
         weights, alone = weigh_lists(lists, weighting, len(labelling), run)
         weights, own = weights * lists.times, alone * lists.unshared
-        return LinearPart(lists, weights, own, one_over_root(own + lists.own_values(weights, run=run)))
+        return LinearPart(
+            lists, weights, own, one_over_root(own + lists.own_values(weights, run=run))
+        )
 
 
-def compare_plainly(kernel: KernelSpec, documents: ListedCorpus, runtime: Runtime, rows: Rows) -> Floats:
+def compare_plainly(
+    kernel: KernelSpec, documents: ListedCorpus, runtime: Runtime, rows: Rows
+) -> Floats:
     """The similarities of some documents, which ascend, to each other, with every n-gram counting alike."""
     lists = documents.lists(kernel, runtime)
     own = lists.unshared + lists.own_values(lists.times.astype(np.float64), run=runtime.run)
-    part = LinearPart(lists, lists.times.astype(np.float64), lists.unshared.astype(np.float64), one_over_root(own))
+    part = LinearPart(
+        lists, lists.times.astype(np.float64), lists.unshared.astype(np.float64), one_over_root(own)
+    )
     few = LinearFeatures([part], runtime.run).narrow(rows)
     return np.vstack(list(few.rows(np.arange(len(rows)))))
 
@@ -148,7 +167,9 @@ def weigh_by(kernel: KernelSpec, labelling: Labelling, *, across: bool = False) 
     return Weighting(powers, np.where(labelling.is_source, 0, 1), labelling.known)
 
 
-def weigh_lists(lists: FeatureLists, weighting: Weighting | None, n: int, run: Run) -> tuple[Floats, float]:
+def weigh_lists(
+    lists: FeatureLists, weighting: Weighting | None, n: int, run: Run
+) -> tuple[Floats, float]:
     """What an n-gram of each feature weighs, and what one of a single document does."""
     if weighting is None:
         return np.ones(lists.n_features), 1.0

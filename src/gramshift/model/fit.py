@@ -47,12 +47,18 @@ def fit_exact(
     Without ``similarities`` the documents are their gram. ``gram`` holds the counts of all documents, if these are known.
     Target documents that share no n-gram with the source are left out of the rounds.
     """
-    is_blank = None if similarities is None else find_blank(given, similarities, adapt=settings.adapt)
+    is_blank = (
+        None if similarities is None else find_blank(given, similarities, adapt=settings.adapt)
+    )
     if is_blank is not None and is_blank.any():
         kept = np.flatnonzero(~is_blank)
         gram = None if gram is None else np.ascontiguousarray(gram[np.ix_(kept, kept)])
         rest = leave_out(given, is_blank)
-        fit = put_back(_fit_rest(settings, parameters, similarities, rest, runtime, gram, calibrate), given, is_blank)
+        fit = put_back(
+            _fit_rest(settings, parameters, similarities, rest, runtime, gram, calibrate),
+            given,
+            is_blank,
+        )
     else:
         fit = _fit_rest(settings, parameters, similarities, given, runtime, gram, calibrate)
     return replace(fit, n_random=len(given.random))
@@ -70,18 +76,39 @@ def _fit_rest(
     """Fit documents all of which have evidence."""
     classes, labelling = given.read_labels(settings)
     documents, texts = given.documents, given.texts
-    linear = similarities is not None and texts is not None and is_linear(settings, similarities) and gram is None
+    linear = (
+        similarities is not None
+        and texts is not None
+        and is_linear(settings, similarities)
+        and gram is None
+    )
     if not linear and (given.weights is not None or given.domains is not None):
-        raise InputError("sample_weight, class_weight and domains are for linear models: use preset='best', or leave them out")
+        raise InputError(
+            "sample_weight, class_weight and domains are for linear models: use preset='best', or leave them out"
+        )
     if gram is None:
-        check_memory(describe_work(given, similarities, runtime), runtime.memory + BASE, linear=linear, way=SAMPLE)
+        check_memory(
+            describe_work(given, similarities, runtime),
+            runtime.memory + BASE,
+            linear=linear,
+            way=SAMPLE,
+        )
         gram = documents if similarities is None else None
     names = classes.tolist()
     schedule = settings.make_schedule(len(labelling.target), names, given.random_labels(names))
     if linear:
         assert similarities is not None
         labels = classes, labelling
-        return _fit_linear(settings, parameters, similarities, given, labels, schedule, runtime, calibrate=calibrate)
+        return _fit_linear(
+            settings,
+            parameters,
+            similarities,
+            given,
+            labels,
+            schedule,
+            runtime,
+            calibrate=calibrate,
+        )
     if texts is not None:
         documents = texts.corpus  # texts are prepared once for all kernels
     describer = _make_describer(settings, similarities, documents, gram, runtime)
@@ -90,11 +117,22 @@ def _fit_rest(
     if similarities is None:
         scale = describer.describe(labelling).scale
         normalized = bool(np.isclose(scale[scale > 0], 1).all())
-    groups = outcome.labelling.groups() if similarities is not None and similarities.by_weights else {}
+    groups = (
+        outcome.labelling.groups() if similarities is not None and similarities.by_weights else {}
+    )
     known = [] if similarities is None else given.documents if texts is None else texts.corpus.texts
     reference = Reference(known, groups, describer.self_values)
     n_more = given.n_unlabelled
-    return _keep(settings, parameters, classes, outcome, similarities, reference, normalized=normalized, n_unlabelled=n_more)
+    return _keep(
+        settings,
+        parameters,
+        classes,
+        outcome,
+        similarities,
+        reference,
+        normalized=normalized,
+        n_unlabelled=n_more,
+    )
 
 
 def _fit_linear(
@@ -129,17 +167,36 @@ def _fit_linear(
             sources, nearness = compare_sources(describer, trainer, labelling, given.domains)
             weights = (np.ones(len(labelling)) if weights is None else weights) * nearness
             describer.weights = weights
-        outcome = fit_rounds(describer, labelling, schedule, runtime, calibrate=calibrate, weights=weights)
-        reference = Reference(documents.corpus.texts, outcome.labelling.groups() if similarities.by_weights else {})
-        fit = _keep(settings, parameters, classes, outcome, similarities, reference, n_unlabelled=given.n_unlabelled)
+        outcome = fit_rounds(
+            describer, labelling, schedule, runtime, calibrate=calibrate, weights=weights
+        )
+        reference = Reference(
+            documents.corpus.texts, outcome.labelling.groups() if similarities.by_weights else {}
+        )
+        fit = _keep(
+            settings,
+            parameters,
+            classes,
+            outcome,
+            similarities,
+            reference,
+            n_unlabelled=given.n_unlabelled,
+        )
         fit = replace(fit, sources=sources)
         if not calibrate or not similarities.by_shared_alone:
             return fit
-        scales, fitted = [part.scale for part in describer.describe(outcome.labelling).parts], outcome.rounds[-1].fitted
-        known = np.max([part.scale for part in describer.describe(labelling).parts], axis=0)  # n-grams that the source weighs
+        scales, fitted = (
+            [part.scale for part in describer.describe(outcome.labelling).parts],
+            outcome.rounds[-1].fitted,
+        )
+        known = np.max(
+            [part.scale for part in describer.describe(labelling).parts], axis=0
+        )  # n-grams that the source weighs
         blank = known[outcome.labelling.target] == 0
         fit = replace(fit, n_blank=int(np.sum(blank[fit.wanted])))
-        ngrams = make_ngram_model(similarities.kernels, documents, scales, outcome.labelling, fitted, runtime)
+        ngrams = make_ngram_model(
+            similarities.kernels, documents, scales, outcome.labelling, fitted, runtime
+        )
     return replace(fit, model=replace(fit.model, ngrams=ngrams))
 
 
@@ -160,9 +217,14 @@ def compare_sources(
         drift = describer.measure_drift(labelling, rows)
         weights[rows] = 1 / (1 + (drift / NEAR) ** 2)
         accuracy = trainer.score_others(labelling.only(~mine), rows, labelling.codes[mine])
-        told.append({"domain": name, "documents": float(len(rows)), "drift": drift, "accuracy": accuracy})
+        told.append(
+            {"domain": name, "documents": float(len(rows)), "drift": drift, "accuracy": accuracy}
+        )
     weights[labelling.source] /= weights[labelling.source].mean()
-    return [one | {"weight": float(weights[labelling.source][names == one["domain"]][0])} for one in told], weights
+    return [
+        one | {"weight": float(weights[labelling.source][names == one["domain"]][0])}
+        for one in told
+    ], weights
 
 
 def _keep(
@@ -179,30 +241,64 @@ def _keep(
     """What is kept of all rounds."""
     last = outcome.rounds[-1]
     coefficients = np.ascontiguousarray(last.fitted.coefficients)  # sums are the same after loading
-    model = Model(similarities, reference, settings.adapt, coefficients, last.fitted.intercepts, normalized)
+    model = Model(
+        similarities, reference, settings.adapt, coefficients, last.fitted.intercepts, normalized
+    )
     wanted = slice(len(last.scores) - n_unlabelled)
     when, history = tell_story(outcome.rounds, outcome.labelling, classes.tolist(), wanted)
-    fit = Fit(settings, parameters, classes, model, outcome.labelling, last.scores, when, history, outcome.calibration)
+    fit = Fit(
+        settings,
+        parameters,
+        classes,
+        model,
+        outcome.labelling,
+        last.scores,
+        when,
+        history,
+        outcome.calibration,
+    )
     unadapted = None if outcome.plain is None else choose_classes(outcome.plain)
-    return replace(fit, class_prior=outcome.shares, unadapted=unadapted, expected=outcome.expected, n_unlabelled=n_unlabelled)
+    return replace(
+        fit,
+        class_prior=outcome.shares,
+        unadapted=unadapted,
+        expected=outcome.expected,
+        n_unlabelled=n_unlabelled,
+    )
 
 
 def _make_describer(
-    settings: Settings, similarities: Similarities | None, documents: Any, gram: NDArray[Any] | None, runtime: Runtime
+    settings: Settings,
+    similarities: Similarities | None,
+    documents: Any,
+    gram: NDArray[Any] | None,
+    runtime: Runtime,
 ) -> GramDescriber:
     """Make what describes documents by a gram, which is there, made once, or made anew where classes shape n-grams' weights."""
     solver = partial(
-        make_solver, settings.classifier, alpha=settings.alpha, bias=settings.has_intercept, progress=runtime.progress
+        make_solver,
+        settings.classifier,
+        alpha=settings.alpha,
+        bias=settings.has_intercept,
+        progress=runtime.progress,
     )
 
-    def make_features(labelling: Labelling, across: bool) -> tuple[GramFeatures, Mapping[int, Floats]]:
+    def make_features(
+        labelling: Labelling, across: bool
+    ) -> tuple[GramFeatures, Mapping[int, Floats]]:
         if gram is not None:
-            return GramFeatures.from_gram(gram, adapt=settings.adapt, n_threads=runtime.n_threads), {}
+            return GramFeatures.from_gram(
+                gram, adapt=settings.adapt, n_threads=runtime.n_threads
+            ), {}
         assert similarities is not None, "a gram that is given is there"
         compared = similarities.across_domains() if across else similarities
         return compared.describe_all(documents, labelling.groups(), runtime, adapt=settings.adapt)
 
-    return GramDescriber(make_features, solver, by_labels=gram is None and similarities is not None and similarities.by_classes)
+    return GramDescriber(
+        make_features,
+        solver,
+        by_labels=gram is None and similarities is not None and similarities.by_classes,
+    )
 
 
 def is_linear(settings: Settings, similarities: Similarities) -> bool:
@@ -217,7 +313,9 @@ def describe_work(given: FitInput, similarities: Similarities | None, runtime: R
     return Work(
         n_source=n_source,
         n_target=len(given.labels) - n_source,
-        n_characters=USUAL_LENGTH * len(given.labels) if given.texts is None else given.texts.corpus.n_characters,
+        n_characters=USUAL_LENGTH * len(given.labels)
+        if given.texts is None
+        else given.texts.corpus.n_characters,
         n_lengths=1 if similarities is None else similarities.n_lengths,
         n_classes=len(labels),
         label_characters=max((len(label) for label in labels if isinstance(label, str)), default=0),

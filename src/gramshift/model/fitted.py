@@ -62,7 +62,9 @@ class Model:
             return self.similarities.describe(X, self.reference, adapt=self.adapt)
         gram, n = as_gram(X), len(self.coefficients)
         if gram.ndim != 2 or gram.shape[1] != n:
-            raise InputError(f"X has shape {gram.shape}; give the kernel of new documents with all {n} fitted ones")
+            raise InputError(
+                f"X has shape {gram.shape}; give the kernel of new documents with all {n} fitted ones"
+            )
         if not self.normalized:
             advice = "divide it so that every document has 1 with itself, and fit again"
             raise InputError(f"new documents need a normalised kernel matrix: {advice}")
@@ -74,7 +76,9 @@ class Model:
         assert self.similarities is not None
         if not self.similarities.by_weights:
             return self.similarities.describe(X, Reference(others), adapt=False).gram
-        place = {text: number for number, text in enumerate(self.documents)}  # weights come from all of them
+        place = {
+            text: number for number, text in enumerate(self.documents)
+        }  # weights come from all of them
         columns = [place[text] for text in others]
         return self.similarities.describe(X, self.reference, adapt=False).gram[:, columns]
 
@@ -132,7 +136,10 @@ class Fit:
     def probabilities(self) -> Floats:
         """The probabilities of each target document; the class that it is labelled with has the largest."""
         assert self.calibration is not None, "a fit that users made has it"
-        return agree(softmax(self.calibration.scores, self.calibration.steepness), choose_classes(self.scores))
+        return agree(
+            softmax(self.calibration.scores, self.calibration.steepness),
+            choose_classes(self.scores),
+        )
 
     @property
     def wanted(self) -> slice:
@@ -166,15 +173,27 @@ class Fit:
         if self.class_prior is None:
             return None
         one = self.class_prior
-        columns = zip(self.classes.tolist(), one.source, one.estimated, one.used, *one.intervals().T, one.limits, strict=True)
+        columns = zip(
+            self.classes.tolist(),
+            one.source,
+            one.estimated,
+            one.used,
+            *one.intervals().T,
+            one.limits,
+            strict=True,
+        )
         names = ("source", "estimated", "used", "low", "high", "limit")
-        return {label: dict(zip(names, map(float, values), strict=True)) for label, *values in columns}
+        return {
+            label: dict(zip(names, map(float, values), strict=True)) for label, *values in columns
+        }
 
     @cached_property
     def places(self) -> list[int]:
         """The place of each document of the fit: of a source document in X, of a target document in ``transduction_``."""
         rows, source = np.arange(len(self.labelling)), self.labelling.source
-        places: list[int] = np.where(self.labelling.is_source, rows, rows - np.searchsorted(source, rows)).tolist()
+        places: list[int] = np.where(
+            self.labelling.is_source, rows, rows - np.searchsorted(source, rows)
+        ).tolist()
         return places
 
     def judge(self, text: str, score: Floats) -> tuple[int, Floats | None]:
@@ -186,7 +205,9 @@ class Fit:
                 place
             ] if self.calibration else None
         chosen = int(choose_classes(score[None])[0])
-        return chosen, None if self.calibration is None else softmax(score[None], self.calibration.steepness)[0]
+        return chosen, None if self.calibration is None else softmax(
+            score[None], self.calibration.steepness
+        )[0]
 
     @cached_property
     def all_labels(self) -> list[Any]:
@@ -196,7 +217,9 @@ class Fit:
         labels[self.labelling.target] = self.labels.tolist()
         return labels.tolist()
 
-    def strongest_ngrams(self, n: int, *, overlapping: bool, counts: bool = False) -> dict[Any, list[tuple[Any, ...]]]:
+    def strongest_ngrams(
+        self, n: int, *, overlapping: bool, counts: bool = False
+    ) -> dict[Any, list[tuple[Any, ...]]]:
         """The n n-grams of each class that speak most for it, where n-grams have coefficients."""
         if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
             raise InputError(f"n={n!r}: give a number of n-grams from 1 on")
@@ -207,14 +230,23 @@ class Fit:
                 "n-grams have coefficients in a linear model whose weights come from classes alone: fit with preset='best'"
             )
         found = self.model.ngrams.strongest(int(n), overlapping=bool(overlapping))
-        named: list[list[tuple[Any, ...]]] = [[(one.text, one.worth) for one in several] for several in found]
+        named: list[list[tuple[Any, ...]]] = [
+            [(one.text, one.worth) for one in several] for several in found
+        ]
         if counts:
             if not len(self.model.documents):
-                raise InputError("counts=True: this model holds no texts to count in; save it with texts=True")
+                raise InputError(
+                    "counts=True: this model holds no texts to count in; save it with texts=True"
+                )
             source, target = self.labelling.source, self.labelling.target[self.wanted]
-            having = find_documents((one for several in found for one in several), self.model.documents)
+            having = find_documents(
+                (one for several in found for one in several), self.model.documents
+            )
             for several in named:  # the n-grams of all classes come one after another
-                several[:] = [(*one, int(rows[source].sum()), int(rows[target].sum())) for one, rows in zip(several, having)]  # noqa: B905
+                several[:] = [
+                    (*one, int(rows[source].sum()), int(rows[target].sum()))
+                    for one, rows in zip(several, having)
+                ]  # noqa: B905
         return dict(zip(self.classes.tolist(), named, strict=True))
 
     @cached_property
@@ -222,12 +254,24 @@ class Fit:
         """The problems in the data, looked for when they are asked for; what is found does not depend on who asks first."""
         documents, n = self.model.documents, len(self.labelling) - self.n_unlabelled
         if self.calibration is None or self.calibration.held_out is None:
-            raise InputError("issues_ is known of a classifier that was fitted here: saved models do not include what it needs")
-        if self.model.similarities is None or len(documents) != len(self.labelling) or not isinstance(documents[0], str):
+            raise InputError(
+                "issues_ is known of a classifier that was fitted here: saved models do not include what it needs"
+            )
+        if (
+            self.model.similarities is None
+            or len(documents) != len(self.labelling)
+            or not isinstance(documents[0], str)
+        ):
             raise InputError("issues_ needs the texts of all documents: fit on texts")
         held_out, all_known = self.calibration.held_out, self.labelling
-        labelling = Labelling.of_source(all_known.is_source[:n], all_known.source_codes, all_known.n_classes)
-        return find_issues(Examined(documents[:n], labelling, self.classes.tolist(), self.places, self.name, held_out))
+        labelling = Labelling.of_source(
+            all_known.is_source[:n], all_known.source_codes, all_known.n_classes
+        )
+        return find_issues(
+            Examined(
+                documents[:n], labelling, self.classes.tolist(), self.places, self.name, held_out
+            )
+        )
 
     def name(self, number: int) -> str:
         """What the user knows a document of the fit by."""
@@ -284,7 +328,9 @@ def tell_story(
             "labels": {label: int(np.sum(step.codes[wanted] == code)) for code, label in names},
             "changed": step.changed,
             "seconds": step.seconds,
-            "class_prior": None if step.shares is None else {label: float(step.shares.used[code]) for code, label in names},
+            "class_prior": None
+            if step.shares is None
+            else {label: float(step.shares.used[code]) for code, label in names},
         }
         for step in rounds
     ]
@@ -295,13 +341,17 @@ def told_to_json(fit: Fit, *, texts: bool) -> dict[str, Any]:
     """What a fit says of itself beside labels and probabilities; names of documents only where a file has their ``texts``."""
     prior = fit.class_prior
     return {
-        "class_prior": None if prior is None else {name: list(map(float, one)) for name, one in vars(prior).items()},
+        "class_prior": None
+        if prior is None
+        else {name: list(map(float, one)) for name, one in vars(prior).items()},
         "expected": fit.expected_accuracy,
         "sources": fit.sources,
         "unlabelled": fit.n_unlabelled,
         "blank": fit.n_blank,
         "without_domain": [
-            row for row, one in enumerate(fit.model.reference.groups.get("domains", [])) if texts and one is None
+            row
+            for row, one in enumerate(fit.model.reference.groups.get("domains", []))
+            if texts and one is None
         ],
         "corrected": fit.n_corrected,
         "random": fit.n_random,
@@ -309,10 +359,19 @@ def told_to_json(fit: Fit, *, texts: bool) -> dict[str, Any]:
     }
 
 
-def read_told(told: dict[str, Any], arrays: dict[str, NDArray[Any]], n_target: int) -> dict[str, Any]:
+def read_told(
+    told: dict[str, Any], arrays: dict[str, NDArray[Any]], n_target: int
+) -> dict[str, Any]:
     """The same from a file whose head was checked."""
-    prior, unadapted, expected, sources = told.get("class_prior"), None, told.get("expected"), told.get("sources")
-    n_unlabelled, n_blank, n_corrected, n_random = (told[name] for name in ("unlabelled", "blank", "corrected", "random"))
+    prior, unadapted, expected, sources = (
+        told.get("class_prior"),
+        None,
+        told.get("expected"),
+        told.get("sources"),
+    )
+    n_unlabelled, n_blank, n_corrected, n_random = (
+        told[name] for name in ("unlabelled", "blank", "corrected", "random")
+    )
     if not 0 <= n_random <= n_target:
         raise ValueError("it counts more random labels than it has target documents")
     if not 0 <= n_corrected <= np.sum(arrays["labeled_iter"] == 0):
@@ -321,13 +380,19 @@ def read_told(told: dict[str, Any], arrays: dict[str, NDArray[Any]], n_target: i
         raise ValueError("it counts more documents than it has")
     if prior is not None:
         names = ("source", "estimated", "used", "errors", "limits")
-        prior, unadapted = Shares(**{name: np.array(prior[name], float) for name in names}), arrays["unadapted_codes"]
+        prior, unadapted = (
+            Shares(**{name: np.array(prior[name], float) for name in names}),
+            arrays["unadapted_codes"],
+        )
     if expected is not None:
         expected = Expected(*(float(expected[name]) for name in ("value", "low", "high")))
         if not expected.low <= expected.value <= expected.high:
             raise ValueError("the accuracy that it expects is none")
     if sources is not None:
-        sources = [{str(name): one[name] if name == "domain" else float(one[name]) for name in one} for one in sources]
+        sources = [
+            {str(name): one[name] if name == "domain" else float(one[name]) for name in one}
+            for one in sources
+        ]
     known = {"class_prior": prior, "unadapted": unadapted, "expected": expected, "sources": sources}
     origins = _read_origins(told.get("origins"), len(arrays["labeled_iter"]))
     return known | {
@@ -345,6 +410,9 @@ def _read_origins(origins: Any, n: int) -> list[tuple[str, str]] | None:
         return None
     if not isinstance(origins, list) or len(origins) != n:
         raise ValueError("it does not name each of its documents")
-    if not all(isinstance(one, list) and len(one) == 2 and all(isinstance(part, str) for part in one) for one in origins):
+    if not all(
+        isinstance(one, list) and len(one) == 2 and all(isinstance(part, str) for part in one)
+        for one in origins
+    ):
         raise ValueError("it names documents by something that is no file and no id")
     return [(file, known_as) for file, known_as in origins]

@@ -39,7 +39,9 @@ class Target:
     """
 
     def __init__(self, documents: Any) -> None:
-        self.documents = list(documents) if isinstance(documents, Iterator) else documents  # read once, used in every fold
+        self.documents = (
+            list(documents) if isinstance(documents, Iterator) else documents
+        )  # read once, used in every fold
 
     def __repr__(self) -> str:
         return "Target(...)"
@@ -84,7 +86,10 @@ class ListedCorpus:
         """Return some of the documents; those asked for last are kept, so that several fits find their n-grams once."""
         key = rows.tobytes()
         if self._part is None or self._part[0] != key:
-            self._part = key, ListedCorpus([self.corpus.texts[row] for row in rows.tolist()], keep=self._keep)
+            self._part = (
+                key,
+                ListedCorpus([self.corpus.texts[row] for row in rows.tolist()], keep=self._keep),
+            )
         return self._part[1]
 
     @staticmethod
@@ -149,18 +154,39 @@ class FitInput:
 
 def warn_of_input(X: Any, y: Any, target: Any) -> None:
     """Warn of what is likely a mistake; raise an error for a target that a grid search has cut."""
-    labels = as_list(y) if isinstance(y, (list, tuple, np.ndarray)) or hasattr(y, "tolist") or hasattr(y, "to_list") else []
+    labels = (
+        as_list(y)
+        if isinstance(y, (list, tuple, np.ndarray)) or hasattr(y, "tolist") or hasattr(y, "to_list")
+        else []
+    )
     has_gaps = any(map(is_missing, labels))
-    integers = {label for label in labels if isinstance(label, (int, np.integer)) and not isinstance(label, bool)}
-    unlabelled = "-1 among the labels is a class like any other: mark documents without a label by None"
+    integers = {
+        label
+        for label in labels
+        if isinstance(label, (int, np.integer)) and not isinstance(label, bool)
+    }
+    unlabelled = (
+        "-1 among the labels is a class like any other: mark documents without a label by None"
+    )
     if target is None and not has_gaps and labels:
         words = "fit was given no target, so that there is nothing to adapt to: give the documents to be labelled as target=..."
-        warnings.warn(f"{words}; {unlabelled}" if -1 in integers and len(integers) > 1 else words, FitWarning, stacklevel=3)
+        warnings.warn(
+            f"{words}; {unlabelled}" if -1 in integers and len(integers) > 1 else words,
+            FitWarning,
+            stacklevel=3,
+        )
     elif -1 in integers and len(integers) > 2:  # beside one other, it is one of two classes
         warnings.warn(unlabelled, FitWarning, stacklevel=3)
     lengths = {getattr(one, "__len__", int)() for one in (target, X)}
-    if target is not None and not isinstance(target, Target) and len(lengths) == 1 and _is_searched():
-        raise InputError("a grid search has cut the target into folds: give it as target=gs.Target(texts)")
+    if (
+        target is not None
+        and not isinstance(target, Target)
+        and len(lengths) == 1
+        and _is_searched()
+    ):
+        raise InputError(
+            "a grid search has cut the target into folds: give it as target=gs.Target(texts)"
+        )
     for words in find_alike(labels):
         warnings.warn(words, FitWarning, stacklevel=3)
 
@@ -178,7 +204,9 @@ def _is_searched() -> bool:
 BLOCK = 256
 
 
-def gather(X: Any, y: Any, target: Any, *, read: Callable[..., Any], unlabelled: Any = None) -> FitInput:
+def gather(
+    X: Any, y: Any, target: Any, *, read: Callable[..., Any], unlabelled: Any = None
+) -> FitInput:
     """Source and target documents as ``read`` gives them, and their labels; then more documents that have no labels."""
 
     def join(documents: Any, more: Any) -> Any:
@@ -199,13 +227,19 @@ def gather(X: Any, y: Any, target: Any, *, read: Callable[..., Any], unlabelled:
     if not len(more):
         raise InputError("unlabelled is an empty list; leave it out")
     if isinstance(more, list) and not any(text.strip() for text in more):
-        raise InputError(f"unlabelled has {len(more)} texts, and all of them are empty; leave it out")
+        raise InputError(
+            f"unlabelled has {len(more)} texts, and all of them are empty; leave it out"
+        )
     if given.is_source.all():
-        raise InputError("unlabelled goes with a target: give the documents to be labelled as target")
+        raise InputError(
+            "unlabelled goes with a target: give the documents to be labelled as target"
+        )
     return FitInput(join(documents, more), labels + [None] * len(more), len(more))
 
 
-def check_domains(domains: Any, labels: list[Any], is_source: NDArray[np.bool_]) -> list[str] | None:
+def check_domains(
+    domains: Any, labels: list[Any], is_source: NDArray[np.bool_]
+) -> list[str] | None:
     """The name of the source of each labelled document, from one for each document of X."""
     if domains is None:
         return None
@@ -223,25 +257,39 @@ def check_random(labels: Any, given: FitInput) -> dict[int, Any]:
     """Return the labels of random target documents by the numbers of these, from one for each target document."""
     if labels is None:
         return {}
-    target = np.flatnonzero(~given.is_source)[: int((~given.is_source).sum()) - given.n_unlabelled].tolist()
-    if not hasattr(labels, "__len__") or getattr(labels, "ndim", 1) != 1 or isinstance(labels, (str, bytes, Mapping)):
+    target = np.flatnonzero(~given.is_source)[
+        : int((~given.is_source).sum()) - given.n_unlabelled
+    ].tolist()
+    if (
+        not hasattr(labels, "__len__")
+        or getattr(labels, "ndim", 1) != 1
+        or isinstance(labels, (str, bytes, Mapping))
+    ):
         raise InputTypeError(
             "random_labels is not a list of labels: give one for each target document, None where none is known"
         )
     values = as_list(labels)
     if len(values) != len(target):
         advice = "give one for each target document, None where none is known"
-        raise InputError(f"random_labels has {len(values)} labels for {len(target)} target documents; {advice}")
+        raise InputError(
+            f"random_labels has {len(values)} labels for {len(target)} target documents; {advice}"
+        )
     found = {row: label for row, label in zip(target, values, strict=True) if not is_missing(label)}
     classes = {label for label in given.labels if not is_missing(label)}
     if unknown := sorted(
-        str(label) for label in found.values() if isinstance(label, (list, dict, set)) or label not in classes
+        str(label)
+        for label in found.values()
+        if isinstance(label, (list, dict, set)) or label not in classes
     ):
         names = ", ".join(sorted(map(str, classes))[:20])
-        raise InputError(f"random_labels has the label {unknown[0]!r}, which is not a class of the source: {names}")
+        raise InputError(
+            f"random_labels has the label {unknown[0]!r}, which is not a class of the source: {names}"
+        )
     if len(found) < MIN_RANDOM_LABELS:
         advice = "label more of them, or give these as labelled documents of X"
-        raise InputError(f"random_labels has {len(found)} labels, fewer than {MIN_RANDOM_LABELS}: {advice}")
+        raise InputError(
+            f"random_labels has {len(found)} labels, fewer than {MIN_RANDOM_LABELS}: {advice}"
+        )
     return found
 
 
@@ -250,16 +298,22 @@ def check_gram(gram: Any, *, name: str = "X", n_threads: int = 1) -> NDArray[Any
     result = as_gram(gram)
     tolerance = 1e-5 if getattr(gram, "dtype", None) in (np.float32, np.float16) else 1e-9
     if result.ndim != 2 or result.shape[0] != result.shape[1]:
-        raise InputError(f"{name} has shape {result.shape}; a kernel matrix of source and target documents is square")
+        raise InputError(
+            f"{name} has shape {result.shape}; a kernel matrix of source and target documents is square"
+        )
     own = np.diagonal(result)
     if (own < 0).any():
         row = int(np.argmax(own < 0))
-        raise InputError(f"{name}[{row}, {row}] is negative; a document cannot be that unlike itself")
+        raise InputError(
+            f"{name}[{row}, {row}] is negative; a document cannot be that unlike itself"
+        )
     scale = GramFeatures.from_gram(result, adapt=False).scale
 
     def search(start: int) -> NDArray[np.int64]:
         fault = np.zeros(3, np.int64)
-        find_faults(result, scale, np.arange(start, min(start + BLOCK, len(result))), tolerance, fault)
+        find_faults(
+            result, scale, np.arange(start, min(start + BLOCK, len(result))), tolerance, fault
+        )
         return fault
 
     for row, column, kind in run_threads(search, range(0, len(result), BLOCK), n_threads=n_threads):
@@ -274,7 +328,9 @@ def check_rows(similarity: NDArray[Any], *, name: str = "X") -> None:
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
         value = similarity[row, column]
-        raise InputError(f"{name}[{row}, {column}] is {value}; similarities of new documents are finite, from -1 to 1")
+        raise InputError(
+            f"{name}[{row}, {column}] is {value}; similarities of new documents are finite, from -1 to 1"
+        )
 
 
 def _describe_fault(name: str, gram: NDArray[Any], row: int, column: int, kind: int) -> str:
@@ -297,6 +353,8 @@ def as_gram(gram: Any) -> NDArray[Any]:
         if result.dtype.kind not in "iufb":
             result = result.astype(float)
     except (TypeError, ValueError):
-        raise InputTypeError("X is not a matrix of numbers; with texts choose another kernel than 'precomputed'") from None
+        raise InputTypeError(
+            "X is not a matrix of numbers; with texts choose another kernel than 'precomputed'"
+        ) from None
     whole = result.dtype.kind in "ib" or (result.dtype.kind == "u" and result.dtype.itemsize < 8)
     return np.ascontiguousarray(result, dtype=np.int64 if whole else np.float64)

@@ -48,7 +48,9 @@ class NGramPart:
     def encode(self, corpus: Corpus) -> Encoded:
         """Texts as the table looks them up."""
         texts = corpus.form(self.steps)
-        return encode(texts if self.vocabulary is None else self.vocabulary.write(texts), self.table.alphabet)
+        return encode(
+            texts if self.vocabulary is None else self.vocabulary.write(texts), self.table.alphabet
+        )
 
     def name(self, node: int) -> str:
         """The n-gram of a node as people write it."""
@@ -99,9 +101,13 @@ class NGramModel:
             encoded = encode([one.text for one in here], part.table.alphabet)
             scale = one_over_root(part.table.sum_values(encoded, part.weights[:, None], run=run))
             less = None if own is None else scale * own[:, -part.coefficients.shape[1] :]
-            spread = part.table.spread_values(encoded, part.weights, part.coefficients, less, run=run)
+            spread = part.table.spread_values(
+                encoded, part.weights, part.coefficients, less, run=run
+            )
             for row, origin in enumerate(here):
-                mine = spread[encoded.bounds[row] : encoded.bounds[row + 1]] * (scale[row] / len(self.parts))
+                mine = spread[encoded.bounds[row] : encoded.bounds[row + 1]] * (
+                    scale[row] / len(self.parts)
+                )
                 result[row] += at_origins(self._for_all_classes(mine), origin, len(texts[row]))
         return result
 
@@ -109,7 +115,9 @@ class NGramModel:
         """For every class the n n-grams that speak most for it; of those that stand in the same documents the longest, and
         without ``overlapping`` none that has much in common with a stronger one."""
         nodes = [_longest_nodes(part.table) for part in self.parts]
-        values = [self._for_all_classes(part.values[:, 1:]) / len(self.parts) for part in self.parts]
+        values = [
+            self._for_all_classes(part.values[:, 1:]) / len(self.parts) for part in self.parts
+        ]
         found = []
         for code in range(len(self.intercepts)):
             both = zip(self.parts, nodes, values, strict=True)
@@ -147,7 +155,9 @@ class ListedNGram:
         return _has_half_of(*sorted((self.text, other.text), key=lambda text: len(text.strip())))
 
 
-def find_documents(ngrams: Iterable[ListedNGram], texts: Sequence[str]) -> Iterator[NDArray[np.bool_]]:
+def find_documents(
+    ngrams: Iterable[ListedNGram], texts: Sequence[str]
+) -> Iterator[NDArray[np.bool_]]:
     """For each n-gram which of the texts have it."""
     corpus = Corpus(list(texts))
     as_words: dict[TextSteps, list[str]] = {}
@@ -180,7 +190,9 @@ def _longest_nodes(table: NGramTable) -> NDArray[np.int64]:
     """For each feature the node of the longest n-gram that has it."""
     nodes = np.full(table.n_features, -1, np.int64)
     ordered = np.flatnonzero(table.features >= 0)
-    nodes[table.features[ordered]] = ordered  # longer ones come after the n-grams that they begin with
+    nodes[table.features[ordered]] = (
+        ordered  # longer ones come after the n-grams that they begin with
+    )
     return nodes
 
 
@@ -189,7 +201,12 @@ def _descending(part: NGramPart, nodes: NDArray[np.int64], values: Floats) -> It
     for feature in np.argsort(-values, kind="stable"):
         if values[feature] <= 0:
             return
-        yield ListedNGram(part.name(int(nodes[feature])), float(values[feature]), part.vocabulary is not None, part.steps)
+        yield ListedNGram(
+            part.name(int(nodes[feature])),
+            float(values[feature]),
+            part.vocabulary is not None,
+            part.steps,
+        )
 
 
 def make_ngram_model(
@@ -211,20 +228,35 @@ def make_ngram_model(
         table, vocabulary = build_table(documents.encode(kernel), *chosen, kernel.ngram_range), None
         if kernel.unit == "word":
             words = documents.corpus.words(kernel.steps)
-            vocabulary = Vocabulary.from_words([words[point] for point in table.alphabet.tolist()], table.alphabet)
+            vocabulary = Vocabulary.from_words(
+                [words[point] for point in table.alphabet.tolist()], table.alphabet
+            )
         parts.append(NGramPart(kernel.steps, table, weights, worth, vocabulary))
     return NGramModel(parts, fitted.intercepts, runtime.n_jobs)
 
 
 def _choose(
-    kernel: KernelSpec, documents: ListedCorpus, scale: Floats, labelling: Labelling, fitted: Fitted, runtime: Runtime
+    kernel: KernelSpec,
+    documents: ListedCorpus,
+    scale: Floats,
+    labelling: Labelling,
+    fitted: Fitted,
+    runtime: Runtime,
 ) -> tuple[tuple[NDArray[Any], NDArray[Any], NDArray[Any]], Floats, Floats]:
     """Where the features that weigh something stand in the texts, what they weigh, and what they are worth."""
-    lists, mirrored, run = documents.take_lists(kernel, runtime), is_mirrored(fitted.coefficients), runtime.run
+    lists, mirrored, run = (
+        documents.take_lists(kernel, runtime),
+        is_mirrored(fitted.coefficients),
+        runtime.run,
+    )
     weights, _ = weigh_lists(lists, weigh_by(kernel, labelling), len(labelling), run)
     kept = np.flatnonzero(weights)
     worth = lists.gather(scale[:, None] * fitted.coefficients[:, mirrored:], kept, run=run)
-    chosen = (lists.places[kept], lists.longest[kept].astype(np.int64), lists.times[kept].astype(np.int64))
+    chosen = (
+        lists.places[kept],
+        lists.longest[kept].astype(np.int64),
+        lists.times[kept].astype(np.int64),
+    )
     return chosen, weights[kept], worth
 
 
@@ -237,7 +269,9 @@ def at_origins(shares: Floats, aligned: Aligned, length: int) -> Floats:
     if not len(shares):
         return result
     origins: NDArray[Any] = np.array([aligned.starts, aligned.stops]).T
-    edges = np.flatnonzero(np.any(np.diff(origins, axis=0, prepend=-1) != 0, axis=1))  # several can come from one
+    edges = np.flatnonzero(
+        np.any(np.diff(origins, axis=0, prepend=-1) != 0, axis=1)
+    )  # several can come from one
     starts, stops = origins[edges].T
     widths = stops - starts
     values = np.add.reduceat(shares, edges, axis=0) / widths[:, None]

@@ -14,7 +14,13 @@ from sklearn.utils import TransformerTags
 
 from gramshift.errors import InputError
 from gramshift.kernels.gram import compute_gram
-from gramshift.kernels.registry import KERNELS, PARAMETERS, check_ngram_range, check_parameters, check_weighting
+from gramshift.kernels.registry import (
+    KERNELS,
+    PARAMETERS,
+    check_ngram_range,
+    check_parameters,
+    check_weighting,
+)
 from gramshift.kernels.weighting import Powers, Weighting, as_groups
 from gramshift.runtime.memory import parse_bytes
 from gramshift.runtime.resources import Runtime
@@ -58,18 +64,29 @@ class KernelSpec:
     ) -> NDArray[Any]:
         """Compute what ``StringKernel.gram`` returns, with a runtime of the caller's or the kernel's threads and memory."""
         if out is not None and not Path(out).absolute().parent.is_dir():
-            raise FileNotFoundError(f"{Path(out).absolute().parent}: no such folder for out={str(out)!r}; make it first")
+            raise FileNotFoundError(
+                f"{Path(out).absolute().parent}: no such folder for out={str(out)!r}; make it first"
+            )
         symmetric = others is None or others is documents
-        rows = documents if isinstance(documents, Corpus) and symmetric else Corpus(as_documents(documents))
+        rows = (
+            documents
+            if isinstance(documents, Corpus) and symmetric
+            else Corpus(as_documents(documents))
+        )
         columns = None if symmetric else as_documents(others, name="others")
-        texts, n_rows = self.prepare(rows if columns is None else Corpus([*rows.texts, *columns])), len(rows)
+        texts, n_rows = (
+            self.prepare(rows if columns is None else Corpus([*rows.texts, *columns])),
+            len(rows),
+        )
         return compute_gram(
             texts[:n_rows],
             None if columns is None else texts[n_rows:],
             kind=self.kind,
             ngram_range=self.ngram_range,
             parameters=self.parameters,
-            weighting=self.make_weighting(n_rows if columns is None else len(columns), domains, classes),
+            weighting=self.make_weighting(
+                n_rows if columns is None else len(columns), domains, classes
+            ),
             normalize=self.normalize if normalize is None else normalize,
             runtime=runtime or Runtime(self.n_jobs, self.memory_limit),
             out=out,
@@ -201,7 +218,9 @@ class StringKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         """
         runtime = Runtime(self.n_jobs, self.memory_limit, progress=progress)
         groups = {"domains": domains, "classes": classes}
-        return self.parse().compute(documents, others, runtime=runtime, normalize=normalize, **groups, out=out)
+        return self.parse().compute(
+            documents, others, runtime=runtime, normalize=normalize, **groups, out=out
+        )
 
     def parse(self) -> KernelSpec:
         """Return the parameters as they are now; raise an error if one is wrong."""
@@ -216,7 +235,17 @@ class StringKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             parse_bytes(self.memory_limit)
         steps = TextSteps(self.strip, self.lowercase, self.collapse_whitespace, self.unicode_form)
         ngram_range = check_ngram_range(self.ngram_range)
-        return KernelSpec(self.kind, ngram_range, self.unit, steps, powers, own, self.normalize, self.memory_limit, self.n_jobs)
+        return KernelSpec(
+            self.kind,
+            ngram_range,
+            self.unit,
+            steps,
+            powers,
+            own,
+            self.normalize,
+            self.memory_limit,
+            self.n_jobs,
+        )
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray[Any]:
         """The gram as a kernel function, for example ``SVC(kernel=StringKernel(normalize=True))``."""
@@ -237,11 +266,15 @@ class StringKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """A name for every column of the gram."""
-        return np.array([f"document{i}" for i in range(len(self._fitted_documents()))], dtype=object)
+        return np.array(
+            [f"document{i}" for i in range(len(self._fitted_documents()))], dtype=object
+        )
 
     def _fitted_documents(self) -> list[str]:
         if not hasattr(self, "documents_"):
-            raise NotFittedError("This StringKernel is not fitted yet: call fit with the documents to compare with")
+            raise NotFittedError(
+                "This StringKernel is not fitted yet: call fit with the documents to compare with"
+            )
         return self.documents_
 
     def __sklearn_tags__(self) -> Any:
