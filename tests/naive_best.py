@@ -9,22 +9,22 @@ from math import exp, log, sqrt
 
 import numpy as np
 
-from gramshift.learn.rounds import (
-    MAX_GROWTH,
+from gramshift.learn.decisions import (
     MIN_SLOPE_DOCUMENTS,
     WEIGHT_FIRST_ROUND,
     WEIGHT_OWN_SCORE,
 )
+from gramshift.learn.rounds import MAX_GROWTH
 from gramshift.learn.shares import (
-    DOUBT,
+    ERROR_TOLERANCE,
     EVIDENCE_POWER,
     GUARDED_ERROR,
-    IMAGINED,
     LEAN_BY_DOCUMENTS,
     LEAN_BY_DRIFT,
-    LEAN_TOLERANCE,
     MAX_DRIFT,
     MIN_ERROR,
+    PRIOR_DOCUMENTS,
+    SHRINKAGE,
 )
 from naive import ngrams, prepare, surprise, words
 
@@ -159,7 +159,7 @@ def drift(listed, n_source):
     return sqrt(max(0.0, spread**2 - middle(variances)))
 
 
-def em(probabilities, before, imagined=IMAGINED, start=None, tolerance=1e-9):
+def em(probabilities, before, imagined=PRIOR_DOCUMENTS, start=None, tolerance=1e-9):
     shares = list(before if start is None else start)
     for _ in range(3000):
         counts = [imagined * b for b in before]
@@ -205,7 +205,7 @@ def errors_of(probabilities, counts, drift):
                 ]
                 found.append(
                     abs(
-                        em(leaning, before, start=estimated, tolerance=LEAN_TOLERANCE)[c]
+                        em(leaning, before, start=estimated, tolerance=ERROR_TOLERANCE)[c]
                         - estimated[c]
                     )
                 )
@@ -222,11 +222,11 @@ def limits_of(before, unadapted, errors):
     ]
 
 
-def settle(shares, before, errors, limits):
+def shrink(shares, before, errors, limits):
     """Of each difference from the source's share the part beyond a part of its error, up to the limit of the class."""
     used = []
     for share, b, error, limit in zip(shares, before, errors, limits, strict=True):
-        left = max(0.0, abs(share - b) - DOUBT * error)
+        left = max(0.0, abs(share - b) - SHRINKAGE * error)
         used.append(min(limit, max(0.0, b + left if share > b else b - left)))
     return [one / sum(used) for one in used]
 
@@ -348,7 +348,7 @@ def best_of(source, labels, target, *, ngram_range, alpha, added, idf, by_class,
                 limits = limits_of(before, [given.count(c) / n for c in range(n_classes)], errors)
             else:
                 estimated = estimate_again(estimated, first, before)
-            shares = settle(estimated, before, errors, limits)
+            shares = shrink(estimated, before, errors, limits)
         moved = [
             o + log(max(s, 1e-300) / b) for o, s, b in zip(offsets, shares, before, strict=True)
         ]

@@ -11,17 +11,18 @@ import naive_best
 from gramshift.kernels.weighting import frequency_ratios
 from gramshift.learn.calibrate import Logits, meet_shares, softmax
 from gramshift.learn.shares import (
-    DOUBT,
     GUARDED_ERROR,
-    IMAGINED,
     MAX_DRIFT,
     MIN_ERROR,
+    PRIOR_DOCUMENTS,
+    SHRINKAGE,
     Shares,
     count_labels,
     estimate_shares,
     maximize,
     measure_drift,
-    settle,
+    revise_shares,
+    shrink,
 )
 
 RNG = np.random.default_rng(0)
@@ -136,7 +137,7 @@ def test_estimates_are_those_of_loops(counts, drift):
     true = np.array(before)[::-1] * np.arange(1, 1 + len(before)) ** 2
     _, probabilities = draw_probabilities(true / true.sum(), np.array(before), 80, 2.5)
     unadapted = np.bincount(probabilities.argmax(axis=1), minlength=len(counts)) / 80
-    found = estimate_shares(probabilities, codes_of(counts), drift, None, unadapted)
+    found = estimate_shares(probabilities, codes_of(counts), drift, unadapted)
     tempered = naive_best.temper(probabilities.tolist(), before)
     estimated, errors = (
         naive_best.em(tempered, before),
@@ -148,7 +149,7 @@ def test_estimates_are_those_of_loops(counts, drift):
     limits = naive_best.limits_of(before, unadapted, errors)
     np.testing.assert_allclose(found.limits, limits)
     np.testing.assert_allclose(
-        found.used, naive_best.settle(estimated, before, errors, limits), rtol=0, atol=1e-8
+        found.used, naive_best.shrink(estimated, before, errors, limits), rtol=0, atol=1e-8
     )
     assert found.used.sum() == pytest.approx(1)
 
@@ -156,12 +157,14 @@ def test_estimates_are_those_of_loops(counts, drift):
 def test_confident_probabilities_are_believed_where_domains_are_alike():
     certain, true = np.array([[1.0, 0.0]] * 1600 + [[0.0, 1.0]] * 400), np.array([0.8, 0.2])
     found = estimate_shares(certain, codes_of([1000, 1000]), 0.0)
-    n = 2000 + IMAGINED
+    n = 2000 + PRIOR_DOCUMENTS
     np.testing.assert_allclose(
-        found.estimated, [(1600 + IMAGINED / 2) / n, (400 + IMAGINED / 2) / n], atol=1e-9
+        found.estimated,
+        [(1600 + PRIOR_DOCUMENTS / 2) / n, (400 + PRIOR_DOCUMENTS / 2) / n],
+        atol=1e-9,
     )
     np.testing.assert_allclose(found.errors, MIN_ERROR)
-    assert np.abs(found.used - true).max() < DOUBT * MIN_ERROR + 0.005
+    assert np.abs(found.used - true).max() < SHRINKAGE * MIN_ERROR + 0.005
     low, high = found.intervals().T
     assert ((low < true) & (high > true)).all()
     _, likely = draw_probabilities(true, HALF, 2000, 2.5)
@@ -177,23 +180,23 @@ def test_of_a_difference_counts_what_exceeds_its_error():
             [0.1, 0.1, 0.8],
             [0.9, 0.05, 0.05],
         ):
-            found = settle(*map(np.array, (estimated, source, errors, limits)))
+            found = shrink(*map(np.array, (estimated, source, errors, limits)))
             np.testing.assert_allclose(
-                found, naive_best.settle(estimated, source, errors, limits), atol=1e-12
+                found, naive_best.shrink(estimated, source, errors, limits), atol=1e-12
             )
-    assert settle(
+    assert shrink(
         np.array(source), np.array(source), np.zeros(3), np.ones(3)
     ).tolist() == pytest.approx(source)
-    assert settle(np.array([0.9, 0.1]), HALF, np.zeros(2), ALL).tolist() == pytest.approx(
+    assert shrink(np.array([0.9, 0.1]), HALF, np.zeros(2), ALL).tolist() == pytest.approx(
         [0.9, 0.1]
     )
     moved = np.array([0.7, 0.3])
-    assert settle(moved, HALF, np.full(2, 0.21 / DOUBT), ALL).tolist() == [0.5, 0.5]
-    assert settle(moved, HALF, np.full(2, 0.15 / DOUBT), ALL).tolist() == pytest.approx(
+    assert shrink(moved, HALF, np.full(2, 0.21 / SHRINKAGE), ALL).tolist() == [0.5, 0.5]
+    assert shrink(moved, HALF, np.full(2, 0.15 / SHRINKAGE), ALL).tolist() == pytest.approx(
         [0.55, 0.45]
     )
     unsure = [
-        settle(np.array([0.9, 0.1]), HALF, np.full(2, error), ALL)[0]
+        shrink(np.array([0.9, 0.1]), HALF, np.full(2, error), ALL)[0]
         for error in (0.0, 0.2, 1.0, 9.0)
     ]
     assert unsure == sorted(unsure, reverse=True)
@@ -203,24 +206,21 @@ def test_of_a_difference_counts_what_exceeds_its_error():
 def test_a_class_of_three_that_is_all_but_unknown_grows_no_further_than_its_part_of_the_unadapted_labels():
     _, probabilities = draw_probabilities([0.8, 0.1, 0.1], np.full(3, 1 / 3), 600, 3.0)
     codes, unadapted, far = codes_of([500] * 3), np.array([0.34, 0.33, 0.33]), 1.4
-    free, limited = (
-        estimate_shares(probabilities, codes, far, None, one) for one in (None, unadapted)
-    )
+    free, limited = (estimate_shares(probabilities, codes, far, one) for one in (None, unadapted))
     assert (free.errors > GUARDED_ERROR).all()
     assert free.limits.tolist() == [1, 1, 1]
     assert limited.estimated.tolist() == free.estimated.tolist()
     np.testing.assert_allclose(limited.limits, [0.34, 1 / 3, 1 / 3])  # none is below the source's
     assert limited.used[0] < free.used[0] - 0.05
-    again = estimate_shares(probabilities, codes, far, limited)
+    again = revise_shares(probabilities, limited)
     assert again.limits.tolist() == limited.limits.tolist()
-    known = estimate_shares(probabilities, codes, 0.0, None, unadapted)
+    known = estimate_shares(probabilities, codes, 0.0, unadapted)
     assert known.limits.tolist() == [1, 1, 1]  # clear evidence may move a class as far as it will
     assert known.used[0] > 0.7
     both = estimate_shares(
         probabilities[:, :2] / probabilities[:, :2].sum(axis=1, keepdims=True),
         codes[:1000],
         far,
-        None,
         HALF,
     )
     assert both.limits.tolist() == [1, 1]  # of two classes neither gathers what the other has lost
@@ -233,13 +233,13 @@ def test_a_second_estimate_can_draw_shares_back_half_of_the_way(one, other):
     codes, before = codes_of([300, 500]), np.array([0.375, 0.625])
     probabilities = [draw_probabilities(shares, before, 400, 2.0)[1] for shares in (one, other)]
     first, alone = (estimate_shares(drawn, codes, 0.3) for drawn in probabilities)
-    both = estimate_shares(probabilities[1], codes, 0.3, first)
+    both = revise_shares(probabilities[1], first)
     expected = naive_best.estimate_again(
         alone.estimated.tolist(), first.estimated.tolist(), before.tolist()
     )
     np.testing.assert_allclose(both.estimated, expected, atol=1e-12)
     np.testing.assert_allclose(both.errors, first.errors)
-    np.testing.assert_allclose(both.used, settle(both.estimated, before, first.errors, ALL))
+    np.testing.assert_allclose(both.used, shrink(both.estimated, before, first.errors, ALL))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
@@ -249,7 +249,7 @@ def test_a_class_that_the_target_lacks_gets_nearly_nothing(n_classes):
     _, probabilities = draw_probabilities(true, before, 2000, 3.0)
     found = estimate_shares(probabilities, codes_of([1000] * n_classes), 0.0)
     assert found.estimated[-1] < 0.01
-    assert found.used[-1] < 0.02 + DOUBT * found.errors[-1]
+    assert found.used[-1] < 0.02 + SHRINKAGE * found.errors[-1]
     assert found.used[-1] < 0.2 * before[-1]
     assert found.intervals()[-1, 0] == 0
     assert found.intervals()[-1, 1] < 0.2

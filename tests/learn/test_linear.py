@@ -291,7 +291,10 @@ def test_for_many_documents_alpha_that_is_too_small_is_an_error(demo):
     solver = LinearRidge(demo[0], 1e-6, steps=2, few=TRAINED - 1, sketched=3)
     with pytest.raises(SingularKernelError) as caught:
         solver.solve(np.arange(TRAINED), draw_targets(7))
-    expected = f"alpha=1e-06 is too small for these {TRAINED} documents: 2 steps of conjugate gradients do not get to the solution"
+    expected = (
+        f"alpha=1e-06 is too small for these {TRAINED} documents: "
+        "2 steps of conjugate gradients do not get to the solution"
+    )
     assert str(caught.value) == f"{expected}; try alpha=1e-05 or larger"
 
 

@@ -19,13 +19,12 @@ from gramshift.learn.calibrate import fit_offsets
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.rounds import fit_rounds
 from gramshift.model.describers import LinearDescriber, ListedCorpus
-from gramshift.model.fit import _make_describer, describe_work
+from gramshift.model.fit import describe_gram, describe_work
 from gramshift.model.inputs import gather
 from gramshift.model.ngram_model import ListedNGram
 from gramshift.model.settings import PRESETS
 from gramshift.ngrams.feature_lists import WORTH_THREADS
 from gramshift.runtime.resources import Runtime
-from gramshift.text.corpus import Corpus
 from gramshift.text.documents import as_documents
 from gramshift.text.steps import TextSteps
 from gramshift.text.words import split_words
@@ -72,7 +71,7 @@ def fit_by_gram(options, source, labels, target=None):
     settings, similarities = gs.TransductiveClassifier(**options)._check_parameters(runtime)
     given_ = gather(source, labels, target, read=as_documents)
     classes, labelling = given_.read_labels(settings)
-    describer = _make_describer(settings, similarities, Corpus(given_.documents), None, runtime)
+    describer = describe_gram(settings, similarities, given_, runtime)
     schedule = settings.make_schedule(len(labelling.target), classes.tolist())
     words = LinearDescriber(
         similarities, ListedCorpus(given_.documents), alpha=1.0, bias=False, runtime=runtime

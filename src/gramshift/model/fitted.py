@@ -242,11 +242,10 @@ class Fit:
             having = find_documents(
                 (one for several in found for one in several), self.model.documents
             )
-            for several in named:  # the n-grams of all classes come one after another
-                several[:] = [
-                    (*one, int(rows[source].sum()), int(rows[target].sum()))
-                    for one, rows in zip(several, having)
-                ]  # noqa: B905
+            for several in named:  # the n-grams of all classes follow one another
+                for place, one in enumerate(several):
+                    rows = next(having)
+                    several[place] = (*one, int(rows[source].sum()), int(rows[target].sum()))
         return dict(zip(self.classes.tolist(), named, strict=True))
 
     @cached_property

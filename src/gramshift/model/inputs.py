@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from gramshift.errors import FitWarning, InputError, InputTypeError
 from gramshift.kernels.gram import clip_range
+from gramshift.learn.decisions import RandomLabels
 from gramshift.learn.features import GramFeatures
 from gramshift.learn.labelling import Labelling, Rows
 from gramshift.learn.leaves.cells import find_faults
-from gramshift.learn.rounds import RandomLabels
 from gramshift.model.labels import as_labels, encode_labels, find_alike, is_missing
 from gramshift.model.settings import Settings, given_proportions
 from gramshift.model.string_kernel import KernelSpec
@@ -48,13 +48,14 @@ class Target:
 
 
 class ListedCorpus:
-    """Documents with the n-grams that they share: found once for each form and range, whatever is fitted on them.
+    """Texts with their prepared forms, and the n-gram lists found in them, each found once.
 
-    Unless they are to ``keep``, they are let go of where they are taken for the last time.
+    With ``keep=False``, lists are freed after their last use.
     """
 
     def __init__(self, texts: list[str], *, keep: bool = True) -> None:
-        self.corpus, self._keep = Corpus(texts), keep
+        self.corpus = Corpus(texts)
+        self._keep = keep
         self._found: dict[Any, FeatureLists] = {}
         self._part: tuple[bytes, ListedCorpus] | None = None
 
@@ -62,11 +63,11 @@ class ListedCorpus:
         return len(self.corpus)
 
     def encode(self, kernel: KernelSpec) -> Encoded:
-        """The documents as the kernel takes n-grams from them."""
+        """Return the texts as the kernel takes n-grams from them."""
         return encode(kernel.prepare(self.corpus))
 
     def lists(self, kernel: KernelSpec, runtime: Runtime) -> FeatureLists:
-        """Which documents have which n-grams."""
+        """Return the lists of documents that share n-grams."""
         key = self._key(kernel)
         if key not in self._found:
             encoded = self.encode(kernel)
@@ -76,20 +77,18 @@ class ListedCorpus:
         return self._found[key]
 
     def take_lists(self, kernel: KernelSpec, runtime: Runtime) -> FeatureLists:
-        """The same for the last time in a fit."""
+        """Return the lists for their last use in a fit."""
         lists = self.lists(kernel, runtime)
         if not self._keep:
             del self._found[self._key(kernel)]
         return lists
 
     def only(self, rows: Rows) -> "ListedCorpus":
-        """Return some of the documents; those asked for last are kept, so that several fits find their n-grams once."""
+        """Return some of the texts; the last choice is kept for other fits on the same texts."""
         key = rows.tobytes()
         if self._part is None or self._part[0] != key:
-            self._part = (
-                key,
-                ListedCorpus([self.corpus.texts[row] for row in rows.tolist()], keep=self._keep),
-            )
+            texts = [self.corpus.texts[row] for row in rows.tolist()]
+            self._part = key, ListedCorpus(texts, keep=self._keep)
         return self._part[1]
 
     @staticmethod
@@ -99,41 +98,52 @@ class ListedCorpus:
 
 @dataclass(frozen=True)
 class FitInput:
-    """What a fit is given: source and target documents one after another, and their labels with gaps for the target."""
+    """The input of a fit: documents of the source and the target, and labels of the source."""
 
     documents: Any
-    """A list of texts, listed texts, rows of numbers, or a gram."""
+    """A list of texts, a corpus, rows of numbers, or a kernel matrix."""
     labels: list[Any]
+    """A label for each document, missing for those of the target."""
     n_unlabelled: int = 0
-    """How many of the last documents are not wanted in the result."""
+    """Number of trailing target documents given as ``unlabelled``."""
     weights: Floats | None = None
-    """How much each document counts, if not all do alike."""
+    """A weight for each document; None if all have weight 1."""
     domains: list[str] | None = None
-    """The name of the source that each labelled document is of."""
+    """The name of the source of each labelled document."""
     random: Mapping[int, Any] = field(default_factory=dict)
-    """Labels that a person gave to target documents drawn at random, by the number of the document."""
+    """Labels given to random target documents, by the numbers of these."""
+    n_corrected: int = 0
+    """Number of labelled documents that are target documents labelled by a person."""
+    origins: list[tuple[str, str]] | None = None
+    """The file and the id of each document, if they are known."""
 
     @cached_property
     def texts(self) -> ListedCorpus | None:
-        """The texts, if they are in memory."""
+        """The texts; None for other documents."""
         if isinstance(self.documents, list):
             return ListedCorpus(self.documents, keep=False)
         return self.documents if isinstance(self.documents, ListedCorpus) else None
 
     @cached_property
     def is_source(self) -> NDArray[np.bool_]:
-        """Whether a label was given, for each document."""
+        """True for each document with a label."""
         return np.array([not is_missing(label) for label in self.labels], bool)
 
+    @property
+    def has_several_sources(self) -> bool:
+        """True if labelled documents are of several named sources."""
+        return self.domains is not None and len(set(self.domains)) > 1
+
     def read_labels(self, settings: Settings) -> tuple[NDArray[Any], Labelling]:
-        """The classes, and which documents have which; class proportions that are given must be those of all of them."""
+        """Return the classes and the training set; class proportions must be those of all."""
         classes, codes = encode_labels([label for label in self.labels if not is_missing(label)])
         if isinstance(settings.class_prior, dict):
             given_proportions(settings.class_prior, classes.tolist())
-        return classes, Labelling.of_source(self.is_source, codes, len(classes), self._rank_texts())
+        ranks = self._rank_texts()
+        return classes, Labelling.of_source(self.is_source, codes, len(classes), ranks)
 
     def random_labels(self, classes: list[Any]) -> RandomLabels | None:
-        """Return the labels that were given to random target documents, by their places in the target."""
+        """Return the labels given to random target documents, if any."""
         if not self.random:
             return None
         target = np.flatnonzero(~self.is_source)
@@ -142,11 +152,12 @@ class FitInput:
         return RandomLabels(np.searchsorted(target, rows), codes)
 
     def _rank_texts(self) -> NDArray[np.intp] | None:
-        """Order texts by their digests; equal texts by their labels and weights, so that those left are interchangeable."""
+        """Return the order of texts by digest, label and weight: it does not depend on theirs."""
         if self.texts is None:
             return None
         weights = [1.0] * len(self.labels) if self.weights is None else self.weights.tolist()
-        keys = list(zip(self.texts.corpus.digests, map(str, self.labels), weights, strict=True))
+        digests = self.texts.corpus.digests
+        keys = list(zip(digests, map(str, self.labels), weights, strict=True))
         ranks = np.empty(len(keys), np.intp)
         ranks[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
         return ranks

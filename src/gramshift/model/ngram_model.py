@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gramshift.learn.features import one_over_root
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.ridge import Fitted, is_mirrored
-from gramshift.model.describers import weigh_by, weigh_lists
+from gramshift.model.describers import LinearDescriber, weigh_by, weigh_lists
 from gramshift.model.inputs import ListedCorpus
 from gramshift.model.string_kernel import KernelSpec
 from gramshift.ngrams.table import NGramTable, build_table
@@ -210,28 +210,28 @@ def _descending(part: NGramPart, nodes: NDArray[np.int64], values: Floats) -> It
 
 
 def make_ngram_model(
-    kernels: Sequence[KernelSpec],
-    documents: ListedCorpus,
-    scales: Sequence[Floats],
-    labelling: Labelling,
-    fitted: Fitted,
-    runtime: Runtime,
+    describer: LinearDescriber, labelling: Labelling, fitted: Fitted
 ) -> NGramModel:
-    """What a fit has learnt, by n-gram: those that weigh nothing are left out.
+    """Return the coefficients of a fit by n-gram, without n-grams of weight 0.
 
-    ``scales`` are what each kernel multiplies documents by to normalise them.
+    The n-gram lists of the documents are freed, unless their corpus keeps them.
     """
+    documents, runtime = describer.documents, describer.runtime
+    kernels = describer.similarities.kernels
+    scales = [part.scale for part in describer.describe(labelling).parts]
     parts = []
     for kernel, scale in zip(kernels, scales, strict=True):
-        chosen, weights, worth = _choose(kernel, documents, scale, labelling, fitted, runtime)
-        give_back()  # lists that were let go of take more than all that follows
-        table, vocabulary = build_table(documents.encode(kernel), *chosen, kernel.ngram_range), None
+        chosen, weights, coefficients = _choose(
+            kernel, documents, scale, labelling, fitted, runtime
+        )
+        give_back()  # lists that were freed take more memory than all that follows
+        table = build_table(documents.encode(kernel), *chosen, kernel.ngram_range)
+        vocabulary = None
         if kernel.unit == "word":
             words = documents.corpus.words(kernel.steps)
-            vocabulary = Vocabulary.from_words(
-                [words[point] for point in table.alphabet.tolist()], table.alphabet
-            )
-        parts.append(NGramPart(kernel.steps, table, weights, worth, vocabulary))
+            known = [words[point] for point in table.alphabet.tolist()]
+            vocabulary = Vocabulary.from_words(known, table.alphabet)
+        parts.append(NGramPart(kernel.steps, table, weights, coefficients, vocabulary))
     return NGramModel(parts, fitted.intercepts, runtime.n_jobs)
 
 
@@ -243,21 +243,18 @@ def _choose(
     fitted: Fitted,
     runtime: Runtime,
 ) -> tuple[tuple[NDArray[Any], NDArray[Any], NDArray[Any]], Floats, Floats]:
-    """Where the features that weigh something stand in the texts, what they weigh, and what they are worth."""
-    lists, mirrored, run = (
-        documents.take_lists(kernel, runtime),
-        is_mirrored(fitted.coefficients),
-        runtime.run,
-    )
-    weights, _ = weigh_lists(lists, weigh_by(kernel, labelling), len(labelling), run)
+    """Return places, lengths and counts of the features with weight; weights; coefficients.
+
+    ``scale`` normalises the documents.
+    """
+    lists = documents.take_lists(kernel, runtime)
+    mirrored = is_mirrored(fitted.coefficients)
+    weights, _ = weigh_lists(lists, weigh_by(kernel, labelling), len(labelling), runtime.run)
     kept = np.flatnonzero(weights)
-    worth = lists.gather(scale[:, None] * fitted.coefficients[:, mirrored:], kept, run=run)
-    chosen = (
-        lists.places[kept],
-        lists.longest[kept].astype(np.int64),
-        lists.times[kept].astype(np.int64),
-    )
-    return chosen, weights[kept], worth
+    of_documents = scale[:, None] * fitted.coefficients[:, mirrored:]
+    coefficients = lists.gather(of_documents, kept, run=runtime.run)
+    longest, times = lists.longest[kept].astype(np.int64), lists.times[kept].astype(np.int64)
+    return (lists.places[kept], longest, times), weights[kept], coefficients
 
 
 def at_origins(shares: Floats, aligned: Aligned, length: int) -> Floats:

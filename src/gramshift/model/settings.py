@@ -13,7 +13,8 @@ from sklearn.utils import get_tags
 from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS, check_ngram_range
 from gramshift.kernels.weighting import as_powers
-from gramshift.learn.rounds import ESTIMATED, IGNORED, SOURCE, RandomLabels, Schedule
+from gramshift.learn.decisions import RandomLabels
+from gramshift.learn.rounds import ESTIMATED, IGNORED, SOURCE, Schedule
 from gramshift.model.model_schema import PRECOMPUTED, ROWS
 from gramshift.model.string_kernel import StringKernel
 
@@ -28,7 +29,8 @@ UNADAPTED, PLAIN = (
 )  # labels for comparison: of the first round of "best", or of the paper's plain kernel
 PRIOR = "prior"  # scores that begin at the class proportions
 LARGEST_ALPHA = 1e12  # beyond it all scores are the same to rounding
-HALF_OR_1000 = "1000, or half of a smaller target"  # the paper has 1000 of 2000: all of fewer would leave a round without effect
+# the paper has 1000 of 2000; all of a smaller target would leave a round without effect
+HALF_OR_1000 = "1000, or half of a smaller target"
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {
         "kernel": "presence",
