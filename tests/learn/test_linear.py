@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 import naive
 from conftest import examples, texts
 from gramshift.learn.conjugate import Sketch, orthonormalize
-from gramshift.learn.linear import BLOCK, CELLS, TOGETHER, LinearFeatures, LinearPart, LinearRidge
+from gramshift.learn.linear import (
+    MAX_CELLS,
+    MAX_PASSES,
+    MAX_ROWS,
+    MIN_ROWS,
+    LinearFeatures,
+    LinearPart,
+    LinearRidge,
+)
 from gramshift.learn.ridge import Fitted, SingularKernelError
 from gramshift.learn.selection import one_versus_all
 from gramshift.ngrams.feature_lists import build_lists
@@ -105,7 +113,7 @@ def test_the_documents_are_what_their_kernel_says(demo):
 
 def test_rows_come_in_the_order_that_was_asked_for_however_many_there_are():
     """In blocks, of which some are made at a time, on threads."""
-    size, n = BLOCK[1], BLOCK[1] * TOGETHER + 5
+    size, n = MAX_ROWS, MAX_ROWS * MAX_PASSES + 5
     lists = build_lists(SortedNGrams(encode([f"{i % 40} {i % 7}" for i in range(n)]), (1, 2)))
     part = LinearPart(lists, lists.times.astype(float), lists.unshared.astype(float), np.ones(n))
     chance, vectors = np.random.default_rng(0), np.random.default_rng(1).normal(size=(n, 2))
@@ -114,7 +122,7 @@ def test_rows_come_in_the_order_that_was_asked_for_however_many_there_are():
     with ThreadPoolExecutor(2) as pool:
         documents = LinearFeatures([part], lambda function, items: list(pool.map(function, items)))
         blocks = list(documents.rows(rows, others))
-    assert [len(block) for block in blocks] == [size] * TOGETHER + [5]
+    assert [len(block) for block in blocks] == [size] * MAX_PASSES + [5]
     expected = LinearFeatures([part], run_serially).multiply(vectors, rows)
     np.testing.assert_allclose(np.vstack(blocks) @ vectors[others], expected, rtol=1e-9)
 
@@ -122,11 +130,11 @@ def test_rows_come_in_the_order_that_was_asked_for_however_many_there_are():
 def test_similarities_to_many_documents_come_in_small_blocks(demo):
     documents = demo[0]
     wide = LinearFeatures(
-        [LinearPart(FakeLists(), np.ones(0), np.zeros(CELLS), np.ones(CELLS))], run_serially
+        [LinearPart(FakeLists(), np.ones(0), np.zeros(MAX_CELLS), np.ones(MAX_CELLS))], run_serially
     )
-    assert [len(block) for block in wide.rows(np.arange(2 * BLOCK[0] + 1))] == [
-        BLOCK[0],
-        BLOCK[0],
+    assert [len(block) for block in wide.rows(np.arange(2 * MIN_ROWS + 1))] == [
+        MIN_ROWS,
+        MIN_ROWS,
         1,
     ]
     assert len(next(documents.rows(np.arange(N)))) == N

@@ -1,4 +1,4 @@
-"""Decisions from scores: calibration on held-out source documents, and the target's class proportions.
+"""Decisions from scores: calibration on held-out documents, and the target's class proportions.
 
 All functions are pure: rounds of training pass a ``Reading`` from one to the next.
 """
@@ -163,7 +163,7 @@ def decide_first(
     prior: Prior,
     expected: Expected | None = None,
 ) -> Decision:
-    """Decide after a single round: offset_c = calibrated offset_c + log(prior_c / source_c) / slope.
+    """Decide after one round: offset_c = calibrated offset_c + log(prior_c / source_c) / slope.
 
     ``expected`` is the accuracy if it has been measured before.
     """
@@ -250,7 +250,7 @@ def fit_logits(training_set: Labelling, held_out: Floats) -> Logits:
 
 
 def _probabilities_across(trainer: Trainer, training_set: Labelling, first: Fitted) -> Floats:
-    """Return probabilities of target documents, mainly by n-grams that both domains share."""
+    """Return probabilities of the target, mainly by n-grams that both domains share."""
     fitted, scores = trainer.train_across(training_set, first)
     held_out, _ = trainer.held_out(training_set, fitted, across=True)
     return fit_logits(training_set, held_out).probabilities(scores)

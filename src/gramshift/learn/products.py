@@ -1,4 +1,4 @@
-"""Products of centred descriptions, in single precision: most of the work of an adapted kernel."""
+"""Products of centred features, in single precision: most of the work of an adapted kernel."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -13,21 +13,21 @@ Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Report = Callable[[int], None]
 """Called with the number of rows that are done."""
-HEIGHT = 1024  # rows of a strip: large enough for fast products, small enough to be interrupted between two of them
+HEIGHT = 1024  # rows of a strip: large enough to be fast, small enough to be interrupted soon
 
 
 class Products(Protocol):
-    """Products R R', where R are the descriptions less something constant in every row: mostly its mean."""
+    """Products R R', where R are features minus a constant per row: mostly its mean."""
 
     def directions(self, rows: Rows) -> Floats:
-        """Columns that span what the whole kernel of these documents has beyond R R'."""
+        """Return columns that span the part of the kernel of these documents beyond R R'."""
 
     def multiply(self, rows: Rows, report: Report) -> Singles:
-        """Return a new array with the lower triangle of R R' of these documents, the source first."""
+        """Return a new array with the lower triangle of R R' of documents, the source first."""
 
 
 class ProductsByNeed:
-    """Computed for one source and the documents that join it; the source is described and multiplied once."""
+    """Products for one source and the documents that join it; those of the source are kept."""
 
     def __init__(self, documents: GramFeatures, source: Rows) -> None:
         self.documents, self.n_source = documents, len(source)
@@ -36,7 +36,7 @@ class ProductsByNeed:
         self._square: Singles | None = None
 
     def directions(self, rows: Rows) -> Floats:
-        """The row means."""
+        """Return the row means."""
         return self._means[rows, None]
 
     def multiply(self, rows: Rows, report: Report) -> Singles:
@@ -64,7 +64,7 @@ class ProductsByNeed:
 
 
 def _multiply_strips(rows: Singles, out: Singles, report: Report) -> None:
-    """Compute the lower triangle of rows @ rows.T, strip by strip; some of what is above it too."""
+    """Compute the lower triangle of rows @ rows.T, strip by strip, and some cells above it."""
     for start in range(0, len(rows), HEIGHT):
         stop = min(start + HEIGHT, len(rows))
         np.matmul(rows[start:stop], rows[:stop].T, out=out[start:stop, :stop])
@@ -72,9 +72,10 @@ def _multiply_strips(rows: Singles, out: Singles, report: Report) -> None:
 
 
 class SharedProducts:
-    """Computed once for all documents, apart for each part of the columns: for many settings among the same documents.
+    """Products of all documents, separate for each part of the columns.
 
-    A setting over some of the parts is described by the columns of these only, so its products are their sum.
+    They serve many settings among the same documents: one over some of the parts has the columns of
+    these as features, so its products are their sum.
     """
 
     def __init__(self, documents: GramFeatures, parts: list[slice]) -> None:
@@ -90,12 +91,12 @@ class SharedProducts:
                 matrix[:start, start : start + HEIGHT] = matrix[start : start + HEIGHT, :start].T
 
     def choose(self, rows: Rows, parts: list[int]) -> "ChosenProducts":
-        """For the documents ``rows``, described by these parts."""
+        """Return the products of the documents ``rows``, with these parts as features."""
         return ChosenProducts(self, rows, parts)
 
 
 class ChosenProducts:
-    """A share of the shared products; documents are numbered as in ``rows``."""
+    """Some of the shared products; documents are numbered as in ``rows``."""
 
     def __init__(self, shared: SharedProducts, rows: Rows, parts: list[int]) -> None:
         runs = np.split(
@@ -119,7 +120,7 @@ class ChosenProducts:
         )
 
     def directions(self, rows: Rows) -> Floats:
-        """The row means, over all columns, and what is left of them in the chosen ones."""
+        """Return the row means over all columns, and over the chosen ones."""
         return self._directions[rows]
 
     def multiply(self, rows: Rows, report: Report) -> Singles:

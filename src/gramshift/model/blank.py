@@ -139,7 +139,7 @@ def _fill(values: NDArray[Any], chosen: NDArray[np.bool_], value: Any) -> NDArra
 
 
 def without_domain(groups: dict[str, Any], rows: NDArray[np.bool_]) -> dict[str, Any]:
-    """Return domains and classes of documents, without the domain of some: these give no weights."""
+    """Return domains and classes, without the domain of some: they change no weights."""
     if not groups:
         return groups
     pairs = zip(groups["domains"], rows, strict=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gramshift.kernels.weighting import Count, Weighting, frequency_ratios, make_weights
 from gramshift.learn.features import Features, GramFeatures, one_over_root
 from gramshift.learn.labelling import Labelling, Rows
-from gramshift.learn.linear import SKETCHED, LinearFeatures, LinearPart, LinearRidge
+from gramshift.learn.linear import N_SKETCHED, LinearFeatures, LinearPart, LinearRidge
 from gramshift.learn.shares import measure_drift
 from gramshift.learn.solvers import Solver
 from gramshift.model.inputs import ListedCorpus
@@ -139,7 +139,7 @@ class LinearDescriber:
             bias=self.bias,
             progress=self.runtime.progress,
             most=isqrt(memory // GRAM_CELL),
-            sketched=min(SKETCHED, memory // (SKETCH_CELL * len(features))),
+            sketched=min(N_SKETCHED, memory // (SKETCH_CELL * len(features))),
             weights=self.weights,
         )
 

@@ -1,4 +1,4 @@
-"""What fit and predict are given, as arrays and lists, or one clear error."""
+"""Input of fit and predict as arrays and lists, or one clear error."""
 
 import sys
 import warnings
@@ -34,8 +34,8 @@ Floats = NDArray[np.float64]
 class Target:
     """Target documents as one object without a length.
 
-    Grid search cuts every fit argument that has as many rows as X. ``gs.Target(texts)`` has none, so each fold sees all
-    target documents: ``search.fit(X, y, target=gs.Target(texts))``.
+    Grid search cuts every fit argument that has as many rows as X. ``gs.Target(texts)`` has none,
+    so each fold sees all target documents: ``search.fit(X, y, target=gs.Target(texts))``.
     """
 
     def __init__(self, documents: Any) -> None:
@@ -164,7 +164,7 @@ class FitInput:
 
 
 def warn_of_input(X: Any, y: Any, target: Any) -> None:
-    """Warn of what is likely a mistake; raise an error for a target that a grid search has cut."""
+    """Warn of likely mistakes; raise an error for a target that a grid search has cut."""
     labels = (
         as_list(y)
         if isinstance(y, (list, tuple, np.ndarray)) or hasattr(y, "tolist") or hasattr(y, "to_list")
@@ -203,7 +203,7 @@ def warn_of_input(X: Any, y: Any, target: Any) -> None:
 
 
 def _is_searched() -> bool:
-    """Whether a search or cross-validation of scikit-learn has called: it cuts what has as many rows as X."""
+    """Return True within a search or cross-validation of scikit-learn: it cuts arrays as long as X."""
     frame = sys._getframe()
     while frame is not None:
         if frame.f_code.co_name == "_fit_and_score":
@@ -218,7 +218,7 @@ BLOCK = 256
 def gather(
     X: Any, y: Any, target: Any, *, read: Callable[..., Any], unlabelled: Any = None
 ) -> FitInput:
-    """Source and target documents as ``read`` gives them, and their labels; then more documents that have no labels."""
+    """Return documents as ``read`` returns them, source first, and their labels."""
 
     def join(documents: Any, more: Any) -> Any:
         return documents + more if isinstance(documents, list) else np.vstack([documents, more])
@@ -251,7 +251,7 @@ def gather(
 def check_domains(
     domains: Any, labels: list[Any], is_source: NDArray[np.bool_]
 ) -> list[str] | None:
-    """The name of the source of each labelled document, from one for each document of X."""
+    """Return the name of the source of each labelled document, from one for each of X."""
     if domains is None:
         return None
     names = list(map(str, as_list(domains)))
@@ -265,7 +265,7 @@ MIN_RANDOM_LABELS = 10  # fewer say little of proportions or of accuracy
 
 
 def check_random(labels: Any, given: FitInput) -> dict[int, Any]:
-    """Return the labels of random target documents by the numbers of these, from one for each target document."""
+    """Return labels by document number, from one or a gap for each target document."""
     if labels is None:
         return {}
     target = np.flatnonzero(~given.is_source)[
@@ -305,7 +305,7 @@ def check_random(labels: Any, given: FitInput) -> dict[int, Any]:
 
 
 def check_gram(gram: Any, *, name: str = "X", n_threads: int = 1) -> NDArray[Any]:
-    """A square, symmetric gram of finite numbers as int64 or float64, or an error that names the first fault."""
+    """Return a kernel matrix as int64 or float64; raise an error that names the first fault."""
     result = as_gram(gram)
     tolerance = 1e-5 if getattr(gram, "dtype", None) in (np.float32, np.float16) else 1e-9
     if result.ndim != 2 or result.shape[0] != result.shape[1]:
@@ -334,7 +334,7 @@ def check_gram(gram: Any, *, name: str = "X", n_threads: int = 1) -> NDArray[Any
 
 
 def check_rows(similarity: NDArray[Any], *, name: str = "X") -> None:
-    """Similarities of new documents: finite, and none beyond 1."""
+    """Raise an error unless similarities of new documents are finite, and at most 1."""
     wrong = ~(np.abs(similarity) <= 1 + 1e-6)
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
@@ -356,7 +356,7 @@ def _describe_fault(name: str, gram: NDArray[Any], row: int, column: int, kind: 
 
 
 def as_gram(gram: Any) -> NDArray[Any]:
-    """An array of int64 or float64 that leaves can read; the user's own where it is one."""
+    """Return an array of int64 or float64 for leaves; the user's own if it is one."""
     if hasattr(gram, "toarray"):
         raise InputTypeError("X is sparse; sparse data is not supported, give X.toarray()")
     try:

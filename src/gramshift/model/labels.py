@@ -1,4 +1,4 @@
-"""Labels as users give them: which are missing, which classes there are, what each document is worth."""
+"""Labels as users give them: missing ones, classes, and weights of documents."""
 
 import warnings
 from collections import Counter
@@ -13,19 +13,19 @@ from sklearn.exceptions import DataConversionWarning
 from gramshift.errors import InputError, InputTypeError
 from gramshift.text.documents import as_list
 
-LONGEST_LABEL = 1000  # characters: arrays of labels have room for the longest in every row
-SUSPICIOUS = 20  # so many documents, each of a class of its own, are a mistake
+LONGEST_LABEL = 1000  # characters; arrays of labels have room for the longest in every row
+SUSPICIOUS = 20  # from this number on, documents that all differ in class are a mistake
 
 
 def is_missing(label: Any) -> bool:
-    """None, NaN and pandas' NA mark a document without a label; -1 is a label like any other."""
+    """Return True for None, NaN and pandas' NA; -1 is a label like any other."""
     if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(label, (float, np.floating)) and bool(np.isnan(label))
 
 
 def as_labels(y: Any, *, n_documents: int) -> list[Any]:
-    """One label, or gap, per document, as Python objects in a list."""
+    """Return one label, or gap, per document, as Python objects in a list."""
     if y is None:
         raise InputError(
             "fit requires y to be passed, but the target y is None; give one label per document, None for those without"
@@ -58,7 +58,7 @@ def as_labels(y: Any, *, n_documents: int) -> list[Any]:
 
 
 def find_alike(labels: Iterable[Any]) -> list[str]:
-    """In words, the labels that differ only by case or blanks."""
+    """Return warnings about labels that differ only by case or blanks."""
     alike: dict[str, set[str]] = {}
     for label in {label for label in labels if isinstance(label, str)}:
         alike.setdefault(" ".join(label.split()).casefold(), set()).add(label)
@@ -72,9 +72,10 @@ def find_alike(labels: Iterable[Any]) -> list[str]:
 
 
 def encode_labels(labels: list[Any], *, name: str = "y") -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return the classes in order, and the number of each label's class; errors call the labels by their ``name``.
+    """Return the classes in order, and the number of each label's class.
 
-    Only the classes become an array: one of all labels would have room for the longest of them in every row.
+    Errors call the labels by their ``name``. Only the classes become an array: one of all labels
+    would have room for the longest of them in every row.
     """
     kinds = _find_kinds(labels, name)
     distinct = list(dict.fromkeys(labels))
@@ -104,7 +105,7 @@ def encode_labels(labels: list[Any], *, name: str = "y") -> tuple[NDArray[Any], 
 
 
 def _find_kinds(labels: list[Any], name: str) -> set[str]:
-    """The kinds of the labels: one, or none where there are no labels."""
+    """Return the kind of the labels, as a set; it is empty without labels."""
     kinds = {one: _kind(one) for one in set(map(type, labels))}
     for label in labels if None in kinds.values() else []:
         if kinds[type(label)] is None:
@@ -125,7 +126,7 @@ def _find_kinds(labels: list[Any], name: str) -> set[str]:
 
 
 def _kind(of_type: type) -> str | None:
-    """What labels of a type are, so that they can be one class; None for what is no label."""
+    """Return the kind of labels of a type; None for what is no label."""
     if issubclass(
         of_type, (Enum, np.timedelta64, np.longdouble)
     ):  # a file of a model has no place for the last
@@ -140,7 +141,7 @@ def _kind(of_type: type) -> str | None:
 
 
 def _make_classes(ordered: list[Any], name: str) -> NDArray[Any]:
-    """An array in which every class is what it was: whole numbers never pass through floats that cannot hold them."""
+    """Return an array of classes; whole numbers never pass through floats that cannot hold them."""
     whole = [
         label
         for label in ordered
@@ -164,7 +165,10 @@ def _make_classes(ordered: list[Any], name: str) -> NDArray[Any]:
 def weigh_documents(
     labels: list[Any], is_source: NDArray[np.bool_], sample_weight: Any, class_weight: Any
 ) -> NDArray[np.float64] | None:
-    """How much each document counts, by the user's weights of X and of classes; None if all do alike."""
+    """Return a weight for each document, from the user's weights of X and of classes.
+
+    None means that all have weight 1.
+    """
     if sample_weight is None and class_weight is None:
         return None
     weights = np.ones(len(labels))
@@ -191,7 +195,7 @@ def weigh_documents(
 
 
 def _class_weights(labels: list[Any], class_weight: Any) -> dict[Any, float]:
-    """What each class is worth: as given, or so that all classes together count alike."""
+    """Return the weight of each class: as given, or so that all classes count alike."""
     counts = Counter(labels)
     if isinstance(class_weight, str) and class_weight == "balanced":
         return {label: len(labels) / (len(counts) * count) for label, count in counts.items()}

@@ -1,4 +1,4 @@
-"""What a fit is to do: every parameter with its type, checked in one place; the paper's choices, or the best that we know."""
+"""Settings of a fit, checked in one place: the paper's, or the best that we know."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -22,11 +22,11 @@ Floats = NDArray[np.float64]
 WORDS, WORD_RANGE = "words", (1, 2)
 CLASSIFIERS = ("ridge", "discriminant")
 CLASS_PRIORS = (ESTIMATED, SOURCE, IGNORED)
-FEWEST = 50  # target documents: with 30 adapting brought nothing on average (docs/experiments.md)
+FEWEST = 50  # target documents; with 30, adapting did not help on average (docs/experiments.md)
 UNADAPTED, PLAIN = (
     "unadapted",
     "plain",
-)  # labels for comparison: of the first round of "best", or of the paper's plain kernel
+)  # labels for comparison: first round, plain kernel
 PRIOR = "prior"  # scores that begin at the class proportions
 LARGEST_ALPHA = 1e12  # beyond it all scores are the same to rounding
 # the paper has 1000 of 2000; all of a smaller target would leave a round without effect
@@ -59,7 +59,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Settings:
-    """What a fit is to do. Each field is described in :class:`TransductiveClassifier`; here every one has a value."""
+    """Settings of a fit, described in :class:`TransductiveClassifier`; here each has a value."""
 
     kernel: Any
     ngram_range: tuple[int, int]
@@ -72,11 +72,11 @@ class Settings:
     bias: bool | str
     classifier: Any = "ridge"
     fewest: int = 1
-    """With fewer target documents there is one round: nothing is adapted."""
+    """Number of target documents below which there is one round: nothing is adapted."""
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any]) -> Self:
-        """The parameters of a classifier with the preset's value for each that is None; wrong ones are an error."""
+        """Return checked parameters, with the preset's value for each that is None."""
         preset = parameters["preset"]
         if not isinstance(preset, str) or preset not in PRESETS:
             raise InputError(f"preset={preset!r}: must be one of {', '.join(map(repr, PRESETS))}")
@@ -99,20 +99,20 @@ class Settings:
 
     @property
     def has_intercept(self) -> bool:
-        """Whether ridge regression has an intercept that is not penalised."""
+        """True if ridge regression has an intercept that is not penalised."""
         return self.bias is True
 
     @property
     def is_precomputed(self) -> bool:
-        """Whether X holds similarities and not documents."""
+        """True if X is a kernel matrix."""
         return kernel_is_precomputed(self.kernel)
 
     def shaped_by_preset(self) -> dict[str, Any]:
-        """The values of those parameters that a preset decides, by name."""
+        """Return the parameters that a preset decides, by name."""
         return {name: getattr(self, name) for name in PRESETS["paper"]}
 
     def count_added(self, n_target: int) -> tuple[int, ...]:
-        """How many documents join after each round; shares are of the target."""
+        """Return how many documents join before each round after the first."""
         if isinstance(self.n_added, str):
             return (max(1, min(1000, n_target // 2)),)
         several = self.n_added if isinstance(self.n_added, tuple) else (self.n_added,)
@@ -124,7 +124,7 @@ class Settings:
     def make_schedule(
         self, n_target: int, classes: list[Any], random: RandomLabels | None = None
     ) -> Schedule:
-        """Return the rounds of a fit with this many target documents, these classes, and labels of random documents."""
+        """Return the schedule for this many target documents, these classes, and random labels."""
         given = self.class_prior
         class_prior = given_proportions(given, classes) if isinstance(given, dict) else given
         centred = self.bias == PRIOR and self.classifier == "ridge"
@@ -133,7 +133,7 @@ class Settings:
 
 
 def _with_plain_types(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The checked values as Python's own types, and copies of what the user could change later."""
+    """Return checked values as Python's own types, independent of the user's objects."""
     result = dict(values)
     result["ngram_range"] = tuple(map(int, values["ngram_range"]))
     result |= {name: bool(values[name]) for name in ("adapt", "bias") if values[name] != PRIOR}
@@ -152,21 +152,21 @@ def _with_plain_types(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def copy_kernel(kernel: Any) -> Any:
-    """A kernel, or a list of kernels, that does not change with the user's."""
+    """Return a copy of a kernel, or of a list, that does not change with the user's."""
     if isinstance(kernel, (list, tuple)):
         return [copy_kernel(one) for one in kernel]
     return StringKernel(**kernel.get_params()) if isinstance(kernel, StringKernel) else kernel
 
 
 def _can_be_weighted(kernel: Any) -> bool:
-    """Whether a kernel is given by a name, and can have weights."""
+    """Return True if a kernel is given by a name, and can have weights."""
     return isinstance(kernel, str) and (
         kernel == WORDS or (kernel in KERNELS and KERNELS[kernel].weigh is not None)
     )
 
 
 def _check_classifier(classifier: Any) -> None:
-    """Raise an error unless this is a name that we know, or a scikit-learn classifier for kernel matrices."""
+    """Raise an error unless this is a known name, or a scikit-learn classifier for kernels."""
     if isinstance(classifier, str) and classifier in CLASSIFIERS:
         return
     allowed = f"must be {' or '.join(map(repr, CLASSIFIERS))}, or a scikit-learn classifier such as SVC(kernel='precomputed')"
@@ -225,7 +225,10 @@ def _check(values: Mapping[str, Any]) -> None:
 
 
 def check_kernel(kernel: Any) -> None:
-    """Raise an error if this is neither a kernel nor a list of kernels; similarities that are given cannot stand in a list."""
+    """Raise an error unless this is a kernel or a list of kernels.
+
+    A list cannot contain precomputed similarities.
+    """
     for one in kernel if isinstance(kernel, (list, tuple)) else [kernel]:
         if one is not kernel and kernel_is_precomputed(one):
             raise InputError(
@@ -251,24 +254,24 @@ def check_kernel(kernel: Any) -> None:
 
 
 def kernel_is_precomputed(kernel: Any) -> bool:
-    """Whether similarities are given instead of a kernel."""
+    """Return True if a kernel matrix is given instead of a kernel."""
     return isinstance(kernel, str) and kernel == PRECOMPUTED
 
 
 def kernel_is_rows(kernel: Any) -> bool:
-    """Whether documents are rows of numbers, compared by their cosine."""
+    """Return True if documents are rows of numbers, compared by their cosine."""
     return isinstance(kernel, str) and kernel == ROWS
 
 
 def check_verbose(verbose: Any) -> bool:
-    """Whether progress is to be shown, by scikit-learn's custom: False or 0 for no, True or a larger number for yes."""
+    """Return True if progress is shown: for True or a number from 1 on, as in scikit-learn."""
     if not isinstance(verbose, (bool, np.bool_)) and (not _is(verbose, Integral) or verbose < 0):
         raise InputError(f"verbose={verbose!r}: give True or False")
     return bool(verbose)
 
 
 def given_proportions(class_prior: Mapping[Any, Any], classes: list[Any]) -> Floats:
-    """The user's class proportions in the order of the classes, made to add up to 1."""
+    """Return the user's class proportions in the order of the classes, normalised."""
     given = class_prior.values()
     wrong = set(class_prior) != set(classes) or not all(
         _is(one, Real) and 0 <= one < np.inf for one in given
@@ -282,5 +285,5 @@ def given_proportions(class_prior: Mapping[Any, Any], classes: list[Any]) -> Flo
 
 
 def _is(value: Any, kind: type) -> bool:
-    """Whether a value is a number of this kind, and not True or False."""
+    """Return True for a number of this kind, not True or False."""
     return isinstance(value, kind) and not isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""The string kernel as users see it: a function of documents, a scikit-learn kernel and a transformer."""
+"""The string kernel for users: a function, a scikit-learn kernel and a transformer."""
 
 import os
 from collections.abc import Mapping
@@ -32,23 +32,23 @@ from gramshift.text.steps import TextSteps
 
 @dataclass(frozen=True)
 class KernelSpec:
-    """A string kernel with checked parameters, which nobody changes any more: what a fit works with."""
+    """A string kernel with checked parameters, which do not change any more."""
 
     kind: str
     ngram_range: tuple[int, int]
     unit: str
     steps: TextSteps
     powers: Powers | None
-    """What the weights of n-grams are made of; None if they have none."""
+    """Powers of the factors of n-gram weights; None for equal weights."""
     parameters: Mapping[str, Any]
-    """The parameters that only this kind has."""
+    """Parameters that only this kind has."""
     normalize: bool
     memory_limit: int | float | str | None
     n_jobs: int | None
 
     @property
     def counts(self) -> bool:
-        """Whether the kernel is a sum over shared n-grams."""
+        """True if the kernel is a sum over shared n-grams."""
         return KERNELS[self.kind].counts
 
     def compute(
@@ -62,7 +62,7 @@ class KernelSpec:
         classes: Any = None,
         out: str | os.PathLike[str] | None = None,
     ) -> NDArray[Any]:
-        """Compute what ``StringKernel.gram`` returns, with a runtime of the caller's or the kernel's threads and memory."""
+        """Compute the kernel matrix, with a given runtime or the kernel's threads and memory."""
         if out is not None and not Path(out).absolute().parent.is_dir():
             raise FileNotFoundError(
                 f"{Path(out).absolute().parent}: no such folder for out={str(out)!r}; make it first"
@@ -104,7 +104,7 @@ class KernelSpec:
         )
 
     def prepare(self, corpus: Corpus) -> list[str]:
-        """Return texts as n-grams are taken from them; words are numbered as they come in all of these documents."""
+        """Return texts as n-grams are taken from them; words are numbered by first occurrence."""
         return corpus.form(self.steps, self.unit)
 
 
@@ -248,24 +248,24 @@ class StringKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         )
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray[Any]:
-        """The gram as a kernel function, for example ``SVC(kernel=StringKernel(normalize=True))``."""
+        """Return the kernel matrix, for example in ``SVC(kernel=StringKernel(normalize=True))``."""
         return self.gram(X, Y)
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Remember the documents that later ones are compared with."""
+        """Keep the documents that later ones are compared with."""
         self.documents_ = as_documents(X)
         return self
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """The gram of X with the documents seen in fit, as ``kernel="precomputed"`` wants it."""
+        """Return the kernel matrix of X with the documents of fit, for ``kernel="precomputed"``."""
         return self.gram(X, self._fitted_documents())
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
-        """The gram of X with itself."""
+        """Return the kernel matrix of X with itself."""
         return self.fit(X).gram(self.documents_)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """A name for every column of the gram."""
+        """Return a name for every column of the kernel matrix."""
         return np.array(
             [f"document{i}" for i in range(len(self._fitted_documents()))], dtype=object
         )

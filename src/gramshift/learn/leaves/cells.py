@@ -1,6 +1,7 @@
-"""Leaves that turn cells of a gram into K-hat or K-tilde on the way, so that neither is ever held in double precision.
+"""Leaves that convert cells of a kernel matrix to K-hat or K-tilde on the fly.
 
-K-hat of row i and column j is values[i, j] * row_scale[i] * col_scale[j]; K-tilde is exp(-1 + K-hat).
+K-hat of row i and column j is values[i, j] * row_scale[i] * col_scale[j]; K-tilde is exp(-1 +
+K-hat). Neither is ever stored in double precision.
 """
 
 from math import exp, factorial
@@ -18,7 +19,7 @@ PIECE = 512  # cells that are transformed at once and stay in the first cache
 
 
 def for_grams(signature: str) -> list[str]:
-    """The signature for all types that a gram may have."""
+    """Return the signature for all types of a kernel matrix."""
     return [f"void({gram}[:, ::1], {signature})" for gram in ("int32", "int64", "float64")]
 
 
@@ -27,10 +28,10 @@ def for_grams(signature: str) -> list[str]:
     reorder=True,
 )
 def transform_cells(values, row_scale, col_scale, i, start, stop, adapt, cells):
-    """cells[:stop - start] = K-tilde of row i with columns start to stop, or K-hat if not ``adapt``.
+    """cells[:stop - start] = K-tilde of row i, columns start to stop; K-hat if not ``adapt``.
 
-    The power series is written out and cut in two, because the compiler then works on several cells at once; where all
-    similarities are small, as most are, a shorter one does.
+    The power series is written out and cut in two, because the compiler then works on several cells
+    at once; if all similarities are small, as most are, a shorter one is enough.
     """
     factor = row_scale[i]
     start, size = np.uint64(start), np.uint64(stop - start)
@@ -111,7 +112,7 @@ def gather_cells(values, row_scale, col_scale, adapt, rows, weights, out):
     reorder=True,
 )
 def fill_cells(values, row_scale, col_scale, adapt, rows, out, means):
-    """out[a, j] = cell(rows[a], j) in single precision, if ``adapt`` less the mean of its row, which is means[a]."""
+    """out[a, j] = cell(rows[a], j) in single precision; if ``adapt``, minus the mean means[a]."""
     n = values.shape[1]
     cells = np.empty(n)
     for a in range(rows.size):
@@ -128,7 +129,10 @@ def fill_cells(values, row_scale, col_scale, adapt, rows, out, means):
 
 @leaf(*for_grams("float64[::1], float64[::1], int64[::1], float64, int64[::1]"))
 def find_copies(values, scale, own, rows, least, first):
-    """first[i] = the first document before i whose K-hat to i is ``least`` of their own ones, own[i] and own[j]; else i."""
+    """first[i] = the first document before i with nearly the same K-hat, else i.
+
+    Nearly: at least ``least`` of the larger of own[i] and own[j].
+    """
     for i in rows:
         first[i] = i
         for j in range(i):
@@ -139,9 +143,10 @@ def find_copies(values, scale, own, rows, least, first):
 
 @leaf(*for_grams("float64[::1], int64[::1], float64, int64[::1]"))
 def find_faults(values, scale, rows, tolerance, fault):
-    """A cell of ``rows`` that no gram can have, as fault[:2]; fault[2] says why: 1 not finite, 2 not symmetric, 3 too large.
+    """Store an impossible cell of ``rows`` in fault[:2], and the reason in fault[2].
 
-    Pieces of 64 columns keep the mirror images in the cache.
+    Reasons: 1 not finite, 2 not symmetric, 3 too large. Blocks of 64 columns keep the mirrored
+    cells in the cache.
     """
     n = values.shape[0]
     for block in range(0, n, 64):
