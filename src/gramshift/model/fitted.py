@@ -64,7 +64,8 @@ class Model:
         gram, n = as_gram(X), len(self.coefficients)
         if gram.ndim != 2 or gram.shape[1] != n:
             raise InputError(
-                f"X has shape {gram.shape}; give the kernel of new documents with all {n} fitted ones"
+                f"X has shape {gram.shape}; give the kernel of new documents with all {n} fitted "
+                f"ones"
             )
         if not self.normalized:
             advice = "divide it so that every document has 1 with itself, and fit again"
@@ -198,7 +199,7 @@ class Fit:
         return places
 
     def judge(self, text: str, score: Floats) -> tuple[int, Floats | None]:
-        """Return class and probabilities of a text with this score; of a target document the fit's."""
+        """Return class and probabilities of a text with this score; the fit's for a target one."""
         known = self.find_known([text])
         if known:
             place = known[0][1]
@@ -228,7 +229,8 @@ class Fit:
             raise InputError(f"overlapping={overlapping!r}: give True or False")
         if self.model.ngrams is None:
             raise InputError(
-                "n-grams have coefficients in a linear model whose weights come from classes alone: fit with preset='best'"
+                "n-grams have coefficients in a linear model whose weights come from classes "
+                "alone: fit with preset='best'"
             )
         found = self.model.ngrams.strongest(int(n), overlapping=bool(overlapping))
         named: list[list[tuple[Any, ...]]] = [
@@ -255,7 +257,8 @@ class Fit:
         documents, n = self.model.documents, len(self.labelling) - self.n_unlabelled
         if self.calibration is None or self.calibration.held_out is None:
             raise InputError(
-                "issues_ is known of a classifier that was fitted here: saved models do not include what it needs"
+                "issues_ is known of a classifier that was fitted here: saved models do not "
+                "include what it needs"
             )
         if (
             self.model.similarities is None

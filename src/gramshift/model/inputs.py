@@ -180,7 +180,10 @@ def warn_of_input(X: Any, y: Any, target: Any) -> None:
         "-1 among the labels is a class like any other: mark documents without a label by None"
     )
     if target is None and not has_gaps and labels:
-        words = "fit was given no target, so that there is nothing to adapt to: give the documents to be labelled as target=..."
+        words = (
+            "fit was given no target, so that there is nothing to adapt to: give the documents to "
+            "be labelled as target=..."
+        )
         warnings.warn(
             f"{words}; {unlabelled}" if -1 in integers and len(integers) > 1 else words,
             FitWarning,
@@ -203,7 +206,7 @@ def warn_of_input(X: Any, y: Any, target: Any) -> None:
 
 
 def _is_searched() -> bool:
-    """Return True within a search or cross-validation of scikit-learn: it cuts arrays as long as X."""
+    """Return True in a search or cross-validation of scikit-learn: it cuts arrays as long as X."""
     frame = sys._getframe()
     while frame is not None:
         if frame.f_code.co_name == "_fit_and_score":
@@ -277,7 +280,8 @@ def check_random(labels: Any, given: FitInput) -> dict[int, Any]:
         or isinstance(labels, (str, bytes, Mapping))
     ):
         raise InputTypeError(
-            "random_labels is not a list of labels: give one for each target document, None where none is known"
+            "random_labels is not a list of labels: give one for each target document, None where "
+            "none is known"
         )
     values = as_list(labels)
     if len(values) != len(target):
@@ -294,7 +298,8 @@ def check_random(labels: Any, given: FitInput) -> dict[int, Any]:
     ):
         names = ", ".join(sorted(map(str, classes))[:20])
         raise InputError(
-            f"random_labels has the label {unknown[0]!r}, which is not a class of the source: {names}"
+            f"random_labels has the label {unknown[0]!r}, which is not a class of the source: "
+            f"{names}"
         )
     if len(found) < MIN_RANDOM_LABELS:
         advice = "label more of them, or give these as labelled documents of X"
@@ -310,7 +315,8 @@ def check_gram(gram: Any, *, name: str = "X", n_threads: int = 1) -> NDArray[Any
     tolerance = 1e-5 if getattr(gram, "dtype", None) in (np.float32, np.float16) else 1e-9
     if result.ndim != 2 or result.shape[0] != result.shape[1]:
         raise InputError(
-            f"{name} has shape {result.shape}; a kernel matrix of source and target documents is square"
+            f"{name} has shape {result.shape}; a kernel matrix of source and target documents is "
+            f"square"
         )
     own = np.diagonal(result)
     if (own < 0).any():
@@ -340,7 +346,8 @@ def check_rows(similarity: NDArray[Any], *, name: str = "X") -> None:
         row, column = np.argwhere(wrong)[0]
         value = similarity[row, column]
         raise InputError(
-            f"{name}[{row}, {column}] is {value}; similarities of new documents are finite, from -1 to 1"
+            f"{name}[{row}, {column}] is {value}; similarities of new documents are finite, from "
+            f"-1 to 1"
         )
 
 
@@ -349,10 +356,16 @@ def _describe_fault(name: str, gram: NDArray[Any], row: int, column: int, kind: 
     here, there = f"{name}[{row}, {column}]", f"{name}[{column}, {row}]"
     if kind == 1:
         place, value = (there, mirror) if np.isfinite(value) else (here, value)
-        return f"{place} is {value}; every value of a kernel matrix must be finite, without NaN or infinity"
+        return (
+            f"{place} is {value}; every value of a kernel matrix must be finite, without NaN or "
+            f"infinity"
+        )
     if kind == 2:
         return f"{here} is {value} and {there} is {mirror}; a kernel matrix is symmetric"
-    return f"{here} is {value}, beyond the root of {name}[{row}, {row}] times {name}[{column}, {column}]: no kernel gives that"
+    return (
+        f"{here} is {value}, beyond the root of {name}[{row}, {row}] times {name}[{column}, "
+        f"{column}]: no kernel gives that"
+    )
 
 
 def as_gram(gram: Any) -> NDArray[Any]:

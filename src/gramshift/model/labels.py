@@ -28,7 +28,8 @@ def as_labels(y: Any, *, n_documents: int) -> list[Any]:
     """Return one label, or gap, per document, as Python objects in a list."""
     if y is None:
         raise InputError(
-            "fit requires y to be passed, but the target y is None; give one label per document, None for those without"
+            "fit requires y to be passed, but the target y is None; give one label per document, "
+            "None for those without"
         )
     if isinstance(y, (str, bytes, Mapping, Set)) or not (
         isinstance(y, Iterable) or hasattr(y, "__array__")
@@ -38,7 +39,10 @@ def as_labels(y: Any, *, n_documents: int) -> list[Any]:
         )
     shape = getattr(y, "shape", None)
     if shape is not None and len(shape) == 2 and shape[1] == 1:
-        message = "A column-vector y was passed when a 1d array was expected; its one column is taken as the labels"
+        message = (
+            "A column-vector y was passed when a 1d array was expected; its one column is taken as "
+            "the labels"
+        )
         warnings.warn(message, DataConversionWarning, stacklevel=3)
         y, shape = np.asarray(y).ravel(), None
     if shape is not None and len(shape) != 1:
@@ -48,11 +52,15 @@ def as_labels(y: Any, *, n_documents: int) -> list[Any]:
     labels = as_list(y)
     if len(labels) != n_documents:
         raise InputError(
-            f"y has {len(labels)} labels for {n_documents} documents; give one each, None for those without"
+            f"y has {len(labels)} labels for {n_documents} documents; give one each, None for "
+            f"those without"
         )
     for row, label in enumerate(labels):
         if isinstance(label, (str, bytes)) and len(label) > LONGEST_LABEL:
-            words = f"y[{row}] has {len(label)} characters, {label[:40]!r} ...; a label has {LONGEST_LABEL} at most"
+            words = (
+                f"y[{row}] has {len(label)} characters, {label[:40]!r} ...; a label has "
+                f"{LONGEST_LABEL} at most"
+            )
             raise InputError(f"{words}: is this the column of labels, or that of texts?")
     return labels
 
@@ -86,11 +94,13 @@ def encode_labels(labels: list[Any], *, name: str = "y") -> tuple[NDArray[Any], 
             )
         if isinstance(label, (int, np.integer)) and not -(2**63) <= int(label) < 2**63:
             raise InputError(
-                f"{name} has the label {label}, which has more than 64 bits with its sign; make it a str"
+                f"{name} has the label {label}, which has more than 64 bits with its sign; make it "
+                f"a str"
             )
         if isinstance(label, (float, np.floating)) and label % 1 != 0:
             raise InputError(
-                f"Unknown label type: {name} is continuous, it has {label}; if these are classes, make them str"
+                f"Unknown label type: {name} is continuous, it has {label}; if these are classes, "
+                f"make them str"
             )
     classes = _make_classes(sorted(distinct), name)
     if len(classes) < 2:
@@ -98,7 +108,8 @@ def encode_labels(labels: list[Any], *, name: str = "y") -> tuple[NDArray[Any], 
         raise InputError(f"{name} has {shown}; a classifier needs documents of at least 2 classes")
     if len(classes) == len(labels) >= SUSPICIOUS and kinds == {"str"}:
         raise InputError(
-            f"{name} has {len(classes)} different labels for as many documents; are X and y swapped?"
+            f"{name} has {len(classes)} different labels for as many documents; are X and y "
+            f"swapped?"
         )
     numbers = {label: number for number, label in enumerate(sorted(distinct))}
     return classes, np.fromiter((numbers[label] for label in labels), np.intp, len(labels))
@@ -120,7 +131,8 @@ def _find_kinds(labels: list[Any], name: str) -> set[str]:
             for kind in sorted(found)
         )
         raise InputTypeError(
-            f"{name} mixes labels of different types ({examples}); make them all of one, for example all str"
+            f"{name} mixes labels of different types ({examples}); make them all of one, for "
+            f"example all str"
         )
     return found
 
@@ -157,7 +169,8 @@ def _make_classes(ordered: list[Any], name: str) -> NDArray[Any]:
     large = next((label for label in whole if abs(int(label)) > 2**53), None)
     if large is not None:
         raise InputError(
-            f"{name} has the label {large} among floats, which cannot hold it; make all of them int, or str"
+            f"{name} has the label {large} among floats, which cannot hold it; make all of them "
+            f"int, or str"
         )
     return np.array(ordered)
 
@@ -182,7 +195,8 @@ def weigh_documents(
         if wrong.any():
             row = int(np.argmax(wrong))
             raise InputError(
-                f"sample_weight[{row}] is {given[row]:g}; weights are above 0: leave out what shall not count"
+                f"sample_weight[{row}] is {given[row]:g}; weights are above 0: leave out what "
+                f"shall not count"
             )
         weights[: len(given)] = given
     source = [label for label, known in zip(labels, is_source, strict=True) if known]
@@ -201,7 +215,8 @@ def _class_weights(labels: list[Any], class_weight: Any) -> dict[Any, float]:
         return {label: len(labels) / (len(counts) * count) for label, count in counts.items()}
     if not isinstance(class_weight, Mapping) or not set(class_weight) <= set(counts):
         raise InputError(
-            f"class_weight={class_weight!r}: give 'balanced', or a dict with a weight for some of {sorted(counts)}"
+            f"class_weight={class_weight!r}: give 'balanced', or a dict with a weight for some of "
+            f"{sorted(counts)}"
         )
     for label, weight in class_weight.items():
         if (

@@ -78,7 +78,7 @@ class NGramModel:
         return len(self.intercepts) == 2 and self.parts[0].coefficients.shape[1] == 1
 
     def score(self, texts: Sequence[str], *, n_jobs: int | None = -1) -> Floats:
-        """Return a column of scores per class; the score of a document does not depend on others."""
+        """Return a column of scores per class; those of a document do not depend on others."""
         corpus, run = Corpus(list(texts)), Runtime(n_jobs).run
         total = np.zeros((len(texts), self.parts[0].coefficients.shape[1]))
         for part in self.parts:

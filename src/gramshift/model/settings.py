@@ -169,7 +169,10 @@ def _check_classifier(classifier: Any) -> None:
     """Raise an error unless this is a known name, or a scikit-learn classifier for kernels."""
     if isinstance(classifier, str) and classifier in CLASSIFIERS:
         return
-    allowed = f"must be {' or '.join(map(repr, CLASSIFIERS))}, or a scikit-learn classifier such as SVC(kernel='precomputed')"
+    allowed = (
+        f"must be {' or '.join(map(repr, CLASSIFIERS))}, or a scikit-learn classifier such as "
+        f"SVC(kernel='precomputed')"
+    )
     lacking = [
         name for name in ("fit", "decision_function", "get_params") if not hasattr(classifier, name)
     ]
@@ -199,11 +202,13 @@ def _check(values: Mapping[str, Any]) -> None:
         if not _is(n_added, Real) or not n_added > 0 or (share and n_added > 1):
             advice = "to add none, use n_rounds=1"
             raise InputError(
-                f"n_added={n_added!r}: give a count from 1 on, or a share of the target up to 1.0; {advice}"
+                f"n_added={n_added!r}: give a count from 1 on, or a share of the target up to 1.0; "
+                f"{advice}"
             )
     if several and not values["n_added"]:
         raise InputError(
-            "n_added is empty: give a number for each round after the first; to add none, use n_rounds=1"
+            "n_added is empty: give a number for each round after the first; to add none, use "
+            "n_rounds=1"
         )
     if not _is(alpha, Real) or not 0 < alpha <= LARGEST_ALPHA:
         raise InputError(
@@ -216,7 +221,8 @@ def _check(values: Mapping[str, Any]) -> None:
     if not isinstance(prior, Mapping) and prior not in CLASS_PRIORS:
         names = ", ".join(map(repr, CLASS_PRIORS))
         raise InputError(
-            f"class_prior={prior!r}: must be one of {names}, or a dict with the proportion of each class"
+            f"class_prior={prior!r}: must be one of {names}, or a dict with the proportion of each "
+            f"class"
         )
     as_powers(values["weighting"])
     _check_classifier(classifier)
@@ -232,7 +238,8 @@ def check_kernel(kernel: Any) -> None:
     for one in kernel if isinstance(kernel, (list, tuple)) else [kernel]:
         if one is not kernel and kernel_is_precomputed(one):
             raise InputError(
-                "kernel='precomputed' cannot stand in a list; add up the kernel matrices yourself, normalised"
+                "kernel='precomputed' cannot stand in a list; add up the kernel matrices yourself, "
+                "normalised"
             )
         if one is not kernel and kernel_is_rows(one):
             raise InputError(
@@ -245,7 +252,8 @@ def check_kernel(kernel: Any) -> None:
         if not is_named and (isinstance(one, type) or not callable(one)):
             names = ", ".join(map(repr, [*KERNELS, WORDS, ROWS, PRECOMPUTED]))
             raise InputError(
-                f"kernel={one!r}: must be one of {names}, a StringKernel, another callable, or a list of kernels"
+                f"kernel={one!r}: must be one of {names}, a StringKernel, another callable, or a "
+                f"list of kernels"
             )
     if isinstance(kernel, (list, tuple)) and not kernel:
         raise InputError(

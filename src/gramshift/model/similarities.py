@@ -35,7 +35,8 @@ class RowsKernel:
     def __call__(self, rows: Any, others: Any) -> Floats:
         if not isinstance(rows, np.ndarray):
             raise InputTypeError(
-                "kernel='rows' takes rows of numbers, such as embeddings of the documents, and not texts"
+                "kernel='rows' takes rows of numbers, such as embeddings of the documents, and not "
+                "texts"
             )
         return self._units(rows) @ self._units(others).T
 
@@ -104,7 +105,7 @@ class Similarities:
         return [(kernel, powers) for kernel in ours if (powers := kernel.powers) is not None]
 
     def across_domains(self) -> "Similarities":
-        """Return the same kernels, with weights that also count how evenly n-grams are spread over the domains."""
+        """Return the kernels with less weight for n-grams that are more common in one domain."""
         return self._with_powers(
             lambda powers: replace(powers, consistency=max(1.0, powers.consistency))
         )
@@ -131,7 +132,7 @@ class Similarities:
         return len(self.kernels) == 1 and isinstance(self.kernels[0], RowsKernel)
 
     def takes_rows(self, X: Any) -> bool:
-        """Return True if X is to be read as rows of numbers: for the user's functions, unless texts."""
+        """Return True if X is to be read as rows of numbers: for functions, unless it has texts."""
         if any(isinstance(kernel, KernelSpec) for kernel in self.kernels):
             return False
         shape = getattr(X, "shape", None)
@@ -302,6 +303,7 @@ def _call(kernel: Any, documents: Sequence[Any], others: Sequence[Any]) -> Float
     shape = len(documents), len(others)
     if result.shape != shape:
         raise InputError(
-            f"the kernel gave an array of shape {result.shape} for {shape[0]} and {shape[1]} documents"
+            f"the kernel gave an array of shape {result.shape} for {shape[0]} and {shape[1]} "
+            f"documents"
         )
     return result

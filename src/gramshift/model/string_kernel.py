@@ -93,7 +93,7 @@ class KernelSpec:
         )
 
     def make_weighting(self, n: int, domains: Any = None, classes: Any = None) -> Weighting | None:
-        """Return the weighting for n documents of these domains and classes; None if there is none."""
+        """Return the weighting for n documents of these domains and classes, or None."""
         powers = self.powers
         if powers is None:
             return None
@@ -114,29 +114,34 @@ class StringKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     Parameters
     ----------
     kind : {"presence", "intersection", "spectrum", "subsequence", "local_rank"}
-        What a shared n-gram counts: 1; the smaller of its two counts; the product of its two counts. "subsequence" also
-        counts n-grams with gaps; "local_rank" asks whether n-grams stand at about the same places. These two look at every
-        pair of documents and take far longer.
+        The count of a shared n-gram: 1; the smaller of its two counts; the product of its two
+        counts. "subsequence" also counts n-grams with gaps; "local_rank" compares the positions of
+        n-grams. These two compare every pair of documents and take far longer.
     ngram_range : (lo, hi)
         All lengths from lo to hi are summed. Any 1 <= lo <= hi.
     unit : {"character", "word"}
-        What n-grams are made of. Words are what stands between white space and ``. , ; : ( ) "``; ! and ? are words too.
+        The units of n-grams. Words are separated by white space and ``. , ; : ( ) "``; ! and ? are
+        words too.
     weighting : {None, "idf"} or dict
-        What a shared n-gram counts beyond that, for the presence kernel: a product of powers of what documents show of it,
-        such as ``{"idf": 2}``, which "idf" is short for. ``idf`` is log(documents / documents with the n-gram);
-        ``consistency`` its smallest over its largest share of a domain's documents; ``classes`` how much more common it
-        is in a class than elsewhere, as an absolute log. Weights come from the documents, or from ``others`` if given.
+        The weight of a shared n-gram, for the presence kernel: a product of powers of factors, such
+        as ``{"idf": 2}``; "idf" is short for this one. ``idf`` is log(documents / documents with
+        the n-gram); ``consistency`` the smallest over the largest fraction of a domain's documents
+        that contain it; ``classes`` how much more common it is in a class than elsewhere, as an
+        absolute log. Weights are computed from the documents, or from ``others`` if given.
     decay : float
-        For "subsequence": a shared sequence counts decay to the power of the characters that it spans in both documents.
+        For "subsequence": a shared sequence counts decay to the power of the characters that it
+        spans in both documents.
     max_offset : int
-        For "local_rank": an n-gram that is this many characters away, or missing, is as far as can be.
+        For "local_rank": an n-gram that is this many characters away, or missing, has the largest
+        distance.
     sigma : float
         For "local_rank": the width of exp(-distance / (2 sigma ** 2)), with distances from 0 to 1.
     normalize : bool
-        Divide by sqrt(k(a, a) * k(b, b)): similarities from 0 to 1. A document without n-grams has similarity 0 to all,
-        itself included.
+        Divide by sqrt(k(a, a) * k(b, b)): similarities from 0 to 1. A document without n-grams has
+        similarity 0 to all, itself included.
     strip, lowercase, collapse_whitespace : bool
-        What is done to a text first: no white space at its ends, lower case, one blank for every run of white space.
+        Normalisation of texts: no white space at the ends, lower case, one blank for every run of
+        white space.
     unicode_form : {None, "NFC", "NFD", "NFKC", "NFKD"}
         Bring texts into a Unicode form, so that for example "é" and "e" + accent are the same.
     memory_limit : int or str, optional
@@ -198,7 +203,7 @@ class StringKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         out: str | os.PathLike[str] | None = None,
         progress: Progress | None = None,
     ) -> NDArray[Any]:
-        """The kernel of all documents with each other, or of documents (rows) with others (columns).
+        """Return the kernel matrix of documents with each other, or (rows) with others (columns).
 
         Parameters
         ----------
@@ -206,15 +211,18 @@ class StringKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         normalize : bool, optional
             Overrides the constructor's.
         domains, classes : sequence, optional
-            For weightings by them: the domain or class of each document that weights come from, None for unknown.
+            For weights that depend on them: domain or class of each document from which weights are
+            computed, None for unknown.
         out : path, optional
-            Write the gram into this .npy file, tile by tile, and return it memory-mapped: it need not fit into memory.
+            Write the kernel matrix into this .npy file, tile by tile, and return it memory-mapped:
+            it need not fit into memory.
         progress : callable, optional
             Called as progress(stage, done, total).
 
         Returns
         -------
-        int64 counts, or float64 if normalised or weighted and for "subsequence" and "local_rank", of shape (documents, others).
+        int64 counts, or float64 if normalised or weighted and for "subsequence" and "local_rank",
+        of shape (documents, others).
         """
         runtime = Runtime(self.n_jobs, self.memory_limit, progress=progress)
         groups = {"domains": domains, "classes": classes}
