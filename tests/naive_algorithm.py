@@ -11,7 +11,10 @@ def transductive_kernel_algorithm(k, labels, n_classes, r, alpha, rounds=2):
     n = total - m
     hat = [[k[i][j] / sqrt(k[i][i] * k[j][j]) for j in range(total)] for i in range(total)]
     tilde = [[exp(-1 + hat[i][j]) for j in range(total)] for i in range(total)]
-    dots = [[sum(tilde[i][z] * tilde[j][z] for z in range(total)) for j in range(total)] for i in range(total)]
+    dots = [
+        [sum(tilde[i][z] * tilde[j][z] for z in range(total)) for j in range(total)]
+        for i in range(total)
+    ]
     train, t = list(range(m)), list(labels)
     for s in range(1, rounds + 1):
         scores = [[0.0] * n_classes for _ in range(n)]

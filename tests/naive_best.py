@@ -9,17 +9,22 @@ from math import exp, log, sqrt
 
 import numpy as np
 
-from gramshift.learn.rounds import MAX_GROWTH, MIN_SLOPE_DOCUMENTS, WEIGHT_FIRST_ROUND, WEIGHT_OWN_SCORE
+from gramshift.learn.decisions import (
+    MIN_SLOPE_DOCUMENTS,
+    WEIGHT_FIRST_ROUND,
+    WEIGHT_OWN_SCORE,
+)
+from gramshift.learn.rounds import MAX_GROWTH
 from gramshift.learn.shares import (
-    DOUBT,
+    ERROR_TOLERANCE,
     EVIDENCE_POWER,
     GUARDED_ERROR,
-    IMAGINED,
     LEAN_BY_DOCUMENTS,
     LEAN_BY_DRIFT,
-    LEAN_TOLERANCE,
     MAX_DRIFT,
     MIN_ERROR,
+    PRIOR_DOCUMENTS,
+    SHRINKAGE,
 )
 from naive import ngrams, prepare, surprise, words
 
@@ -36,13 +41,19 @@ def weight(gram, sets, classes, idf, by_class, n_source=None):
         return 0.0
     result = log(len(sets) / max(1, sum(having))) ** idf
     if n_source is not None:
-        in_domains = sum(having[:n_source]) / n_source, sum(having[n_source:]) / (len(sets) - n_source)
+        in_domains = (
+            sum(having[:n_source]) / n_source,
+            sum(having[n_source:]) / (len(sets) - n_source),
+        )
         result *= min(in_domains) / max(in_domains)
     if by_class:
         known = [(has, c) for has, c in zip(having, classes, strict=True) if c is not None]
         best = 0.0
         for c in {c for _, c in known}:
-            inside, outside = [has for has, d in known if d == c], [has for has, d in known if d != c]
+            inside, outside = (
+                [has for has, d in known if d == c],
+                [has for has, d in known if d != c],
+            )
             if inside and outside:
                 best = max(best, surprise(sum(inside), len(inside), sum(outside), len(outside)))
         result *= best**by_class if best >= 0.2 else 0.0
@@ -53,7 +64,10 @@ def similarity(sets, classes, **powers):
     weights = {gram: weight(gram, sets, classes, **powers) for gram in set().union(*sets)}
     raw = [[sum(weights[gram] for gram in a & b) for b in sets] for a in sets]
     n = range(len(sets))
-    return [[raw[i][j] / sqrt(raw[i][i] * raw[j][j]) if raw[i][i] and raw[j][j] else 0.0 for j in n] for i in n]
+    return [
+        [raw[i][j] / sqrt(raw[i][i] * raw[j][j]) if raw[i][i] and raw[j][j] else 0.0 for j in n]
+        for i in n
+    ]
 
 
 def train(views, classes, rows, n_classes, alpha, **powers):
@@ -105,7 +119,9 @@ def softmax(logits):
 
 
 def probabilities_of(scores, steepness, offsets):
-    return [softmax([steepness * s + o for s, o in zip(row, offsets, strict=True)]) for row in scores]
+    return [
+        softmax([steepness * s + o for s, o in zip(row, offsets, strict=True)]) for row in scores
+    ]
 
 
 def middle(values):
@@ -129,7 +145,11 @@ def drift(listed, n_source):
     for gram, docs in counts.items():
         there = sum(doc < n_source for doc in docs)
         here = len(docs) - there
-        if docs in longer[gram] or there < max(5, 0.005 * n_source) or here < max(5, 0.005 * n_target):
+        if (
+            docs in longer[gram]
+            or there < max(5, 0.005 * n_source)
+            or here < max(5, 0.005 * n_target)
+        ):
             continue
         ratios.append(log((here + 0.5) / (n_target + 1)) - log((there + 0.5) / (n_source + 1)))
         variances.append(1 / (here + 0.5) + 1 / (there + 0.5))
@@ -139,7 +159,7 @@ def drift(listed, n_source):
     return sqrt(max(0.0, spread**2 - middle(variances)))
 
 
-def em(probabilities, before, imagined=IMAGINED, start=None, tolerance=1e-9):
+def em(probabilities, before, imagined=PRIOR_DOCUMENTS, start=None, tolerance=1e-9):
     shares = list(before if start is None else start)
     for _ in range(3000):
         counts = [imagined * b for b in before]
@@ -157,7 +177,10 @@ def em(probabilities, before, imagined=IMAGINED, start=None, tolerance=1e-9):
 
 def temper(probabilities, before):
     """Evidence that counts less, because it comes from another domain."""
-    return [[b * (p / b) ** EVIDENCE_POWER for p, b in zip(row, before, strict=True)] for row in probabilities]
+    return [
+        [b * (p / b) ** EVIDENCE_POWER for p, b in zip(row, before, strict=True)]
+        for row in probabilities
+    ]
 
 
 def errors_of(probabilities, counts, drift):
@@ -169,13 +192,23 @@ def errors_of(probabilities, counts, drift):
     estimated = em(probabilities, before)
     errors = []
     for c, count in enumerate(counts):
-        lean = sqrt((LEAN_BY_DRIFT * min(drift, MAX_DRIFT) ** 4) ** 2 + LEAN_BY_DOCUMENTS**2 / count)
+        lean = sqrt(
+            (LEAN_BY_DRIFT * min(drift, MAX_DRIFT) ** 4) ** 2 + LEAN_BY_DOCUMENTS**2 / count
+        )
         moved = estimated[c] - before[c]
         found = [MIN_ERROR]
         for sign in (-1, 1):
             if abs(moved) < MIN_ERROR or sign * moved < 0:
-                leaning = [[p * exp(sign * lean) if d == c else p for d, p in enumerate(row)] for row in probabilities]
-                found.append(abs(em(leaning, before, start=estimated, tolerance=LEAN_TOLERANCE)[c] - estimated[c]))
+                leaning = [
+                    [p * exp(sign * lean) if d == c else p for d, p in enumerate(row)]
+                    for row in probabilities
+                ]
+                found.append(
+                    abs(
+                        em(leaning, before, start=estimated, tolerance=ERROR_TOLERANCE)[c]
+                        - estimated[c]
+                    )
+                )
         errors.append(max(found))
     return errors
 
@@ -183,21 +216,27 @@ def errors_of(probabilities, counts, drift):
 def limits_of(before, unadapted, errors):
     """Of three classes or more, one whose error is large grows no further than its part of the unadapted labels."""
     guarded = [len(before) > 2 and error > GUARDED_ERROR for error in errors]
-    return [max(b, u) if limited else 1.0 for b, u, limited in zip(before, unadapted, guarded, strict=True)]
+    return [
+        max(b, u) if limited else 1.0
+        for b, u, limited in zip(before, unadapted, guarded, strict=True)
+    ]
 
 
-def settle(shares, before, errors, limits):
+def shrink(shares, before, errors, limits):
     """Of each difference from the source's share the part beyond a part of its error, up to the limit of the class."""
     used = []
     for share, b, error, limit in zip(shares, before, errors, limits, strict=True):
-        left = max(0.0, abs(share - b) - DOUBT * error)
+        left = max(0.0, abs(share - b) - SHRINKAGE * error)
         used.append(min(limit, max(0.0, b + left if share > b else b - left)))
     return [one / sum(used) for one in used]
 
 
 def estimate_again(shares, first, before):
     """What was estimated first, half of the way back to the source's shares where later classifiers want to go back."""
-    found = [(s + f) / 2 if abs(s - b) < abs(f - b) else f for s, f, b in zip(shares, first, before, strict=True)]
+    found = [
+        (s + f) / 2 if abs(s - b) < abs(f - b) else f
+        for s, f, b in zip(shares, first, before, strict=True)
+    ]
     return [one / sum(found) for one in found]
 
 
@@ -207,7 +246,9 @@ def join(logits, n, shares):
     for c in sorted(range(len(shares)), key=lambda c: quota[c] - n * shares[c])[: n - sum(quota)]:
         quota[c] += 1
     joined = {}
-    for _, i, c in sorted((-logit, i, c) for i, row in enumerate(logits) for c, logit in enumerate(row)):
+    for _, i, c in sorted(
+        (-logit, i, c) for i, row in enumerate(logits) for c, logit in enumerate(row)
+    ):
         if quota[c] and i not in joined:
             joined[i] = c
             quota[c] -= 1
@@ -220,7 +261,10 @@ def meet(logits, shares):
     wanted = [one / sum(wanted) for one in wanted]
     offsets = [0.0] * len(wanted)
     for _ in range(500):
-        rows = [softmax([logit + offset for logit, offset in zip(row, offsets, strict=True)]) for row in logits]
+        rows = [
+            softmax([logit + offset for logit, offset in zip(row, offsets, strict=True)])
+            for row in logits
+        ]
         mean = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
         offsets = [offset + log(w / m) for offset, w, m in zip(offsets, wanted, mean, strict=True)]
         if max(abs(w - m) for w, m in zip(wanted, mean, strict=True)) < 1e-7:
@@ -243,9 +287,13 @@ def best(source, labels, target, *, ngram_range, **options):
     views = views_of([*source, *target], ngram_range)
     known = [set().union(*sets[: len(source)]) for sets in views]
     rows = [
-        i for i in range(len(target)) if any(sets[len(source) + i] & grams for sets, grams in zip(views, known, strict=True))
+        i
+        for i in range(len(target))
+        if any(sets[len(source) + i] & grams for sets, grams in zip(views, known, strict=True))
     ]
-    _, found, shares = best_of(source, labels, [target[i] for i in rows], ngram_range=ngram_range, **options)
+    _, found, shares = best_of(
+        source, labels, [target[i] for i in rows], ngram_range=ngram_range, **options
+    )
     scores = np.full((len(target), found.shape[1]), np.nan)
     scores[rows] = found
     return scores, shares
@@ -254,17 +302,26 @@ def best(source, labels, target, *, ngram_range, **options):
 def views_of(texts, ngram_range):
     """The n-grams of characters of each document, and its words and pairs of words."""
     texts = [prepare(text) for text in texts]
-    pairs = [{tuple(words(text)[i : i + n]) for n in (1, 2) for i in range(len(words(text)) - n + 1)} for text in texts]
+    pairs = [
+        {tuple(words(text)[i : i + n]) for n in (1, 2) for i in range(len(words(text)) - n + 1)}
+        for text in texts
+    ]
     return [[set(ngrams(text, ngram_range)) for text in texts], pairs]
 
 
 def best_of(source, labels, target, *, ngram_range, alpha, added, idf, by_class, fit_offsets):
     """labels are class numbers; ``added`` has the share of the target that joins after each round."""
-    texts, views = [prepare(text) for text in [*source, *target]], views_of([*source, *target], ngram_range)
+    texts, views = (
+        [prepare(text) for text in [*source, *target]],
+        views_of([*source, *target], ngram_range),
+    )
     m, n, n_classes = len(source), len(target), max(labels) + 1
     options = {"n_classes": n_classes, "alpha": alpha, "idf": idf, "by_class": by_class}
     before = [labels.count(c) / m for c in range(n_classes)]
-    digests = [blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in [*source, *target]]
+    digests = [
+        blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        for text in [*source, *target]
+    ]
     order = {i: place for place, i in enumerate(sorted(range(m + n), key=lambda i: digests[i]))}
 
     classes, rows = [*labels, *[None] * n], list(range(m))
@@ -276,7 +333,9 @@ def best_of(source, labels, target, *, ngram_range, alpha, added, idf, by_class,
             if number == 1:  # by n-grams that both domains have
                 across = train(views, classes, rows, **options, n_source=m)
                 held_out = by_halves(views, classes, rows, m, order, **options, n_source=m)
-                probabilities = probabilities_of(across[m:], *fit_offsets(held_out[:m], np.array(labels)))
+                probabilities = probabilities_of(
+                    across[m:], *fit_offsets(held_out[:m], np.array(labels))
+                )
             else:
                 probabilities = probabilities_of(halves[m:], steepness, offsets)
             probabilities = temper(probabilities, before)
@@ -289,9 +348,13 @@ def best_of(source, labels, target, *, ngram_range, alpha, added, idf, by_class,
                 limits = limits_of(before, [given.count(c) / n for c in range(n_classes)], errors)
             else:
                 estimated = estimate_again(estimated, first, before)
-            shares = settle(estimated, before, errors, limits)
-        moved = [o + log(max(s, 1e-300) / b) for o, s, b in zip(offsets, shares, before, strict=True)]
-        logits = [[log(max(p, 1e-300)) for p in row] for row in probabilities_of(scores, steepness, moved)]
+            shares = shrink(estimated, before, errors, limits)
+        moved = [
+            o + log(max(s, 1e-300) / b) for o, s, b in zip(offsets, shares, before, strict=True)
+        ]
+        logits = [
+            [log(max(p, 1e-300)) for p in row] for row in probabilities_of(scores, steepness, moved)
+        ]
         joined = join(logits, min(max(1, round(share * n)), MAX_GROWTH * len(rows)), shares)
         rows = [*range(m), *(m + i for i in joined)]
         classes = [*labels, *(joined.get(i) for i in range(n))]
@@ -303,11 +366,15 @@ def best_of(source, labels, target, *, ngram_range, alpha, added, idf, by_class,
         scores = scores + (offsets - offsets.mean()) / steepness
         return scores.argmax(axis=1), scores, before
     others = [i for i in range(n) if i not in joined]
-    larger = slope(scores[others], halves[m:][others]) if len(others) >= MIN_SLOPE_DOCUMENTS else 1.0
+    larger = (
+        slope(scores[others], halves[m:][others]) if len(others) >= MIN_SLOPE_DOCUMENTS else 1.0
+    )
     steepness /= larger
     unseen = np.array([halves[m + i] * larger if i in joined else scores[i] for i in range(n)])
     of_first = np.array([[log(max(p, TINY)) for p in row] for row in plain]) / steepness
-    scores = WEIGHT_OWN_SCORE * scores + (1 - WEIGHT_OWN_SCORE) * unseen + WEIGHT_FIRST_ROUND * of_first
+    scores = (
+        WEIGHT_OWN_SCORE * scores + (1 - WEIGHT_OWN_SCORE) * unseen + WEIGHT_FIRST_ROUND * of_first
+    )
     scores = scores + meet((steepness * scores).tolist(), shares) / steepness
     scores = np.array([[score - sum(row) / n_classes for score in row] for row in scores.tolist()])
     return scores.argmax(axis=1), scores, shares

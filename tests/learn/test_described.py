@@ -5,7 +5,13 @@ from hypothesis import strategies as st
 
 from conftest import texts
 from gramshift import StringKernel
-from gramshift.learn.features import GramFeatures, adapted_kernel, compact, exponential, normalize_gram
+from gramshift.learn.features import (
+    GramFeatures,
+    adapted_kernel,
+    compact,
+    exponential,
+    normalize_gram,
+)
 
 
 @given(texts, st.booleans(), st.integers(1, 2))
@@ -19,14 +25,20 @@ def test_what_is_worked_out_on_the_way_equals_whole_arrays(documents, adapt, n_t
     vectors = np.random.default_rng(0).normal(size=(len(documents), 3))
     rows = np.arange(len(documents))[::2]
     np.testing.assert_allclose(described.multiply(vectors), whole @ vectors, rtol=0, atol=1e-13)
-    np.testing.assert_allclose(described.multiply(vectors, rows), whole[rows] @ vectors, rtol=0, atol=1e-13)
-    np.testing.assert_allclose(described.gather(vectors[rows], rows), whole[rows].T @ vectors[rows], rtol=0, atol=1e-13)
+    np.testing.assert_allclose(
+        described.multiply(vectors, rows), whole[rows] @ vectors, rtol=0, atol=1e-13
+    )
+    np.testing.assert_allclose(
+        described.gather(vectors[rows], rows), whole[rows].T @ vectors[rows], rtol=0, atol=1e-13
+    )
     centred, means = described.centred(rows)
     expected = whole[rows].mean(axis=1) if adapt else np.zeros(len(rows))
     np.testing.assert_allclose(means, expected, rtol=0, atol=1e-14)
     np.testing.assert_allclose(centred, whole[rows] - expected[:, None], rtol=0, atol=1e-6)
     kernel = adapted_kernel(whole) if adapt else whole
-    np.testing.assert_allclose(described.kernel(rows), kernel[np.ix_(rows, rows)], rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(
+        described.kernel(rows), kernel[np.ix_(rows, rows)], rtol=1e-12, atol=1e-13
+    )
 
 
 @pytest.mark.parametrize("n", [1, 511, 512, 513, 1300])
@@ -34,7 +46,9 @@ def test_pieces_end_where_rows_end(n):
     values = np.random.default_rng(n).uniform(-1, 1, size=(3, n))
     described = GramFeatures(values, np.ones(3), np.ones(n), adapt=True)
     vectors = np.random.default_rng(1).normal(size=(n, 2))
-    np.testing.assert_allclose(described.multiply(vectors), np.exp(values - 1) @ vectors, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(
+        described.multiply(vectors), np.exp(values - 1) @ vectors, rtol=1e-12, atol=1e-13
+    )
 
 
 def test_the_power_series_is_right_to_rounding():
@@ -45,7 +59,9 @@ def test_the_power_series_is_right_to_rounding():
 def check_series(values):
     described = GramFeatures(values, np.ones(1), np.ones(4001), adapt=True)
     picked = np.eye(4001)[:, ::200]
-    np.testing.assert_allclose(described.multiply(picked)[0], np.exp(values[0, ::200] - 1), rtol=5e-16)
+    np.testing.assert_allclose(
+        described.multiply(picked)[0], np.exp(values[0, ::200] - 1), rtol=5e-16
+    )
 
 
 def test_counts_that_fit_are_kept_in_half_the_memory():
@@ -63,6 +79,15 @@ def test_copies_are_found_and_only_copies():
     documents = ["abc abd", "other words", "abc abd", "", "abc abe", "", "OTHER  words", "abc abd"]
     for kind in ("presence", "intersection", "spectrum"):
         gram = StringKernel(kind, ngram_range=(2, 3)).gram(documents)
-        assert GramFeatures.from_gram(gram, adapt=True).originals.tolist() == [0, 1, 0, 3, 4, 3, 1, 0]
+        assert GramFeatures.from_gram(gram, adapt=True).originals.tolist() == [
+            0,
+            1,
+            0,
+            3,
+            4,
+            3,
+            1,
+            0,
+        ]
     nearly = np.array([[1.0, 1 - 1e-10], [1 - 1e-10, 1.0]])
     assert GramFeatures.from_gram(nearly, adapt=True).originals.tolist() == [0, 1]

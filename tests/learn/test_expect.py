@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gramshift.learn.calibrate import INTERCEPT, WEIGHTS, expect_accuracy, find_temper, meet_shares, softmax
+from gramshift.learn.calibrate import (
+    INTERCEPT,
+    WEIGHTS,
+    expect_accuracy,
+    find_temper,
+    meet_shares,
+    softmax,
+)
 
 
 def draw(n, n_classes, seed, size=2.0):
@@ -14,7 +21,10 @@ def draw(n, n_classes, seed, size=2.0):
 
 @given(st.integers(2, 5), st.integers(0, 1000))
 def test_classes_get_their_shares_on_average(n_classes, seed):
-    logits, shares = draw(60, n_classes, seed), np.random.default_rng(seed).dirichlet(np.full(n_classes, 5.0))
+    logits, shares = (
+        draw(60, n_classes, seed),
+        np.random.default_rng(seed).dirichlet(np.full(n_classes, 5.0)),
+    )
     offsets = meet_shares(logits, shares)
     rows = [np.exp(row) / np.exp(row).sum() for row in logits + offsets]
     np.testing.assert_allclose(sum(rows) / len(rows), shares, atol=1e-5)
@@ -43,11 +53,15 @@ def test_the_expected_accuracy_is_the_regression_by_hand():
     likely, plain = softmax(draw(40, 2, 1), 1.0), softmax(draw(40, 2, 2), 1.0)
     shares = {
         "confidence": np.mean([max(row) for row in likely]),
-        "agreement": np.mean([np.argmax(a) == np.argmax(b) for a, b in zip(likely, plain, strict=True)]),
+        "agreement": np.mean(
+            [np.argmax(a) == np.argmax(b) for a, b in zip(likely, plain, strict=True)]
+        ),
         "first": np.mean([max(row) for row in plain]),
         "source": 0.8,
     }
-    logit = INTERCEPT + sum(WEIGHTS[name] * np.log(share / (1 - share)) for name, share in shares.items())
+    logit = INTERCEPT + sum(
+        WEIGHTS[name] * np.log(share / (1 - share)) for name, share in shares.items()
+    )
     found = expect_accuracy(likely, plain, 0.8)
     assert found.value == pytest.approx(max(0.5, 1 / (1 + np.exp(-logit))))
     assert found.low <= found.value <= found.high <= 1
@@ -58,6 +72,10 @@ def test_more_documents_narrow_the_interval_and_nothing_is_below_chance():
     found = expect_accuracy(unsure, unsure, 0.7)
     assert found.value == 0.25
     few = expect_accuracy(softmax(draw(20, 2, 3), 1.0), softmax(draw(20, 2, 3), 1.0), 0.9)
-    many = expect_accuracy(np.tile(softmax(draw(20, 2, 3), 1.0), (50, 1)), np.tile(softmax(draw(20, 2, 3), 1.0), (50, 1)), 0.9)
+    many = expect_accuracy(
+        np.tile(softmax(draw(20, 2, 3), 1.0), (50, 1)),
+        np.tile(softmax(draw(20, 2, 3), 1.0), (50, 1)),
+        0.9,
+    )
     assert many.value == pytest.approx(few.value)
     assert many.high - many.low < few.high - few.low

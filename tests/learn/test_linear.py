@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 import naive
 from conftest import examples, texts
 from gramshift.learn.conjugate import Sketch, orthonormalize
-from gramshift.learn.linear import BLOCK, CELLS, TOGETHER, LinearFeatures, LinearPart, LinearRidge
+from gramshift.learn.linear import (
+    MAX_CELLS,
+    MAX_PASSES,
+    MAX_ROWS,
+    MIN_ROWS,
+    LinearFeatures,
+    LinearPart,
+    LinearRidge,
+)
 from gramshift.learn.ridge import Fitted, SingularKernelError
 from gramshift.learn.selection import one_versus_all
 from gramshift.ngrams.feature_lists import build_lists
@@ -21,7 +29,16 @@ from small_demo import load_demo
 PROMISED = 1e-6  # of the largest target, which is 1
 RANGES = ((2, 4), (1, 2), (3, 3))
 DEMO = [text[:80] for text in load_demo("kitchen").texts + load_demo("films").texts]
-TEXTS = [*DEMO[:28], DEMO[3], DEMO[3], "", *DEMO[40:52], DEMO[5], "", *DEMO[100:108]]  # copies, empty ones
+TEXTS = [
+    *DEMO[:28],
+    DEMO[3],
+    DEMO[3],
+    "",
+    *DEMO[40:52],
+    DEMO[5],
+    "",
+    *DEMO[100:108],
+]  # copies, empty ones
 N, TRAINED = len(TEXTS), len(TEXTS) - 10
 
 
@@ -34,7 +51,10 @@ def describe(documents, ranges=RANGES, run=run_serially):
         values = own + lists.own_values(weights)
         scale = np.array([1 / np.sqrt(value) if value else 0.0 for value in values])
         parts.append(LinearPart(lists, weights, own, scale))
-    grams = [naive.normalized_gram("presence", documents, documents, ngram_range) for ngram_range in ranges]
+    grams = [
+        naive.normalized_gram("presence", documents, documents, ngram_range)
+        for ngram_range in ranges
+    ]
     return LinearFeatures(parts, run), np.mean(grams, axis=0)
 
 
@@ -57,7 +77,9 @@ def textbook(kernel, training, targets, alpha, bias=False):
 
 
 def draw_targets(n_classes, n=TRAINED, seed=0):
-    return one_versus_all(np.random.default_rng(seed + n_classes).integers(0, n_classes, n), n_classes)
+    return one_versus_all(
+        np.random.default_rng(seed + n_classes).integers(0, n_classes, n), n_classes
+    )
 
 
 def largest_error(solver, kernel, training, targets, near=None):
@@ -71,19 +93,27 @@ def test_the_documents_are_what_their_kernel_says(demo):
     vectors, rows = chance.normal(size=(N, 3)), chance.permutation(N)[:20]
     assert len(documents) == N
     np.testing.assert_allclose(documents.multiply(vectors), kernel @ vectors, atol=1e-12)
-    np.testing.assert_allclose(documents.multiply(vectors, rows), kernel[rows] @ vectors, atol=1e-12)
+    np.testing.assert_allclose(
+        documents.multiply(vectors, rows), kernel[rows] @ vectors, atol=1e-12
+    )
     np.testing.assert_allclose(np.vstack(list(documents.rows(rows))), kernel[rows], atol=1e-12)
     others = chance.permutation(N)[:30]
-    np.testing.assert_allclose(np.vstack(list(documents.rows(rows, others))), kernel[np.ix_(rows, others)], atol=1e-12)
+    np.testing.assert_allclose(
+        np.vstack(list(documents.rows(rows, others))), kernel[np.ix_(rows, others)], atol=1e-12
+    )
     few = np.sort(rows)
-    np.testing.assert_allclose(documents.narrow(few).multiply(np.eye(20)), kernel[np.ix_(few, few)], atol=1e-12)
+    np.testing.assert_allclose(
+        documents.narrow(few).multiply(np.eye(20)), kernel[np.ix_(few, few)], atol=1e-12
+    )
     fewer = documents.narrow(few).narrow(np.arange(0, 20, 3))
-    np.testing.assert_allclose(fewer.multiply(np.eye(7)), kernel[np.ix_(few[::3], few[::3])], atol=1e-12)
+    np.testing.assert_allclose(
+        fewer.multiply(np.eye(7)), kernel[np.ix_(few[::3], few[::3])], atol=1e-12
+    )
 
 
 def test_rows_come_in_the_order_that_was_asked_for_however_many_there_are():
     """In blocks, of which some are made at a time, on threads."""
-    size, n = BLOCK[1], BLOCK[1] * TOGETHER + 5
+    size, n = MAX_ROWS, MAX_ROWS * MAX_PASSES + 5
     lists = build_lists(SortedNGrams(encode([f"{i % 40} {i % 7}" for i in range(n)]), (1, 2)))
     part = LinearPart(lists, lists.times.astype(float), lists.unshared.astype(float), np.ones(n))
     chance, vectors = np.random.default_rng(0), np.random.default_rng(1).normal(size=(n, 2))
@@ -92,15 +122,21 @@ def test_rows_come_in_the_order_that_was_asked_for_however_many_there_are():
     with ThreadPoolExecutor(2) as pool:
         documents = LinearFeatures([part], lambda function, items: list(pool.map(function, items)))
         blocks = list(documents.rows(rows, others))
-    assert [len(block) for block in blocks] == [size] * TOGETHER + [5]
+    assert [len(block) for block in blocks] == [size] * MAX_PASSES + [5]
     expected = LinearFeatures([part], run_serially).multiply(vectors, rows)
     np.testing.assert_allclose(np.vstack(blocks) @ vectors[others], expected, rtol=1e-9)
 
 
 def test_similarities_to_many_documents_come_in_small_blocks(demo):
     documents = demo[0]
-    wide = LinearFeatures([LinearPart(FakeLists(), np.ones(0), np.zeros(CELLS), np.ones(CELLS))], run_serially)
-    assert [len(block) for block in wide.rows(np.arange(2 * BLOCK[0] + 1))] == [BLOCK[0], BLOCK[0], 1]
+    wide = LinearFeatures(
+        [LinearPart(FakeLists(), np.ones(0), np.zeros(MAX_CELLS), np.ones(MAX_CELLS))], run_serially
+    )
+    assert [len(block) for block in wide.rows(np.arange(2 * MIN_ROWS + 1))] == [
+        MIN_ROWS,
+        MIN_ROWS,
+        1,
+    ]
     assert len(next(documents.rows(np.arange(N)))) == N
 
 
@@ -121,20 +157,31 @@ def test_scores_are_those_of_the_textbook(demo, alpha, bias, n_classes):
     solver = LinearRidge(documents, alpha, bias=bias, few=0)
     assert largest_error(solver, kernel, training, draw_targets(n_classes)) < PROMISED
     for near in (1.0, 1e3):
-        wrong = Fitted(near * np.random.default_rng(1).normal(size=(N, n_classes)), np.ones(n_classes))
+        wrong = Fitted(
+            near * np.random.default_rng(1).normal(size=(N, n_classes)), np.ones(n_classes)
+        )
         if n_classes == 2:
             wrong.coefficients[:, 0] = -wrong.coefficients[:, 1]
         assert largest_error(solver, kernel, training, draw_targets(n_classes), wrong) < PROMISED
 
 
-@given(texts, st.sampled_from([1e-6, 1e-2, 1.0, 1e3]), st.booleans(), st.integers(2, 4), st.integers(0, 99))
+@given(
+    texts,
+    st.sampled_from([1e-6, 1e-2, 1.0, 1e3]),
+    st.booleans(),
+    st.integers(2, 4),
+    st.integers(0, 99),
+)
 @examples(60)
 def test_scores_of_any_texts_are_those_of_the_textbook(words, alpha, bias, n_classes, seed):
     written = [naive.prepare(text) for text in [*words, "abé", "ab", "", words[0]]]
     documents, kernel = describe(written, ((1, 3), (1, 2)))
     training = np.random.default_rng(seed).permutation(len(written))[: 2 + seed % len(written)]
     targets = draw_targets(n_classes, len(training), seed)
-    assert largest_error(LinearRidge(documents, alpha, bias=bias), kernel, training, targets) < PROMISED
+    assert (
+        largest_error(LinearRidge(documents, alpha, bias=bias), kernel, training, targets)
+        < PROMISED
+    )
 
 
 def test_two_classes_are_solved_once_and_mirrored(demo):
@@ -147,7 +194,10 @@ def test_two_classes_are_solved_once_and_mirrored(demo):
 def test_coefficients_do_not_depend_on_the_order_of_training_rows(demo):
     mixed, targets = np.random.default_rng(2).permutation(TRAINED), draw_targets(7)
     solver = LinearRidge(demo[0], 0.1, bias=True)
-    in_order, in_disorder = solver.solve(np.arange(TRAINED), targets), solver.solve(mixed, targets[mixed])
+    in_order, in_disorder = (
+        solver.solve(np.arange(TRAINED), targets),
+        solver.solve(mixed, targets[mixed]),
+    )
     assert (in_order.coefficients == in_disorder.coefficients).all()
     assert (in_order.intercepts == in_disorder.intercepts).all()
 
@@ -176,8 +226,14 @@ def test_few_documents_are_left_out_one_by_one(demo, bias, n_classes):
 def test_many_documents_are_left_out_by_fifths(demo, bias, n_classes):
     """Of each class every fifth document is in a fold, beginning with another one for each class."""
     documents, kernel = demo
-    training, targets, told = np.random.default_rng(3).permutation(TRAINED), draw_targets(n_classes), []
-    solver = LinearRidge(documents, 0.1, bias=bias, few=TRAINED - 1, progress=lambda *step: told.append(step))
+    training, targets, told = (
+        np.random.default_rng(3).permutation(TRAINED),
+        draw_targets(n_classes),
+        [],
+    )
+    solver = LinearRidge(
+        documents, 0.1, bias=bias, few=TRAINED - 1, progress=lambda *step: told.append(step)
+    )
     found = solver.held_out(training, targets)
     codes = targets.argmax(axis=1).tolist()
     fold = np.array([(codes[:place].count(code) + code) % 5 for place, code in enumerate(codes)])
@@ -185,7 +241,9 @@ def test_many_documents_are_left_out_by_fifths(demo, bias, n_classes):
         kept, held = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
         expected = textbook(kernel, training[kept], targets[kept], 0.1, bias)[training[held]]
         np.testing.assert_allclose(found[held], expected, rtol=0, atol=PROMISED)
-    assert [step for step in told if step[0] == "sureness"] == [("sureness", number, 5) for number in range(6)]
+    assert [step for step in told if step[0] == "sureness"] == [
+        ("sureness", number, 5) for number in range(6)
+    ]
     trained = [step for step in told if step[0] == "training"]
     assert all(0 <= done <= total == 100 for _, done, total in trained)
     assert trained[0][1] == 0
@@ -200,7 +258,12 @@ def test_fewer_documents_than_folds_can_be_left_out(demo):
 def test_few_documents_are_trained_on_by_their_gram_where_steps_do_not_lead_to_an_end(demo):
     documents, kernel = demo
     solver = LinearRidge(documents, 1e-6, bias=True, steps=2)
-    assert largest_error(solver, kernel, np.random.default_rng(4).permutation(TRAINED), draw_targets(7)) < PROMISED
+    assert (
+        largest_error(
+            solver, kernel, np.random.default_rng(4).permutation(TRAINED), draw_targets(7)
+        )
+        < PROMISED
+    )
     assert solver.held_out(np.arange(TRAINED), draw_targets(7)).shape == (TRAINED, 7)
 
 
@@ -211,12 +274,21 @@ def test_as_many_as_memory_allows_are_trained_on_by_their_gram_if_steps_are_many
     solver = LinearRidge(documents, 1e-6, bias=bias, steps=2, few=0, most=TRAINED)
     assert largest_error(solver, kernel, training, targets) < PROMISED
     without = [
-        textbook(kernel, np.delete(training, k), np.delete(targets, k, axis=0), 1e-6, bias)[training[k]] for k in range(TRAINED)
+        textbook(kernel, np.delete(training, k), np.delete(targets, k, axis=0), 1e-6, bias)[
+            training[k]
+        ]
+        for k in range(TRAINED)
     ]
-    single = np.array([k for k in range(TRAINED) if TEXTS.count(TEXTS[training[k]]) == 1])  # copies are taken together
-    np.testing.assert_allclose(solver.held_out(training, targets)[single], np.array(without)[single], atol=1e-4)
+    single = np.array(
+        [k for k in range(TRAINED) if TEXTS.count(TEXTS[training[k]]) == 1]
+    )  # copies are taken together
+    np.testing.assert_allclose(
+        solver.held_out(training, targets)[single], np.array(without)[single], atol=1e-4
+    )
     told = []
-    again = LinearRidge(documents, 1e-6, steps=2, few=0, most=TRAINED, progress=lambda *about: told.append(about))
+    again = LinearRidge(
+        documents, 1e-6, steps=2, few=0, most=TRAINED, progress=lambda *about: told.append(about)
+    )
     again.solve(training, targets)
     n_tried = len(told)
     again.solve(training[:-3], targets[:-3])
@@ -228,7 +300,8 @@ def test_for_many_documents_alpha_that_is_too_small_is_an_error(demo):
     with pytest.raises(SingularKernelError) as caught:
         solver.solve(np.arange(TRAINED), draw_targets(7))
     expected = (
-        f"alpha=1e-06 is too small for these {TRAINED} documents: 2 steps of conjugate gradients do not get to the solution"
+        f"alpha=1e-06 is too small for these {TRAINED} documents: "
+        "2 steps of conjugate gradients do not get to the solution"
     )
     assert str(caught.value) == f"{expected}; try alpha=1e-05 or larger"
 
@@ -241,7 +314,10 @@ def test_alpha_that_double_precision_cannot_do_with_is_noticed(demo, bias):
     with pytest.raises(SingularKernelError, match=r"too small .* try alpha=1e-09 or larger"):
         LinearRidge(documents, 1e-12, bias=bias, few=0).solve(training, targets)
     single = np.array([row for row in training if TEXTS.index(TEXTS[row]) == row])
-    assert largest_error(LinearRidge(documents, 1e-12, bias=bias), kernel, single, targets[single]) < PROMISED
+    assert (
+        largest_error(LinearRidge(documents, 1e-12, bias=bias), kernel, single, targets[single])
+        < PROMISED
+    )
 
 
 @pytest.mark.parametrize("sketched", [0, 1, 12, TRAINED])
@@ -270,13 +346,17 @@ def test_a_sketch_of_all_columns_is_the_inverse(demo, alpha):
     seen = kernel[:, some] @ np.linalg.solve(kernel[np.ix_(some, some)], kernel[some])
     values, columns = np.linalg.eigh(seen)
     told = columns[:, -9:]
-    expected = told / (values[-9:] + alpha) @ told.T + (np.eye(n) - told @ told.T) / (values[-9] + alpha)
+    expected = told / (values[-9:] + alpha) @ told.T + (np.eye(n) - told @ told.T) / (
+        values[-9] + alpha
+    )
     np.testing.assert_allclose(sketch, expected, rtol=1e-6, atol=1e-9 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("columns", [1, 2, 5, 9])
 def test_columns_are_a_combination_of_orthonormal_ones(columns):
-    given_ = np.random.default_rng(columns).normal(size=(40, columns)) * 10.0 ** np.arange(-3, columns - 3)
+    given_ = np.random.default_rng(columns).normal(size=(40, columns)) * 10.0 ** np.arange(
+        -3, columns - 3
+    )
     basis, factors = orthonormalize(given_)
     np.testing.assert_allclose(basis @ factors, given_, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(basis.T @ basis, np.eye(columns), atol=1e-12)
@@ -295,7 +375,9 @@ def test_targets_may_depend_on_each_other(demo):
     documents, kernel = demo
     targets = draw_targets(5)
     targets[:, 2], targets[:, 3] = targets[:, 0], 0.0
-    assert largest_error(LinearRidge(documents, 1.0), kernel, np.arange(TRAINED), targets) < PROMISED
+    assert (
+        largest_error(LinearRidge(documents, 1.0), kernel, np.arange(TRAINED), targets) < PROMISED
+    )
 
 
 def test_many_columns_share_directions(demo):
@@ -303,7 +385,9 @@ def test_many_columns_share_directions(demo):
 
     def count_steps(targets):
         told = []
-        LinearRidge(documents, 0.1, progress=lambda *about: told.append(about)).solve(np.arange(TRAINED), targets)
+        LinearRidge(documents, 0.1, progress=lambda *about: told.append(about)).solve(
+            np.arange(TRAINED), targets
+        )
         return len(told)
 
     targets = draw_targets(7)

@@ -47,13 +47,17 @@ def test_shared_products_are_those_by_need(size):
     source = rows[: size // 2 + 1]
     by_need = ProductsByNeed(documents, source)
     shared = SharedProducts(documents, [slice(0, size)]).choose(np.arange(size), [0])
-    in_parts = SharedProducts(documents, [slice(0, 2), slice(2, size)]).choose(np.arange(size), [0, 1])
+    in_parts = SharedProducts(documents, [slice(0, 2), slice(2, size)]).choose(
+        np.arange(size), [0, 1]
+    )
     centred, means = documents.centred(rows)
     for products in (by_need, shared, in_parts):
         done = []
         found = np.tril(products.multiply(rows, done.append))
         np.testing.assert_allclose(products.directions(rows)[:, 0], means, rtol=1e-12)
-        np.testing.assert_allclose(found, np.tril(centred.astype(float) @ centred.T.astype(float)), atol=1e-3)
+        np.testing.assert_allclose(
+            found, np.tril(centred.astype(float) @ centred.T.astype(float)), atol=1e-3
+        )
         assert done == sorted(done)
         assert not done or done[-1] == size
 
@@ -81,7 +85,12 @@ def test_scores_are_those_of_the_textbook(adapt, bias, alpha):
     documents = describe(adapt=adapt)
     solver = RidgeSolver(documents, SOURCE, alpha, bias=bias)
     everyone = np.arange(70)
-    for training in (SOURCE, TRAINING, np.concatenate([SOURCE, [60, 50]]), SOURCE):  # the factor grows and shrinks
+    for training in (
+        SOURCE,
+        TRAINING,
+        np.concatenate([SOURCE, [60, 50]]),
+        SOURCE,
+    ):  # the factor grows and shrinks
         expected = naive(documents, training, TARGETS[: len(training)], alpha, bias)
         scores = solver.solve(training, TARGETS[: len(training)]).score(documents, everyone)
         np.testing.assert_allclose(scores, expected, rtol=0, atol=2e-8 * np.abs(expected).max())
@@ -91,7 +100,9 @@ def test_it_is_the_ridge_regression_of_scikit_learn():
     documents = describe()
     kernel = documents.kernel(np.arange(70))
     rival = KernelRidge(alpha=0.5, kernel="precomputed").fit(kernel[:55, :55], TARGETS)
-    scores = RidgeSolver(documents, SOURCE, 0.5).solve(TRAINING, TARGETS).score(documents, np.arange(70))
+    scores = (
+        RidgeSolver(documents, SOURCE, 0.5).solve(TRAINING, TARGETS).score(documents, np.arange(70))
+    )
     np.testing.assert_allclose(scores, rival.predict(kernel[:, :55]), atol=1e-8)
 
 
@@ -108,12 +119,27 @@ def test_two_classes_are_solved_once_and_mirrored():
 @pytest.mark.parametrize("bias", [True, False])
 def test_copies_are_merged_without_changing_scores(adapt, bias):
     """Among the source, between source and added documents, among the added ones, and empty ones; with different targets."""
-    texts = [*DEMO[:30], DEMO[3], DEMO[3], "", *DEMO[40:47], DEMO[5], DEMO[60], DEMO[60], "", *DEMO[70:80]]
+    texts = [
+        *DEMO[:30],
+        DEMO[3],
+        DEMO[3],
+        "",
+        *DEMO[40:47],
+        DEMO[5],
+        DEMO[60],
+        DEMO[60],
+        "",
+        *DEMO[70:80],
+    ]
     documents = describe(texts, adapt=adapt)
     training = np.arange(44)
     targets = one_versus_all(np.arange(44) % 2, 2)
     expected = naive(documents, training, targets, 1e-2, bias)
-    scores = RidgeSolver(documents, np.arange(40), 1e-2, bias=bias).solve(training, targets).score(documents, np.arange(54))
+    scores = (
+        RidgeSolver(documents, np.arange(40), 1e-2, bias=bias)
+        .solve(training, targets)
+        .score(documents, np.arange(54))
+    )
     np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-7 * np.abs(expected).max())
 
 
@@ -130,25 +156,42 @@ def test_leaving_one_out_in_closed_form_is_leaving_one_out(adapt, bias):
 
 def test_a_kernel_that_single_precision_cannot_do_with_is_solved_in_double(monkeypatch):
     """Single letters: 70 documents in some 40 dimensions, a tiny alpha, and no time to do better."""
-    documents = GramFeatures.from_gram(StringKernel(ngram_range=(1, 1)).gram(DEMO[:70]), adapt=False)
+    documents = GramFeatures.from_gram(
+        StringKernel(ngram_range=(1, 1)).gram(DEMO[:70]), adapt=False
+    )
     used = []
     in_double = ridge.solve_in_double
-    monkeypatch.setattr(ridge, "solve_in_double", lambda *given: used.append(1) or in_double(*given))
-    scores = RidgeSolver(documents, SOURCE, 1e-7, steps=3).solve(TRAINING, TARGETS).score(documents, np.arange(70))
+    monkeypatch.setattr(
+        ridge, "solve_in_double", lambda *given: used.append(1) or in_double(*given)
+    )
+    scores = (
+        RidgeSolver(documents, SOURCE, 1e-7, steps=3)
+        .solve(TRAINING, TARGETS)
+        .score(documents, np.arange(70))
+    )
     expected = naive(documents, TRAINING, TARGETS, 1e-7)
     np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
     assert used
-    with pytest.raises(SingularKernelError, match=r"alpha=1e-300 is too small for this kernel .* try alpha="):
+    with pytest.raises(
+        SingularKernelError, match=r"alpha=1e-300 is too small for this kernel .* try alpha="
+    ):
         RidgeSolver(documents, SOURCE, 1e-300, steps=3).solve(TRAINING, TARGETS)
 
 
 @pytest.mark.parametrize("kind", ["presence", "spectrum"])
 def test_leaving_one_out_of_an_ill_conditioned_kernel_is_right_too(kind):
-    documents = GramFeatures.from_gram(StringKernel(kind, ngram_range=(1, 1)).gram(DEMO[:70]), adapt=False)
+    documents = GramFeatures.from_gram(
+        StringKernel(kind, ngram_range=(1, 1)).gram(DEMO[:70]), adapt=False
+    )
     fast = RidgeSolver(documents, SOURCE, 1e-5).held_out(TRAINING, TARGETS)
     for left_out in (0, 20, 54):
         rest = np.delete(TRAINING, left_out)
-        np.testing.assert_allclose(fast[left_out], naive(documents, rest, TARGETS[rest], 1e-5)[left_out], rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(
+            fast[left_out],
+            naive(documents, rest, TARGETS[rest], 1e-5)[left_out],
+            rtol=1e-5,
+            atol=1e-5,
+        )
 
 
 @pytest.mark.parametrize("adapt", [True, False])
@@ -156,25 +199,39 @@ def test_many_documents_are_left_out_in_single_precision(monkeypatch, adapt):
     documents = describe(adapt=adapt)
     exact = RidgeSolver(documents, SOURCE, 1e-2).held_out(TRAINING, TARGETS)
     monkeypatch.setattr(ridge.linalg, "inv", None)  # not needed then
-    np.testing.assert_allclose(RidgeSolver(documents, SOURCE, 1e-2, few=10).held_out(TRAINING, TARGETS), exact, atol=2e-4)
+    np.testing.assert_allclose(
+        RidgeSolver(documents, SOURCE, 1e-2, few=10).held_out(TRAINING, TARGETS), exact, atol=2e-4
+    )
 
 
 def test_a_large_alpha_with_bias_still_orders_documents():
     documents, targets = describe(adapt=False), one_versus_all(np.arange(55) % 2, 2)
-    scores = RidgeSolver(documents, SOURCE, 1e10, bias=True).solve(TRAINING, targets).score(documents, np.arange(70))
+    scores = (
+        RidgeSolver(documents, SOURCE, 1e10, bias=True)
+        .solve(TRAINING, targets)
+        .score(documents, np.arange(70))
+    )
     expected = naive(documents, TRAINING, targets, 1e10, bias=True)
     spread = np.ptp(expected[:, 1])
-    np.testing.assert_allclose(scores - scores.mean(axis=0), expected - expected.mean(axis=0), rtol=0, atol=1e-3 * spread)
+    np.testing.assert_allclose(
+        scores - scores.mean(axis=0), expected - expected.mean(axis=0), rtol=0, atol=1e-3 * spread
+    )
 
 
 def test_discriminant_of_balanced_classes_is_ridge_with_bias_up_to_scale():
     documents, codes = describe(), np.arange(55) % 2
     targets = one_versus_all(np.append(codes[:54], 1), 2)[:54]
-    scores = DiscriminantSolver(documents, SOURCE, 0.5).solve(TRAINING[:54], targets).score(documents, np.arange(70))
+    scores = (
+        DiscriminantSolver(documents, SOURCE, 0.5)
+        .solve(TRAINING[:54], targets)
+        .score(documents, np.arange(70))
+    )
     regression = naive(documents, TRAINING[:54], targets, 0.5, bias=True)
     slope, _ = np.polyfit(regression[:, 1], scores[:, 1], 1)
     np.testing.assert_allclose(
-        scores[:, 1] - scores[:, 1].mean(), slope * (regression[:, 1] - regression[:, 1].mean()), atol=1e-7
+        scores[:, 1] - scores[:, 1].mean(),
+        slope * (regression[:, 1] - regression[:, 1].mean()),
+        atol=1e-7,
     )
     assert np.isclose(scores[:54][codes[:54] == 1, 1].mean(), 1)
     assert np.isclose(scores[:54][codes[:54] == 0, 1].mean(), -1)
@@ -184,13 +241,21 @@ def test_a_classifier_of_scikit_learn_is_held_out_by_fifths():
     documents, targets = describe(), one_versus_all(np.arange(55) % 2, 2)
     kernel = documents.kernel(np.arange(70))
     solver = EstimatorSolver(SVC(kernel="precomputed"), documents)
-    expected = SVC(kernel="precomputed").fit(kernel[:55, :55], targets[:, 1]).decision_function(kernel[:, :55])
+    expected = (
+        SVC(kernel="precomputed")
+        .fit(kernel[:55, :55], targets[:, 1])
+        .decision_function(kernel[:, :55])
+    )
     scores = solver.solve(TRAINING, targets).score(documents, np.arange(70))
     np.testing.assert_allclose(scores[:, 1], expected, atol=1e-6 * np.abs(expected).max())
     codes = np.arange(55) % 2
     fold = (np.arange(55) // 2 + codes) % 5  # by turns within each class
     kept = np.flatnonzero(fold != fold[2])
-    held = SVC(kernel="precomputed").fit(kernel[np.ix_(kept, kept)], targets[kept, 1]).decision_function(kernel[[2]][:, kept])
+    held = (
+        SVC(kernel="precomputed")
+        .fit(kernel[np.ix_(kept, kept)], targets[kept, 1])
+        .decision_function(kernel[[2]][:, kept])
+    )
     np.testing.assert_allclose(solver.held_out(TRAINING, targets)[2, 1], held[0], rtol=1e-9)
 
 
@@ -209,7 +274,9 @@ def test_weights_of_many_documents_are_read_off_part_by_part():
 @pytest.mark.parametrize("size", [1, 300])
 def test_a_preconditioner_is_the_inverse_to_single_precision(adapt, size):
     values = np.random.default_rng(size).normal(size=(size, 2 * size))
-    documents = GramFeatures.from_gram(np.abs(values @ values.T) + 20 * size * np.eye(size), adapt=adapt)
+    documents = GramFeatures.from_gram(
+        np.abs(values @ values.T) + 20 * size * np.eye(size), adapt=adapt
+    )
     rows, penalty = np.random.default_rng(0).permutation(size), np.linspace(0.5, 1, size)
     inverse = np.linalg.inv(documents.kernel(rows) + np.diag(penalty[rows]))
     made = Preconditioner(documents, rows[: size // 2 + 1], penalty)

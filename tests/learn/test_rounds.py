@@ -21,7 +21,8 @@ def demo_gram(n_source, n_target):
 
 def run_rounds(gram, is_source, codes, n_classes, *, n_rounds, n_added, adapt=True):
     describer = GramDescriber(
-        lambda *_: (GramFeatures.from_gram(gram, adapt=adapt), {}), lambda features, source: RidgeSolver(features, source, 1e-5)
+        lambda *_: (GramFeatures.from_gram(gram, adapt=adapt), {}),
+        lambda features, source: RidgeSolver(features, source, 1e-5),
     )
     labelling = Labelling.of_source(is_source, codes, n_classes)
     return fit_rounds(describer, labelling, Schedule(n_rounds, (n_added,)), Runtime(1)).rounds
@@ -35,7 +36,9 @@ def test_rounds_follow_the_algorithm_line_by_line(n_rounds, n_classes):
         codes = np.arange(30) % 3
     rounds = run_rounds(gram, np.arange(54) < 30, codes, n_classes, n_rounds=n_rounds, n_added=10)
     for number, step in enumerate(rounds, start=1):
-        labels, scores = transductive_kernel_algorithm(gram.tolist(), codes.tolist(), n_classes, 10, 1e-5, number)
+        labels, scores = transductive_kernel_algorithm(
+            gram.tolist(), codes.tolist(), n_classes, 10, 1e-5, number
+        )
         assert step.codes.tolist() == labels
         np.testing.assert_allclose(step.scores, scores, rtol=0, atol=1e-7 * np.abs(scores).max())
     assert [len(step.added) for step in rounds] == [0] + [10] * (n_rounds - 1)
@@ -47,7 +50,9 @@ def test_source_and_target_may_stand_in_any_order():
     mixed, is_source = np.ascontiguousarray(gram[np.ix_(order, order)]), order < 30
     last = run_rounds(mixed, is_source, codes[order[is_source]], 2, n_rounds=2, n_added=10)[-1]
     _, scores = transductive_kernel_algorithm(gram.tolist(), codes.tolist(), 2, 10, 1e-5, 2)
-    np.testing.assert_allclose(last.scores, np.array(scores)[order[order >= 30] - 30], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(
+        last.scores, np.array(scores)[order[order >= 30] - 30], rtol=0, atol=1e-6
+    )
 
 
 def test_without_target_it_is_an_ordinary_fit():

@@ -19,14 +19,21 @@ KERNEL = np.array(naive.normalized_gram("presence", TEXTS, TEXTS, (2, 4)))
 def documents():
     lists = build_lists(SortedNGrams(encode(TEXTS), (2, 4)))
     weights, own = lists.times.astype(float), lists.unshared.astype(float)
-    return LinearFeatures([LinearPart(lists, weights, own, 1 / np.sqrt(own + lists.own_values(weights)))], run_serially)
+    return LinearFeatures(
+        [LinearPart(lists, weights, own, 1 / np.sqrt(own + lists.own_values(weights)))],
+        run_serially,
+    )
 
 
 @pytest.mark.parametrize("few", [0, 2000])  # by conjugate gradients, and held out by the gram
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_errors_count_by_weight(documents, few, n_classes):
     chance = np.random.default_rng(n_classes)
-    weights, training, alpha = chance.uniform(0.2, 3, len(TEXTS)), chance.permutation(len(TEXTS))[:30], 0.5
+    weights, training, alpha = (
+        chance.uniform(0.2, 3, len(TEXTS)),
+        chance.permutation(len(TEXTS))[:30],
+        0.5,
+    )
     targets = one_versus_all(chance.integers(0, n_classes, 30), n_classes)
 
     def textbook(kept):
@@ -38,7 +45,9 @@ def test_errors_count_by_weight(documents, few, n_classes):
     solver = LinearRidge(documents, alpha, few=few, weights=weights)
     found = solver.solve(training, targets).score(documents, np.arange(len(TEXTS)))
     np.testing.assert_allclose(found, textbook(np.arange(30)), atol=3e-6)
-    again = solver.solve(training, targets, near=solver.solve(training, targets)).score(documents, np.arange(len(TEXTS)))
+    again = solver.solve(training, targets, near=solver.solve(training, targets)).score(
+        documents, np.arange(len(TEXTS))
+    )
     np.testing.assert_allclose(again, found, atol=3e-6)
     if few:
         held = solver.held_out(training, targets)

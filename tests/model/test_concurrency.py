@@ -22,7 +22,9 @@ EXPECTED = KERNEL.gram(TEXTS).tobytes()
 
 
 def compute(part):
-    return StringKernel("intersection", ngram_range=(2, 5), n_jobs=2).gram(TEXTS[part:] + TEXTS[:part])
+    return StringKernel("intersection", ngram_range=(2, 5), n_jobs=2).gram(
+        TEXTS[part:] + TEXTS[:part]
+    )
 
 
 def turned(part):
@@ -39,7 +41,9 @@ def test_from_several_threads_at_once():
 def test_predict_beside_the_first_probabilities_has_the_same_bits():
     """Labels shape the weights of n-grams in the preset best: probabilities must not change them under a prediction."""
     labels = ["good" if text.count("a") > 42 else "bad" for text in TEXTS[:75]]
-    clf = TransductiveClassifier(preset="best", ngram_range=(2, 4), n_jobs=1).fit(TEXTS[:75], labels, target=TEXTS[75:])
+    clf = TransductiveClassifier(preset="best", ngram_range=(2, 4), n_jobs=1).fit(
+        TEXTS[:75], labels, target=TEXTS[75:]
+    )
     new = [text[::-1] for text in TEXTS[:20]]
     expected = clf.decision_function(new).tobytes()
     found = []
@@ -93,7 +97,9 @@ def test_ctrl_c_ends_a_long_run(tmp_path):
         except KeyboardInterrupt:
             sys.exit(7)
     """)
-    result = subprocess.run([sys.executable, "-c", script, str(tmp_path / "gram.npy")], timeout=120, check=False)
+    result = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "gram.npy")], timeout=120, check=False
+    )
     assert result.returncode == 7
     assert os.listdir(tmp_path) == []
 
@@ -108,19 +114,28 @@ class Work:
 
     def __init__(self, folder):
         self.folder, self.count = folder, itertools.count()
-        self.source, self.target, self.new = ([text[:120] for text in TEXTS[a:b]] for a, b in ((0, 30), (30, 60), (60, 66)))
+        self.source, self.target, self.new = (
+            [text[:120] for text in TEXTS[a:b]] for a, b in ((0, 30), (30, 60), (60, 66))
+        )
         self.labels = ["good" if text.count("a") % 2 else "bad" for text in self.source]
-        self.shared = {name: self.make(name) for name in self.ways}  # nobody has asked them anything yet
+        self.shared = {
+            name: self.make(name) for name in self.ways
+        }  # nobody has asked them anything yet
 
     def make(self, name):
-        return TransductiveClassifier(**self.ways[name], n_jobs=2).fit(self.source, self.labels, target=self.target)
+        return TransductiveClassifier(**self.ways[name], n_jobs=2).fit(
+            self.source, self.labels, target=self.target
+        )
 
     def fit(self, name):
         found = self.make(name)
         return found.transduction_score_.tobytes() + found.transduction_proba_.tobytes()
 
     def predict(self, name):
-        return self.shared[name].decision_function(self.new).tobytes() + str(self.shared[name].predict(self.new)).encode()
+        return (
+            self.shared[name].decision_function(self.new).tobytes()
+            + str(self.shared[name].predict(self.new)).encode()
+        )
 
     def predict_proba(self, name):
         return self.shared[name].predict_proba(self.new).tobytes()
@@ -141,7 +156,11 @@ class Work:
 def test_all_at_once_is_what_it_is_one_after_another(tmp_path):
     """Threads that are changed as often as Python can: every call on shared and on own objects has the bits of a lone one."""
     alone, together = Work(tmp_path), Work(tmp_path)
-    calls = [(call, name) for call in ("predict", "predict_proba", "explain", "save", "gram", "fit") for name in Work.ways]
+    calls = [
+        (call, name)
+        for call in ("predict", "predict_proba", "explain", "save", "gram", "fit")
+        for name in Work.ways
+    ]
     expected = {call: getattr(alone, call[0])(call[1]) for call in calls}
     order = [calls[place] for _ in range(3) for place in RNG.permutation(len(calls))]
     before = sys.getswitchinterval()

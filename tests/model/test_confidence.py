@@ -16,18 +16,26 @@ def test_documents_that_joined_are_scored_by_what_the_others_teach():
     texts, n = KITCHEN.texts[:30] + FILMS.texts[:20], 30
     gram = gs.StringKernel("presence", ngram_range=(3, 5)).gram(texts)
     labels = [int(label == "positive") for label in KITCHEN.labels[:30]]
-    clf = gs.TransductiveClassifier("precomputed", preset="paper", n_added=8).fit(gram, labels + [None] * 20)
+    clf = gs.TransductiveClassifier("precomputed", preset="paper", n_added=8).fit(
+        gram, labels + [None] * 20
+    )
     kernel = GramFeatures.from_gram(gram, adapt=True).kernel(np.arange(len(texts)))
     labelling = clf._fit.labelling
     added, added_codes = labelling.joined, labelling.known[labelling.joined]
     assert len(added) == 8
-    answers = dict(zip(range(n), labels, strict=True)) | dict(zip(added.tolist(), added_codes.tolist(), strict=True))
+    answers = dict(zip(range(n), labels, strict=True)) | dict(
+        zip(added.tolist(), added_codes.tolist(), strict=True)
+    )
     for row in added.tolist():
         others = [other for other in answers if other != row]
         signs = np.array([1.0 if answers[other] == 1 else -1.0 for other in others])
-        weights = np.linalg.solve(kernel[np.ix_(others, others)] + 1e-5 * np.eye(len(others)), signs)
+        weights = np.linalg.solve(
+            kernel[np.ix_(others, others)] + 1e-5 * np.eye(len(others)), signs
+        )
         found = clf._fit.calibration.scores[row - n]
-        np.testing.assert_allclose(found, [-kernel[row, others] @ weights, kernel[row, others] @ weights], atol=1e-5)
+        np.testing.assert_allclose(
+            found, [-kernel[row, others] @ weights, kernel[row, others] @ weights], atol=1e-5
+        )
     never = np.flatnonzero(clf.labeled_iter_[n:] < 0)
     assert (clf._fit.calibration.scores[never] == clf.transduction_score_[never]).all()
 
@@ -39,11 +47,17 @@ def test_probabilities_agree_with_labels_and_are_those_of_predict(preset, n_adde
     sure = clf.transduction_proba_
     assert (clf.classes_[sure.argmax(axis=1)] == clf.transduction_).all()
     np.testing.assert_allclose(sure.sum(axis=1), 1)
-    assert (clf.predict_proba(FILMS.texts) == sure[[FILMS.texts.index(text) for text in FILMS.texts]]).all()
-    assert (clf.classes_[clf.predict_proba(FILMS.texts).argmax(axis=1)] == clf.predict(FILMS.texts)).all()
+    assert (
+        clf.predict_proba(FILMS.texts) == sure[[FILMS.texts.index(text) for text in FILMS.texts]]
+    ).all()
+    assert (
+        clf.classes_[clf.predict_proba(FILMS.texts).argmax(axis=1)] == clf.predict(FILMS.texts)
+    ).all()
     joined = clf.labeled_iter_[len(KITCHEN.texts) :] > 0
     assert joined.all()  # 120 are fewer than 1000
-    assert np.mean(sure.max(axis=1)) < 0.8  # six of ten are right; scored by what they were taught it would be 0.9 and more
+    assert (
+        np.mean(sure.max(axis=1)) < 0.8
+    )  # six of ten are right; scored by what they were taught it would be 0.9 and more
     clf.save(tmp_path / "model")
     assert (gs.load(tmp_path / "model").transduction_proba_ == sure).all()
 

@@ -18,7 +18,9 @@ def fit(target=FILMS.texts[:60], labels=KITCHEN.labels, texts=KITCHEN.texts, n_r
         "class_weight": given.pop("class_weight", None),
         "class_prior": given.pop("class_prior", None),
     }
-    return gs.TransductiveClassifier(**parameters, n_jobs=1).fit(texts, labels, target=target, **given)
+    return gs.TransductiveClassifier(**parameters, n_jobs=1).fit(
+        texts, labels, target=target, **given
+    )
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +64,10 @@ def test_unlabelled_texts_are_still_known_in_a_file(tmp_path):
         ({"class_weight": {"positive": 0}}, r"class_weight\['positive'\] is 0"),
         ({"domains": ["a"] * 3}, "domains has 3 names"),
         ({"class_prior": {"positive": 0.5}}, "give a proportion from 0 on for each of the classes"),
-        ({"class_prior": {"positive": -0.5, "negative": 1}}, "give a proportion from 0 on for each of the classes"),
+        (
+            {"class_prior": {"positive": -0.5, "negative": 1}},
+            "give a proportion from 0 on for each of the classes",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused(given, message):
@@ -83,12 +88,16 @@ def test_weights_move_scores_towards_what_counts_more(alone):
     assert not np.allclose(towards.transduction_score_, usual.transduction_score_)
     balanced = fit(class_weight="balanced")  # classes are balanced already
     np.testing.assert_array_equal(balanced.transduction_score_, alone.transduction_score_)
-    np.testing.assert_array_equal(fit(sample_weight=np.full(120, 3.0)).transduction_score_, alone.transduction_score_)
+    np.testing.assert_array_equal(
+        fit(sample_weight=np.full(120, 3.0)).transduction_score_, alone.transduction_score_
+    )
 
 
 def make_domain(rng, often, n):
     """Texts of words that are more or less common, half of them with a word that tells the class."""
-    words = [" ".join(word for word, share in often.items() if rng.random() < share) for _ in range(n)]
+    words = [
+        " ".join(word for word, share in often.items() if rng.random() < share) for _ in range(n)
+    ]
     return [f"{text} {'great' if i % 2 else 'awful'}" for i, text in enumerate(words)], [
         "good" if i % 2 else "bad" for i in range(n)
     ]
@@ -96,9 +105,18 @@ def make_domain(rng, often, n):
 
 def test_sources_tell_how_near_they_are():
     rng = np.random.default_rng(0)
-    one, other = ({f"word{i}": share for i, share in enumerate(rng.uniform(0.05, 0.6, 60))} for _ in range(2))
-    (far, of_far), (near, of_near), (target, _) = (make_domain(rng, often, 200) for often in (other, one, one))
-    found = fit(target=target, texts=far + near, labels=of_far + of_near, domains=["far"] * 200 + ["near"] * 200)
+    one, other = (
+        {f"word{i}": share for i, share in enumerate(rng.uniform(0.05, 0.6, 60))} for _ in range(2)
+    )
+    (far, of_far), (near, of_near), (target, _) = (
+        make_domain(rng, often, 200) for often in (other, one, one)
+    )
+    found = fit(
+        target=target,
+        texts=far + near,
+        labels=of_far + of_near,
+        domains=["far"] * 200 + ["near"] * 200,
+    )
     first, second = found.sources_
     assert (first["domain"], first["documents"], second["domain"]) == ("far", 200, "near")
     assert second["drift"] < 0.2 < first["drift"]
@@ -111,7 +129,11 @@ def test_sources_tell_how_near_they_are():
 def test_the_users_shares_win():
     found = fit(class_prior={"positive": 0.9, "negative": 0.1})
     assert found.class_prior_["positive"]["used"] == pytest.approx(0.9)
-    assert found.class_prior_["positive"]["low"] == found.class_prior_["positive"]["high"] == pytest.approx(0.9)
+    assert (
+        found.class_prior_["positive"]["low"]
+        == found.class_prior_["positive"]["high"]
+        == pytest.approx(0.9)
+    )
     assert found.transduction_proba_.shape == (60, 2)
     assert (found.transduction_ == "positive").mean() > 0.75
     assert fit(class_prior="source").class_prior_["positive"]["used"] == 0.5
@@ -121,7 +143,14 @@ def test_fewer_than_fifty_target_documents_get_the_labels_of_plain():
     few = gs.TransductiveClassifier().fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts[:49])
     assert len(few.history_) == 1
     np.testing.assert_array_equal(few.transduction_, few.unadapted_transduction_)
-    assert len(gs.TransductiveClassifier().fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts[:50]).history_) == 5
+    assert (
+        len(
+            gs.TransductiveClassifier()
+            .fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts[:50])
+            .history_
+        )
+        == 5
+    )
 
 
 def test_a_target_of_one_document_and_a_class_of_one():
@@ -136,9 +165,13 @@ def test_documents_without_evidence_get_the_shares():
     found = fit(target=[*FILMS.texts[:60], "", "%%%% &&&&"])
     assert found._fit.n_blank == 2
     prior = [one["used"] for one in found.class_prior_.values()]
-    np.testing.assert_allclose(found.transduction_proba_[-2], found.transduction_proba_[-1], atol=1e-9)
+    np.testing.assert_allclose(
+        found.transduction_proba_[-2], found.transduction_proba_[-1], atol=1e-9
+    )
     np.testing.assert_allclose(found.transduction_proba_[-1], prior, atol=0.25)
-    assert found.transduction_proba_[-1].max() <= np.quantile(found.transduction_proba_.max(axis=1), 0.2)
+    assert found.transduction_proba_[-1].max() <= np.quantile(
+        found.transduction_proba_.max(axis=1), 0.2
+    )
 
 
 def test_a_target_without_any_known_ngram_gets_the_shares():
@@ -151,7 +184,9 @@ def test_a_fit_without_target_warns():
     with pytest.warns(UserWarning, match="no target"):
         gs.TransductiveClassifier().fit(KITCHEN.texts[:20], KITCHEN.labels[:20])
     with pytest.warns(UserWarning, match="^-1 among the labels is a class like any other"):
-        gs.TransductiveClassifier().fit(["a b", "b c", "c d", "d e"] * 3, [0, 1, 2, -1] * 3, target=["a c", "b d"])
+        gs.TransductiveClassifier().fit(
+            ["a b", "b c", "c d", "d e"] * 3, [0, 1, 2, -1] * 3, target=["a c", "b d"]
+        )
     with pytest.warns(UserWarning, match="-1 among the labels is a class like any other"):
         gs.TransductiveClassifier().fit(KITCHEN.texts[:20], [-1, 0, 1, 0] * 5)
     with warnings.catch_warnings():
@@ -160,13 +195,20 @@ def test_a_fit_without_target_warns():
 
 
 def test_labels_that_differ_by_case_or_blanks_warn():
-    labels = [" Positive" if label == "positive" and i % 2 else label for i, label in enumerate(KITCHEN.labels)]
-    with pytest.warns(UserWarning, match="' Positive' and 'positive' differ only by case or blanks"):
+    labels = [
+        " Positive" if label == "positive" and i % 2 else label
+        for i, label in enumerate(KITCHEN.labels)
+    ]
+    with pytest.warns(
+        UserWarning, match="' Positive' and 'positive' differ only by case or blanks"
+    ):
         fit(labels=labels)
 
 
 def test_a_target_that_a_search_has_cut_is_refused():
-    search = GridSearchCV(gs.TransductiveClassifier(n_rounds=1), {"alpha": [1.0]}, cv=2, error_score="raise")
+    search = GridSearchCV(
+        gs.TransductiveClassifier(n_rounds=1), {"alpha": [1.0]}, cv=2, error_score="raise"
+    )
     with pytest.raises(gs.GramshiftError, match=r"gs\.Target"):
         search.fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
     search.fit(KITCHEN.texts, KITCHEN.labels, target=gs.Target(FILMS.texts))

@@ -14,10 +14,24 @@ from small_demo import load_demo
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
 X, TARGET = ([text[:120] for text in one.texts[:n]] for one, n in ((KITCHEN, 31), (FILMS, 23)))
-LABELS = {2: KITCHEN.labels[:31], 3: [("bad", "good", "so-so", "good")[row % 4] for row in range(31)]}
+LABELS = {
+    2: KITCHEN.labels[:31],
+    3: [("bad", "good", "so-so", "good")[row % 4] for row in range(31)],
+}
 NEW = ["a great blender, i love it", "Broke after a day; waste of money!", "", "отличный блендер"]
-BLANKS = ["", " \n\t ", "отличный фильм, всем советую", "映画はとても良かった", "\N{SNOWMAN}", "שָׁלוֹם עוֹלָם", "\0"]
-ROUNDS = {"best": {"n_added": PRESETS["best"]["n_added"]}, "paper": {"n_added": 9}}  # which so small a target would not get
+BLANKS = [
+    "",
+    " \n\t ",
+    "отличный фильм, всем советую",
+    "映画はとても良かった",
+    "\N{SNOWMAN}",
+    "שָׁלוֹם עוֹלָם",
+    "\0",
+]
+ROUNDS = {
+    "best": {"n_added": PRESETS["best"]["n_added"]},
+    "paper": {"n_added": 9},
+}  # which so small a target would not get
 
 
 def fit(preset, source, labels, target, **given_):
@@ -33,12 +47,18 @@ def fit_once(preset, n_classes):
 def check_same(clf, expected, rows, atol):
     """The target documents of these rows, and new documents, have the labels and probabilities of another fit."""
     assert clf.transduction_[rows].tolist() == expected.transduction_.tolist()
-    np.testing.assert_allclose(clf.transduction_proba_[rows], expected.transduction_proba_, rtol=0, atol=atol)
-    np.testing.assert_allclose(clf.predict_proba(NEW[:2]), expected.predict_proba(NEW[:2]), rtol=0, atol=atol)
+    np.testing.assert_allclose(
+        clf.transduction_proba_[rows], expected.transduction_proba_, rtol=0, atol=atol
+    )
+    np.testing.assert_allclose(
+        clf.predict_proba(NEW[:2]), expected.predict_proba(NEW[:2]), rtol=0, atol=atol
+    )
     if expected.class_prior_ is not None:
         for label, shares in expected.class_prior_.items():
             assert clf.class_prior_[label] == pytest.approx(shares, abs=atol)
-        assert clf.unadapted_transduction_[rows].tolist() == expected.unadapted_transduction_.tolist()
+        assert (
+            clf.unadapted_transduction_[rows].tolist() == expected.unadapted_transduction_.tolist()
+        )
     if expected.expected_accuracy_ is not None:
         assert clf.expected_accuracy_ == pytest.approx(expected.expected_accuracy_, abs=atol)
 
@@ -65,11 +85,16 @@ def test_another_order_of_the_target_is_another_order_of_the_result(preset, n_cl
 @pytest.mark.parametrize("preset", ["best", "paper"])
 @given(st.sampled_from([2, 3]), st.randoms(use_true_random=False))
 @examples(3)
-def test_documents_that_share_nothing_with_the_source_change_no_other(preset, n_blank, n_classes, chance):
+def test_documents_that_share_nothing_with_the_source_change_no_other(
+    preset, n_blank, n_classes, chance
+):
     """Wherever they stand; they get the class proportions."""
     target = [*TARGET, *(BLANKS[number % len(BLANKS)] for number in range(n_blank))]
     order = chance.sample(range(len(target)), len(target))
-    clf, expected = fit(preset, X, LABELS[n_classes], [target[row] for row in order]), fit_once(preset, n_classes)
+    clf, expected = (
+        fit(preset, X, LABELS[n_classes], [target[row] for row in order]),
+        fit_once(preset, n_classes),
+    )
     rows = np.argsort(order)
     check_same(clf, expected, rows[: len(TARGET)], 1e-6 if preset == "best" else 1e-9)
     check_blank(clf, rows[len(TARGET) :], n_classes)
@@ -82,7 +107,12 @@ def test_documents_that_share_nothing_with_the_source_change_no_other(preset, n_
 @pytest.mark.parametrize("n_blank", [1, 10, 100])
 @pytest.mark.parametrize("preset", ["best", "paper"])
 def test_documents_that_share_nothing_after_the_others_change_no_bit(preset, n_blank):
-    clf = fit(preset, X, LABELS[2], [*TARGET, *(BLANKS[number % len(BLANKS)] for number in range(n_blank))])
+    clf = fit(
+        preset,
+        X,
+        LABELS[2],
+        [*TARGET, *(BLANKS[number % len(BLANKS)] for number in range(n_blank))],
+    )
     check_same(clf, fit_once(preset, 2), np.arange(len(TARGET)), 1e-9)
 
 
@@ -96,7 +126,9 @@ def class_shares(clf, n_classes):
 def check_blank(clf, rows, n_classes):
     """These target documents have the class proportions as probabilities, and the most common class as a label."""
     shares = class_shares(clf, n_classes)
-    np.testing.assert_allclose(clf.transduction_proba_[rows], np.tile(shares, (len(rows), 1)), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(
+        clf.transduction_proba_[rows], np.tile(shares, (len(rows), 1)), rtol=0, atol=1e-6
+    )
     assert set(clf.transduction_[rows]) <= {clf.classes_[shares.argmax()]}
 
 
@@ -104,7 +136,9 @@ def check_blank(clf, rows, n_classes):
 @pytest.mark.parametrize("n_blank", [1, 7, 60])
 @pytest.mark.parametrize("preset", ["best", "paper"])
 def test_all_target_documents_share_nothing_with_the_source(preset, n_blank, n_classes):
-    clf = fit(preset, X, LABELS[n_classes], [BLANKS[number % len(BLANKS)] for number in range(n_blank)])
+    clf = fit(
+        preset, X, LABELS[n_classes], [BLANKS[number % len(BLANKS)] for number in range(n_blank)]
+    )
     check_blank(clf, np.arange(n_blank), n_classes)
     most = max(LABELS[n_classes], key=LABELS[n_classes].count)
     assert clf.transduction_.tolist() == [most] * n_blank
@@ -114,11 +148,17 @@ def test_all_target_documents_share_nothing_with_the_source(preset, n_blank, n_c
 @pytest.mark.parametrize(("preset", "n_blank"), [("best", 1), ("paper", 0), ("plain", 1)])
 def test_an_adapted_kernel_knows_documents_through_others(preset, n_blank):
     """The last but one document has words of the source and words of the last one."""
-    chosen = {"best": {"preset": "best"}, "paper": {"preset": "paper"}, "plain": {"preset": "paper", "adapt": False}}[preset]
+    chosen = {
+        "best": {"preset": "best"},
+        "paper": {"preset": "paper"},
+        "plain": {"preset": "paper", "adapt": False},
+    }[preset]
     clf = gs.TransductiveClassifier(ngram_range=(3, 4), **chosen)
     clf.fit(X, LABELS[2], target=[*TARGET, f"{TARGET[0]} {BLANKS[2]}", BLANKS[2]])
     assert clf._fit.n_blank == n_blank
-    assert (n_blank == 0) or clf.transduction_proba_[-1].tolist() == pytest.approx(class_shares(clf, 2), abs=1e-6)
+    assert (n_blank == 0) or clf.transduction_proba_[-1].tolist() == pytest.approx(
+        class_shares(clf, 2), abs=1e-6
+    )
 
 
 @pytest.mark.parametrize("preset", ["best", "paper"])
@@ -137,4 +177,9 @@ def test_saved_models_have_documents_that_share_nothing(preset, tmp_path):
         again = gs.load(tmp_path / f"{texts}")
         assert again.transduction_.tolist() == clf.transduction_.tolist()
         np.testing.assert_array_equal(again.transduction_proba_, clf.transduction_proba_)
-        np.testing.assert_allclose(again.predict_proba([*NEW, *TARGET]), clf.predict_proba([*NEW, *TARGET]), rtol=0, atol=1e-9)
+        np.testing.assert_allclose(
+            again.predict_proba([*NEW, *TARGET]),
+            clf.predict_proba([*NEW, *TARGET]),
+            rtol=0,
+            atol=1e-9,
+        )

@@ -61,11 +61,23 @@ def test_classes_are_what_labels_were(labels, classes):
 @pytest.mark.parametrize(
     ("labels", "error", "message"),
     [
-        ([2**53 + 1, 2.0], ValueError, f"y has the label {2**53 + 1} among floats, which cannot hold it"),
-        ([np.uint64(2**63 + 1), 5], ValueError, f"y has the label {2**63 + 1}, which has more than 64 bits"),
+        (
+            [2**53 + 1, 2.0],
+            ValueError,
+            f"y has the label {2**53 + 1} among floats, which cannot hold it",
+        ),
+        (
+            [np.uint64(2**63 + 1), 5],
+            ValueError,
+            f"y has the label {2**63 + 1}, which has more than 64 bits",
+        ),
         ([True, 1, 2], TypeError, r"y mixes labels of different types \(True, 1\)"),
         ([1, True, 2], TypeError, r"y mixes labels of different types \(True, 1\)"),
-        ([np.longdouble(1), np.longdouble(2)], TypeError, r"\(longdouble\); labels are str, numbers of up to 64 bits or bool"),
+        (
+            [np.longdouble(1), np.longdouble(2)],
+            TypeError,
+            r"\(longdouble\); labels are str, numbers of up to 64 bits or bool",
+        ),
         ([1j, 2], TypeError, r"y has the label 1j \(complex\)"),
         ([np.complex64(1), 2], TypeError, r"\(complex64\)"),
         ([np.timedelta64(1, "s"), np.timedelta64(2, "s")], TypeError, r"\(timedelta64\)"),
@@ -92,7 +104,10 @@ def test_one_long_label_takes_no_room_in_every_row():
 def test_a_text_in_place_of_a_label_is_refused_with_its_row():
     labels = ["p", None, "x" * 1000, "n"]
     assert as_labels(labels, n_documents=4) == labels
-    with pytest.raises(ValueError, match=r"y\[2\] has 1001 characters, 'x{40}' ...; a label has 1000 at most: is this the"):
+    with pytest.raises(
+        ValueError,
+        match=r"y\[2\] has 1001 characters, 'x{40}' ...; a label has 1000 at most: is this the",
+    ):
         as_labels(["p", None, "x" * 1001, "n"], n_documents=4)
 
 

@@ -14,12 +14,18 @@ NEW = ["a great blender, i love it", "broke after a day", "", "\ud800 lone \N{GR
 KERNELS = {
     "subsequence": gs.StringKernel("subsequence", ngram_range=(2, 3), decay=0.7),
     "local_rank": gs.StringKernel("local_rank", ngram_range=(3, 4), max_offset=50, sigma=0.5),
-    "several": ["presence", gs.StringKernel("subsequence", ngram_range=(2, 2)), gs.StringKernel("local_rank", sigma=0.6)],
+    "several": [
+        "presence",
+        gs.StringKernel("subsequence", ngram_range=(2, 2)),
+        gs.StringKernel("local_rank", sigma=0.6),
+    ],
 }
 
 
 def fit(kernel, **options):
-    return gs.TransductiveClassifier(kernel, preset="paper", ngram_range=(3, 4), n_added=10, **options).fit(X, Y, target=TARGET)
+    return gs.TransductiveClassifier(
+        kernel, preset="paper", ngram_range=(3, 4), n_added=10, **options
+    ).fit(X, Y, target=TARGET)
 
 
 @pytest.mark.parametrize("kind", PAIR_KINDS)
@@ -27,7 +33,9 @@ def test_it_is_algorithm_1(kind):
     gram = gs.StringKernel(kind, ngram_range=(3, 4)).gram(X[:20] + TARGET[:12]).tolist()
     codes = [int(label == "positive") for label in Y[:20]]
     labels, scores = transductive_kernel_algorithm(gram, codes, 2, 5, 1e-5)
-    clf = gs.TransductiveClassifier(kind, preset="paper", ngram_range=(3, 4), n_added=5).fit(X[:20], Y[:20], target=TARGET[:12])
+    clf = gs.TransductiveClassifier(kind, preset="paper", ngram_range=(3, 4), n_added=5).fit(
+        X[:20], Y[:20], target=TARGET[:12]
+    )
     assert clf.transduction_.tolist() == [["negative", "positive"][label] for label in labels]
     np.testing.assert_allclose(clf.transduction_score_, scores, atol=1e-6 * np.abs(scores).max())
 
@@ -63,8 +71,12 @@ def test_by_name_by_gram_and_by_function_it_is_the_same(kind, adapt):
     given = gs.TransductiveClassifier("precomputed", preset="paper", n_added=10, adapt=adapt)
     given.fit(kernel.gram(X + TARGET), [*Y, *[None] * len(TARGET)])
     for other in (called, given):
-        np.testing.assert_allclose(other.transduction_score_, named.transduction_score_, rtol=1e-6, atol=1e-8)
-    np.testing.assert_allclose(called.decision_function(NEW[:2]), named.decision_function(NEW[:2]), rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(
+            other.transduction_score_, named.transduction_score_, rtol=1e-6, atol=1e-8
+        )
+    np.testing.assert_allclose(
+        called.decision_function(NEW[:2]), named.decision_function(NEW[:2]), rtol=1e-6, atol=1e-8
+    )
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)

@@ -30,7 +30,9 @@ def write_with_class_words(codes, seed):
     chance, texts = np.random.default_rng(seed), []
     for code in codes:
         neutral = [f"n{number}x" for number in chance.choice(40, 8, replace=False)]
-        telling = ["abc"[code] + str(number) + "xyz"[code] for number in chance.choice(3, 2, replace=False)]
+        telling = [
+            "abc"[code] + str(number) + "xyz"[code] for number in chance.choice(3, 2, replace=False)
+        ]
         texts.append(" ".join(chance.permutation(neutral + telling)))
     return texts
 
@@ -40,7 +42,9 @@ def repeat_codes(*counts):
 
 
 SIGNS = [int(label == "positive") for label in Y]
-UNEVEN = {n: [i % n if i < 16 else 0 for i in range(20)] for n in (2, 3)}  # not the same number of each class
+UNEVEN = {
+    n: [i % n if i < 16 else 0 for i in range(20)] for n in (2, 3)
+}  # not the same number of each class
 ALL_ROUNDS = PRESETS["best"]["n_added"]
 RECIPES = {  # source, classes, target, and how much of the target joins
     "two classes": (cut(X, 20), UNEVEN[2], cut(TARGET, 12), ALL_ROUNDS),
@@ -64,8 +68,12 @@ RECIPES = {  # source, classes, target, and how much of the target joins
 def test_it_is_the_recipe_line_by_line(name):
     source, codes, target, added = RECIPES[name]
     names = ["bad", "good", "so-so"]
-    rounds = {"n_added": added} if added else {"n_rounds": 1}  # by itself it would not adapt to so few
-    clf = gs.TransductiveClassifier(ngram_range=(3, 4), **rounds).fit(source, [names[c] for c in codes], target=target)
+    rounds = (
+        {"n_added": added} if added else {"n_rounds": 1}
+    )  # by itself it would not adapt to so few
+    clf = gs.TransductiveClassifier(ngram_range=(3, 4), **rounds).fit(
+        source, [names[c] for c in codes], target=target
+    )
     held = PRESETS["best"]
     scores, found = best(
         source, codes, target, ngram_range=(3, 4), alpha=held["alpha"], added=added,
@@ -73,7 +81,9 @@ def test_it_is_the_recipe_line_by_line(name):
     )  # fmt: skip
     assert not np.isnan(scores).any()  # every document shares something with the source
     assert clf.transduction_.tolist() == [names[label] for label in scores.argmax(axis=1)]
-    close = 1e-6 * (1 + np.abs(scores).max())  # scores are large where their steepness is next to nothing
+    close = 1e-6 * (
+        1 + np.abs(scores).max()
+    )  # scores are large where their steepness is next to nothing
     np.testing.assert_allclose(clf.transduction_score_, scores, rtol=0, atol=close)
     assert len(clf.history_) == 1 + len(added)
     used = [clf.class_prior_[label]["used"] for label in clf.classes_]
@@ -82,7 +92,10 @@ def test_it_is_the_recipe_line_by_line(name):
     assert (np.abs(here - found).max() > 0.05) == name.startswith("other shares")
     if added:
         joined = np.array(list(clf.history_[-1]["added"].values()))
-        assert joined.sum() == min(round(added[-1] * len(target)), 2 * (len(source) + sum(clf.history_[-2]["added"].values())))
+        assert joined.sum() == min(
+            round(added[-1] * len(target)),
+            2 * (len(source) + sum(clf.history_[-2]["added"].values())),
+        )
         by = np.array(list(clf.history_[-1]["class_prior"].values()))
         assert np.abs(joined - joined.sum() * by).max() <= 1
         np.testing.assert_allclose(by, used)
@@ -98,17 +111,26 @@ def test_shares_are_told(fitted):
     for kind in ("source", "estimated", "used"):
         assert sum(one[kind] for one in fitted.class_prior_.values()) == pytest.approx(1)
     assert fitted.history_[0]["class_prior"] is None
-    assert fitted.history_[-1]["class_prior"] == {label: one["used"] for label, one in fitted.class_prior_.items()}
+    assert fitted.history_[-1]["class_prior"] == {
+        label: one["used"] for label, one in fitted.class_prior_.items()
+    }
 
 
 def test_shares_that_a_person_gives_are_used_as_they_are():
-    clf = gs.TransductiveClassifier(ngram_range=(3, 5), class_prior={"positive": 3, "negative": 1}).fit(X, Y, target=TARGET)
-    assert {label: one["used"] for label, one in clf.class_prior_.items()} == {"positive": 0.75, "negative": 0.25}
+    clf = gs.TransductiveClassifier(
+        ngram_range=(3, 5), class_prior={"positive": 3, "negative": 1}
+    ).fit(X, Y, target=TARGET)
+    assert {label: one["used"] for label, one in clf.class_prior_.items()} == {
+        "positive": 0.75,
+        "negative": 0.25,
+    }
     assert all(one["low"] == one["used"] == one["high"] for one in clf.class_prior_.values())
     added = [step["added"] for step in clf.history_[1:]]
     assert [sum(one.values()) for one in added] == [30, 60, 90, 108]
     assert all(abs(one["positive"] - 0.75 * sum(one.values())) <= 1 for one in added)
-    source = gs.TransductiveClassifier(ngram_range=(3, 5), class_prior="source").fit(X[:90], Y[:90], target=TARGET)
+    source = gs.TransductiveClassifier(ngram_range=(3, 5), class_prior="source").fit(
+        X[:90], Y[:90], target=TARGET
+    )
     assert source.class_prior_["positive"]["used"] == Y[:90].count("positive") / 90
 
 
@@ -117,7 +139,9 @@ def test_shares_that_a_person_gives_count_where_nothing_is_adapted_too():
     for options in ({}, {"n_rounds": 1}):
         found = []
         for share in (0.95, 0.05):
-            clf = gs.TransductiveClassifier(class_prior={"positive": share, "negative": 1 - share}, **options)
+            clf = gs.TransductiveClassifier(
+                class_prior={"positive": share, "negative": 1 - share}, **options
+            )
             found.append(np.mean(clf.fit(X, Y, target=TARGET[:40]).transduction_ == "positive"))
             assert len(clf.history_) == 1
             assert clf.class_prior_["positive"]["used"] == share
@@ -128,24 +152,46 @@ def test_shares_that_a_person_gives_count_where_nothing_is_adapted_too():
 def test_a_small_target_is_not_adapted_to_unless_rounds_are_given(n):
     clf = gs.TransductiveClassifier(ngram_range=(3, 5)).fit(X, Y, target=TARGET[:n])
     assert len(clf.history_) == (5 if n >= 50 else 1)
-    assert len(gs.TransductiveClassifier(ngram_range=(3, 5), n_rounds=2).fit(X, Y, target=TARGET[:n]).history_) == 2
+    assert (
+        len(
+            gs.TransductiveClassifier(ngram_range=(3, 5), n_rounds=2)
+            .fit(X, Y, target=TARGET[:n])
+            .history_
+        )
+        == 2
+    )
 
 
 def test_the_sign_of_a_score_is_the_label(fitted):
     """Of target documents and of others, as scikit-learn has it for two classes."""
     for documents in (TARGET, [text.upper() + "!" for text in TARGET]):
-        assert ((fitted.decision_function(documents) > 0) == (fitted.predict(documents) == "positive")).all()
+        assert (
+            (fitted.decision_function(documents) > 0) == (fitted.predict(documents) == "positive")
+        ).all()
 
 
 def test_parameters_win_over_the_preset(fitted):
-    given = {"preset": "best", "n_rounds": 1, "alpha": 0.5, "adapt": True, "weighting": "none", "kernel": "spectrum"}
+    given = {
+        "preset": "best",
+        "n_rounds": 1,
+        "alpha": 0.5,
+        "adapt": True,
+        "weighting": "none",
+        "kernel": "spectrum",
+    }
     given |= {"ngram_range": (5, 8), "bias": False}
     clf = gs.TransductiveClassifier(**given)
     assert {name: clf.get_params()[name] for name in given} == given
-    plain = gs.TransductiveClassifier("spectrum", preset="paper", n_rounds=1, alpha=0.5).fit(X, Y, target=TARGET)
-    assert (clone(clf).fit(X, Y, target=TARGET).transduction_score_ == plain.transduction_score_).all()
+    plain = gs.TransductiveClassifier("spectrum", preset="paper", n_rounds=1, alpha=0.5).fit(
+        X, Y, target=TARGET
+    )
+    assert (
+        clone(clf).fit(X, Y, target=TARGET).transduction_score_ == plain.transduction_score_
+    ).all()
     assert repr(fitted) == "TransductiveClassifier()"
-    assert repr(gs.TransductiveClassifier(preset="paper")) == "TransductiveClassifier(preset='paper')"
+    assert (
+        repr(gs.TransductiveClassifier(preset="paper")) == "TransductiveClassifier(preset='paper')"
+    )
 
 
 def test_best_is_the_default(fitted):
@@ -154,14 +200,18 @@ def test_best_is_the_default(fitted):
     assert again.transduction_score_.tobytes() == fitted.transduction_score_.tobytes()
 
 
-@pytest.mark.parametrize(("preset", "ngram_range", "bias"), [("paper", (5, 8), False), ("best", (3, 8), "prior")])
-def test_lengths_and_intercept_are_those_of_the_preset_unless_they_are_given(preset, ngram_range, bias):
+@pytest.mark.parametrize(
+    ("preset", "ngram_range", "bias"), [("paper", (5, 8), False), ("best", (3, 8), "prior")]
+)
+def test_lengths_and_intercept_are_those_of_the_preset_unless_they_are_given(
+    preset, ngram_range, bias
+):
     settings, similarities = gs.TransductiveClassifier(preset=preset)._check_parameters(Runtime(1))
     assert (settings.ngram_range, settings.bias) == (ngram_range, bias)
     assert similarities.kernels[0].ngram_range == ngram_range
-    settings, similarities = gs.TransductiveClassifier(preset=preset, ngram_range=(2, 4), bias=True)._check_parameters(
-        Runtime(1)
-    )
+    settings, similarities = gs.TransductiveClassifier(
+        preset=preset, ngram_range=(2, 4), bias=True
+    )._check_parameters(Runtime(1))
     assert (settings.ngram_range, settings.bias) == ((2, 4), True)
     assert similarities.kernels[0].ngram_range == (2, 4)
 
@@ -169,24 +219,41 @@ def test_lengths_and_intercept_are_those_of_the_preset_unless_they_are_given(pre
 def test_the_paper_lets_1000_documents_join_or_half_of_a_smaller_target():
     settings, _ = gs.TransductiveClassifier(preset="paper")._check_parameters(Runtime(1))
     counted = {n: settings.count_added(n) for n in (1, 2, 3, 120, 1999, 2000, 20_000)}
-    assert counted == {1: (1,), 2: (1,), 3: (1,), 120: (60,), 1999: (999,), 2000: (1000,), 20_000: (1000,)}
+    assert counted == {
+        1: (1,),
+        2: (1,),
+        3: (1,),
+        120: (60,),
+        1999: (999,),
+        2000: (1000,),
+        20_000: (1000,),
+    }
     clf = gs.TransductiveClassifier(preset="paper", ngram_range=(3, 5)).fit(X, Y, target=TARGET)
     assert [sum(step["added"].values()) for step in clf.history_] == [0, 60]
 
 
 def test_growing_rounds_can_be_had_without_best():
-    clf = gs.TransductiveClassifier(preset="paper", n_added=[10, 0.5], ngram_range=(3, 5)).fit(X, Y, target=TARGET)
+    clf = gs.TransductiveClassifier(preset="paper", n_added=[10, 0.5], ngram_range=(3, 5)).fit(
+        X, Y, target=TARGET
+    )
     assert [sum(step["added"].values()) for step in clf.history_] == [0, 10, 60]
-    more = gs.TransductiveClassifier(preset="paper", n_added=[10, 0.5], n_rounds=4, ngram_range=(3, 5)).fit(X, Y, target=TARGET)
+    more = gs.TransductiveClassifier(
+        preset="paper", n_added=[10, 0.5], n_rounds=4, ngram_range=(3, 5)
+    ).fit(X, Y, target=TARGET)
     assert [sum(step["added"].values()) for step in more.history_] == [0, 10, 60, 60]
 
 
 def test_shares_can_be_given():
     options = {"preset": "paper", "n_added": 40, "ngram_range": (3, 5)}
-    for class_prior, positive in ((({"positive": 3, "negative": 1}), 30), ({"positive": 0.0, "negative": 1.0}, 0)):
+    for class_prior, positive in (
+        (({"positive": 3, "negative": 1}), 30),
+        ({"positive": 0.0, "negative": 1.0}, 0),
+    ):
         clf = gs.TransductiveClassifier(class_prior=class_prior, **options).fit(X, Y, target=TARGET)
         assert clf.history_[1]["added"] == {"negative": 40 - positive, "positive": positive}
-    few = gs.TransductiveClassifier(class_prior="source", **options).fit(X[:90], Y[:90], target=TARGET)
+    few = gs.TransductiveClassifier(class_prior="source", **options).fit(
+        X[:90], Y[:90], target=TARGET
+    )
     share = Y[:90].count("positive") / 90
     assert abs(few.history_[1]["added"]["positive"] - 40 * share) < 1
 
@@ -198,10 +265,17 @@ def test_new_documents_are_weighed_as_in_the_fit(fitted):
     """
     assert (fitted.predict(TARGET) == fitted.transduction_).all()
     copies = [text.upper() + " " for text in TARGET]
-    np.testing.assert_allclose(fitted.decision_function(copies), fitted._fit.model.score(TARGET)[:, 1], atol=1e-9)
+    np.testing.assert_allclose(
+        fitted.decision_function(copies), fitted._fit.model.score(TARGET)[:, 1], atol=1e-9
+    )
     first = gs.TransductiveClassifier(n_rounds=1).fit(X, Y, target=TARGET)
-    np.testing.assert_allclose(first.decision_function(copies), first.transduction_score_[:, 1], atol=1e-9)
-    together, alone = fitted.decision_function(NEW), [fitted.decision_function([text])[0] for text in NEW]
+    np.testing.assert_allclose(
+        first.decision_function(copies), first.transduction_score_[:, 1], atol=1e-9
+    )
+    together, alone = (
+        fitted.decision_function(NEW),
+        [fitted.decision_function([text])[0] for text in NEW],
+    )
     np.testing.assert_allclose(together, alone, atol=1e-12)
     assert alone[2] == fitted._fit.model.intercepts[1]  # it has no evidence, and so the prior
     assert fitted.predict(NEW[:2]).tolist() == ["positive", "negative"]
@@ -210,7 +284,9 @@ def test_new_documents_are_weighed_as_in_the_fit(fitted):
 def test_probabilities_agree_with_labels(fitted):
     probabilities = fitted.predict_proba(NEW)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
-    assert (fitted.classes_[fitted.transduction_proba_.argmax(axis=1)] == fitted.transduction_).all()
+    assert (
+        fitted.classes_[fitted.transduction_proba_.argmax(axis=1)] == fitted.transduction_
+    ).all()
 
 
 def test_an_explanation_adds_up(fitted):
@@ -221,7 +297,9 @@ def test_an_explanation_adds_up(fitted):
             assert total == pytest.approx(explanation.score[label])
             by_document = sum(one.shares[label] for one in explanation.documents)
             assert explanation.empty[label] + by_document == pytest.approx(explanation.score[label])
-            assert (-1) ** (1 - code) * fitted.decision_function([text])[0] == pytest.approx(explanation.score[label])
+            assert (-1) ** (1 - code) * fitted.decision_function([text])[0] == pytest.approx(
+                explanation.score[label]
+            )
 
 
 def test_it_is_saved_and_loaded(fitted, tmp_path):
@@ -235,9 +313,9 @@ def test_it_is_saved_and_loaded(fitted, tmp_path):
 
 def test_shares_by_label_are_saved_whatever_the_labels_are(tmp_path):
     codes = [int(label == "positive") for label in Y]
-    clf = gs.TransductiveClassifier(preset="paper", class_prior={0: 0.3, 1: 0.7}, n_added=10, ngram_range=(3, 5)).fit(
-        X, codes, target=TARGET
-    )
+    clf = gs.TransductiveClassifier(
+        preset="paper", class_prior={0: 0.3, 1: 0.7}, n_added=10, ngram_range=(3, 5)
+    ).fit(X, codes, target=TARGET)
     clf.save(tmp_path / "model")
     assert gs.load(tmp_path / "model").get_params() == clf.get_params()
 
@@ -256,10 +334,17 @@ def test_without_a_target_there_is_one_round():
 
 def test_other_kernels_are_left_without_weights():
     gram = gs.StringKernel(ngram_range=(3, 5)).gram(X + TARGET)
-    options = {"preset": "best", "class_prior": "source"}  # from a gram nobody could tell how far words have drifted
+    options = {
+        "preset": "best",
+        "class_prior": "source",
+    }  # from a gram nobody could tell how far words have drifted
     given = gs.TransductiveClassifier("precomputed", **options).fit(gram, Y + [None] * len(TARGET))
-    named = gs.TransductiveClassifier("presence", **options, weighting="none", ngram_range=(3, 5)).fit(X, Y, target=TARGET)
-    np.testing.assert_allclose(given.transduction_score_, named.transduction_score_, atol=1e-6)  # one by steps, without a gram
+    named = gs.TransductiveClassifier(
+        "presence", **options, weighting="none", ngram_range=(3, 5)
+    ).fit(X, Y, target=TARGET)
+    np.testing.assert_allclose(
+        given.transduction_score_, named.transduction_score_, atol=1e-6
+    )  # one by steps, without a gram
     np.testing.assert_allclose(given.transduction_proba_, named.transduction_proba_, atol=1e-6)
     assert (given.labeled_iter_ == named.labeled_iter_).all()
 
@@ -268,8 +353,14 @@ def test_other_kernels_are_left_without_weights():
     ("options", "message"),
     [
         ({"preset": "better"}, "preset='better': must be one of 'paper', 'best'"),
-        ({"class_prior": "shares"}, "class_prior='shares': must be one of 'estimated', 'source', 'ignored', or a dict"),
-        ({"class_prior": {"positive": 1}}, r"give a proportion from 0 on for each of the classes \['negative', 'positive'\]"),
+        (
+            {"class_prior": "shares"},
+            "class_prior='shares': must be one of 'estimated', 'source', 'ignored', or a dict",
+        ),
+        (
+            {"class_prior": {"positive": 1}},
+            r"give a proportion from 0 on for each of the classes \['negative', 'positive'\]",
+        ),
         ({"class_prior": {"positive": 0, "negative": 0}}, "give a proportion from 0 on"),
         ({"n_added": []}, "n_added is empty"),
         ({"n_added": [10, 1.5]}, "n_added=1.5: give a count"),

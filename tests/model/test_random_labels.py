@@ -15,7 +15,9 @@ from small_demo import load_demo
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
 X, Y = KITCHEN.texts[:80], KITCHEN.labels[:80]
-KEPT = [row for row, label in enumerate(FILMS.labels) if label == "positive" or row % 4 == 1]  # most are positive
+KEPT = [
+    row for row, label in enumerate(FILMS.labels) if label == "positive" or row % 4 == 1
+]  # most are positive
 TARGET, TRUTH = [FILMS.texts[row] for row in KEPT], np.array([FILMS.labels[row] for row in KEPT])
 N = len(TARGET)
 ROWS = np.sort(np.random.default_rng(1).choice(N, 40, replace=False))
@@ -44,11 +46,20 @@ FLIPPED = tuple(label and OTHER[label] for label in GIVEN)
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (give()[1:], f"random_labels has {N - 1} labels for {N} target documents; give one for each"),
+        (
+            give()[1:],
+            f"random_labels has {N - 1} labels for {N} target documents; give one for each",
+        ),
         ([*give(), "positive"], f"random_labels has {N + 1} labels for {N} target documents"),
-        (give(ROWS[: MIN_RANDOM_LABELS - 1]), f"random_labels has {MIN_RANDOM_LABELS - 1} labels, fewer than"),
+        (
+            give(ROWS[: MIN_RANDOM_LABELS - 1]),
+            f"random_labels has {MIN_RANDOM_LABELS - 1} labels, fewer than",
+        ),
         ([None] * N, "random_labels has 0 labels, fewer than"),
-        (["mixed", *give()[1:]], "the label 'mixed', which is not a class of the source: negative, positive"),
+        (
+            ["mixed", *give()[1:]],
+            "the label 'mixed', which is not a class of the source: negative, positive",
+        ),
     ],
 )
 def test_random_labels_that_cannot_be(preset, labels, message):
@@ -58,7 +69,10 @@ def test_random_labels_that_cannot_be(preset, labels, message):
 
 def test_as_few_random_labels_as_allowed_are_enough():
     clf = fit("best", tuple(give(ROWS[:MIN_RANDOM_LABELS])))
-    assert clf.transduction_[ROWS[:MIN_RANDOM_LABELS]].tolist() == TRUTH[ROWS[:MIN_RANDOM_LABELS]].tolist()
+    assert (
+        clf.transduction_[ROWS[:MIN_RANDOM_LABELS]].tolist()
+        == TRUTH[ROWS[:MIN_RANDOM_LABELS]].tolist()
+    )
 
 
 @pytest.mark.parametrize("preset", ["best", "paper"])
@@ -79,7 +93,9 @@ def test_documents_keep_the_labels_that_a_person_gave(preset, labels):
 def test_random_labels_are_learnt_from(preset):
     """Labels that are all wrong make more other labels wrong than right ones do."""
     others = np.setdiff1d(np.arange(N), ROWS)
-    right, wrong = (np.mean(fit(preset, one).transduction_[others] == TRUTH[others]) for one in (GIVEN, FLIPPED))
+    right, wrong = (
+        np.mean(fit(preset, one).transduction_[others] == TRUTH[others]) for one in (GIVEN, FLIPPED)
+    )
     assert right > wrong + 0.1
 
 
@@ -102,7 +118,9 @@ def test_proportions_lie_between_the_counts_and_the_estimate():
 
 
 def test_proportions_that_are_given_are_not_counted_again():
-    clf = gs.TransductiveClassifier(ngram_range=(3, 5), class_prior=PRIOR).fit(X, Y, target=TARGET, random_labels=list(GIVEN))
+    clf = gs.TransductiveClassifier(ngram_range=(3, 5), class_prior=PRIOR).fit(
+        X, Y, target=TARGET, random_labels=list(GIVEN)
+    )
     assert {label: one["used"] for label, one in clf.class_prior_.items()} == PRIOR
 
 
@@ -120,23 +138,33 @@ def naive_accuracy(expected, n_right, n_wrong):
         if expected is not None:
             spread = max((logit(expected.high) - logit(expected.low)) / (2 * NINE_OF_TEN), EDGE)
             away = (log(share / (1 - share)) - logit(expected.value)) / spread
-            weight += -(away**2) / 2 - log(share) - log(1 - share)  # the density of a share, not of its logit
+            weight += (
+                -(away**2) / 2 - log(share) - log(1 - share)
+            )  # the density of a share, not of its logit
         weights.append(weight)
     weights = [exp(weight - max(weights)) for weight in weights]
     total, so_far, found = sum(weights), 0.0, []
     for share, weight in zip(grid, weights, strict=True):
         so_far += weight / total
         found += [share] * (so_far >= (0.05, 0.95, 2)[len(found)])
-    return [sum(share * weight for share, weight in zip(grid, weights, strict=True)) / total, *found]
+    return [
+        sum(share * weight for share, weight in zip(grid, weights, strict=True)) / total,
+        *found,
+    ]
 
 
-@pytest.mark.parametrize("expected", [None, Expected(0.8, 0.6, 0.9), Expected(0.97, 0.9, 0.999), Expected(0.5, 0.5, 0.5)])
+@pytest.mark.parametrize(
+    "expected", [None, Expected(0.8, 0.6, 0.9), Expected(0.97, 0.9, 0.999), Expected(0.5, 0.5, 0.5)]
+)
 @pytest.mark.parametrize(("n_right", "n_wrong"), [(10, 0), (0, 10), (31, 9), (800, 200)])
 def test_measured_accuracies_are_those_of_a_grid(expected, n_right, n_wrong):
     found = measure_accuracy(expected, np.arange(n_right + n_wrong) < n_right)
     mean, low, high = naive_accuracy(expected, n_right, n_wrong)
     assert found.value == pytest.approx(mean, abs=1e-9)
-    assert (found.low, found.high) == (pytest.approx(low, abs=1.1 / N_GRID), pytest.approx(high, abs=1.1 / N_GRID))
+    assert (found.low, found.high) == (
+        pytest.approx(low, abs=1.1 / N_GRID),
+        pytest.approx(high, abs=1.1 / N_GRID),
+    )
     assert found.low < found.value < found.high
 
 
@@ -147,10 +175,16 @@ def test_an_accuracy_without_a_prior_is_that_of_a_beta_distribution():
 @pytest.mark.parametrize("labels", [GIVEN, FLIPPED], ids=["right", "wrong"])
 def test_the_measured_accuracy_is_that_of_a_fit_without_random_labels(labels):
     """With proportions that are given the fit that measures is the fit without these labels."""
-    alone = gs.TransductiveClassifier(ngram_range=(3, 5), class_prior=PRIOR).fit(X, Y, target=TARGET)
+    alone = gs.TransductiveClassifier(ngram_range=(3, 5), class_prior=PRIOR).fit(
+        X, Y, target=TARGET
+    )
     right = np.array([alone.transduction_[row] == labels[row] for row in ROWS])
-    clf = gs.TransductiveClassifier(ngram_range=(3, 5), class_prior=PRIOR).fit(X, Y, target=TARGET, random_labels=list(labels))
-    assert clf.expected_accuracy_ == vars(measure_accuracy(Expected(**alone.expected_accuracy_), right))
+    clf = gs.TransductiveClassifier(ngram_range=(3, 5), class_prior=PRIOR).fit(
+        X, Y, target=TARGET, random_labels=list(labels)
+    )
+    assert clf.expected_accuracy_ == vars(
+        measure_accuracy(Expected(**alone.expected_accuracy_), right)
+    )
     assert clf.unadapted_transduction_.tolist() == alone.unadapted_transduction_.tolist()
     plain = fit("paper")
     right = np.array([plain.transduction_[row] == labels[row] for row in ROWS])
@@ -165,7 +199,9 @@ def test_labels_that_are_wrong_at_random_lower_the_measured_accuracy(preset):
         labels[row] = OTHER[labels[row]]
     right, half = (fit(preset, tuple(one)).expected_accuracy_ for one in (GIVEN, labels))
     assert right["value"] > half["value"] + 0.1
-    assert half["low"] < 0.5 < half["high"]  # half of the labels are wrong: nothing agrees with them but by chance
+    assert (
+        half["low"] < 0.5 < half["high"]
+    )  # half of the labels are wrong: nothing agrees with them but by chance
 
 
 @pytest.mark.parametrize("preset", ["best", "paper"])
@@ -201,10 +237,14 @@ def test_saved_models_keep_labels_that_a_person_gave(preset, tmp_path):
 def test_another_order_of_the_target_gives_the_same_result(preset):
     order = np.random.default_rng(4).permutation(N)
     clf = gs.TransductiveClassifier(preset=preset, ngram_range=(3, 5))
-    clf.fit(X, Y, target=[TARGET[row] for row in order], random_labels=[GIVEN[row] for row in order])
+    clf.fit(
+        X, Y, target=[TARGET[row] for row in order], random_labels=[GIVEN[row] for row in order]
+    )
     back, expected = np.argsort(order), fit(preset, GIVEN)
     assert clf.transduction_[back].tolist() == expected.transduction_.tolist()
-    np.testing.assert_allclose(clf.transduction_proba_[back], expected.transduction_proba_, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(
+        clf.transduction_proba_[back], expected.transduction_proba_, rtol=0, atol=1e-6
+    )
     assert clf.expected_accuracy_ == pytest.approx(expected.expected_accuracy_, abs=1e-6)
 
 
@@ -214,7 +254,15 @@ def test_random_labels_belong_to_all_target_documents_that_are_wanted(preset):
     target, labels = [" ", "", *TARGET[40:]], [None, "negative", *GIVEN[40:]]
     clf = gs.TransductiveClassifier(preset=preset, ngram_range=(3, 5))
     given = pd.Series([*GIVEN[:40], *labels])
-    clf.fit([*TARGET[:40], *X], [*[None] * 40, *Y], target=target, unlabelled=FILMS.texts[:9], random_labels=given)
+    clf.fit(
+        [*TARGET[:40], *X],
+        [*[None] * 40, *Y],
+        target=target,
+        unlabelled=FILMS.texts[:9],
+        random_labels=given,
+    )
     whole = [*GIVEN[:40], *labels]
-    assert [one for one, label in zip(clf.transduction_, whole, strict=True) if label] == [label for label in whole if label]
+    assert [one for one, label in zip(clf.transduction_, whole, strict=True) if label] == [
+        label for label in whole if label
+    ]
     assert clf.transduction_[41] == "negative"

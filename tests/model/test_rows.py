@@ -29,7 +29,9 @@ TARGET, TRUTH = draw(60, 0.3)
 
 
 def fit(source=SOURCE, target=TARGET, **options):
-    return gs.TransductiveClassifier(**{"kernel": "rows"} | options).fit(source, LABELS, target=target)
+    return gs.TransductiveClassifier(**{"kernel": "rows"} | options).fit(
+        source, LABELS, target=target
+    )
 
 
 @pytest.mark.parametrize("preset", ["best", "paper"])
@@ -38,14 +40,18 @@ def test_rows_are_compared_by_their_cosine(preset):
     mine, called = fit(preset=preset), fit(preset=preset, kernel=cosine_similarity)
     assert mine.transduction_score_ == pytest.approx(called.transduction_score_, abs=1e-8)
     gram = cosine_similarity(np.vstack([SOURCE, TARGET]))
-    given = gs.TransductiveClassifier(kernel="precomputed", preset=preset).fit(gram, [*LABELS, *[None] * 60])
+    given = gs.TransductiveClassifier(kernel="precomputed", preset=preset).fit(
+        gram, [*LABELS, *[None] * 60]
+    )
     assert mine.transduction_score_ == pytest.approx(given.transduction_score_, abs=1e-8)
     assert np.mean(mine.transduction_ == TRUTH) > 0.8
 
 
 def test_the_scale_of_a_row_does_not_matter():
     factors = 10.0 ** RNG.integers(-200, 200, size=(60, 1))
-    assert fit(target=TARGET * factors).transduction_score_ == pytest.approx(fit().transduction_score_, abs=1e-8)
+    assert fit(target=TARGET * factors).transduction_score_ == pytest.approx(
+        fit().transduction_score_, abs=1e-8
+    )
 
 
 def test_a_row_of_zeros_is_like_no_other():
@@ -60,10 +66,16 @@ def test_a_model_of_rows_can_be_saved(tmp_path, preset):
     clf.save(tmp_path / "m.gramshift")
     loaded = gs.load(tmp_path / "m.gramshift")
     assert np.array_equal(loaded.predict_proba(new), clf.predict_proba(new))
-    assert loaded.predict(TARGET).tolist() == clf.transduction_.tolist() == clf.predict(TARGET).tolist()
+    assert (
+        loaded.predict(TARGET).tolist()
+        == clf.transduction_.tolist()
+        == clf.predict(TARGET).tolist()
+    )
     assert loaded.n_features_in_ == 8
     assert loaded.diagnostics_ == clf.diagnostics_
-    with pytest.raises(ValueError, match="X has 3 features, but TransductiveClassifier is expecting 8"):
+    with pytest.raises(
+        ValueError, match="X has 3 features, but TransductiveClassifier is expecting 8"
+    ):
         loaded.predict(new[:, :3])
     loaded.save(tmp_path / "again.gramshift")
     names = zipfile.ZipFile(tmp_path / "m.gramshift").namelist()
@@ -76,12 +88,20 @@ def test_files_whose_rows_do_not_fit_are_refused(tmp_path):
     fit().save(tmp_path / "m.gramshift")
 
     whole, head = gs.load(tmp_path / "m.gramshift")._fit, read_archive(tmp_path / "m.gramshift")
-    for rows in (whole.model.documents[:-1], whole.model.documents.ravel(), np.full((140, 8), np.nan), np.zeros((140, 0))):
+    for rows in (
+        whole.model.documents[:-1],
+        whole.model.documents.ravel(),
+        np.full((140, 8), np.nan),
+        np.zeros((140, 0)),
+    ):
         write_archive(tmp_path / "wrong.gramshift", head[0], head[1] | {"rows": rows})
         with pytest.raises(ModelFileError):
             gs.load(tmp_path / "wrong.gramshift")
     for kernel in ("presence", "precomputed"):
-        rewrite(tmp_path / "m.gramshift", lambda head, kernel=kernel: head["settings"].update(kernel=kernel))
+        rewrite(
+            tmp_path / "m.gramshift",
+            lambda head, kernel=kernel: head["settings"].update(kernel=kernel),
+        )
         with pytest.raises(ModelFileError):
             gs.load(tmp_path / "m.gramshift")
 
@@ -90,7 +110,9 @@ def test_rows_need_no_texts_but_a_frame_can_show_them():
     clf, texts = fit(), [f"text {number}" for number in range(60)]
     assert "text" not in clf.to_frame()
     assert clf.to_frame(texts=pd.Series(texts))["text"].tolist() == texts
-    assert gs.plot.map(clf, ax=Figure().subplots()).get_title() == "Documents by the kernel of the fit"
+    assert (
+        gs.plot.map(clf, ax=Figure().subplots()).get_title() == "Documents by the kernel of the fit"
+    )
     with pytest.raises(ValueError, match="a report shows texts"):
         clf.report("r.html")
 
@@ -98,7 +120,9 @@ def test_rows_need_no_texts_but_a_frame_can_show_them():
 def test_what_is_no_rows_of_numbers_is_refused():
     with pytest.raises(TypeError, match="kernel='rows' takes rows of numbers, such as embeddings"):
         gs.TransductiveClassifier(kernel="rows").fit(["a", "b"], [0, 1], target=["c"])
-    with pytest.raises(ValueError, match="X has 3 features, but TransductiveClassifier is expecting 8"):
+    with pytest.raises(
+        ValueError, match="X has 3 features, but TransductiveClassifier is expecting 8"
+    ):
         fit(target=TARGET[:, :3])
     with pytest.raises(ValueError, match="kernel='rows' cannot stand in a list"):
         fit(kernel=["rows", cosine_similarity])
@@ -107,7 +131,8 @@ def test_what_is_no_rows_of_numbers_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("gamma", "words"), [(1e-4, "finds nearly all documents equal"), (1e4, "finds hardly any documents alike")]
+    ("gamma", "words"),
+    [(1e-4, "finds nearly all documents equal"), (1e4, "finds hardly any documents alike")],
 )
 def test_a_kernel_of_the_wrong_scale_is_noticed(gamma, words):
     with pytest.warns(FitWarning, match=f"{words}.*change its scale, such as gamma"):
@@ -130,5 +155,7 @@ def test_parameters_are_plain_json(tmp_path):
 def test_rows_of_numbers_have_no_words_that_decided():
     clf = fit()
     for given in (TARGET[0], "a text"):
-        with pytest.raises(gs.GramshiftError, match="this classifier was fitted on rows of numbers"):
+        with pytest.raises(
+            gs.GramshiftError, match="this classifier was fitted on rows of numbers"
+        ):
             clf.explain(given)

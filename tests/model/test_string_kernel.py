@@ -25,7 +25,10 @@ LABELS = ["+", "+", "-", "-", "+", "-"]
 @examples(60)
 def test_the_gram_is_the_naive_one(kind, texts, others, ngram_range):
     kernel = StringKernel(kind, ngram_range=ngram_range)
-    rows, columns = [naive.prepare(text) for text in texts], [naive.prepare(text) for text in others]
+    rows, columns = (
+        [naive.prepare(text) for text in texts],
+        [naive.prepare(text) for text in others],
+    )
     assert kernel.gram(texts).tolist() == naive.gram(kind, rows, rows, ngram_range)
     assert kernel.gram(texts, others).tolist() == naive.gram(kind, rows, columns, ngram_range)
     normalized = kernel.gram(texts, others, normalize=True)
@@ -48,7 +51,9 @@ def test_the_gram_is_the_naive_one(kind, texts, others, ngram_range):
 )
 def test_each_text_step_has_a_switch(step, pair, alike):
     for kind in ["presence", *PAIR_KINDS]:
-        similarity = StringKernel(kind, ngram_range=(1, 2), normalize=True, **step).gram(list(pair))[0, 1]
+        similarity = StringKernel(kind, ngram_range=(1, 2), normalize=True, **step).gram(
+            list(pair)
+        )[0, 1]
         assert (similarity == 1) == alike
 
 
@@ -63,15 +68,21 @@ def test_as_the_kernel_of_a_support_vector_machine():
     direct = SVC(kernel=kernel).fit(TEXTS, LABELS)
     matrix = SVC(kernel="precomputed").fit(kernel.gram(TEXTS), LABELS)
     new = ["good bad film", "pan"]
-    assert (direct.decision_function(new) == matrix.decision_function(kernel.gram(new, TEXTS))).all()
+    assert (
+        direct.decision_function(new) == matrix.decision_function(kernel.gram(new, TEXTS))
+    ).all()
     assert direct.predict(TEXTS).tolist() == LABELS
 
 
 def test_as_a_transformer_in_a_pipeline():
-    pipeline = make_pipeline(StringKernel(ngram_range=(2, 4), normalize=True), SVC(kernel="precomputed"))
+    pipeline = make_pipeline(
+        StringKernel(ngram_range=(2, 4), normalize=True), SVC(kernel="precomputed")
+    )
     assert pipeline.fit(TEXTS, LABELS).predict(TEXTS).tolist() == LABELS
     assert cross_val_score(pipeline, TEXTS * 2, LABELS * 2, cv=2).mean() == 1
-    search = GridSearchCV(pipeline, {"stringkernel__kind": KINDS, "stringkernel__ngram_range": [(2, 2), (2, 4)]}, cv=2)
+    search = GridSearchCV(
+        pipeline, {"stringkernel__kind": KINDS, "stringkernel__ngram_range": [(2, 2), (2, 4)]}, cv=2
+    )
     assert search.fit(TEXTS, LABELS).best_params_["stringkernel__kind"] in KINDS
 
 
@@ -93,18 +104,42 @@ def test_it_can_be_cloned_and_pickled():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"kind": "presense"}, ValueError, r"kind='presense': must be one of 'presence', 'intersection', 'spectrum'"),
-        ({"kind": "subsequence", "decay": 0}, ValueError, r"decay=0: give a number from 1e-06 to 1, for example 0.5"),
+        (
+            {"kind": "presense"},
+            ValueError,
+            r"kind='presense': must be one of 'presence', 'intersection', 'spectrum'",
+        ),
+        (
+            {"kind": "subsequence", "decay": 0},
+            ValueError,
+            r"decay=0: give a number from 1e-06 to 1, for example 0.5",
+        ),
         ({"kind": "subsequence", "decay": 1.1}, ValueError, r"decay=1.1: give"),
         ({"kind": "subsequence", "decay": True}, ValueError, r"decay=True: give"),
         ({"kind": "subsequence", "decay": float("nan")}, ValueError, r"decay=nan: give"),
         ({"kind": "subsequence", "decay": "0.5"}, ValueError, r"decay='0.5': give"),
-        ({"kind": "subsequence", "sigma": 2}, ValueError, r"sigma=2: kind='subsequence' has no sigma; .* kind='local_rank'"),
-        ({"kind": "local_rank", "max_offset": 0}, ValueError, r"max_offset=0: give a whole number of characters from 1"),
-        ({"kind": "local_rank", "max_offset": 2.5}, ValueError, r"max_offset=2.5: give a whole number"),
+        (
+            {"kind": "subsequence", "sigma": 2},
+            ValueError,
+            r"sigma=2: kind='subsequence' has no sigma; .* kind='local_rank'",
+        ),
+        (
+            {"kind": "local_rank", "max_offset": 0},
+            ValueError,
+            r"max_offset=0: give a whole number of characters from 1",
+        ),
+        (
+            {"kind": "local_rank", "max_offset": 2.5},
+            ValueError,
+            r"max_offset=2.5: give a whole number",
+        ),
         ({"kind": "local_rank", "sigma": 0}, ValueError, r"sigma=0: give a number above 0"),
         ({"kind": "local_rank", "sigma": float("inf")}, ValueError, r"sigma=inf: give"),
-        ({"kind": "presence", "decay": 0.4}, ValueError, r"decay=0.4: kind='presence' has no decay; leave it out"),
+        (
+            {"kind": "presence", "decay": 0.4},
+            ValueError,
+            r"decay=0.4: kind='presence' has no decay; leave it out",
+        ),
         ({"ngram_range": (8, 5)}, ValueError, r"did you mean \(5, 8\)"),
         ({"unicode_form": "utf8"}, ValueError, r"unicode_form='utf8'"),
         ({"memory_limit": "lots"}, ValueError, r"memory_limit='lots'"),

@@ -23,7 +23,9 @@ NO_TARGET = pytest.mark.filterwarnings("ignore:fit was given no target")
 
 
 def make(**options):
-    return gs.TransductiveClassifier(**{"preset": "paper", "ngram_range": (3, 5), "n_added": 40} | options)
+    return gs.TransductiveClassifier(
+        **{"preset": "paper", "ngram_range": (3, 5), "n_added": 40} | options
+    )
 
 
 @pytest.fixture(scope="module")
@@ -65,16 +67,22 @@ def test_the_story_is_told(fitted):
     first, second = fitted.history_
     assert sum(first["added"].values()) == 0
     assert sum(second["added"].values()) == 40
-    assert second["labels"] == {label: int((fitted.transduction_ == label).sum()) for label in fitted.classes_}
+    assert second["labels"] == {
+        label: int((fitted.transduction_ == label).sum()) for label in fitted.classes_
+    }
     assert sum(first["labels"].values()) == 120
     assert set(second) == {"added", "labels", "changed", "seconds", "class_prior"}
-    assert first["class_prior"] is second["class_prior"] is None  # the surest join, of whatever class
+    assert (
+        first["class_prior"] is second["class_prior"] is None
+    )  # the surest join, of whatever class
 
 
 def test_predict_needs_no_refit_and_knows_the_target(fitted):
     assert (fitted.predict(TARGET) == fitted.transduction_).all()
     assert (fitted.decision_function(TARGET) == fitted.transduction_score_[:, 1]).all()
-    assert (fitted.decision_function(text for text in TARGET) == fitted.transduction_score_[:, 1]).all()
+    assert (
+        fitted.decision_function(text for text in TARGET) == fitted.transduction_score_[:, 1]
+    ).all()
     new = ["a great blender, i love it", "broke after a day, waste of money"]
     assert fitted.predict(new).tolist() == ["positive", "negative"]
     alone = fitted.decision_function(new[:1])
@@ -83,7 +91,9 @@ def test_predict_needs_no_refit_and_knows_the_target(fitted):
 
 def test_new_documents_go_through_the_same_steps_as_target_documents(fitted):
     changed = [text + " " for text in TARGET]  # another str, the same document
-    np.testing.assert_allclose(fitted.decision_function(changed), fitted.decision_function(TARGET), atol=1e-6)
+    np.testing.assert_allclose(
+        fitted.decision_function(changed), fitted.decision_function(TARGET), atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("classifier", ["ridge", "discriminant", SVC(kernel="precomputed")])
@@ -96,22 +106,36 @@ def test_probabilities_agree_with_labels(classifier, adapt):
     assert (clf.transduction_proba_ == probabilities).all()
 
 
-@pytest.mark.parametrize("made", [SVC(kernel="precomputed", C=10), NuSVC(kernel="precomputed", nu=0.3)])
+@pytest.mark.parametrize(
+    "made", [SVC(kernel="precomputed", C=10), NuSVC(kernel="precomputed", nu=0.3)]
+)
 def test_a_classifier_of_scikit_learn_learns_on_the_kernel_matrix(made):
-    clf = gs.TransductiveClassifier(preset="paper", adapt=False, n_rounds=1, classifier=made, ngram_range=(3, 5))
+    clf = gs.TransductiveClassifier(
+        preset="paper", adapt=False, n_rounds=1, classifier=made, ngram_range=(3, 5)
+    )
     clf.fit(X, Y, target=TARGET)
     kernel = gs.StringKernel(ngram_range=(3, 5), normalize=True)
     alone = clone(made).fit(kernel.gram(X), Y)
     expected = alone.decision_function(kernel.gram(TARGET, X))
-    np.testing.assert_allclose(clf.transduction_score_[:, 1], expected, atol=1e-6 * np.abs(expected).max())
-    np.testing.assert_allclose(clf.decision_function(TARGET), expected, atol=1e-6 * np.abs(expected).max())
+    np.testing.assert_allclose(
+        clf.transduction_score_[:, 1], expected, atol=1e-6 * np.abs(expected).max()
+    )
+    np.testing.assert_allclose(
+        clf.decision_function(TARGET), expected, atol=1e-6 * np.abs(expected).max()
+    )
     assert not hasattr(made, "classes_")  # a clone was fitted
     assert clf.get_params()["classifier__kernel"] == "precomputed"
     three = [place % 3 for place in range(len(X))]
     assert clf.fit(X, three, target=TARGET).decision_function(TARGET).shape == (len(TARGET), 3)
     for code in range(3):
-        expected = clone(made).fit(kernel.gram(X), [one == code for one in three]).decision_function(kernel.gram(TARGET, X))
-        np.testing.assert_allclose(clf.transduction_score_[:, code], expected, atol=1e-6 * np.abs(expected).max())
+        expected = (
+            clone(made)
+            .fit(kernel.gram(X), [one == code for one in three])
+            .decision_function(kernel.gram(TARGET, X))
+        )
+        np.testing.assert_allclose(
+            clf.transduction_score_[:, code], expected, atol=1e-6 * np.abs(expected).max()
+        )
 
 
 class Squared(SVC):
@@ -124,12 +148,21 @@ class Squared(SVC):
 @pytest.mark.parametrize(
     ("classifier", "message"),
     [
-        ("svm", r"classifier='svm': must be 'ridge' or 'discriminant', or a scikit-learn classifier such as SVC\(kernel="),
+        (
+            "svm",
+            r"classifier='svm': must be 'ridge' or 'discriminant', or a scikit-learn classifier such as SVC\(kernel=",
+        ),
         (7, "classifier=7: must be"),
         (SVC, "must be 'ridge' or"),
-        (KNeighborsClassifier(metric="precomputed"), "must be 'ridge' or"),  # it has no decision_function
+        (
+            KNeighborsClassifier(metric="precomputed"),
+            "must be 'ridge' or",
+        ),  # it has no decision_function
         (SVC(), r"classifier=SVC\(\) does not take a kernel matrix: must be"),
-        (Squared(kernel="precomputed"), r"Squared\(kernel='precomputed'\) does not score by a weighted sum of similarities"),
+        (
+            Squared(kernel="precomputed"),
+            r"Squared\(kernel='precomputed'\) does not score by a weighted sum of similarities",
+        ),
     ],
 )
 def test_what_is_no_classifier_for_kernel_matrices_is_refused(classifier, message):
@@ -188,7 +221,9 @@ def test_a_normalised_precomputed_gram_can_predict():
     clf = make(kernel="precomputed").fit(kernel.gram(texts), labels)
     same = make().fit(texts, labels)
     new = ["a great blender, i love it", "broke after a day, waste of money"]
-    np.testing.assert_allclose(clf.decision_function(kernel.gram(new, texts)), same.decision_function(new), atol=1e-6)
+    np.testing.assert_allclose(
+        clf.decision_function(kernel.gram(new, texts)), same.decision_function(new), atol=1e-6
+    )
 
 
 def test_frames():
@@ -202,7 +237,9 @@ def test_frames():
 def test_copies_and_empty_documents_work():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        clf = make().fit([*X, *X, "", ""], [*Y, *Y, "positive", "negative"], target=[*TARGET, "", TARGET[0]])
+        clf = make().fit(
+            [*X, *X, "", ""], [*Y, *Y, "positive", "negative"], target=[*TARGET, "", TARGET[0]]
+        )
     assert len(clf.transduction_) == 122
     assert np.isfinite(clf.transduction_score_).all()
     assert clf.transduction_[0] == clf.transduction_[-1]
@@ -228,10 +265,25 @@ def test_more_to_add_than_there_is_adds_all():
         ({"n_rounds": 0}, (X, Y), ValueError, "n_rounds=0"),
         ({"alpha": 0}, (X, Y), ValueError, "alpha=0: give a number above 0"),
         ({"alpha": -1.0}, (X, Y), ValueError, "alpha=-1.0"),
-        ({"alpha": 1e-300, "adapt": False, "ngram_range": (1, 1)}, (X, Y), ValueError, "alpha=1e-300 is too small"),
+        (
+            {"alpha": 1e-300, "adapt": False, "ngram_range": (1, 1)},
+            (X, Y),
+            ValueError,
+            "alpha=1e-300 is too small",
+        ),
         ({}, (Y, X), ValueError, "are X and y swapped"),
-        ({}, (X, [(label,) for label in Y]), TypeError, "labels are str, numbers of up to 64 bits or bool"),
-        ({}, (X, np.array(["2020-01-01", "2021-01-01"] * 60, "datetime64[D]")), TypeError, "make it a str"),
+        (
+            {},
+            (X, [(label,) for label in Y]),
+            TypeError,
+            "labels are str, numbers of up to 64 bits or bool",
+        ),
+        (
+            {},
+            (X, np.array(["2020-01-01", "2021-01-01"] * 60, "datetime64[D]")),
+            TypeError,
+            "make it a str",
+        ),
         ({}, (X, [2**63, 1] * 60), ValueError, "more than 64 bits"),
         ({}, (X, ["a", "a\0"] * 60), ValueError, "NUL"),
         ({}, (X, 3), TypeError, "y is a single int"),
@@ -241,8 +293,18 @@ def test_more_to_add_than_there_is_adds_all():
         ({"alpha": 1e40}, (X, Y), ValueError, "up to 1e"),
         ({"kernel": gs.StringKernel}, (X, Y), ValueError, "must be one of"),
         ({"kernel": ["presence", "precomputed"]}, (X, Y), ValueError, "cannot stand in a list"),
-        ({"kernel": lambda a, b: -np.ones((len(a), len(b)))}, (X, Y), ValueError, r"kernel\[0, 0\] is negative"),
-        ({"kernel": lambda a, b: 50 - 49 * np.eye(len(a))}, (X, Y), ValueError, "no kernel gives that"),
+        (
+            {"kernel": lambda a, b: -np.ones((len(a), len(b)))},
+            (X, Y),
+            ValueError,
+            r"kernel\[0, 0\] is negative",
+        ),
+        (
+            {"kernel": lambda a, b: 50 - 49 * np.eye(len(a))},
+            (X, Y),
+            ValueError,
+            "no kernel gives that",
+        ),
         ({"kernel": lambda a, b: np.ones((1, 1))}, (X, Y), ValueError, "array of shape"),
         ({}, (X, [i / 7 for i in range(120)]), ValueError, "y is continuous"),
         ({"classifier": "forest"}, (X, Y), ValueError, "classifier='forest'"),
@@ -251,8 +313,18 @@ def test_more_to_add_than_there_is_adds_all():
         ({"ngram_range": (8, 5)}, (X, Y), ValueError, "did you mean"),
         ({"kernel": "precomputed"}, (X, Y), TypeError, "not a matrix of numbers"),
         ({"kernel": "precomputed"}, (np.ones((2, 3)), ["a", "b"]), ValueError, "square"),
-        ({"kernel": "precomputed"}, (np.array([[1, 2], [3, 1]]), ["a", "b"]), ValueError, "symmetric"),
-        ({"kernel": "precomputed"}, (np.array([[1, np.nan], [np.nan, 1]]), ["a", "b"]), ValueError, r"X\[1, 0\] is nan"),
+        (
+            {"kernel": "precomputed"},
+            (np.array([[1, 2], [3, 1]]), ["a", "b"]),
+            ValueError,
+            "symmetric",
+        ),
+        (
+            {"kernel": "precomputed"},
+            (np.array([[1, np.nan], [np.nan, 1]]), ["a", "b"]),
+            ValueError,
+            r"X\[1, 0\] is nan",
+        ),
     ],
 )
 def test_bad_input_is_one_clear_error(options, arguments, error, message):
@@ -293,7 +365,9 @@ def test_a_kernel_function_is_asked_for_the_documents_of_the_fit_once():
 
 
 def test_a_target_may_be_a_generator_in_a_search():
-    search = GridSearchCV(make(), {"adapt": [True, False]}, cv=2).fit(X, Y, target=gs.Target(text for text in TARGET))
+    search = GridSearchCV(make(), {"adapt": [True, False]}, cv=2).fit(
+        X, Y, target=gs.Target(text for text in TARGET)
+    )
     assert search.best_estimator_.transduction_.shape == (120,)
 
 
@@ -316,7 +390,10 @@ def test_progress_is_told_and_changes_nothing(fitted):
     clf = make().fit(X, Y, target=TARGET, progress=lambda *step: told.append(step))
     assert (clf.transduction_score_ == fitted.transduction_score_).all()
     assert {stage for stage, _, _ in told} == {"index", "gram", "training"}
-    assert [(done, total) for stage, done, total in told if stage == "training"] == [(120, 120), (160, 160)]
+    assert [(done, total) for stage, done, total in told if stage == "training"] == [
+        (120, 120),
+        (160, 160),
+    ]
 
 
 def test_several_fits_on_one_gram_are_as_good_as_fits_of_their_own(fitted):
@@ -334,12 +411,20 @@ def test_several_fits_on_one_gram_are_as_good_as_fits_of_their_own(fitted):
 def test_one_document_of_each_class_is_enough_where_classes_weigh(classifier):
     """Nobody else can tell of such a document, so that nothing is known of how sure its class is."""
     clf = gs.TransductiveClassifier(
-        preset="paper", weighting={"classes": 1}, classifier=classifier, ngram_range=(1, 2), n_added=1
+        preset="paper",
+        weighting={"classes": 1},
+        classifier=classifier,
+        ngram_range=(1, 2),
+        n_added=1,
     )
-    sure = clf.fit(["good pan", "bad knife"], ["p", "n"], target=["good film", "bad book"]).transduction_proba_
+    sure = clf.fit(
+        ["good pan", "bad knife"], ["p", "n"], target=["good film", "bad book"]
+    ).transduction_proba_
     np.testing.assert_allclose(sure.sum(axis=1), 1)
 
 
 def test_a_kernel_keeps_its_own_limits_in_a_fit():
     with pytest.raises(MemoryError, match=r"the memory limit is 2\.0 KiB"):
-        gs.TransductiveClassifier(gs.StringKernel(memory_limit=2000), preset="paper").fit(X, Y, target=TARGET)
+        gs.TransductiveClassifier(gs.StringKernel(memory_limit=2000), preset="paper").fit(
+            X, Y, target=TARGET
+        )

@@ -1,1 +1,1 @@
-"""The method on plain arrays: kernels adapted to the target, ridge regression, rounds of self-training."""
+"""The method on plain arrays: features, ridge regression, and rounds of self-training."""

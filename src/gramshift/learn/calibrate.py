@@ -1,4 +1,4 @@
-"""Scores as probabilities that agree with the labels, and how many labels are right, told without knowing any of them."""
+"""Calibrate scores, and estimate the accuracy of labels without true ones."""
 
 from dataclasses import dataclass
 
@@ -15,31 +15,31 @@ MARGIN = 1e-9  # by which a label is ahead where nothing speaks for it
 
 
 def softmax(scores: Floats, steepness: float, offsets: Floats | float = 0.0) -> Floats:
-    """exp(steepness * score + offset), made to add up to 1: without offsets the largest score has the largest probability."""
+    """Return softmax(steepness * scores + offsets) for each row."""
     result: Floats = special.softmax(steepness * scores + offsets, axis=1)
     return result
 
 
 @dataclass(frozen=True)
 class Logits:
-    """Scores as logits: steepness times score, plus an offset per class, as ``fit_offsets`` finds them."""
+    """Scores as logits: steepness * score + an offset per class (``fit_offsets``)."""
 
     steepness: float
     offsets: Floats
 
     def probabilities(self, scores: Floats) -> Floats:
-        """What scores say where classes have the shares that they had in the calibration."""
+        """Return probabilities for the class proportions of the calibration."""
         return softmax(scores, self.steepness, self.offsets)
 
     def log_probabilities(self, scores: Floats, shares: Shares) -> Floats:
-        """The log of the probabilities where classes have the shares that are used for the target."""
+        """Return log-probabilities for the class proportions used for the target."""
         moved = self.offsets + np.log(np.maximum(shares.used, np.finfo(float).tiny) / shares.source)
         result: Floats = special.log_softmax(self.steepness * scores + moved, axis=1)
         return result
 
 
 def meet_shares(logits: Floats, shares: Floats) -> Floats:
-    """What to add to each class's logits so that the mean of the probabilities are these shares."""
+    """Return offsets per class, so that the mean probabilities equal these proportions."""
     wanted = np.maximum(shares, LEAST_SHARE)
     wanted, offsets = wanted / wanted.sum(), np.zeros(len(shares))
     for _ in range(STEPS):
@@ -52,7 +52,10 @@ def meet_shares(logits: Floats, shares: Floats) -> Floats:
 
 
 def agree(probabilities: Floats, codes: NDArray[np.intp]) -> Floats:
-    """The same, but nowhere is another class likelier than the one named: it shares with those that are, until it is ahead."""
+    """Adjust probabilities minimally so that the assigned class has the largest.
+
+    The assigned class shares equally with each class that is likelier.
+    """
     result, rows = probabilities.copy(), np.arange(len(codes))
     for _ in range(probabilities.shape[1]):
         largest = result.argmax(axis=1)
@@ -64,10 +67,10 @@ def agree(probabilities: Floats, codes: NDArray[np.intp]) -> Floats:
 
 
 def fit_steepness(scores: Floats, codes: NDArray[np.intp]) -> float:
-    """The steepness that makes the true classes most likely; one number, so that it cannot change which class wins.
+    """Fit one slope by maximum likelihood (temperature scaling); the ranking does not change.
 
-    Scores that part all classes without error would make it infinite: it is kept to where one document more or less
-    would matter.
+    Scores that separate all classes would make it infinite: it is bounded where one document more
+    or less would matter.
     """
     rows = np.arange(len(codes))
 
@@ -79,16 +82,18 @@ def fit_steepness(scores: Floats, codes: NDArray[np.intp]) -> float:
     if largest == 0:
         return 1.0
     best = optimize.minimize_scalar(
-        loss, bounds=(np.log(1e-3 / largest), np.log(np.log(len(codes) + 2) * 10 / largest)), method="bounded"
+        loss,
+        bounds=(np.log(1e-3 / largest), np.log(np.log(len(codes) + 2) * 10 / largest)),
+        method="bounded",
     )
     return float(np.exp(best.x))
 
 
 def fit_offsets(scores: Floats, codes: NDArray[np.intp]) -> tuple[float, Floats]:
-    """The steepness and an offset per class that make the true classes most likely: they may change which class wins.
+    """Fit a slope and an offset per class by maximum likelihood.
 
-    On average the classes then have the probabilities that are their shares, which a steepness alone does not see to. Both
-    are kept to where ``fit_steepness`` keeps it.
+    Offsets may change the ranking of classes, so that the mean probabilities equal the class
+    proportions. All are bounded as in ``fit_steepness``.
     """
     n, n_classes = scores.shape
     largest = float(np.abs(scores).max(initial=0.0)) or 1.0
@@ -103,16 +108,27 @@ def fit_offsets(scores: Floats, codes: NDArray[np.intp]) -> tuple[float, Floats]
 
     bounds = [(1e-3, limit), *[(-limit, limit)] * n_classes]
     start = np.concatenate([[1.0], np.zeros(n_classes)])
-    found = optimize.minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-9}).x
+    found = optimize.minimize(
+        loss,
+        start,
+        jac=True,
+        bounds=bounds,
+        method="L-BFGS-B",
+        options={"ftol": 1e-15, "gtol": 1e-9},
+    ).x
     return float(found[0]) / largest, found[1:]
 
 
-# a regression over all cells of `python -m bench robust`, whose labels are development labels: docs/experiments.md
+# a regression over all cells of `python -m bench robust`, on development labels:
+# docs/experiments.md
 INTERCEPT = -1.26
 WEIGHTS = {"confidence": 0.85, "agreement": 0.2, "first": 0.57, "source": -0.42}
-# standard deviations, as logits, so that the interval holds in each family of data sets that the regression has not seen
+# standard deviations of logits, so that the interval holds in each family of data sets that the
+# regression has not seen
 SPREAD = 0.55
-SPREAD_BY_PROPORTIONS = 0.4  # times the fraction of labels that depend on class proportions within their intervals
+SPREAD_BY_PROPORTIONS = (
+    0.4  # times the fraction of labels that depend on class proportions within their intervals
+)
 NINE_OF_TEN = 1.645
 N_GRID = 2000  # accuracies that are weighed against each other
 EDGE = 0.02  # shares nearer to 0 or 1 say no more
@@ -121,20 +137,23 @@ FLATTEST, STEEPEST = 0.02, 10.0
 
 @dataclass(frozen=True)
 class Expected:
-    """The share of right labels that is to be expected, and where it lies in nine of ten fits."""
+    """The expected accuracy, with an interval that holds for nine of ten fits."""
 
     value: float
     low: float
     high: float
 
 
-def expect_accuracy(probabilities: Floats, plain: Floats, source_right: float, undecided: float = 0.0) -> Expected:
-    """Return the accuracy to be expected of labels, with an interval of nine of ten.
+def expect_accuracy(
+    probabilities: Floats, plain: Floats, source_right: float, undecided: float = 0.0
+) -> Expected:
+    """Return the expected accuracy of labels, with an interval that holds for nine of ten fits.
 
-    It is a regression on the mean confidence, the agreement with the first round, the confidence of that round (``plain``),
-    and the held-out accuracy on the source: probabilities that are calibrated on one domain are overconfident on another, by as
-    much as many pairs of domains show. The interval is wider where the labels of a part of the documents, ``undecided``,
-    depend on class proportions that are not known.
+    It is a regression on the mean confidence, the agreement with the first round, the confidence of
+    that round (``plain``), and the held-out accuracy on the source: probabilities that are
+    calibrated on one domain are overconfident on another, by as much as many pairs of domains show.
+    The interval is wider if the labels of a fraction of the documents, ``undecided``, depend on
+    class proportions that are not known.
     """
     found = {
         "confidence": float(probabilities.max(axis=1).mean()),
@@ -146,15 +165,17 @@ def expect_accuracy(probabilities: Floats, plain: Floats, source_right: float, u
     least = 1 / probabilities.shape[1]
     by_chance = 1 / (len(probabilities) * max(EDGE, special.expit(middle) * special.expit(-middle)))
     reach = NINE_OF_TEN * np.sqrt(SPREAD**2 + (SPREAD_BY_PROPORTIONS * undecided) ** 2 + by_chance)
-    low, value, high = (float(special.expit(one)) for one in (middle - reach, middle, middle + reach))
+    low, value, high = (
+        float(special.expit(one)) for one in (middle - reach, middle, middle + reach)
+    )
     return Expected(max(value, least), min(low, max(value, least)), max(high, least))
 
 
 def measure_accuracy(expected: Expected | None, right: NDArray[np.bool_]) -> Expected:
-    """Return the accuracy from labels that are known to be right or wrong, with what was expected as its prior.
+    """Return the accuracy estimated from labels that are known to be right or wrong.
 
-    The prior is normal on the logit, as wide as its interval says; without one every accuracy is as likely. The mean and the
-    interval of nine of ten are those of the posterior, on a grid.
+    The prior is normal on the logit, with the interval of ``expected``; without it, it is uniform.
+    The result is the posterior mean and its interval of nine of ten, on a grid.
     """
     grid = (np.arange(N_GRID) + 0.5) / N_GRID
     log_weights = right.sum() * np.log(grid) + (~right).sum() * np.log1p(-grid)
@@ -170,7 +191,7 @@ def measure_accuracy(expected: Expected | None, right: NDArray[np.bool_]) -> Exp
 
 
 def find_temper(logits: Floats, accuracy: float) -> float:
-    """What to multiply logits by so that documents are on average as sure as they are right; no less sure than by chance."""
+    """Return the factor for logits that makes the mean confidence equal the accuracy."""
 
     def beyond(log_temper: float) -> float:
         return float(softmax(logits, np.exp(log_temper)).max(axis=1).mean()) - accuracy

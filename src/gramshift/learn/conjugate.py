@@ -13,10 +13,10 @@ Map = Callable[[Floats], Floats]
 def conjugate_gradients(
     multiply: Map, precondition: Map, right: Floats, *, apart: Floats, tolerance: float, limit: int
 ) -> Floats | None:
-    """Solve multiply(x) = right until no residual is above ``tolerance``; None if ``limit`` steps do not get there.
+    """Solve multiply(x) = right until residuals are below ``tolerance``; None after ``limit``.
 
-    The best x among the combinations of first guesses and of ``apart``, directions that ``precondition`` cannot do well, is
-    found at once, and the steps keep clear of all these.
+    The best x in the span of first guesses and of ``apart``, directions in which ``precondition``
+    is poor, is found at once, and the steps stay orthogonal to it.
     """
     apart = np.hstack([apart, precondition(right)])
     apart = apart / np.maximum(np.linalg.norm(apart, axis=0), np.finfo(float).tiny)
@@ -43,15 +43,18 @@ def conjugate_gradients(
 
 
 class Sketch:
-    """(K + alpha)^-1 about, from some columns of K (Nystroem): exact where all are given and K has an inverse.
+    """An approximation of (K + alpha)^-1 from some columns of K (Nystroem).
 
-    What these columns do not tell of K is taken to be as large as the least that they tell.
+    It is exact for all columns of an invertible K. Outside the span of the columns, the smallest
+    eigenvalue inside is used.
     """
 
     def __init__(self, columns: Floats, chosen: NDArray[np.intp], alpha: float) -> None:
         core, scale = columns[chosen], np.sqrt(max(1, len(columns)))
         values, vectors = np.linalg.eigh((core + core.T) / 2)
-        kept = values > np.finfo(float).eps * scale * len(chosen) * max(values.max(initial=0.0), np.finfo(float).tiny)
+        kept = values > np.finfo(float).eps * scale * len(chosen) * max(
+            values.max(initial=0.0), np.finfo(float).tiny
+        )
         spread = columns @ (vectors[:, kept] / np.sqrt(values[kept]))
         self._basis, lengths, _ = np.linalg.svd(spread, full_matrices=False)
         self._factors = 1 / (lengths**2 + alpha)
@@ -59,7 +62,9 @@ class Sketch:
 
     def __call__(self, vectors: Floats) -> Floats:
         along = self._basis.T @ vectors
-        result: Floats = self._basis @ (self._factors[:, None] * along) + self._outside * (vectors - self._basis @ along)
+        result: Floats = self._basis @ (self._factors[:, None] * along) + self._outside * (
+            vectors - self._basis @ along
+        )
         return result
 
 
@@ -69,25 +74,25 @@ def column_dots(a: Floats, b: Floats) -> Floats:
 
 
 def safe_ratio(a: Floats, b: Floats) -> Floats:
-    """a / b, and 0 for a column that is solved or that rounding has spoilt: it then stays as it is."""
+    """Return a / b; 0 for columns that are solved or spoilt by rounding: they stay unchanged."""
     result: Floats = np.divide(a, b, out=np.zeros_like(a), where=(a > 0) & (b > 0))
     return result
 
 
 def combine(columns: Floats, factors: Floats) -> Floats:
-    """columns @ factors, summed in one order; that of BLAS depends on the number of its threads."""
+    """Return columns @ factors, summed in a fixed order; that of BLAS depends on its threads."""
     result: Floats = np.einsum("ij,jk->ik", columns, factors)
     return result
 
 
 def inner(a: Floats, b: Floats) -> Floats:
-    """a.T @ b, summed in one order."""
+    """Return a.T @ b, summed in a fixed order."""
     result: Floats = np.einsum("ij,ik->jk", a, b)
     return result
 
 
 def orthonormalize(columns: Floats) -> tuple[Floats, Floats]:
-    """(Q, Z) with columns = Q Z: those of Q are orthonormal, or 0 where a column is a sum of those before it."""
+    """Return (Q, Z) with columns = Q Z; columns of Q are orthonormal, or 0 for dependent ones."""
     rows, factors = columns.T.copy(), np.zeros((columns.shape[1], columns.shape[1]))
     for k in range(len(rows)):
         row, others = rows[k], rows[:k]

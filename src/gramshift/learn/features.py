@@ -1,4 +1,4 @@
-"""How a classifier sees documents: similarities to all documents, worked out from the gram whenever they are needed."""
+"""Kernel features (equations 3-5 of the paper), computed from the kernel matrix on the fly."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,9 +16,14 @@ Floats = NDArray[np.float64]
 
 
 def normalize_gram(
-    gram: NDArray[Any], row_values: NDArray[Any] | None = None, col_values: NDArray[Any] | None = None
+    gram: NDArray[Any],
+    row_values: NDArray[Any] | None = None,
+    col_values: NDArray[Any] | None = None,
 ) -> Floats:
-    """K-hat: every value divided by the root of both self-kernels, by default the diagonal; 0 where one of them is 0."""
+    """Return K-hat: each value divided by the root of both self-kernels; 0 where one is 0.
+
+    Self-kernels are by default on the diagonal.
+    """
     row_values = np.diagonal(gram) if row_values is None else row_values
     col_values = row_values if col_values is None else col_values
     scale = np.sqrt(np.multiply.outer(row_values.astype(float), col_values.astype(float)))
@@ -27,36 +32,38 @@ def normalize_gram(
 
 
 def exponential(similarity: Floats) -> Floats:
-    """K-tilde: exp(-1 + K-hat), a radial basis function of normalised documents."""
+    """Return K-tilde: exp(-1 + K-hat), a radial basis function of normalised documents."""
     result: Floats = np.subtract(similarity, 1.0)
     return np.exp(result, out=result)
 
 
 def adapted_kernel(rows: Floats) -> Floats:
-    """K with two dots: inner products of documents described by their K-tilde to ALL source and target documents."""
+    """Return K with two dots: inner products of rows of K-tilde with ALL documents."""
     return rows @ rows.T
 
 
 def one_over_root(own: NDArray[Any]) -> Floats:
     """Return 1 / sqrt(own), 0 for a document without n-grams that count."""
-    result: Floats = np.divide(1.0, np.sqrt(own.astype(float)), out=np.zeros(own.shape), where=own > 0)
+    result: Floats = np.divide(
+        1.0, np.sqrt(own.astype(float)), out=np.zeros(own.shape), where=own > 0
+    )
     return result
 
 
-BLOCK = 128  # rows that a thread works on at a time
+BLOCK = 128  # rows of a piece of work
 ALMOST_ONE = 1 - 1e-9
-EQUAL = 1e-14  # beside values of 1
+EQUAL = 1e-14  # relative to values of 1
 
 
 class Features(Protocol):
-    """Documents as a classifier sees them: each by its similarities, K-tilde or K-hat, to certain documents."""
+    """Documents as rows of similarities, K-tilde or K-hat, to certain documents."""
 
     def multiply(self, vectors: Floats, rows: Rows | None = None) -> Floats:
-        """The descriptions of ``rows``, by default of all documents, times vectors."""
+        """Return the features of ``rows``, by default of all documents, times vectors."""
 
 
 def compact(gram: NDArray[Any]) -> NDArray[Any]:
-    """Counts in half the memory, which is what limits the speed of all that follows; as they are if they do not fit."""
+    """Return counts as 32-bit integers if they fit: memory limits the speed of all that follows."""
     if gram.dtype.kind == "f":
         return gram
     largest = np.diagonal(gram).max(initial=0)  # no value is larger than all self-kernels
@@ -65,9 +72,10 @@ def compact(gram: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class GramFeatures:
-    """The gram of documents with all source and target documents as K-tilde (``adapt``) or K-hat, without another such array.
+    """The kernel matrix of documents with all source and target documents as features.
 
-    K-hat is gram[i, j] * row_scale[i] * scale[j].
+    Features are K-tilde (``adapt``) or K-hat, gram[i, j] * row_scale[i] * scale[j]; neither is ever
+    stored.
     """
 
     gram: NDArray[Any]
@@ -78,7 +86,7 @@ class GramFeatures:
 
     @classmethod
     def from_gram(cls, gram: NDArray[Any], *, adapt: bool, n_threads: int = 1) -> "GramFeatures":
-        """All documents, from their square gram: a document with self-kernel 0 has K-hat 0 to all."""
+        """Return the features of all documents; one with self-kernel 0 has K-hat 0 to all."""
         scale = one_over_root(np.diagonal(gram))
         return cls(gram, scale, scale, adapt, n_threads)
 
@@ -86,27 +94,39 @@ class GramFeatures:
         return len(self.gram)
 
     def multiply(self, vectors: Floats, rows: Rows | None = None) -> Floats:
-        """The descriptions of ``rows``, by default of all documents, times vectors of shape (documents, k)."""
+        """Return the features of ``rows``, by default of all, times vectors (documents, k)."""
         if len(vectors) != self.gram.shape[1]:  # the leaf would read beyond them
-            raise ValueError(f"vectors of {len(vectors)} numbers for descriptions of {self.gram.shape[1]}")
+            raise ValueError(
+                f"vectors of {len(vectors)} numbers for descriptions of {self.gram.shape[1]}"
+            )
         rows = np.arange(len(self)) if rows is None else rows
         turned = np.ascontiguousarray(vectors.T)
         out = np.empty((len(rows), vectors.shape[1]))
 
         def work(start: int) -> None:
             part = slice(start, start + BLOCK)
-            multiply_cells(self.gram, self.row_scale, self.scale, self.adapt, rows[part], turned, out[part])
+            multiply_cells(
+                self.gram, self.row_scale, self.scale, self.adapt, rows[part], turned, out[part]
+            )
 
         self._run(work, len(rows))
         return out
 
     def gather(self, weights: Floats, rows: Rows) -> Floats:
-        """The weighted sums of the descriptions of ``rows``, shape (columns, k); the same bits for any number of threads."""
+        """Return weighted sums of the features of ``rows``, shape (columns, k).
+
+        The bits do not depend on the number of threads.
+        """
         weights = np.ascontiguousarray(weights)
 
         def work(start: int) -> Floats:
-            part, out = slice(start, start + BLOCK), np.empty((weights.shape[1], self.gram.shape[1]))
-            gather_cells(self.gram, self.row_scale, self.scale, self.adapt, rows[part], weights[part], out)
+            part, out = (
+                slice(start, start + BLOCK),
+                np.empty((weights.shape[1], self.gram.shape[1])),
+            )
+            gather_cells(
+                self.gram, self.row_scale, self.scale, self.adapt, rows[part], weights[part], out
+            )
             return out
 
         total = np.zeros((weights.shape[1], self.gram.shape[1]))
@@ -115,19 +135,30 @@ class GramFeatures:
         return total.T
 
     def centred(self, rows: Rows) -> tuple[NDArray[np.float32], Floats]:
-        """The descriptions of ``rows`` in single precision; those of an adapted kernel less their means, which come along."""
+        """Return the features of ``rows`` in single precision, and their means.
+
+        Those of an adapted kernel are centred by row.
+        """
         out, means = np.empty((len(rows), len(self)), np.float32), np.empty(len(rows))
 
         def work(start: int) -> None:
             part = slice(start, start + BLOCK)
-            fill_cells(self.gram, self.row_scale, self.scale, self.adapt, rows[part], out[part], means[part])
+            fill_cells(
+                self.gram,
+                self.row_scale,
+                self.scale,
+                self.adapt,
+                rows[part],
+                out[part],
+                means[part],
+            )
 
         self._run(work, len(rows))
         return out, means
 
     @cached_property
     def originals(self) -> Rows:
-        """For each document the first that is described just like it, often itself: copies of texts."""
+        """The first document with the same features, often itself, for each document."""
         first = np.arange(len(self))
         own = np.diagonal(self.gram) * self.scale**2
 
@@ -142,7 +173,7 @@ class GramFeatures:
         return first
 
     def kernel(self, rows: Rows) -> Floats:
-        """The kernel of some documents as an array in double precision: inner products of descriptions, or K-hat itself."""
+        """Return the kernel in double precision: inner products of features, or K-hat itself."""
         similarity = self.gram[rows] * np.multiply.outer(self.row_scale[rows], self.scale)
         return adapted_kernel(exponential(similarity)) if self.adapt else similarity[:, rows]
 

@@ -1,4 +1,4 @@
-"""What a round of training knows of the documents: which are source, and the classes of those that it learns from."""
+"""Training set of a round: source documents, pseudo-labelled ones, and their classes."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,10 +13,11 @@ Codes = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Labelling:
-    """The documents of a fit as one round knows them, by their numbers.
+    """The documents of a fit, by number, and those that a round learns from.
 
-    ``training`` are the documents that the round learns from: those of the source in order, then target documents that have
-    joined, surest first or, of a fit that was loaded, by number. ``codes`` are their classes, numbers below ``n_classes``.
+    ``training`` has the source documents in order, then the pseudo-labelled target documents,
+    surest first or, in a loaded fit, by number. ``codes`` are their classes, numbers below
+    ``n_classes``.
     """
 
     is_source: NDArray[np.bool_]
@@ -24,13 +25,17 @@ class Labelling:
     codes: Codes
     n_classes: int
     ranks: NDArray[np.intp] | None = None
-    """The place of each document in an order of their texts; None for the order in which they were given."""
+    """Rank of each document in an order of texts; None for the given order."""
 
     @classmethod
     def of_source(
-        cls, is_source: NDArray[np.bool_], codes: Codes, n_classes: int, ranks: NDArray[np.intp] | None = None
+        cls,
+        is_source: NDArray[np.bool_],
+        codes: Codes,
+        n_classes: int,
+        ranks: NDArray[np.intp] | None = None,
     ) -> "Labelling":
-        """The labelling of a first round: the classes of the source documents are known, and no others."""
+        """Return the training set of a first round: the source alone."""
         return cls(is_source, np.flatnonzero(is_source), codes, n_classes, ranks)
 
     def __len__(self) -> int:
@@ -53,26 +58,29 @@ class Labelling:
 
     @property
     def joined(self) -> Rows:
-        """The numbers of the target documents that have joined the training set, surest first."""
+        """The numbers of the pseudo-labelled target documents, surest first."""
         return self.training[len(self.source) :]
 
     @cached_property
     def known(self) -> NDArray[np.int64]:
-        """The class of each document, -1 where none is known."""
+        """The class of each training document, -1 for all others."""
         known = np.full(len(self), -1, np.int64)
         known[self.training] = self.codes
         return known
 
     def join(self, rows: Rows, codes: Codes) -> "Labelling":
-        """The source with these target documents and classes, in place of those that had joined before."""
+        """Return the source with these pseudo-labelled target documents instead of earlier ones."""
         training = np.concatenate([self.source, rows])
         return replace(self, training=training, codes=np.concatenate([self.source_codes, codes]))
 
     def only(self, chosen: NDArray[np.bool_]) -> "Labelling":
-        """The same documents with the classes of some training documents forgotten; ``chosen`` are those that stay."""
+        """Return the training set reduced to the ``chosen`` of its documents."""
         return replace(self, training=self.training[chosen], codes=self.codes[chosen])
 
     def groups(self) -> dict[str, Any]:
-        """The domain and the class of each document, as a kernel takes them for its weights."""
+        """Return domain and class of each document, as a kernel takes them for its weights."""
         domains = np.where(self.is_source, 0, 1).tolist()
-        return {"domains": domains, "classes": [None if code < 0 else code for code in self.known.tolist()]}
+        return {
+            "domains": domains,
+            "classes": [None if code < 0 else code for code in self.known.tolist()],
+        }

@@ -1,6 +1,6 @@
-"""Documents as a linear model of n-grams sees them: similarities that are multiplied without ever being written down.
+"""Features of n-grams, whose kernel is multiplied without being computed, and ridge regression.
 
-Ridge regression on them is by conjugate gradients, in double precision.
+Ridge regression is solved by conjugate gradients, in double precision.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,27 +13,36 @@ from numpy.typing import NDArray
 from gramshift.learn.conjugate import Sketch, combine, conjugate_gradients, inner, orthonormalize
 from gramshift.learn.features import GramFeatures
 from gramshift.learn.labelling import Rows
-from gramshift.learn.ridge import Fitted, RidgeSolver, SingularKernelError, is_mirrored, split_intercepts
+from gramshift.learn.ridge import (
+    Fitted,
+    RidgeSolver,
+    SingularKernelError,
+    is_mirrored,
+    split_intercepts,
+)
 from gramshift.learn.selection import N_FOLDS, assign_folds
 from gramshift.ngrams.feature_lists import FeatureLists
 from gramshift.runtime.memory import give_back
 from gramshift.runtime.threads import Progress
 
 Floats = NDArray[np.float64]
-CELLS = 1 << 22  # similarities that are made in one pass
-BLOCK = 16, 1024  # documents, as few and as many as these are of
-TOGETHER = 8  # passes whose similarities may be held at a time
-TOLERANCE = 1e-6  # that no score is further off than, beside the largest target
+MAX_CELLS = 1 << 22  # similarities computed in one pass
+MIN_ROWS, MAX_ROWS = 16, 1024  # documents of a pass
+MAX_PASSES = 8  # whose similarities are held at a time
+TOLERANCE = 1e-6  # of scores, relative to the largest target
 ROUNDING = 1e-13  # of the right-hand side: what double precision leaves
-STEPS = 1000
-PATIENCE = 200  # steps before the gram of the documents, or of some of them, is made
-SKETCHED = 1000  # documents whose similarities tell enough of all for a preconditioner
-FEW = 2000  # documents whose gram is made without a thought
+MAX_STEPS = 1000
+MAX_PLAIN_STEPS = 200  # without a preconditioner
+N_SKETCHED = 1000  # documents whose similarities make a preconditioner
+MAX_DENSE = 2000  # documents whose kernel matrix is always small enough
 
 
 @dataclass(frozen=True)
 class LinearPart:
-    """One kernel: features with weights, what documents' own features add to their self-values, and 1 / sqrt(self-values)."""
+    """N-gram lists of one kernel, with weights.
+
+    ``own`` is the part of k(x, x) by n-grams of one document, ``scale`` is 1 / sqrt(k(x, x)).
+    """
 
     lists: FeatureLists
     weights: Floats
@@ -41,7 +50,7 @@ class LinearPart:
     scale: Floats
 
     def multiply(self, vectors: Floats, run: Any) -> Floats:
-        """K-hat times vectors."""
+        """Return the normalised kernel times vectors."""
         scaled = self.scale[:, None] * vectors
         result = self.lists.multiply(self.weights, scaled, run=run)
         result += self.own[:, None] * scaled
@@ -49,7 +58,7 @@ class LinearPart:
         return result
 
     def rows(self, documents: Rows, others: Rows) -> Floats:
-        """The cells of K-hat for some documents and others."""
+        """Return the normalised kernel of some documents with others."""
         result = self.lists.rows(self.weights, documents, others)
         result += np.where(documents[:, None] == others, self.own[others], 0.0)
         result *= self.scale[others]
@@ -57,14 +66,14 @@ class LinearPart:
         return result
 
     def narrow(self, documents: Rows, run: Any) -> "LinearPart":
-        """The same for some documents, which ascend."""
+        """Return the part for some documents, in ascending order."""
         lists, weights, own = self.lists.narrow(self.weights, documents, run=run)
         return LinearPart(lists, weights, own + self.own[documents], self.scale[documents])
 
 
 @dataclass(frozen=True)
 class LinearFeatures:
-    """The mean of several kernels of documents, each a weighted sum over n-grams, normalised."""
+    """The mean of several normalised kernels, each a weighted sum over shared n-grams."""
 
     parts: Sequence[LinearPart]
     run: Any
@@ -74,7 +83,7 @@ class LinearFeatures:
         return len(self.parts[0].scale)
 
     def multiply(self, vectors: Floats, rows: Rows | None = None) -> Floats:
-        """The similarities of ``rows``, by default of all documents, to all documents, times vectors."""
+        """Return the kernel times vectors, for some ``rows`` or all."""
         total = self.parts[0].multiply(vectors, self.run)
         for part in self.parts[1:]:
             total += part.multiply(vectors, self.run)
@@ -82,9 +91,9 @@ class LinearFeatures:
         return total if rows is None else total[rows]
 
     def rows(self, documents: Rows, others: Rows | None = None) -> Iterator[Floats]:
-        """The similarities of some documents to all, or to some others, block after block."""
+        """Yield similarities of some documents to all, or to some others, block after block."""
         columns = np.arange(len(self)) if others is None else others
-        size = int(np.clip(CELLS // max(1, len(columns)), *BLOCK))
+        size = int(np.clip(MAX_CELLS // max(1, len(columns)), MIN_ROWS, MAX_ROWS))
 
         def work(block: Rows) -> Floats:
             total = self.parts[0].rows(block, columns)
@@ -94,24 +103,27 @@ class LinearFeatures:
             return total
 
         blocks = [documents[start : start + size] for start in range(0, len(documents), size)]
-        for start in range(0, len(blocks), TOGETHER):
-            yield from self.run(work, blocks[start : start + TOGETHER])
+        for start in range(0, len(blocks), MAX_PASSES):
+            yield from self.run(work, blocks[start : start + MAX_PASSES])
 
     def narrow(self, documents: Rows) -> "LinearFeatures":
-        """Some documents by each other alone; they ascend."""
+        """Return the features of some documents, in ascending order, among each other."""
         return LinearFeatures([part.narrow(documents, self.run) for part in self.parts], self.run)
 
     def times(self, factors: Floats) -> "LinearFeatures":
-        """The same with every document multiplied by its factor."""
-        return LinearFeatures([replace(part, scale=part.scale * factors) for part in self.parts], self.run)
+        """Return features in which every document is multiplied by its factor."""
+        return LinearFeatures(
+            [replace(part, scale=part.scale * factors) for part in self.parts], self.run
+        )
 
 
 class LinearRidge:
     """Minimises |K W + b - Y|^2 + alpha tr(W' K W) by products with K alone.
 
-    A score of any document is off by no more than |residual| / (2 sqrt(alpha)), because its similarities to the training
-    documents are a row of a kernel with at most 1 on its diagonal. Steps end where that is below 1e-6 of the largest target.
-    With ``bias`` b comes of two solutions that are off by as much, and of their sums, so that less may be left of each.
+    The error of any score is at most |residual| / (2 sqrt(alpha)), because its similarities to the
+    training documents are a row of a kernel with at most 1 on its diagonal. Steps end when that is
+    below 1e-6 of the largest target. With ``bias``, b is computed from two solutions with such
+    errors and from their sums, so that their residuals must be smaller.
     """
 
     def __init__(
@@ -122,47 +134,53 @@ class LinearRidge:
         bias: bool = False,
         progress: Progress | None = None,
         tolerance: float = TOLERANCE,
-        steps: int = STEPS,
-        few: int = FEW,
+        steps: int = MAX_STEPS,
+        few: int = MAX_DENSE,
         most: int | None = None,
-        sketched: int = SKETCHED,
+        sketched: int = N_SKETCHED,
         weights: Floats | None = None,
     ) -> None:
-        """Documents that are ``few`` have a gram that is made without a thought, and the ``most`` one that memory allows.
+        """``few``: up to this many documents, held-out scores use the dense kernel matrix.
 
-        Where 200 steps do not lead to the solution they are trained on by that gram. More documents take ``steps`` with a
-        preconditioner, made from the similarities to ``sketched`` of them, and are refused if that does not lead there either.
-        The squared error of each document counts by its weight, if there are ``weights``: that is the same as training on
-        documents and targets that are multiplied by the root of it.
+        ``most``: the largest number of documents for which memory allows one. If 200 steps do not
+        solve a system, these are trained on by it. More documents take ``steps`` with a
+        preconditioner, made from the similarities to ``sketched`` of them, and are refused if that
+        fails. With ``weights``, each squared error is multiplied by the document's weight, as if
+        documents and targets were multiplied by its root.
         """
-        assert weights is None or not bias, "documents with weights have no intercept that is not penalised"
+        assert weights is None or not bias, (
+            "documents with weights have no intercept that is not penalised"
+        )
         self._roots = None if weights is None else np.sqrt(weights)
-        self.documents, self.alpha, self.bias = documents, alpha, bias
+        self.documents = documents
+        self.alpha = alpha
+        self.bias = bias
         self._progress = progress or (lambda *_: None)
-        self._tolerance, self._steps, self._few, self._most = tolerance, steps, few, max(few, most or 0)
+        self._tolerance = tolerance
+        self._steps = steps
+        self._few = few
+        self._most = max(few, most or 0)
         self._sketched = sketched
-        self._is_hard = False
-        """Whether steps alone did not get to a solution, so that they need not be tried again."""
+        self._is_hard = False  # whether plain conjugate gradients have failed once
 
     def solve(self, training: Rows, targets: Floats, near: Fitted | None = None) -> Fitted:
-        """Train on some documents, from coefficients that are ``near``."""
+        """Train on some documents, starting with the coefficients ``near``."""
         order = np.argsort(training)
         rows, mirrored = training[order], is_mirrored(targets)
         roots = np.ones((len(rows), 1)) if self._roots is None else self._roots[rows, None]
         right = targets[order][:, mirrored:] * roots
-        start = np.zeros(right.shape) if near is None else near.coefficients[rows][:, mirrored:] / roots
+        start = (
+            np.zeros(right.shape) if near is None else near.coefficients[rows][:, mirrored:] / roots
+        )
         weights, intercepts = self._solve(rows, right, start)
         weights *= roots
-        give_back()  # what the narrowed lists took
+        give_back()  # the memory of the narrowed lists
         coefficients = np.zeros((len(self.documents), right.shape[1]))
         coefficients[rows] = weights
         return Fitted.of_columns(coefficients, intercepts, mirrored=mirrored)
 
     def held_out(self, training: Rows, targets: Floats) -> Floats:
-        """What each document scores by a fit without it; of more than ``few`` documents, without a fifth of them at a time.
-
-        Where they are trained on by their gram, its factor tells of any number of them.
-        """
+        """Return held-out scores: exact ones of few documents, else by 5-fold cross-validation."""
         if len(training) <= (self._most if self._is_hard else self._few):
             roots = 1.0 if self._roots is None else self._roots[training, None]
             return self._exact(training).held_out(np.arange(len(training)), targets * roots) / roots
@@ -177,120 +195,165 @@ class LinearRidge:
         return scores
 
     def _exact(self, training: Rows) -> RidgeSolver:
-        """What trains on few documents by their gram."""
+        """Return the solver that uses the kernel matrix of these documents."""
         order, ones, rows = np.argsort(training), np.ones(len(training)), np.arange(len(training))
         place = np.empty_like(order)
         place[order] = rows
         gram = np.vstack(list(self._narrow(training[order]).rows(rows)))
         if (place != rows).any():
             gram = gram[np.ix_(place, place)]
-        return RidgeSolver(GramFeatures(gram, ones, ones, adapt=False), rows, self.alpha, bias=self.bias)
+        return RidgeSolver(
+            GramFeatures(gram, ones, ones, adapt=False), rows, self.alpha, bias=self.bias
+        )
 
     def _narrow(self, rows: Rows) -> LinearFeatures:
-        """Training documents, which ascend, by each other alone."""
+        """Return training documents, in ascending order, among each other."""
         narrowed = self.documents.narrow(rows)
         return narrowed if self._roots is None else narrowed.times(self._roots[rows])
 
     def _solve(self, rows: Rows, right: Floats, start: Floats) -> tuple[Floats, Floats]:
-        """Weights of training documents, which ascend, and intercepts."""
-        if self._is_hard and len(rows) <= self._most:
+        """Return weights of training documents, in ascending order, and intercepts.
+
+        Conjugate gradients come first. If they fail once, all systems from then on are solved by a
+        kernel matrix, if memory allows one, else by preconditioned conjugate gradients.
+        """
+        if not np.abs(right).max(initial=0.0) and not self.bias:  # targets that do not differ
+            return np.zeros(right.shape), np.zeros(right.shape[1])
+        if not self._is_hard:
+            system = self._make_system(rows, right, start)
+            weights = self._descend(system)
+            if weights is not None and self._is_accurate(system, weights):
+                return self._split(weights)
+            self._is_hard = True
+            del system  # frees the narrowed lists
+        if len(rows) <= self._most:
             exact = self._exact(rows).solve(np.arange(len(rows)), right)
             return exact.coefficients.copy(), exact.intercepts
-        tolerance, documents = self._tolerance, self._narrow(rows)
-        bordered, near = right, start
+        system = self._make_system(rows, right, start)
+        weights = self._descend_sketched(system)
+        if weights is None:
+            reason = f"{self._steps} steps of conjugate gradients do not get to the solution"
+            raise self._too_small(len(rows), reason)
+        if not self._is_accurate(system, weights):
+            reason = "double precision is not enough for coefficients as large as these"
+            raise self._too_small(len(rows), reason)
+        return self._split(weights)
+
+    def _make_system(self, rows: Rows, right: Floats, start: Floats) -> "LinearSystem":
+        """Return (K + alpha) x = right; with ``bias`` a last column of ones is solved too."""
+        tolerance = self._tolerance
         if self.bias:
             n = len(right)
-            bordered, near = np.hstack([right, np.ones((n, 1))]), np.hstack([start, np.zeros((n, 1))])
+            right = np.hstack([right, np.ones((n, 1))])
+            start = np.hstack([start, np.zeros((n, 1))])
             tolerance /= 2 + 4 * np.sqrt(1 + self.alpha / n)
-        largest = float(np.abs(bordered).max(initial=0.0))
-        if largest == 0:  # targets that do not differ
-            return np.zeros(right.shape), np.zeros(right.shape[1])
-        allowed = max(2 * np.sqrt(self.alpha) * tolerance * largest, ROUNDING * float(np.linalg.norm(bordered)))
-        weights = None if self._is_hard else self._descend(documents, bordered, near, allowed)
-        if weights is None or not self._holds(documents, bordered, weights):
-            self._is_hard = True
-            if len(rows) <= self._most:
-                del documents
-                return self._solve(rows, right, start)
-            weights = self._descend_sketched(documents, bordered, near, allowed)
-            if weights is None or not self._holds(documents, bordered, weights):
-                raise SingularKernelError(self._tell_small(len(rows), lasting=weights is None))
-        return split_intercepts(weights) if self.bias else (weights, np.zeros(right.shape[1]))
+        largest = float(np.abs(right).max(initial=0.0))
+        by_tolerance = 2 * np.sqrt(self.alpha) * tolerance * largest
+        by_rounding = ROUNDING * float(np.linalg.norm(right))
+        allowed = max(by_tolerance, by_rounding)
+        return LinearSystem(self._narrow(rows), self.alpha, right, start, allowed)
 
-    def _tell_small(self, n: int, *, lasting: bool) -> str:
-        reason = "double precision is not enough for coefficients as large as these"
-        if lasting:
-            reason = f"{self._steps} steps of conjugate gradients do not get to the solution"
+    def _split(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Return weights and intercepts of the targets."""
+        return split_intercepts(weights) if self.bias else (weights, np.zeros(weights.shape[1]))
+
+    def _too_small(self, n: int, reason: str) -> SingularKernelError:
         advice = f"try alpha={max(10 * self.alpha, 1e-9):.1g} or larger"
-        return f"alpha={self.alpha:g} is too small for these {n} documents: {reason}; {advice}"
+        return SingularKernelError(
+            f"alpha={self.alpha:g} is too small for these {n} documents: {reason}; {advice}"
+        )
 
-    def _descend_sketched(self, documents: LinearFeatures, right: Floats, x: Floats, allowed: float) -> Floats | None:
-        """Solve (K + alpha) x = right by conjugate gradients with a preconditioner; None if ``steps`` do not get there."""
-        n, done = len(right), 0
+    def _descend_sketched(self, system: "LinearSystem") -> Floats | None:
+        """Solve by preconditioned conjugate gradients; None if ``steps`` are not enough."""
+        n = len(system.right)
         chosen = np.unique(np.linspace(0, n - 1, min(n, self._sketched)).astype(np.intp))
         columns = np.empty((len(chosen), n))
-        for block in documents.rows(chosen):
-            columns[done : done + len(block)] = block
-            done += len(block)
-        sketch, done = Sketch(columns.T, chosen, self.alpha), 0
+        n_filled = 0
+        for block in system.documents.rows(chosen):
+            columns[n_filled : n_filled + len(block)] = block
+            n_filled += len(block)
+        sketch = Sketch(columns.T, chosen, self.alpha)
         del columns
+        n_steps = 0
 
         def multiply(vectors: Floats) -> Floats:
-            nonlocal done
-            self._progress("training", min(done, self._steps), self._steps)
-            done += 1
-            return documents.multiply(vectors) + self.alpha * vectors
+            nonlocal n_steps
+            self._progress("training", min(n_steps, self._steps), self._steps)
+            n_steps += 1
+            return system.documents.multiply(vectors) + self.alpha * vectors
 
-        tolerance = allowed / np.sqrt(n)  # of each number, so that no column is longer than what is allowed
-        return conjugate_gradients(multiply, sketch, right, apart=x, tolerance=tolerance, limit=self._steps)
+        return conjugate_gradients(
+            multiply,
+            sketch,
+            system.right,
+            apart=system.start,
+            tolerance=system.allowed / np.sqrt(n),  # of each number, so that no column is too long
+            limit=self._steps,
+        )
 
-    def _descend(self, documents: LinearFeatures, right: Floats, x: Floats, allowed: float) -> Floats | None:
-        """Solve (K + alpha) x = right by conjugate gradients; None if 200 steps do not get there.
+    def _descend(self, system: "LinearSystem") -> Floats | None:
+        """Solve by conjugate gradients; None if 200 steps are not enough.
 
-        All columns share their directions, so that many need fewer steps than one (Dubrulle 2001, BCGrQ): the residual is
-        ``basis`` @ ``left``.
+        All columns share their directions, so that several need fewer steps than one (Dubrulle
+        2001, BCGrQ). The residual is ``basis`` @ ``factors``, with orthonormal columns in
+        ``basis``.
         """
-        x = x.copy()
-        basis, left = orthonormalize(self._residual(documents, right, x) if x.any() else right)
-        direction, now = basis, _longest(left)
-        first = max(now, allowed)
-        for _ in range(min(self._steps, PATIENCE)):
-            self._progress("training", _percent(first, max(now, allowed), allowed), 100)
-            if now <= allowed:
+        x, allowed = system.start.copy(), system.allowed
+        basis, factors = orthonormalize(system.residual(x) if x.any() else system.right)
+        direction, length = basis, _max_length(factors)
+        first = max(length, allowed)
+        for _ in range(min(self._steps, MAX_PLAIN_STEPS)):
+            self._progress("training", _percent(first, max(length, allowed), allowed), 100)
+            if length <= allowed:
                 return x
-            moved = documents.multiply(direction)
-            moved += self.alpha * direction
-            products = inner(direction, moved)
+            image = system.documents.multiply(direction)
+            image += self.alpha * direction
+            products = inner(direction, image)
             if not np.isfinite(products).all():
                 return None
-            step = np.linalg.pinv((products + products.T) / 2, hermitian=True).astype(np.float64)
-            x += combine(direction, step @ left)
-            basis, turn = orthonormalize(basis - combine(moved, step))
-            direction, left = basis + combine(direction, turn.T), turn @ left
-            now = _longest(left)
+            symmetric = (products + products.T) / 2
+            step = np.linalg.pinv(symmetric, hermitian=True).astype(np.float64)
+            x += combine(direction, step @ factors)
+            basis, turn = orthonormalize(basis - combine(image, step))
+            direction, factors = basis + combine(direction, turn.T), turn @ factors
+            length = _max_length(factors)
         return None
 
-    def _residual(self, documents: LinearFeatures, right: Floats, x: Floats) -> Floats:
-        """What is left to explain, in double precision."""
-        return right - documents.multiply(x) - self.alpha * x
+    def _is_accurate(self, system: "LinearSystem", x: Floats) -> bool:
+        """Return True if scores have the tolerance in double precision.
 
-    def _holds(self, documents: LinearFeatures, right: Floats, x: Floats) -> bool:
-        """Whether double precision has scores to the tolerance: coefficients can be so large that little is left of their sums.
-
-        That is looked at only where they are; the residual that is carried on from step to step knows nothing of it.
+        Coefficients can be so large that their sums lose all digits, which the residual updated
+        from step to step does not show. Only for large ones is the true residual computed.
         """
-        most = self._tolerance * float(np.abs(right).max(initial=0.0))
+        most = self._tolerance * float(np.abs(system.right).max(initial=0.0))
         if np.finfo(float).eps * float(np.linalg.norm(x)) <= most / 10:
             return True
-        return bool(np.abs(self._residual(documents, right, x)).max() <= most)
+        return bool(np.abs(system.residual(x)).max() <= most)
 
 
-def _longest(columns: Floats) -> float:
+@dataclass(frozen=True)
+class LinearSystem:
+    """The system (K + alpha) x = right for training documents, and where its solution starts."""
+
+    documents: LinearFeatures
+    alpha: float
+    right: Floats
+    start: Floats
+    allowed: float
+    """Length of the residual of a column at which it is solved."""
+
+    def residual(self, x: Floats) -> Floats:
+        """Return right - (K + alpha) x."""
+        return self.right - self.documents.multiply(x) - self.alpha * x
+
+
+def _max_length(columns: Floats) -> float:
+    """Return the largest Euclidean norm of a column."""
     return float(np.sqrt(np.square(columns).sum(axis=0).max(initial=0.0)))
 
 
-def _percent(first: float, left: float, last: float) -> int:
-    """How far a residual has come from the first to the last one, which is reached in about equal factors."""
-    if not last < first < np.inf or not left > 0:
+def _percent(first: float, now: float, last: float) -> int:
+    """Return the progress of a residual from first to last, on a logarithmic scale."""
+    if not last < first < np.inf or not now > 0:
         return 100
-    return max(0, int(100 * np.log(first / left) / np.log(first / last)))
+    return max(0, int(100 * np.log(first / now) / np.log(first / last)))

@@ -12,25 +12,39 @@ from gramshift.runtime.threads import ONE_BLAS_THREAD
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
-SHIFTS = (0.0, 1e-5, 1e-3)  # times the mean diagonal, added to it where rounding would leave no factor
+SHIFTS = (
+    0.0,
+    1e-5,
+    1e-3,
+)  # times the mean diagonal, added to it where rounding would leave no factor
 
 
 class Preconditioner:
-    """(K + D)^-1 to single precision, for training sets that all begin with the same source documents.
+    """(K + D)^-1 in single precision, for training sets that start with the same source documents.
 
-    D is diagonal, with ``penalty`` for each document. An adapted kernel is the product of descriptions R + m 1' with their own
-    transpose, m the row means and R the rest, whose rows add up to 0: R R' + n m m'. Single precision is enough for R R'
-    only, so the other direction is set apart.
+    D is diagonal, with ``penalty`` for each document. An adapted kernel is the product of features
+    R + m 1' with their own transpose, m the row means and R the rest, whose rows add up to 0: R R'
+    + n m m'. Single precision is enough for R R' only, so the other direction is treated
+    separately.
     """
 
-    def __init__(self, documents: GramFeatures, source: Rows, penalty: Floats, products: Products | None = None) -> None:
+    def __init__(
+        self,
+        documents: GramFeatures,
+        source: Rows,
+        penalty: Floats,
+        products: Products | None = None,
+    ) -> None:
         self.documents, self.source, self.penalty = documents, source, penalty
         self.rows = source
         self.products = (products or ProductsByNeed(documents, source)) if documents.adapt else None
         self._factor: Singles | None = None  # upper triangle, in Fortran order
 
     def prepare(self, rows: Rows, report: Report = lambda done: None) -> bool:
-        """Factor the system of these training documents, the source first; False if single precision gives no factor."""
+        """Factor the system of these training documents, the source first.
+
+        Return False if single precision gives no factor.
+        """
         if self._factor is not None and np.array_equal(rows, self.rows):
             return True
         self.forget()
@@ -40,36 +54,45 @@ class Preconditioner:
             diagonal = np.einsum("ii->i", matrix)
             diagonal += self.penalty[rows] + shift * diagonal.mean()
             try:
-                self._factor, _ = linalg.cho_factor(matrix.T, lower=False, overwrite_a=True, check_finite=False)
+                self._factor, _ = linalg.cho_factor(
+                    matrix.T, lower=False, overwrite_a=True, check_finite=False
+                )
                 return True
             except linalg.LinAlgError:
                 continue
         return False
 
     def forget(self) -> None:
-        """Free the factor, which is made again when it is needed."""
+        """Free the factor, which is computed again when needed."""
         self._factor = None
 
     def __call__(self, vectors: Floats) -> Floats:
-        """(R R' + D)^-1 times vectors, or that of K-hat.
+        """Return (R R' + D)^-1 times vectors, or that of K-hat.
 
-        On one thread: those of BLAS would go on spinning and slow down ours, which follow at once.
+        It runs on one thread: those of BLAS would go on spinning and slow down ours, which follow
+        at once.
         """
         assert self._factor is not None
         with ONE_BLAS_THREAD:
             solved: Singles = linalg.cho_solve(
-                (self._factor, False), vectors.astype(np.float32), overwrite_b=True, check_finite=False
+                (self._factor, False),
+                vectors.astype(np.float32),
+                overwrite_b=True,
+                check_finite=False,
             )
         return solved.astype(np.float64)
 
     def apart(self) -> Floats:
-        """The directions in which the rest of the kernel counts, as columns: for n m m' it is (R R' + D)^-1 m."""
+        """Return directions of the rest of the kernel, as columns: (R R' + D)^-1 m for n m m'."""
         if self.products is None:
             return np.zeros((len(self.rows), 0))
         return self(self.products.directions(self.rows))
 
     def inverse_diagonal(self) -> Floats:
-        """The diagonal of the whole inverse, n m m' included (Sherman and Morrison); the factor is overwritten."""
+        """Return the diagonal of the whole inverse, n m m' included (Sherman and Morrison).
+
+        The factor is overwritten.
+        """
         solved = self.apart()
         inverse, _ = spotri(self._factor, lower=0, overwrite_c=1)
         self.forget()

@@ -1,4 +1,4 @@
-"""Kernel ridge regression for several targets at once: factored in single precision, solved in double precision."""
+"""Kernel ridge regression for several targets: factored in single, solved in double precision."""
 
 from dataclasses import dataclass
 
@@ -15,10 +15,12 @@ from gramshift.learn.products import Products
 from gramshift.runtime.threads import Progress
 
 Floats = NDArray[np.float64]
-TOLERANCE = 1e-9  # the largest residual that may be left, beside targets of 1
-ACCEPTABLE = 1e-6  # the same, where double precision gives no more
+TOLERANCE = 1e-9  # of residuals, relative to targets of 1
+ACCEPTABLE = 1e-6  # of residuals, where double precision gives no more
 REFINEMENTS = 4
-FEW = 2000  # training documents whose inverse is worked out in double precision, in a second or less
+FEW = (
+    2000  # training documents whose inverse is worked out in double precision, in a second or less
+)
 PROBES, CLOSE = 8, 1e-3
 STEPS = 40  # a good factor needs two or three
 
@@ -29,20 +31,22 @@ class SingularKernelError(InputError):
 
 @dataclass(frozen=True)
 class Fitted:
-    """The score of a described document is description @ coefficients + intercepts."""
+    """Coefficients and intercepts: scores are features @ coefficients + intercepts."""
 
     coefficients: Floats
     intercepts: Floats
 
     @classmethod
     def of_columns(cls, coefficients: Floats, intercepts: Floats, *, mirrored: bool) -> "Fitted":
-        """Return what was learnt for all classes; ``mirrored`` if the only column is that of the second of two."""
+        """Return coefficients of all classes; ``mirrored`` if the column is the second of two."""
         if mirrored:
-            coefficients, intercepts = (np.concatenate([-part, part], axis=-1) for part in (coefficients, intercepts))
+            coefficients, intercepts = (
+                np.concatenate([-part, part], axis=-1) for part in (coefficients, intercepts)
+            )
         return cls(coefficients, intercepts)
 
     def score(self, documents: Features, rows: Rows) -> Floats:
-        """Scores of some of the documents."""
+        """Return the scores of some documents."""
         if not len(rows):
             return np.zeros((0, len(self.intercepts)))
         mirrored = is_mirrored(self.coefficients)  # half the work for two classes
@@ -52,7 +56,7 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Merged:
-    """Training documents with copies taken together: one of each, how many there are, and which one each document is."""
+    """Training documents without copies: one of each, their number, each document's group."""
 
     rows: Rows
     counts: Floats
@@ -65,11 +69,12 @@ class Merged:
 
 
 class RidgeSolver:
-    """Minimises |K W + b - Y|^2 + alpha tr(W' K W) for growing training sets over the same documents.
+    """Minimises |K W + b - Y|^2 + alpha tr(W' K W) for growing training sets.
 
-    ``source`` begins every training set, so its part of the factor is computed once. Copies of a document enter once, with
-    the mean of their targets and alpha divided by their number, which leaves all scores as they are. Without ``bias`` b is 0,
-    as in the reference that the paper names; with it b is not penalised.
+    ``source`` starts every training set, so its part of the factor is computed once. Copies of a
+    document enter once, with the mean of their targets and alpha divided by their number, which
+    leaves all scores unchanged. Without ``bias``, b is 0, as in the reference that the paper names;
+    with it, b is not penalised.
     """
 
     def __init__(
@@ -84,28 +89,31 @@ class RidgeSolver:
         steps: int = STEPS,
         few: int = FEW,
     ) -> None:
-        """Factor the kernel of the source.
+        """``steps``: conjugate-gradient steps before double precision takes over.
 
-        After ``steps`` of conjugate gradients double precision takes over; held-out scores of ``few`` documents come from it
-        at once.
+        ``few``: up to this many documents, held-out scores are computed in double precision.
         """
         self._steps, self._few = steps, few
         self.documents, self.alpha, self.bias = documents, alpha, bias
         self._progress = progress or (lambda *_: None)
         self._originals = documents.originals
         distinct = _distinct(self._originals[source])
-        self._inverse = Preconditioner(documents, distinct, np.full(len(documents), alpha), products)
+        self._inverse = Preconditioner(
+            documents, distinct, np.full(len(documents), alpha), products
+        )
 
     def solve(self, training: Rows, targets: Floats, near: Fitted | None = None) -> Fitted:
         """Train on some documents."""
         merged = self._merge(training)
         mirrored = is_mirrored(targets)
-        weights, intercepts = self._solve(merged, merged.mean(targets)[:, mirrored:], bias=self.bias)
+        weights, intercepts = self._solve(
+            merged, merged.mean(targets)[:, mirrored:], bias=self.bias
+        )
         coefficients = spread_weights(self.documents, merged.rows, weights)
         return Fitted.of_columns(coefficients, intercepts, mirrored=mirrored)
 
     def held_out(self, training: Rows, targets: Floats) -> Floats:
-        """What each training document would score by a fit without it, in closed form: y - w / diag((K + alpha I)^-1)."""
+        """Return held-out scores in closed form: y - w / diag((K + alpha I)^-1)."""
         merged = self._merge(training)
         group, counts = merged.group, merged.counts[merged.group]
         mean = merged.mean(targets)
@@ -119,7 +127,11 @@ class RidgeSolver:
         return scores
 
     def _inverse_diagonal(self, merged: Merged) -> Floats:
-        """The diagonal of (K + D)^-1: by a factor in single precision if some documents confirm it, else in double."""
+        """Return the diagonal of (K + D)^-1.
+
+        It comes from a factor in single precision if the exact values of some documents confirm it,
+        else from one in double precision.
+        """
         penalty = np.zeros(len(self.documents))
         penalty[merged.rows] = self.alpha / merged.counts
         if len(merged.rows) > self._few:
@@ -130,7 +142,9 @@ class RidgeSolver:
             approximate = self._inverse
             if merged.counts.max() > 1:  # copies have another penalty
                 self._inverse.forget()  # two factors at a time would take twice the memory
-                approximate = Preconditioner(self.documents, self._inverse.source, penalty, self._inverse.products)
+                approximate = Preconditioner(
+                    self.documents, self._inverse.source, penalty, self._inverse.products
+                )
             if approximate.prepare(merged.rows, lambda done: self._progress("sureness", done, n)):
                 diagonal = approximate.inverse_diagonal()
                 if np.abs(diagonal[probes] / exact - 1).max() <= CLOSE:
@@ -149,7 +163,7 @@ class RidgeSolver:
         return Merged(rows, np.bincount(group, minlength=len(rows)).astype(float), group)
 
     def _solve(self, merged: Merged, mean: Floats, *, bias: bool) -> tuple[Floats, Floats]:
-        """Weights of the merged documents, and intercepts."""
+        """Return the weights of the merged documents, and intercepts."""
         right = np.hstack([mean, np.ones((len(mean), 1))]) if bias else mean
         penalty = (self.alpha / merged.counts)[:, None]
         weights = None
@@ -157,13 +171,23 @@ class RidgeSolver:
         def multiply(vectors: Floats) -> Floats:
             return self._kernel_times(merged.rows, vectors) + penalty * vectors
 
-        if self._inverse.prepare(merged.rows, lambda done: self._progress("training", done, len(merged.rows))):
-            reach = len(merged.rows) * (len(self.documents) if self.documents.adapt else 1) / self.alpha
-            tolerance = TOLERANCE * float(np.abs(right).max(initial=1.0)) * max(1e-6, min(1.0, reach))  # for tiny scores too
+        if self._inverse.prepare(
+            merged.rows, lambda done: self._progress("training", done, len(merged.rows))
+        ):
+            reach = (
+                len(merged.rows) * (len(self.documents) if self.documents.adapt else 1) / self.alpha
+            )
+            tolerance = (
+                TOLERANCE * float(np.abs(right).max(initial=1.0)) * max(1e-6, min(1.0, reach))
+            )  # for tiny scores too
             apart = self._inverse.apart()
-            weights = conjugate_gradients(multiply, self._inverse, right, apart=apart, tolerance=tolerance, limit=self._steps)
+            weights = conjugate_gradients(
+                multiply, self._inverse, right, apart=apart, tolerance=tolerance, limit=self._steps
+            )
         if weights is None:
-            weights = solve_in_double(self.documents.kernel(merged.rows), right, penalty[:, 0], multiply)
+            weights = solve_in_double(
+                self.documents.kernel(merged.rows), right, penalty[:, 0], multiply
+            )
         return split_intercepts(weights) if bias else (weights, np.zeros(mean.shape[1]))
 
     def _kernel_times(self, rows: Rows, vectors: Floats) -> Floats:
@@ -171,14 +195,14 @@ class RidgeSolver:
 
 
 def split_intercepts(weights: Floats) -> tuple[Floats, Floats]:
-    """Return weights and intercepts of targets, from the solutions for these and, in the last column, for ones."""
+    """Return weights and intercepts, from solutions of targets and of a last column of ones."""
     ones = weights[:, -1:]
     intercepts: Floats = weights[:, :-1].sum(axis=0) / ones.sum()
     return weights[:, :-1] - ones * intercepts, intercepts
 
 
 def spread_weights(documents: GramFeatures, rows: Rows, weights: Floats) -> Floats:
-    """What each similarity of a description is worth, where the kernel with document rows[i] is worth weights[i]."""
+    """Return coefficients of features, for weights[i] of the kernel with document rows[i]."""
     if documents.adapt:
         return documents.gather(weights, rows)
     everywhere = np.zeros((len(documents), weights.shape[1]))
@@ -187,7 +211,10 @@ def spread_weights(documents: GramFeatures, rows: Rows, weights: Floats) -> Floa
 
 
 def solve_in_double(kernel: Floats, right: Floats, penalty: Floats, multiply: Map) -> Floats:
-    """(kernel + diag(penalty))^-1 right, for kernels that single precision cannot do with; ``multiply`` checks the result."""
+    """Return (kernel + diag(penalty))^-1 right in double precision.
+
+    It is used when single precision fails; ``multiply`` checks the result.
+    """
     diagonal = np.einsum("ii->i", kernel)
     scale = float(diagonal.mean())
     diagonal += penalty
@@ -202,18 +229,19 @@ def solve_in_double(kernel: Floats, right: Floats, penalty: Floats, multiply: Ma
     except linalg.LinAlgError:
         pass
     raise SingularKernelError(
-        f"alpha={penalty.max():g} is too small for this kernel (its mean diagonal is {scale:.3g}): the system is singular in "
+        f"alpha={penalty.max():g} is too small for this kernel (its mean diagonal is {scale:.3g}): "
+        "the system is singular in "
         "double precision, or the kernel is not positive definite; "
         f"try alpha={max(10 * float(penalty.max()), 1e-10 * len(kernel) * scale):.1g} or larger"
     )
 
 
 def is_mirrored(columns: Floats) -> bool:
-    """Whether there are two columns, one the negative of the other."""
+    """Return True for two columns of which one is the negative of the other."""
     return columns.shape[1] == 2 and bool((columns[:, 0] == -columns[:, 1]).all())
 
 
 def _distinct(rows: Rows) -> Rows:
-    """Each row once, in the order in which they first come."""
+    """Return each row once, in the order of first occurrence."""
     _, first = np.unique(rows, return_index=True)
     return rows[np.sort(first)]

@@ -1,4 +1,4 @@
-"""Which documents join a training set: labels as numbers, the surest documents, and the share of each class."""
+"""Labels as numbers, and the choice of the documents that join a training set."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,24 +8,26 @@ N_FOLDS = 5
 
 
 def one_versus_all(codes: NDArray[np.intp], n_classes: int) -> Floats:
-    """A column per class: +1 for its documents, -1 for all others."""
+    """Return a column per class: +1 for its documents, -1 for all others."""
     return np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
 
 
 def choose_classes(scores: Floats) -> NDArray[np.intp]:
-    """The class with the largest score; of equal ones the first."""
+    """Return the class with the largest score; the first of equal ones."""
     chosen: NDArray[np.intp] = np.argmax(scores, axis=1)
     return chosen
 
 
 def choose_surest(scores: Floats, n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The n surest rows and their classes: the paper's choice."""
+    """Return the n surest rows and their classes: the paper's choice."""
     rows = surest(scores, n)
     return rows, choose_classes(scores)[rows]
 
 
-def choose_by_shares(scores: Floats, n: int, shares: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """n rows, of each class its share of them: the surest pair of row and class first, until the class has its share.
+def choose_by_shares(
+    scores: Floats, n: int, shares: Floats
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return n rows and classes by class proportions: the surest pairs first, up to each quota.
 
     Of equal scores the earlier row comes first, then the earlier class.
     """
@@ -42,7 +44,7 @@ def choose_by_shares(scores: Floats, n: int, shares: Floats) -> tuple[NDArray[np
 
 
 def quotas(n: int, shares: Floats) -> list[int]:
-    """n split by shares that add up to 1: rounded down, what is left goes to the largest remainders."""
+    """Split n by proportions: rounded down, with the rest for the largest remainders."""
     exact = n * shares
     whole = np.floor(exact + 1e-9)
     order = np.argsort(-(exact - whole), kind="stable")
@@ -51,7 +53,7 @@ def quotas(n: int, shares: Floats) -> list[int]:
 
 
 def surest(scores: Floats, n: int) -> NDArray[np.intp]:
-    """The n rows with the largest score of their chosen class, surest first; of equal ones the earlier row."""
+    """Return the n rows with the largest maximal score, surest first; of equal ones the earlier."""
     return np.argsort(-scores.max(axis=1), kind="stable")[:n]
 
 

@@ -1,4 +1,4 @@
-"""One training of a fit: documents as a labelling has them, what is learnt from it, and what others would have said of each."""
+"""Train one round and compute held-out scores of its training documents."""
 
 from dataclasses import replace
 from typing import Protocol
@@ -17,42 +17,89 @@ Floats = NDArray[np.float64]
 
 
 class Describer(Protocol):
-    """Tells how a classifier sees the documents of a fit, and makes the solver that trains on them."""
+    """Makes the features of a training set, and the solver that trains on them."""
 
     @property
     def by_labels(self) -> bool:
-        """Whether classes shape the features, so that documents are described again for every labelling."""
+        """True if features depend on classes, so that every training set has its own."""
 
     def describe(self, labelling: Labelling, *, across: bool = False) -> Features:
-        """All documents as this labelling has them.
+        """Return the features of all documents; those of an earlier call may be overwritten.
 
-        ``across``: where n-grams have weights by class, those that one domain has more often than the other count less. What
-        was described before may be overwritten.
+        With ``across``, n-grams that one domain has more often than the other get less weight.
         """
 
     def make_solver(self, features: Features, source: Rows) -> Solver:
-        """What trains on documents so described; ``source`` begins every training set."""
+        """Return the solver for these features; every training set starts with ``source``."""
 
     def measure_drift(self, labelling: Labelling) -> float:
-        """How far the frequencies of n-grams have drifted from source to target: see ``shares.measure_drift``."""
+        """Measure how far n-gram frequencies drift between the domains (``measure_drift``)."""
 
 
 class Trainer:
-    """Trains the classifiers of a fit; features and solver stay the same where labels do not shape them.
+    """Trains the classifiers of a fit; features are kept as long as labels do not change them.
 
-    ``centred``: targets are taken from their mean over the training set, which is added to all scores again. A document without
-    any evidence then scores as the shares of the classes say. ``weights`` are those of documents, all 1 if there are none.
+    ``centred``: the mean of the targets over the training set is subtracted, and added to all
+    scores again, so that a document without evidence scores as the class proportions. ``weights``
+    are those of documents.
     """
 
     def __init__(
-        self, describer: Describer, source: Rows, runtime: Runtime, *, centred: bool = False, weights: Floats | None = None
+        self,
+        describer: Describer,
+        source: Rows,
+        runtime: Runtime,
+        *,
+        centred: bool = False,
+        weights: Floats | None = None,
     ) -> None:
-        self.describer, self._source, self._runtime, self._centred = describer, source, runtime, centred
+        self.describer = describer
+        self._source = source
+        self._runtime = runtime
+        self._centred = centred
         self._weights = weights
         self._ready: tuple[Features, Solver] | None = None
 
-    def prepare(self, labelling: Labelling) -> tuple[Features, Solver]:
-        """The documents as this labelling has them, and what trains on them."""
+    def train(self, labelling: Labelling, near: Fitted | None = None) -> tuple[Fitted, Floats]:
+        """Train on a training set; return the coefficients and the scores of all target documents.
+
+        Iterative solvers start with the coefficients ``near``.
+        """
+        features, solver = self._prepare(labelling)
+        fitted = self._solve(solver, labelling, near)
+        return fitted, fitted.score(features, labelling.target)
+
+    def train_across(self, labelling: Labelling, near: Fitted) -> tuple[Fitted, Floats]:
+        """Train with less weight for n-grams that one domain has more often than the other."""
+        features = self.describer.describe(labelling, across=True)
+        solver = self.describer.make_solver(features, labelling.source)
+        fitted = self._solve(solver, labelling, near)
+        return fitted, fitted.score(features, labelling.target)
+
+    def held_out(
+        self, labelling: Labelling, near: Fitted, *, across: bool = False
+    ) -> tuple[Floats, Floats | None]:
+        """Return held-out scores of all training documents, and of the other target documents.
+
+        If features do not depend on labels, the solver computes them, in closed form or by
+        cross-validation, and the second part is None. Otherwise they come from two halves.
+        ``near`` are the coefficients of the whole training set.
+        """
+        if self.describer.by_labels:
+            return self._held_out_by_halves(labelling, near, across=across)
+        _, solver = self._prepare(labelling)
+        targets, mean = self._targets(labelling.training, labelling.codes, labelling.n_classes)
+        return _finite(solver.held_out(labelling.training, targets) + mean), None
+
+    def accuracy_on(self, labelling: Labelling, rows: Rows, codes: Codes) -> float:
+        """Train on a training set; return the accuracy on other documents of known classes."""
+        features = self.describer.describe(labelling)
+        solver = self.describer.make_solver(features, labelling.training)
+        scores = self._solve(solver, labelling, None).score(features, rows)
+        return float(np.mean(choose_classes(_finite(scores)) == codes))
+
+    def _prepare(self, labelling: Labelling) -> tuple[Features, Solver]:
+        """Return features and solver of a training set."""
         if self._ready is not None and not self.describer.by_labels:
             return self._ready
         self._ready = None  # freed before the next ones are made
@@ -62,84 +109,72 @@ class Trainer:
             self._ready = ready
         return ready
 
-    def train(self, labelling: Labelling, near: Fitted | None = None) -> tuple[Fitted, Floats]:
-        """What is learnt from the training documents, and the scores of all target documents."""
-        features, solver = self.prepare(labelling)
-        fitted = self._solve(solver, labelling, near)
-        return fitted, fitted.score(features, labelling.target)
+    def _held_out_by_halves(
+        self, labelling: Labelling, near: Fitted, *, across: bool
+    ) -> tuple[Floats, Floats]:
+        """Score each half of the training set by a classifier of the other half.
 
-    def train_across(self, labelling: Labelling, near: Fitted) -> tuple[Fitted, Floats]:
-        """The same with n-grams that one domain has more often than the other counting less."""
-        features = self.describer.describe(labelling, across=True)
-        fitted = self._solve(self.describer.make_solver(features, labelling.source), labelling, near)
-        return fitted, fitted.score(features, labelling.target)
-
-    def held_out(self, labelling: Labelling, near: Fitted, *, across: bool = False) -> tuple[Floats, Floats | None]:
-        """The scores of all training documents, each by a classifier that has not seen its class; 0 where none can be made.
-
-        As the solver has them, unless labels shape the features too: then half of them is scored by what the other half
-        teaches, and so are target documents that have not joined, by the mean of both; else None is returned for these.
-        ``near`` is what all documents together taught.
+        Other target documents get the mean of both; a half that cannot be trained gives 0.
         """
-        training, codes, n_classes = labelling.training, labelling.codes, labelling.n_classes
-        if not self.describer.by_labels:
-            _, solver = self.prepare(labelling)
-            targets, mean = self._targets(training, codes, n_classes)
-            return _finite(solver.held_out(training, targets) + mean), None
+        training, n_classes = labelling.training, labelling.n_classes
         others = np.setdiff1d(labelling.target, labelling.joined)
-        scores, of_others = np.zeros((len(training), n_classes)), np.zeros((len(others), n_classes))
-        is_source, fold, made = labelling.is_source[training], split_in_two(labelling), 0
-        for number, held in enumerate((fold == 0, fold == 1)):
+        scores = np.zeros((len(training), n_classes))
+        of_others = np.zeros((len(others), n_classes))
+        is_source = labelling.is_source[training]
+        fold = split_in_two(labelling)
+        n_trained = 0
+        for number in range(2):
             self._runtime.report("sureness", number, 2)
+            held = fold == number
             half = labelling.only(~held)
-            if not len(half.training):  # one document of each class: nobody else can tell of it
+            if not len(half.training):  # with one document of each class the other half is empty
                 continue
             features = self.describer.describe(half, across=across)
             solver = self.describer.make_solver(features, training[~held & is_source])
-            fitted, made = self._solve(solver, half, near), made + 1
-            scores[held], of_others = fitted.score(features, training[held]), of_others + fitted.score(features, others)
+            fitted = self._solve(solver, half, near)
+            scores[held] = fitted.score(features, training[held])
+            of_others = of_others + fitted.score(features, others)
+            n_trained += 1
             del features, solver, fitted
         self._runtime.report("sureness", 2, 2)
-        return _finite(scores), _finite(of_others / max(1, made))
-
-    def score_others(self, labelling: Labelling, rows: Rows, codes: Codes) -> float:
-        """The share of right answers, for documents of known classes, by what a labelling without them teaches."""
-        features = self.describer.describe(labelling)
-        solver = self.describer.make_solver(features, labelling.training)
-        found = choose_classes(_finite(self._solve(solver, labelling, None).score(features, rows)))
-        return float(np.mean(found == codes))
+        return _finite(scores), _finite(of_others / max(1, n_trained))
 
     def _solve(self, solver: Solver, labelling: Labelling, near: Fitted | None) -> Fitted:
         targets, mean = self._targets(labelling.training, labelling.codes, labelling.n_classes)
         fitted = solver.solve(labelling.training, targets, near=near)
         return replace(fitted, intercepts=fitted.intercepts + mean) if self._centred else fitted
 
-    def _targets(self, training: Rows, codes: Codes, n_classes: int) -> tuple[Floats, Floats | float]:
-        """What is to be learnt, and what was taken from it."""
+    def _targets(
+        self, training: Rows, codes: Codes, n_classes: int
+    ) -> tuple[Floats, Floats | float]:
+        """Return the regression targets, and the mean that was subtracted from them."""
         targets = one_versus_all(codes, n_classes)
         if not self._centred:
             return targets, 0.0
-        mean = np.average(targets, axis=0, weights=None if self._weights is None else self._weights[training])
+        weights = None if self._weights is None else self._weights[training]
+        mean = np.average(targets, axis=0, weights=weights)
         return targets - mean, mean
 
 
 def _finite(scores: Floats) -> Floats:
-    """The scores with 0 for those that are none: a solver may part too few documents to tell anything of others."""
+    """Replace scores that are not finite by 0: a solver may fail on too few documents."""
     return np.nan_to_num(scores, nan=0.0, posinf=0.0, neginf=0.0)
 
 
 def split_in_two(labelling: Labelling) -> NDArray[np.intp]:
-    """Return 0 or 1 for each training document; source and target documents of each class are spread over both halves.
+    """Return 0 or 1 for each training document, so that both halves have all classes and domains.
 
-    A class is cut in the middle of the order of its texts, so that the halves do not depend on the order in which documents
-    are given, and one document more or less moves at most one other to the other half.
+    Each class of each domain is cut in the middle of the order of its texts, so that the halves do
+    not depend on the order of documents, and one document more moves at most one other.
     """
     training = labelling.training
     ranks = training if labelling.ranks is None else labelling.ranks[training]
-    is_source, fold = labelling.is_source[training], np.empty(len(training), np.intp)
+    is_source = labelling.is_source[training]
+    fold = np.empty(len(training), np.intp)
     for code in range(labelling.n_classes):
         of_class = labelling.codes == code
-        for number, rows in enumerate((np.flatnonzero(is_source & of_class), np.flatnonzero(~is_source & of_class))):
+        groups = (np.flatnonzero(is_source & of_class), np.flatnonzero(~is_source & of_class))
+        for number, rows in enumerate(groups):
             order = rows[np.argsort(ranks[rows], kind="stable")]
             fold[order] = (2 * np.arange(len(rows)) >= len(rows)) ^ bool(number)
     return fold

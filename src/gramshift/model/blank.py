@@ -1,121 +1,146 @@
-"""Target documents without evidence: left out of a fit, so that they change no other label, and put back at its end."""
+"""Target documents without evidence: left out of the rounds, and put back with the prior.
 
+They change no other label in this way.
+"""
+
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.model.fitted import Fit
+from gramshift.learn.rounds import RoundsOutcome
 from gramshift.model.inputs import FitInput
-from gramshift.model.similarities import Reference, Similarities
+from gramshift.model.similarities import Similarities
 
-N_TEXTS = 50  # documents whose n-grams are looked up together; most share one with the first of them
+N_TEXTS = 50  # documents whose n-grams are looked up at once; most share one with the first of them
 LEAST_PRIOR = 1e-9  # keeps the logarithm of a class prior finite
 
 
-def find_blank(given: FitInput, similarities: Similarities, *, adapt: bool) -> NDArray[np.bool_]:
-    """Return which documents are target documents that share no n-gram with the source, by any of the kernels.
+def find_blank(
+    given: FitInput, similarities: Similarities | None, *, adapt: bool
+) -> NDArray[np.bool_]:
+    """Return which documents are target documents that share no n-gram with the source.
 
-    An adapted kernel compares documents through others: with ``adapt`` an n-gram of a target document that shares one with the
-    source will do.
+    An adapted kernel compares documents through others: with ``adapt``, an n-gram of a target
+    document that shares one with the source is enough.
     """
     is_blank = ~given.is_source
     is_blank[list(given.random)] = False  # a person has labelled these
-    if given.texts is None or not similarities.by_counts or (similarities.by_weights and not similarities.by_shared_alone):
+    if given.texts is None or similarities is None or not _compares_shared(similarities):
         return np.zeros(len(is_blank), bool)
     known = np.flatnonzero(given.is_source)
     for _ in range(1 + adapt):
         waiting = np.flatnonzero(is_blank)
         for kernel in similarities.kernels:
             forms = kernel.prepare(given.texts.corpus)
-            is_blank[_find_sharing(forms, np.flatnonzero(is_blank).tolist(), known.tolist(), kernel.ngram_range[0])] = False
+            rows = np.flatnonzero(is_blank).tolist()
+            is_blank[_find_sharing(forms, rows, known.tolist(), kernel.ngram_range[0])] = False
         known = waiting[~is_blank[waiting]]
     return is_blank
 
 
+def _compares_shared(similarities: Similarities) -> bool:
+    """Return True if documents that share no n-gram have similarity 0, and change no weight."""
+    has_no_weights = not similarities.by_weights or similarities.by_shared_alone
+    return similarities.by_counts and has_no_weights
+
+
 def _find_sharing(forms: list[str], rows: list[int], others: list[int], length: int) -> list[int]:
-    """Return the rows that share an n-gram with the others: a longer one contains one of the shortest ``length``."""
-    waiting, found = [row for row in rows if len(forms[row]) >= length], []
+    """Return the rows that share an n-gram of the shortest ``length`` with the others.
+
+    Longer n-grams contain one of these.
+    """
+    waiting = [row for row in rows if len(forms[row]) >= length]
+    found = []
     for start in range(0, len(others), N_TEXTS):
         if not waiting:
             break
-        known = {gram for row in others[start : start + N_TEXTS] for gram in _grams(forms[row], length)}
-        sharing = {row for row in waiting if any(gram in known for gram in _grams(forms[row], length))}
+        some = others[start : start + N_TEXTS]
+        known = {gram for row in some for gram in _grams(forms[row], length)}
+        sharing = {
+            row for row in waiting if any(gram in known for gram in _grams(forms[row], length))
+        }
         found += sorted(sharing)
         waiting = [row for row in waiting if row not in sharing]
     return found
 
 
-def _grams(text: str, length: int) -> Any:
+def _grams(text: str, length: int) -> Iterator[str]:
     """Yield the n-grams of one length."""
     return (text[start : start + length] for start in range(len(text) - length + 1))
 
 
-def leave_out(given: FitInput, rows: NDArray[np.bool_]) -> FitInput:
+def leave_out(given: FitInput, is_blank: NDArray[np.bool_]) -> FitInput:
     """Return the input of a fit without some of its target documents."""
+    if not is_blank.any():
+        return given
     assert given.texts is not None, "only texts are left out"
-    kept = np.flatnonzero(~rows)
-    n_unlabelled = given.n_unlabelled - int(rows[len(rows) - given.n_unlabelled :].sum())
+    kept = np.flatnonzero(~is_blank)
+    unlabelled = is_blank[len(is_blank) - given.n_unlabelled :]
     return replace(
         given,
         documents=given.texts.only(kept),
         labels=[given.labels[row] for row in kept.tolist()],
-        n_unlabelled=n_unlabelled,
+        n_unlabelled=given.n_unlabelled - int(unlabelled.sum()),
         weights=None if given.weights is None else given.weights[kept],
         random={int(np.searchsorted(kept, row)): label for row, label in given.random.items()},
     )
 
 
-def put_back(fit: Fit, given: FitInput, is_blank: NDArray[np.bool_]) -> Fit:
-    """Add the documents that were left out to a fit, with the class proportions as their probabilities."""
+def put_back(
+    outcome: RoundsOutcome, is_source: NDArray[np.bool_], is_blank: NDArray[np.bool_]
+) -> RoundsOutcome:
+    """Return the outcome for all documents: those left out get the class proportions.
+
+    Their scores are log(prior) / slope, centred, so that their probabilities equal the prior.
+    """
+    if not is_blank.any():
+        return outcome
     kept = np.flatnonzero(~is_blank)
-    target = ~given.is_source
-    blank = is_blank[target]
-    proportions = np.bincount(fit.labelling.source_codes, minlength=len(fit.classes)) / len(fit.labelling.source)
-    prior = proportions if fit.class_prior is None else fit.class_prior.used
-    steepness = 1.0 if fit.calibration is None else fit.calibration.steepness
+    is_left_out = is_blank[~is_source]
+    places = np.flatnonzero(~is_left_out)
+    source_codes, n_classes = outcome.labelling.source_codes, outcome.labelling.n_classes
+    proportions = np.bincount(source_codes, minlength=n_classes) / len(source_codes)
+    prior = proportions if outcome.shares is None else outcome.shares.used
+    calibration = outcome.calibration
+    steepness = 1.0 if calibration is None else calibration.steepness
     scores = np.log(np.maximum(prior, LEAST_PRIOR)) / steepness
     scores -= scores.mean()
-    place = int(prior.argmax())
 
-    def fill(values: Any, value: Any) -> Any:
-        whole = np.empty((len(blank), *values.shape[1:]), values.dtype)
-        whole[~blank] = values
-        whole[blank] = value
-        return whole
-
-    labelling = replace(fit.labelling, is_source=given.is_source, training=kept[fit.labelling.training], ranks=None)
-    wanted = slice(len(blank) - given.n_unlabelled)
-    n_blank = int(blank[wanted].sum())
-    label = fit.classes.tolist()[place]
-    history = [step | {"labels": step["labels"] | {label: step["labels"][label] + n_blank}} for step in fit.history]
-    labeled_iter = np.full(len(is_blank), -1, fit.labeled_iter.dtype)
-    labeled_iter[kept] = fit.labeled_iter
-    calibration = fit.calibration
+    rounds = [
+        replace(one, added=places[one.added], scores=_fill(one.scores, ~is_left_out, scores))
+        for one in outcome.rounds
+    ]
+    fitted = rounds[-1].fitted
+    whole = _fill(fitted.coefficients, ~is_blank, 0.0)
+    rounds[-1] = replace(rounds[-1], fitted=replace(fitted, coefficients=whole))
     if calibration is not None:
-        calibration = replace(calibration, scores=fill(calibration.scores, scores))
-    coefficients = np.zeros((len(is_blank), fit.model.coefficients.shape[1]))
-    coefficients[kept] = fit.model.coefficients
-    assert given.texts is not None, "only texts are left out"
-    groups = labelling.groups() if fit.model.reference.groups else {}
-    reference = Reference(given.texts.corpus.texts, without_domain(groups, is_blank), fit.model.reference.self_values)
+        unseen = _fill(calibration.scores, ~is_left_out, scores)
+        calibration = replace(calibration, scores=unseen)
+    plain = outcome.plain
+    training = kept[outcome.labelling.training]
     return replace(
-        fit,
-        model=replace(fit.model, reference=reference, coefficients=coefficients),
-        labelling=labelling,
-        scores=fill(fit.scores, scores),
-        labeled_iter=labeled_iter,
-        history=history,
+        outcome,
+        rounds=rounds,
+        labelling=replace(outcome.labelling, is_source=is_source, training=training, ranks=None),
         calibration=calibration,
-        unadapted=None if fit.unadapted is None else fill(fit.unadapted, int(proportions.argmax())),
-        n_unlabelled=given.n_unlabelled,
-        n_blank=fit.n_blank + n_blank,
+        plain=None if plain is None else _fill(plain, ~is_left_out, proportions),
     )
 
 
+def _fill(values: NDArray[Any], chosen: NDArray[np.bool_], value: Any) -> NDArray[Any]:
+    """Return an array with these values in the chosen rows, and one value in all others."""
+    whole = np.empty((len(chosen), *values.shape[1:]), values.dtype)
+    whole[chosen] = values
+    whole[~chosen] = value
+    return whole
+
+
 def without_domain(groups: dict[str, Any], rows: NDArray[np.bool_]) -> dict[str, Any]:
-    """Return the domains and classes of documents with no domain for some of them, so that they give no weights."""
+    """Return domains and classes, without the domain of some: they change no weights."""
     if not groups:
         return groups
-    return groups | {"domains": [None if left_out else one for one, left_out in zip(groups["domains"], rows, strict=True)]}
+    pairs = zip(groups["domains"], rows, strict=True)
+    return groups | {"domains": [None if left_out else domain for domain, left_out in pairs]}

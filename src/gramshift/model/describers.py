@@ -1,7 +1,7 @@
-"""How the documents of a fit are described: by their n-grams, or by a gram."""
+"""Features of a fit's documents and the solvers for them: of n-grams, or of a kernel matrix."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import isqrt
 from typing import Any
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gramshift.kernels.weighting import Count, Weighting, frequency_ratios, make_weights
 from gramshift.learn.features import Features, GramFeatures, one_over_root
 from gramshift.learn.labelling import Labelling, Rows
-from gramshift.learn.linear import SKETCHED, LinearFeatures, LinearPart, LinearRidge
+from gramshift.learn.linear import N_SKETCHED, LinearFeatures, LinearPart, LinearRidge
 from gramshift.learn.shares import measure_drift
 from gramshift.learn.solvers import Solver
 from gramshift.model.inputs import ListedCorpus
@@ -24,14 +24,16 @@ from gramshift.runtime.resources import Runtime
 
 Floats = NDArray[np.float64]
 MakeSolver = Callable[[Any, Rows], Solver]
-"""(features, source documents) -> what trains on them."""
-GRAM_CELL = 32  # bytes of a gram while documents are trained on by it
-SKETCH_CELL = 48  # and of the similarities to some documents, from which a preconditioner is made
-UNKNOWN_DRIFT = 0.6  # about that of reviews of unlike products
+"""Makes a solver of features and source documents."""
+GRAM_CELL = 32  # bytes for each cell of a kernel matrix, with what training on it takes
+SKETCH_CELL = 48  # bytes for each similarity from which a preconditioner is made
+TYPICAL_DRIFT = 0.6  # about that between reviews of different products
 
 
 class GramDescriber:
-    """Describes documents by a gram: one that is given, or made when it is first needed, and again if labels shape it."""
+    """Makes kernel features: once, or for every training set if they depend on classes."""
+
+    weights = None  # kernel fits take no weights of documents
 
     def __init__(
         self,
@@ -40,16 +42,18 @@ class GramDescriber:
         *,
         by_labels: bool = False,
     ) -> None:
-        """``make_features`` gives the documents and the self-values of kernels that are functions.
+        """``make_features`` takes a training set and ``across``, as ``describe`` does.
 
-        It is called with a labelling, and whether n-grams that one domain has more often than the other count less.
+        It returns the features, and k(x, x) of each document for kernels that are functions.
         """
-        self._make_features, self._make_solver, self.by_labels = make_features, make_solver, by_labels
+        self._make_features = make_features
+        self._make_solver = make_solver
+        self.by_labels = by_labels
         self._features: GramFeatures | None = None
         self.self_values: Mapping[int, Floats] = {}
 
     def describe(self, labelling: Labelling, *, across: bool = False) -> GramFeatures:
-        """All documents."""
+        """Return the features of all documents."""
         if self._features is not None and not self.by_labels:
             return self._features
         features, self.self_values = self._make_features(labelling, across)
@@ -58,88 +62,115 @@ class GramDescriber:
         return features
 
     def make_solver(self, features: Features, source: Rows) -> Solver:
-        """The solver that the settings name."""
+        """Return the solver that the settings name."""
         return self._make_solver(features, source)
 
     def measure_drift(self, labelling: Labelling) -> float:
-        """Similarities do not tell."""
-        return UNKNOWN_DRIFT
+        """Return a typical value: drift cannot be measured from a kernel matrix."""
+        return TYPICAL_DRIFT
 
 
+@dataclass(frozen=True)
 class LinearDescriber:
-    """Describes documents as a linear model of their n-grams: these are found once, and weighed for every labelling."""
+    """Makes n-gram features: n-grams are found once, and weighted for every training set.
 
-    def __init__(
-        self,
-        similarities: Similarities,
-        documents: ListedCorpus,
-        *,
-        alpha: float,
-        bias: bool,
-        runtime: Runtime,
-        run: Run | None = None,
-        weights: Floats | None = None,
-    ) -> None:
-        """``run`` does short pieces of work, by default on threads that are started for each; ``weights`` are of documents."""
-        self.weights = weights
-        self._kernels: list[KernelSpec] = similarities.kernels
-        self._run: Run = run or runtime.run
-        self._documents, self._runtime, self._alpha, self._bias = documents, runtime, alpha, bias
-        self.by_labels = similarities.by_classes
+    ``run`` does short pieces of work, by default on threads that are started for each; ``weights``
+    are those of documents.
+    """
+
+    similarities: Similarities
+    documents: ListedCorpus
+    alpha: float = field(kw_only=True)
+    bias: bool = field(kw_only=True)
+    runtime: Runtime = field(kw_only=True)
+    run: Run | None = field(default=None, kw_only=True)
+    weights: Floats | None = field(default=None, kw_only=True)
+    self_values: Mapping[int, Floats] = field(default_factory=dict, init=False)
+
+    @property
+    def by_labels(self) -> bool:
+        """True if weights of n-grams depend on classes."""
+        return self.similarities.by_classes
+
+    @property
+    def makes_ngram_model(self) -> bool:
+        """True if only n-grams of several documents have weight, so that they can be listed."""
+        return self.similarities.by_shared_alone
 
     def describe(self, labelling: Labelling, *, across: bool = False) -> LinearFeatures:
-        """All documents, with n-grams weighted by the classes of this labelling."""
-        return LinearFeatures([self._describe(kernel, labelling, across) for kernel in self._kernels], self._run)
+        """Return the features of all documents, with weights by the classes of a training set."""
+        parts = [self._describe(kernel, labelling, across) for kernel in self.similarities.kernels]
+        return LinearFeatures(parts, self._run)
 
     def measure_drift(self, labelling: Labelling, source: Rows | None = None) -> float:
-        """The drift from all or some of the source, by n-grams of the last kernel, which is that of words if there is one."""
-        lists, domains = self._documents.lists(self._kernels[-1], self._runtime), np.where(labelling.is_source, -1, 1)
-        domains[labelling.source if source is None else source] = 0
-        found: list[tuple[Floats, Floats]] = []
+        """Measure the drift from all or some of the source to the target.
 
-        def look(count: Count) -> Floats:
+        It is that of the n-grams of the last kernel, which is that of words if there is one.
+        """
+        kernel = self.similarities.kernels[-1]
+        domains = np.where(labelling.is_source, -1, 1)
+        domains[labelling.source if source is None else source] = 0
+        n_documents = np.bincount(domains[domains >= 0], minlength=2)
+        ratios, variances = [np.zeros(0)], [np.zeros(0)]
+
+        def collect(count: Count) -> Floats:
             counts = count(domains, 2)
-            found.append(frequency_ratios(counts, np.bincount(domains[domains >= 0], minlength=2)))
+            some_ratios, some_variances = frequency_ratios(counts, n_documents)
+            ratios.append(some_ratios)
+            variances.append(some_variances)
             return np.zeros(counts.shape[1])
 
-        lists.weigh(look, run=self._run)
-        ratios, variances = (np.concatenate([np.zeros(0), *parts]) for parts in zip(*found, strict=True)) if found else ([], [])
-        return measure_drift(np.asarray(ratios), np.asarray(variances))
+        self.documents.lists(kernel, self.runtime).weigh(collect, run=self._run)
+        return measure_drift(np.concatenate(ratios), np.concatenate(variances))
+
+    def find_weightless(self, source: Labelling) -> NDArray[np.bool_]:
+        """Return which target documents have no n-gram to which the source gives weight."""
+        scales = [part.scale for part in self.describe(source).parts]
+        weightless: NDArray[np.bool_] = np.max(scales, axis=0)[source.target] == 0
+        return weightless
 
     def make_solver(self, features: Features, source: Rows) -> LinearRidge:
-        """Ridge regression by conjugate gradients."""
+        """Return ridge regression by conjugate gradients."""
         assert isinstance(features, LinearFeatures), "made here"
-        memory = max(0, self._runtime.memory)
-        most, sketched = isqrt(memory // GRAM_CELL), memory // (SKETCH_CELL * len(features))
+        memory = max(0, self.runtime.memory)
         return LinearRidge(
             features,
-            self._alpha,
-            bias=self._bias,
-            progress=self._runtime.progress,
-            most=most,
-            sketched=min(SKETCHED, sketched),
+            self.alpha,
+            bias=self.bias,
+            progress=self.runtime.progress,
+            most=isqrt(memory // GRAM_CELL),
+            sketched=min(N_SKETCHED, memory // (SKETCH_CELL * len(features))),
             weights=self.weights,
         )
 
+    @property
+    def _run(self) -> Run:
+        return self.run or self.runtime.run
+
     def _describe(self, kernel: KernelSpec, labelling: Labelling, across: bool) -> LinearPart:
-        lists, run = self._documents.lists(kernel, self._runtime), self._run
+        lists, run = self.documents.lists(kernel, self.runtime), self._run
         weighting = weigh_by(kernel, labelling, across=across)
-        weights, alone = weigh_lists(lists, weighting, len(labelling), run)
-        weights, own = weights * lists.times, alone * lists.unshared
-        return LinearPart(lists, weights, own, one_over_root(own + lists.own_values(weights, run=run)))
+        weight_each, weight_unshared = weigh_lists(lists, weighting, len(labelling), run)
+        weights = weight_each * lists.times
+        own = weight_unshared * lists.unshared
+        scale = one_over_root(own + lists.own_values(weights, run=run))
+        return LinearPart(lists, weights, own, scale)
 
 
-def compare_plainly(kernel: KernelSpec, documents: ListedCorpus, runtime: Runtime, rows: Rows) -> Floats:
-    """The similarities of some documents, which ascend, to each other, with every n-gram counting alike."""
+def compare_plainly(
+    kernel: KernelSpec, documents: ListedCorpus, runtime: Runtime, rows: Rows
+) -> Floats:
+    """Return similarities of some documents, in ascending order, with equal weights of n-grams."""
     lists = documents.lists(kernel, runtime)
-    own = lists.unshared + lists.own_values(lists.times.astype(np.float64), run=runtime.run)
-    part = LinearPart(lists, lists.times.astype(np.float64), lists.unshared.astype(np.float64), one_over_root(own))
-    few = LinearFeatures([part], runtime.run).narrow(rows)
-    return np.vstack(list(few.rows(np.arange(len(rows)))))
+    weights = lists.times.astype(np.float64)
+    scale = one_over_root(lists.unshared + lists.own_values(weights, run=runtime.run))
+    part = LinearPart(lists, weights, lists.unshared.astype(np.float64), scale)
+    features = LinearFeatures([part], runtime.run).narrow(rows)
+    return np.vstack(list(features.rows(np.arange(len(rows)))))
 
 
 def weigh_by(kernel: KernelSpec, labelling: Labelling, *, across: bool = False) -> Weighting | None:
-    """How the kernel weighs n-grams by the domains and classes of documents; None if it does not."""
+    """Return how the kernel weights n-grams by domains and classes; None for equal weights."""
     powers = kernel.powers
     if powers is None:
         return None
@@ -148,9 +179,15 @@ def weigh_by(kernel: KernelSpec, labelling: Labelling, *, across: bool = False) 
     return Weighting(powers, np.where(labelling.is_source, 0, 1), labelling.known)
 
 
-def weigh_lists(lists: FeatureLists, weighting: Weighting | None, n: int, run: Run) -> tuple[Floats, float]:
-    """What an n-gram of each feature weighs, and what one of a single document does."""
+def weigh_lists(
+    lists: FeatureLists, weighting: Weighting | None, n: int, run: Run
+) -> tuple[Floats, float]:
+    """Return the weight of an n-gram of each feature, and that of one in a single document."""
     if weighting is None:
         return np.ones(lists.n_features), 1.0
-    alone = make_weights(weighting, n, lambda groups, n_groups: np.zeros((n_groups, 1), np.int64))
-    return lists.weigh(partial(make_weights, weighting, n), run=run), float(alone[0])
+
+    def count_none(groups: Any, n_groups: int) -> NDArray[np.int64]:
+        return np.zeros((n_groups, 1), np.int64)
+
+    unshared = make_weights(weighting, n, count_none)
+    return lists.weigh(partial(make_weights, weighting, n), run=run), float(unshared[0])

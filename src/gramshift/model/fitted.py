@@ -1,4 +1,4 @@
-"""What was learnt: all that it takes to score a document, the labels of the target, and the story of the rounds."""
+"""The result of a fit: model, labels of the target, and the story of the rounds."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -29,10 +29,11 @@ BLOCK = 4096  # documents that are compared at a time
 
 @dataclass(frozen=True)
 class Model:
-    """The documents of the fit, how new ones are compared with them, and what each similarity is worth per class.
+    """The model of a fit: documents that new ones are compared with, and coefficients.
 
-    Without ``similarities`` kernel values are given instead of documents; ``normalized`` says whether they were in the fit.
-    With ``ngrams`` new documents are not compared but looked up, and a model that was saved without texts has no documents.
+    Without ``similarities``, kernel values are given instead of documents; ``normalized`` is True
+    if those of the fit were. With ``ngrams``, new documents are not compared but looked up, and a
+    model that was saved without texts has no documents.
     """
 
     similarities: Similarities | None
@@ -45,24 +46,27 @@ class Model:
 
     @property
     def documents(self) -> Sequence[Any]:
-        """The documents that new ones are compared with: all of the fit."""
+        """The documents of the fit, with which new ones are compared."""
         return self.reference.documents
 
     def score(self, X: Any, *, n_jobs: int | None = -1) -> Floats:
-        """A column of scores per class. A document's score does not depend on the others.
+        """Return a column of scores per class; the score of a document does not depend on others.
 
-        A linear model has ``n_jobs`` threads, kernels that compare have their own.
+        A linear model uses ``n_jobs`` threads, kernels that compare use their own.
         """
         parts = [self._score(X[start : start + BLOCK], n_jobs) for start in range(0, len(X), BLOCK)]
         return np.vstack(parts) if parts else np.zeros((0, len(self.intercepts)))
 
     def describe(self, X: Any) -> GramFeatures:
-        """New documents by their similarities to those of the fit."""
+        """Return features of new documents: similarities to those of the fit."""
         if self.similarities is not None:
             return self.similarities.describe(X, self.reference, adapt=self.adapt)
         gram, n = as_gram(X), len(self.coefficients)
         if gram.ndim != 2 or gram.shape[1] != n:
-            raise InputError(f"X has shape {gram.shape}; give the kernel of new documents with all {n} fitted ones")
+            raise InputError(
+                f"X has shape {gram.shape}; give the kernel of new documents with all {n} fitted "
+                f"ones"
+            )
         if not self.normalized:
             advice = "divide it so that every document has 1 with itself, and fit again"
             raise InputError(f"new documents need a normalised kernel matrix: {advice}")
@@ -70,11 +74,13 @@ class Model:
         return GramFeatures(gram, np.ones(len(gram)), np.ones(n), self.adapt)
 
     def compare(self, X: Sequence[str], others: Sequence[str]) -> Floats:
-        """The similarities of texts to some documents of the fit, before anything is adapted."""
+        """Return similarities of texts to some documents of the fit, before adapting."""
         assert self.similarities is not None
         if not self.similarities.by_weights:
             return self.similarities.describe(X, Reference(others), adapt=False).gram
-        place = {text: number for number, text in enumerate(self.documents)}  # weights come from all of them
+        place = {
+            text: number for number, text in enumerate(self.documents)
+        }  # weights come from all of them
         columns = [place[text] for text in others]
         return self.similarities.describe(X, self.reference, adapt=False).gram[:, columns]
 
@@ -86,41 +92,41 @@ class Model:
 
 @dataclass(frozen=True)
 class Fit:
-    """What a fit has learnt; this is what a classifier keeps and what is saved."""
+    """The result of a fit: this is what a classifier keeps and what is saved."""
 
     settings: Settings
     parameters: dict[str, Any]
-    """The parameters of the classifier as the user gave them."""
+    """Parameters of the classifier as the user gave them."""
     classes: NDArray[Any]
     model: Model
     labelling: Labelling
-    """What the last round learnt from."""
+    """The training set of the last round."""
     scores: Floats
-    """The scores of the target documents, a column per class."""
+    """Scores of the target documents, a column per class."""
     labeled_iter: NDArray[np.intp]
-    """For source then target documents: 0 given, k added for round k + 1, -1 never."""
+    """For source, then target documents: 0 given, k added for round k + 1, -1 never."""
     history: list[dict[str, Any]]
     calibration: Calibration | None = None
-    """What probabilities are made of; None if they were not wanted."""
+    """Scores and slope of probabilities; None if these were not wanted."""
     digests: NDArray[np.uint8] | None = None
-    """What target documents are known again by, where they are not among those of the model."""
+    """Digests that identify target documents, if their texts are not kept."""
     class_prior: Shares | None = None
-    """The class proportions by which documents joined; None where these play no part."""
+    """Class proportions by which documents joined; None if these are ignored."""
     unadapted: Codes | None = None
-    """The class of each target document by the first round, with the source's proportions, so without adapting."""
+    """Classes of target documents by the first round, with the source's class proportions."""
     expected: Expected | None = None
     sources: list[dict[str, Any]] | None = None
-    """What is known of each source, where these have names."""
+    """Drift, weight and accuracy of each source, if there are several."""
     n_unlabelled: int = 0
-    """How many of the last target documents nobody wants labels of."""
+    """Number of trailing target documents given as ``unlabelled``."""
     n_blank: int = 0
-    """How many of the others have nothing that tells of their class."""
+    """Number of other target documents without evidence of their class."""
     n_random: int = 0
-    """How many target documents have the label that a person gave to a random sample."""
+    """Number of target documents with a random label given by a person."""
     n_corrected: int = 0
-    """How many of the labelled documents are target documents that a person has labelled, as far as that is known."""
+    """Number of labelled documents that are target documents labelled by a person."""
     origins: list[tuple[str, str]] | None = None
-    """The file that each document of the fit comes from and its id there, where that is known."""
+    """File and id of each document of the fit, if they are known."""
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -130,13 +136,16 @@ class Fit:
 
     @cached_property
     def probabilities(self) -> Floats:
-        """The probabilities of each target document; the class that it is labelled with has the largest."""
+        """Probabilities of each target document; its label has the largest."""
         assert self.calibration is not None, "a fit that users made has it"
-        return agree(softmax(self.calibration.scores, self.calibration.steepness), choose_classes(self.scores))
+        return agree(
+            softmax(self.calibration.scores, self.calibration.steepness),
+            choose_classes(self.scores),
+        )
 
     @property
     def wanted(self) -> slice:
-        """The target documents whose labels are wanted."""
+        """The target documents whose labels are wanted: all but unlabelled ones."""
         return slice(len(self.scores) - self.n_unlabelled)
 
     @property
@@ -146,39 +155,51 @@ class Fit:
 
     @property
     def unadapted_labels(self) -> NDArray[Any] | None:
-        """The label that each target document would have without adapting, if that is known."""
+        """Labels of target documents without adapting, if they are known."""
         codes = self.unadapted
         return None if codes is None else self.classes[codes[self.wanted]]
 
     @property
     def reference(self) -> str:
-        """What its labels are compared with, by name."""
+        """Name of the labels with which these are compared."""
         name: str = UNADAPTED if self.parameters.get("preset") == "best" else PLAIN
         return name
 
     @property
     def expected_accuracy(self) -> dict[str, float] | None:
-        """The share of right labels that is to be expected, with an interval."""
+        """Expected accuracy with an interval."""
         return None if self.expected is None else asdict(self.expected)
 
     def describe_class_prior(self) -> dict[Any, dict[str, float]] | None:
-        """Return the proportion of each class in the source, as estimated, as used with its interval, and its limit."""
+        """Return the proportions of each class: source, estimated, used with interval, limit."""
         if self.class_prior is None:
             return None
         one = self.class_prior
-        columns = zip(self.classes.tolist(), one.source, one.estimated, one.used, *one.intervals().T, one.limits, strict=True)
+        columns = zip(
+            self.classes.tolist(),
+            one.source,
+            one.estimated,
+            one.used,
+            *one.intervals().T,
+            one.limits,
+            strict=True,
+        )
         names = ("source", "estimated", "used", "low", "high", "limit")
-        return {label: dict(zip(names, map(float, values), strict=True)) for label, *values in columns}
+        return {
+            label: dict(zip(names, map(float, values), strict=True)) for label, *values in columns
+        }
 
     @cached_property
     def places(self) -> list[int]:
-        """The place of each document of the fit: of a source document in X, of a target document in ``transduction_``."""
+        """The position of each document: in X for a source document, else in ``transduction_``."""
         rows, source = np.arange(len(self.labelling)), self.labelling.source
-        places: list[int] = np.where(self.labelling.is_source, rows, rows - np.searchsorted(source, rows)).tolist()
+        places: list[int] = np.where(
+            self.labelling.is_source, rows, rows - np.searchsorted(source, rows)
+        ).tolist()
         return places
 
     def judge(self, text: str, score: Floats) -> tuple[int, Floats | None]:
-        """The class of a text with this score, and its probabilities if it has any; of a target document those of the fit."""
+        """Return class and probabilities of a text with this score; the fit's for a target one."""
         known = self.find_known([text])
         if known:
             place = known[0][1]
@@ -186,58 +207,84 @@ class Fit:
                 place
             ] if self.calibration else None
         chosen = int(choose_classes(score[None])[0])
-        return chosen, None if self.calibration is None else softmax(score[None], self.calibration.steepness)[0]
+        return chosen, None if self.calibration is None else softmax(
+            score[None], self.calibration.steepness
+        )[0]
 
     @cached_property
     def all_labels(self) -> list[Any]:
-        """The label of each document of the fit: as given, or as found for the target."""
+        """The label of each document of the fit: given, or predicted for the target."""
         labels = np.empty(len(self.labelling), object)
         labels[self.labelling.source] = self.classes[self.labelling.source_codes].tolist()
         labels[self.labelling.target] = self.labels.tolist()
         return labels.tolist()
 
-    def strongest_ngrams(self, n: int, *, overlapping: bool, counts: bool = False) -> dict[Any, list[tuple[Any, ...]]]:
-        """The n n-grams of each class that speak most for it, where n-grams have coefficients."""
+    def strongest_ngrams(
+        self, n: int, *, overlapping: bool, counts: bool = False
+    ) -> dict[Any, list[tuple[Any, ...]]]:
+        """Return the n strongest n-grams of each class, if n-grams have coefficients."""
         if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
             raise InputError(f"n={n!r}: give a number of n-grams from 1 on")
         if not isinstance(overlapping, (bool, np.bool_)):
             raise InputError(f"overlapping={overlapping!r}: give True or False")
         if self.model.ngrams is None:
             raise InputError(
-                "n-grams have coefficients in a linear model whose weights come from classes alone: fit with preset='best'"
+                "n-grams have coefficients in a linear model whose weights come from classes "
+                "alone: fit with preset='best'"
             )
         found = self.model.ngrams.strongest(int(n), overlapping=bool(overlapping))
-        named: list[list[tuple[Any, ...]]] = [[(one.text, one.worth) for one in several] for several in found]
+        named: list[list[tuple[Any, ...]]] = [
+            [(one.text, one.worth) for one in several] for several in found
+        ]
         if counts:
             if not len(self.model.documents):
-                raise InputError("counts=True: this model holds no texts to count in; save it with texts=True")
+                raise InputError(
+                    "counts=True: this model holds no texts to count in; save it with texts=True"
+                )
             source, target = self.labelling.source, self.labelling.target[self.wanted]
-            having = find_documents((one for several in found for one in several), self.model.documents)
-            for several in named:  # the n-grams of all classes come one after another
-                several[:] = [(*one, int(rows[source].sum()), int(rows[target].sum())) for one, rows in zip(several, having)]  # noqa: B905
+            having = find_documents(
+                (one for several in found for one in several), self.model.documents
+            )
+            for several in named:  # the n-grams of all classes follow one another
+                for place, one in enumerate(several):
+                    rows = next(having)
+                    several[place] = (*one, int(rows[source].sum()), int(rows[target].sum()))
         return dict(zip(self.classes.tolist(), named, strict=True))
 
     @cached_property
     def issues(self) -> Issues:
-        """The problems in the data, looked for when they are asked for; what is found does not depend on who asks first."""
+        """Problems in the data, found when first asked for."""
         documents, n = self.model.documents, len(self.labelling) - self.n_unlabelled
         if self.calibration is None or self.calibration.held_out is None:
-            raise InputError("issues_ is known of a classifier that was fitted here: saved models do not include what it needs")
-        if self.model.similarities is None or len(documents) != len(self.labelling) or not isinstance(documents[0], str):
+            raise InputError(
+                "issues_ is known of a classifier that was fitted here: saved models do not "
+                "include what it needs"
+            )
+        if (
+            self.model.similarities is None
+            or len(documents) != len(self.labelling)
+            or not isinstance(documents[0], str)
+        ):
             raise InputError("issues_ needs the texts of all documents: fit on texts")
         held_out, all_known = self.calibration.held_out, self.labelling
-        labelling = Labelling.of_source(all_known.is_source[:n], all_known.source_codes, all_known.n_classes)
-        return find_issues(Examined(documents[:n], labelling, self.classes.tolist(), self.places, self.name, held_out))
+        labelling = Labelling.of_source(
+            all_known.is_source[:n], all_known.source_codes, all_known.n_classes
+        )
+        return find_issues(
+            Examined(
+                documents[:n], labelling, self.classes.tolist(), self.places, self.name, held_out
+            )
+        )
 
     def name(self, number: int) -> str:
-        """What the user knows a document of the fit by."""
+        """Return the name of a document: file and id, or domain and position."""
         if self.origins is not None:
             return " ".join(self.origins[number])
         return f"{'source' if self.labelling.is_source[number] else 'target'} {self.places[number]}"
 
     @cached_property
     def target_digests(self) -> list[bytes]:
-        """What the target documents are known again by, in order; documents that are no texts are not known again."""
+        """Digests of target documents, in order; empty if these are neither texts nor rows."""
         if self.digests is not None:
             return [one.tobytes() for one in self.digests]
         documents = self.model.documents
@@ -252,7 +299,10 @@ class Fit:
         return {one: row for row, one in reversed(list(enumerate(self.target_digests)))}
 
     def find_known(self, X: Any) -> list[tuple[int, int]]:
-        """Which of these texts are of the target, and which of its documents they are; of equal ones the first."""
+        """Return pairs of a text's position and that of the equal target document, if any.
+
+        Of equal target documents it is the first.
+        """
         if not isinstance(X, list) and not self.is_of_rows:
             return []
         digests = map(_digest_row if self.is_of_rows else digest_of, X)
@@ -260,19 +310,19 @@ class Fit:
 
     @property
     def is_of_rows(self) -> bool:
-        """Whether documents are rows of numbers, compared by their cosine."""
+        """True if documents are rows of numbers, compared by their cosine."""
         return self.model.similarities is not None and self.model.similarities.by_rows
 
 
 def _digest_row(row: Floats) -> bytes:
-    """What a row of numbers is known again by; 0 and -0 are one number."""
+    """Return the digest of a row of numbers; 0 and -0 are one number."""
     return digest_of((row + 0.0).tobytes().hex())
 
 
 def tell_story(
     rounds: list[Round], labelling: Labelling, classes: list[Any], wanted: slice = slice(None)
 ) -> tuple[NDArray[np.intp], list[dict[str, Any]]]:
-    """For each document when it joined the training set, and for each round what it changed; labels are those wanted."""
+    """Return ``labeled_iter`` and the history of rounds; labels are counted where ``wanted``."""
     when = np.where(labelling.is_source, 0, -1)
     for number, step in enumerate(rounds[1:], start=1):
         when[labelling.target[step.added]] = number
@@ -284,7 +334,9 @@ def tell_story(
             "labels": {label: int(np.sum(step.codes[wanted] == code)) for code, label in names},
             "changed": step.changed,
             "seconds": step.seconds,
-            "class_prior": None if step.shares is None else {label: float(step.shares.used[code]) for code, label in names},
+            "class_prior": None
+            if step.shares is None
+            else {label: float(step.shares.used[code]) for code, label in names},
         }
         for step in rounds
     ]

@@ -1,4 +1,4 @@
-"""What fit and predict are given, as arrays and lists, or one clear error."""
+"""Input of fit and predict as arrays and lists, or one clear error."""
 
 import sys
 import warnings
@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from gramshift.errors import FitWarning, InputError, InputTypeError
 from gramshift.kernels.gram import clip_range
+from gramshift.learn.decisions import RandomLabels
 from gramshift.learn.features import GramFeatures
 from gramshift.learn.labelling import Labelling, Rows
 from gramshift.learn.leaves.cells import find_faults
-from gramshift.learn.rounds import RandomLabels
 from gramshift.model.labels import as_labels, encode_labels, find_alike, is_missing
 from gramshift.model.settings import Settings, given_proportions
 from gramshift.model.string_kernel import KernelSpec
@@ -34,25 +34,28 @@ Floats = NDArray[np.float64]
 class Target:
     """Target documents as one object without a length.
 
-    Grid search cuts every fit argument that has as many rows as X. ``gs.Target(texts)`` has none, so each fold sees all
-    target documents: ``search.fit(X, y, target=gs.Target(texts))``.
+    Grid search cuts every fit argument that has as many rows as X. ``gs.Target(texts)`` has none,
+    so each fold sees all target documents: ``search.fit(X, y, target=gs.Target(texts))``.
     """
 
     def __init__(self, documents: Any) -> None:
-        self.documents = list(documents) if isinstance(documents, Iterator) else documents  # read once, used in every fold
+        self.documents = (
+            list(documents) if isinstance(documents, Iterator) else documents
+        )  # read once, used in every fold
 
     def __repr__(self) -> str:
         return "Target(...)"
 
 
 class ListedCorpus:
-    """Documents with the n-grams that they share: found once for each form and range, whatever is fitted on them.
+    """Texts with their prepared forms, and the n-gram lists found in them, each found once.
 
-    Unless they are to ``keep``, they are let go of where they are taken for the last time.
+    With ``keep=False``, lists are freed after their last use.
     """
 
     def __init__(self, texts: list[str], *, keep: bool = True) -> None:
-        self.corpus, self._keep = Corpus(texts), keep
+        self.corpus = Corpus(texts)
+        self._keep = keep
         self._found: dict[Any, FeatureLists] = {}
         self._part: tuple[bytes, ListedCorpus] | None = None
 
@@ -60,11 +63,11 @@ class ListedCorpus:
         return len(self.corpus)
 
     def encode(self, kernel: KernelSpec) -> Encoded:
-        """The documents as the kernel takes n-grams from them."""
+        """Return the texts as the kernel takes n-grams from them."""
         return encode(kernel.prepare(self.corpus))
 
     def lists(self, kernel: KernelSpec, runtime: Runtime) -> FeatureLists:
-        """Which documents have which n-grams."""
+        """Return the lists of documents that share n-grams."""
         key = self._key(kernel)
         if key not in self._found:
             encoded = self.encode(kernel)
@@ -74,17 +77,18 @@ class ListedCorpus:
         return self._found[key]
 
     def take_lists(self, kernel: KernelSpec, runtime: Runtime) -> FeatureLists:
-        """The same for the last time in a fit."""
+        """Return the lists for their last use in a fit."""
         lists = self.lists(kernel, runtime)
         if not self._keep:
             del self._found[self._key(kernel)]
         return lists
 
     def only(self, rows: Rows) -> "ListedCorpus":
-        """Return some of the documents; those asked for last are kept, so that several fits find their n-grams once."""
+        """Return some of the texts; the last choice is kept for other fits on the same texts."""
         key = rows.tobytes()
         if self._part is None or self._part[0] != key:
-            self._part = key, ListedCorpus([self.corpus.texts[row] for row in rows.tolist()], keep=self._keep)
+            texts = [self.corpus.texts[row] for row in rows.tolist()]
+            self._part = key, ListedCorpus(texts, keep=self._keep)
         return self._part[1]
 
     @staticmethod
@@ -94,41 +98,52 @@ class ListedCorpus:
 
 @dataclass(frozen=True)
 class FitInput:
-    """What a fit is given: source and target documents one after another, and their labels with gaps for the target."""
+    """The input of a fit: documents of the source and the target, and labels of the source."""
 
     documents: Any
-    """A list of texts, listed texts, rows of numbers, or a gram."""
+    """A list of texts, a corpus, rows of numbers, or a kernel matrix."""
     labels: list[Any]
+    """A label for each document, missing for those of the target."""
     n_unlabelled: int = 0
-    """How many of the last documents are not wanted in the result."""
+    """Number of trailing target documents given as ``unlabelled``."""
     weights: Floats | None = None
-    """How much each document counts, if not all do alike."""
+    """A weight for each document; None if all have weight 1."""
     domains: list[str] | None = None
-    """The name of the source that each labelled document is of."""
+    """The name of the source of each labelled document."""
     random: Mapping[int, Any] = field(default_factory=dict)
-    """Labels that a person gave to target documents drawn at random, by the number of the document."""
+    """Labels given to random target documents, by the numbers of these."""
+    n_corrected: int = 0
+    """Number of labelled documents that are target documents labelled by a person."""
+    origins: list[tuple[str, str]] | None = None
+    """The file and the id of each document, if they are known."""
 
     @cached_property
     def texts(self) -> ListedCorpus | None:
-        """The texts, if they are in memory."""
+        """The texts; None for other documents."""
         if isinstance(self.documents, list):
             return ListedCorpus(self.documents, keep=False)
         return self.documents if isinstance(self.documents, ListedCorpus) else None
 
     @cached_property
     def is_source(self) -> NDArray[np.bool_]:
-        """Whether a label was given, for each document."""
+        """True for each document with a label."""
         return np.array([not is_missing(label) for label in self.labels], bool)
 
+    @property
+    def has_several_sources(self) -> bool:
+        """True if labelled documents are of several named sources."""
+        return self.domains is not None and len(set(self.domains)) > 1
+
     def read_labels(self, settings: Settings) -> tuple[NDArray[Any], Labelling]:
-        """The classes, and which documents have which; class proportions that are given must be those of all of them."""
+        """Return the classes and the training set; class proportions must be those of all."""
         classes, codes = encode_labels([label for label in self.labels if not is_missing(label)])
         if isinstance(settings.class_prior, dict):
             given_proportions(settings.class_prior, classes.tolist())
-        return classes, Labelling.of_source(self.is_source, codes, len(classes), self._rank_texts())
+        ranks = self._rank_texts()
+        return classes, Labelling.of_source(self.is_source, codes, len(classes), ranks)
 
     def random_labels(self, classes: list[Any]) -> RandomLabels | None:
-        """Return the labels that were given to random target documents, by their places in the target."""
+        """Return the labels given to random target documents, if any."""
         if not self.random:
             return None
         target = np.flatnonzero(~self.is_source)
@@ -137,36 +152,61 @@ class FitInput:
         return RandomLabels(np.searchsorted(target, rows), codes)
 
     def _rank_texts(self) -> NDArray[np.intp] | None:
-        """Order texts by their digests; equal texts by their labels and weights, so that those left are interchangeable."""
+        """Return the order of texts by digest, label and weight: it does not depend on theirs."""
         if self.texts is None:
             return None
         weights = [1.0] * len(self.labels) if self.weights is None else self.weights.tolist()
-        keys = list(zip(self.texts.corpus.digests, map(str, self.labels), weights, strict=True))
+        digests = self.texts.corpus.digests
+        keys = list(zip(digests, map(str, self.labels), weights, strict=True))
         ranks = np.empty(len(keys), np.intp)
         ranks[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
         return ranks
 
 
 def warn_of_input(X: Any, y: Any, target: Any) -> None:
-    """Warn of what is likely a mistake; raise an error for a target that a grid search has cut."""
-    labels = as_list(y) if isinstance(y, (list, tuple, np.ndarray)) or hasattr(y, "tolist") or hasattr(y, "to_list") else []
+    """Warn of likely mistakes; raise an error for a target that a grid search has cut."""
+    labels = (
+        as_list(y)
+        if isinstance(y, (list, tuple, np.ndarray)) or hasattr(y, "tolist") or hasattr(y, "to_list")
+        else []
+    )
     has_gaps = any(map(is_missing, labels))
-    integers = {label for label in labels if isinstance(label, (int, np.integer)) and not isinstance(label, bool)}
-    unlabelled = "-1 among the labels is a class like any other: mark documents without a label by None"
+    integers = {
+        label
+        for label in labels
+        if isinstance(label, (int, np.integer)) and not isinstance(label, bool)
+    }
+    unlabelled = (
+        "-1 among the labels is a class like any other: mark documents without a label by None"
+    )
     if target is None and not has_gaps and labels:
-        words = "fit was given no target, so that there is nothing to adapt to: give the documents to be labelled as target=..."
-        warnings.warn(f"{words}; {unlabelled}" if -1 in integers and len(integers) > 1 else words, FitWarning, stacklevel=3)
+        words = (
+            "fit was given no target, so that there is nothing to adapt to: give the documents to "
+            "be labelled as target=..."
+        )
+        warnings.warn(
+            f"{words}; {unlabelled}" if -1 in integers and len(integers) > 1 else words,
+            FitWarning,
+            stacklevel=3,
+        )
     elif -1 in integers and len(integers) > 2:  # beside one other, it is one of two classes
         warnings.warn(unlabelled, FitWarning, stacklevel=3)
     lengths = {getattr(one, "__len__", int)() for one in (target, X)}
-    if target is not None and not isinstance(target, Target) and len(lengths) == 1 and _is_searched():
-        raise InputError("a grid search has cut the target into folds: give it as target=gs.Target(texts)")
+    if (
+        target is not None
+        and not isinstance(target, Target)
+        and len(lengths) == 1
+        and _is_searched()
+    ):
+        raise InputError(
+            "a grid search has cut the target into folds: give it as target=gs.Target(texts)"
+        )
     for words in find_alike(labels):
         warnings.warn(words, FitWarning, stacklevel=3)
 
 
 def _is_searched() -> bool:
-    """Whether a search or cross-validation of scikit-learn has called: it cuts what has as many rows as X."""
+    """Return True in a search or cross-validation of scikit-learn: it cuts arrays as long as X."""
     frame = sys._getframe()
     while frame is not None:
         if frame.f_code.co_name == "_fit_and_score":
@@ -178,8 +218,10 @@ def _is_searched() -> bool:
 BLOCK = 256
 
 
-def gather(X: Any, y: Any, target: Any, *, read: Callable[..., Any], unlabelled: Any = None) -> FitInput:
-    """Source and target documents as ``read`` gives them, and their labels; then more documents that have no labels."""
+def gather(
+    X: Any, y: Any, target: Any, *, read: Callable[..., Any], unlabelled: Any = None
+) -> FitInput:
+    """Return documents as ``read`` returns them, source first, and their labels."""
 
     def join(documents: Any, more: Any) -> Any:
         return documents + more if isinstance(documents, list) else np.vstack([documents, more])
@@ -199,14 +241,20 @@ def gather(X: Any, y: Any, target: Any, *, read: Callable[..., Any], unlabelled:
     if not len(more):
         raise InputError("unlabelled is an empty list; leave it out")
     if isinstance(more, list) and not any(text.strip() for text in more):
-        raise InputError(f"unlabelled has {len(more)} texts, and all of them are empty; leave it out")
+        raise InputError(
+            f"unlabelled has {len(more)} texts, and all of them are empty; leave it out"
+        )
     if given.is_source.all():
-        raise InputError("unlabelled goes with a target: give the documents to be labelled as target")
+        raise InputError(
+            "unlabelled goes with a target: give the documents to be labelled as target"
+        )
     return FitInput(join(documents, more), labels + [None] * len(more), len(more))
 
 
-def check_domains(domains: Any, labels: list[Any], is_source: NDArray[np.bool_]) -> list[str] | None:
-    """The name of the source of each labelled document, from one for each document of X."""
+def check_domains(
+    domains: Any, labels: list[Any], is_source: NDArray[np.bool_]
+) -> list[str] | None:
+    """Return the name of the source of each labelled document, from one for each of X."""
     if domains is None:
         return None
     names = list(map(str, as_list(domains)))
@@ -220,46 +268,69 @@ MIN_RANDOM_LABELS = 10  # fewer say little of proportions or of accuracy
 
 
 def check_random(labels: Any, given: FitInput) -> dict[int, Any]:
-    """Return the labels of random target documents by the numbers of these, from one for each target document."""
+    """Return labels by document number, from one or a gap for each target document."""
     if labels is None:
         return {}
-    target = np.flatnonzero(~given.is_source)[: int((~given.is_source).sum()) - given.n_unlabelled].tolist()
-    if not hasattr(labels, "__len__") or getattr(labels, "ndim", 1) != 1 or isinstance(labels, (str, bytes, Mapping)):
+    target = np.flatnonzero(~given.is_source)[
+        : int((~given.is_source).sum()) - given.n_unlabelled
+    ].tolist()
+    if (
+        not hasattr(labels, "__len__")
+        or getattr(labels, "ndim", 1) != 1
+        or isinstance(labels, (str, bytes, Mapping))
+    ):
         raise InputTypeError(
-            "random_labels is not a list of labels: give one for each target document, None where none is known"
+            "random_labels is not a list of labels: give one for each target document, None where "
+            "none is known"
         )
     values = as_list(labels)
     if len(values) != len(target):
         advice = "give one for each target document, None where none is known"
-        raise InputError(f"random_labels has {len(values)} labels for {len(target)} target documents; {advice}")
+        raise InputError(
+            f"random_labels has {len(values)} labels for {len(target)} target documents; {advice}"
+        )
     found = {row: label for row, label in zip(target, values, strict=True) if not is_missing(label)}
     classes = {label for label in given.labels if not is_missing(label)}
     if unknown := sorted(
-        str(label) for label in found.values() if isinstance(label, (list, dict, set)) or label not in classes
+        str(label)
+        for label in found.values()
+        if isinstance(label, (list, dict, set)) or label not in classes
     ):
         names = ", ".join(sorted(map(str, classes))[:20])
-        raise InputError(f"random_labels has the label {unknown[0]!r}, which is not a class of the source: {names}")
+        raise InputError(
+            f"random_labels has the label {unknown[0]!r}, which is not a class of the source: "
+            f"{names}"
+        )
     if len(found) < MIN_RANDOM_LABELS:
         advice = "label more of them, or give these as labelled documents of X"
-        raise InputError(f"random_labels has {len(found)} labels, fewer than {MIN_RANDOM_LABELS}: {advice}")
+        raise InputError(
+            f"random_labels has {len(found)} labels, fewer than {MIN_RANDOM_LABELS}: {advice}"
+        )
     return found
 
 
 def check_gram(gram: Any, *, name: str = "X", n_threads: int = 1) -> NDArray[Any]:
-    """A square, symmetric gram of finite numbers as int64 or float64, or an error that names the first fault."""
+    """Return a kernel matrix as int64 or float64; raise an error that names the first fault."""
     result = as_gram(gram)
     tolerance = 1e-5 if getattr(gram, "dtype", None) in (np.float32, np.float16) else 1e-9
     if result.ndim != 2 or result.shape[0] != result.shape[1]:
-        raise InputError(f"{name} has shape {result.shape}; a kernel matrix of source and target documents is square")
+        raise InputError(
+            f"{name} has shape {result.shape}; a kernel matrix of source and target documents is "
+            f"square"
+        )
     own = np.diagonal(result)
     if (own < 0).any():
         row = int(np.argmax(own < 0))
-        raise InputError(f"{name}[{row}, {row}] is negative; a document cannot be that unlike itself")
+        raise InputError(
+            f"{name}[{row}, {row}] is negative; a document cannot be that unlike itself"
+        )
     scale = GramFeatures.from_gram(result, adapt=False).scale
 
     def search(start: int) -> NDArray[np.int64]:
         fault = np.zeros(3, np.int64)
-        find_faults(result, scale, np.arange(start, min(start + BLOCK, len(result))), tolerance, fault)
+        find_faults(
+            result, scale, np.arange(start, min(start + BLOCK, len(result))), tolerance, fault
+        )
         return fault
 
     for row, column, kind in run_threads(search, range(0, len(result), BLOCK), n_threads=n_threads):
@@ -269,12 +340,15 @@ def check_gram(gram: Any, *, name: str = "X", n_threads: int = 1) -> NDArray[Any
 
 
 def check_rows(similarity: NDArray[Any], *, name: str = "X") -> None:
-    """Similarities of new documents: finite, and none beyond 1."""
+    """Raise an error unless similarities of new documents are finite, and at most 1."""
     wrong = ~(np.abs(similarity) <= 1 + 1e-6)
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
         value = similarity[row, column]
-        raise InputError(f"{name}[{row}, {column}] is {value}; similarities of new documents are finite, from -1 to 1")
+        raise InputError(
+            f"{name}[{row}, {column}] is {value}; similarities of new documents are finite, from "
+            f"-1 to 1"
+        )
 
 
 def _describe_fault(name: str, gram: NDArray[Any], row: int, column: int, kind: int) -> str:
@@ -282,14 +356,20 @@ def _describe_fault(name: str, gram: NDArray[Any], row: int, column: int, kind: 
     here, there = f"{name}[{row}, {column}]", f"{name}[{column}, {row}]"
     if kind == 1:
         place, value = (there, mirror) if np.isfinite(value) else (here, value)
-        return f"{place} is {value}; every value of a kernel matrix must be finite, without NaN or infinity"
+        return (
+            f"{place} is {value}; every value of a kernel matrix must be finite, without NaN or "
+            f"infinity"
+        )
     if kind == 2:
         return f"{here} is {value} and {there} is {mirror}; a kernel matrix is symmetric"
-    return f"{here} is {value}, beyond the root of {name}[{row}, {row}] times {name}[{column}, {column}]: no kernel gives that"
+    return (
+        f"{here} is {value}, beyond the root of {name}[{row}, {row}] times {name}[{column}, "
+        f"{column}]: no kernel gives that"
+    )
 
 
 def as_gram(gram: Any) -> NDArray[Any]:
-    """An array of int64 or float64 that leaves can read; the user's own where it is one."""
+    """Return an array of int64 or float64 for leaves; the user's own if it is one."""
     if hasattr(gram, "toarray"):
         raise InputTypeError("X is sparse; sparse data is not supported, give X.toarray()")
     try:
@@ -297,6 +377,8 @@ def as_gram(gram: Any) -> NDArray[Any]:
         if result.dtype.kind not in "iufb":
             result = result.astype(float)
     except (TypeError, ValueError):
-        raise InputTypeError("X is not a matrix of numbers; with texts choose another kernel than 'precomputed'") from None
+        raise InputTypeError(
+            "X is not a matrix of numbers; with texts choose another kernel than 'precomputed'"
+        ) from None
     whole = result.dtype.kind in "ib" or (result.dtype.kind == "u" and result.dtype.itemsize < 8)
     return np.ascontiguousarray(result, dtype=np.int64 if whole else np.float64)

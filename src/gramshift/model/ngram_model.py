@@ -1,4 +1,4 @@
-"""A linear model as one coefficient per n-gram and class: it scores new documents without those that it learnt from."""
+"""A linear model with one coefficient per n-gram and class: it needs no documents to score."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gramshift.learn.features import one_over_root
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.ridge import Fitted, is_mirrored
-from gramshift.model.describers import weigh_by, weigh_lists
+from gramshift.model.describers import LinearDescriber, weigh_by, weigh_lists
 from gramshift.model.inputs import ListedCorpus
 from gramshift.model.string_kernel import KernelSpec
 from gramshift.ngrams.table import NGramTable, build_table
@@ -29,9 +29,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class NGramPart:
-    """The n-grams of one kernel that count; feature f of its table weighs ``weights[f]`` and is worth ``coefficients[f]``.
+    """The n-grams of one kernel that have weight, each with its feature in a table.
 
-    Of a model for two classes there is one column, that of the second class. A ``vocabulary`` where n-grams are of words.
+    Feature f has ``weights[f]`` and ``coefficients[f]``; a model for two classes has one column,
+    that of the second. With a ``vocabulary``, n-grams are of words.
     """
 
     steps: TextSteps
@@ -42,16 +43,18 @@ class NGramPart:
 
     @cached_property
     def values(self) -> Floats:
-        """What an n-gram of each feature adds to a document's self-value, then to its scores before these are normalised."""
+        """What an n-gram adds to a document's self-value, then to its unnormalised scores."""
         return np.hstack([self.weights[:, None], self.weights[:, None] * self.coefficients])
 
     def encode(self, corpus: Corpus) -> Encoded:
-        """Texts as the table looks them up."""
+        """Return texts as the table looks them up."""
         texts = corpus.form(self.steps)
-        return encode(texts if self.vocabulary is None else self.vocabulary.write(texts), self.table.alphabet)
+        return encode(
+            texts if self.vocabulary is None else self.vocabulary.write(texts), self.table.alphabet
+        )
 
     def name(self, node: int) -> str:
-        """The n-gram of a node as people write it."""
+        """Return the n-gram of a node as people write it."""
         text = self.table.ngram_text(node)
         return text if self.vocabulary is None else " ".join(self._words[char] for char in text)
 
@@ -63,7 +66,7 @@ class NGramPart:
 
 @dataclass(frozen=True)
 class NGramModel:
-    """The mean of what several kernels say of a document, each normalised, and intercepts."""
+    """The mean of several normalised linear kernels, and intercepts."""
 
     parts: Sequence[NGramPart]
     intercepts: Floats
@@ -71,11 +74,11 @@ class NGramModel:
 
     @property
     def is_mirrored(self) -> bool:
-        """Whether the first of two classes scores what the second does, with the other sign."""
+        """True if the score of the first of two classes is the negative of the second's."""
         return len(self.intercepts) == 2 and self.parts[0].coefficients.shape[1] == 1
 
     def score(self, texts: Sequence[str], *, n_jobs: int | None = -1) -> Floats:
-        """A column of scores per class, on so many threads. A document's score does not depend on the others."""
+        """Return a column of scores per class; those of a document do not depend on others."""
         corpus, run = Corpus(list(texts)), Runtime(n_jobs).run
         total = np.zeros((len(texts), self.parts[0].coefficients.shape[1]))
         for part in self.parts:
@@ -84,9 +87,10 @@ class NGramModel:
         return self._for_all_classes(total / len(self.parts)) + self.intercepts
 
     def spread(self, texts: Sequence[str], own: Floats | None = None) -> list[Floats]:
-        """What each character of each text adds to the scores, per class.
+        """Return what each character of each text adds to the scores, per class.
 
-        ``own`` are the coefficients of the texts as documents of the fit: what they taught about themselves is left out.
+        ``own`` are the coefficients of the texts as documents of the fit: what they taught about
+        themselves is left out.
         """
         result = [np.zeros((len(text), len(self.intercepts))) for text in texts]
         aligned: dict[TextSteps, list[Aligned]] = {}
@@ -99,17 +103,26 @@ class NGramModel:
             encoded = encode([one.text for one in here], part.table.alphabet)
             scale = one_over_root(part.table.sum_values(encoded, part.weights[:, None], run=run))
             less = None if own is None else scale * own[:, -part.coefficients.shape[1] :]
-            spread = part.table.spread_values(encoded, part.weights, part.coefficients, less, run=run)
+            spread = part.table.spread_values(
+                encoded, part.weights, part.coefficients, less, run=run
+            )
             for row, origin in enumerate(here):
-                mine = spread[encoded.bounds[row] : encoded.bounds[row + 1]] * (scale[row] / len(self.parts))
+                mine = spread[encoded.bounds[row] : encoded.bounds[row + 1]] * (
+                    scale[row] / len(self.parts)
+                )
                 result[row] += at_origins(self._for_all_classes(mine), origin, len(texts[row]))
         return result
 
     def strongest(self, n: int, *, overlapping: bool = True) -> "list[list[ListedNGram]]":
-        """For every class the n n-grams that speak most for it; of those that stand in the same documents the longest, and
-        without ``overlapping`` none that has much in common with a stronger one."""
+        """Return for every class the n n-grams with the largest values.
+
+        Of those in the same documents it is the longest, and without ``overlapping`` none that has
+        much in common with a stronger one.
+        """
         nodes = [_longest_nodes(part.table) for part in self.parts]
-        values = [self._for_all_classes(part.values[:, 1:]) / len(self.parts) for part in self.parts]
+        values = [
+            self._for_all_classes(part.values[:, 1:]) / len(self.parts) for part in self.parts
+        ]
         found = []
         for code in range(len(self.intercepts)):
             both = zip(self.parts, nodes, values, strict=True)
@@ -125,7 +138,7 @@ class NGramModel:
 
 @dataclass(frozen=True)
 class ListedNGram:
-    """An n-gram, of words or of characters, and what it is worth."""
+    """An n-gram of words or of characters, and its value for a class."""
 
     text: str
     worth: float
@@ -134,11 +147,14 @@ class ListedNGram:
 
     @cached_property
     def words(self) -> str:
-        """The words that it has, each between blanks."""
+        """Its words, between blanks."""
         return f" {' '.join(split_words(self.text))} "
 
     def overlaps(self, other: "ListedNGram") -> bool:
-        """Whether one contains the other, or half of the shorter one; words hold nothing but whole words of each other."""
+        """Return True if one contains the other, or half of the shorter one.
+
+        N-grams of words contain only whole words of each other.
+        """
         if self.of_words and other.of_words:
             return self.words in other.words or other.words in self.words
         if self.of_words != other.of_words:
@@ -147,8 +163,10 @@ class ListedNGram:
         return _has_half_of(*sorted((self.text, other.text), key=lambda text: len(text.strip())))
 
 
-def find_documents(ngrams: Iterable[ListedNGram], texts: Sequence[str]) -> Iterator[NDArray[np.bool_]]:
-    """For each n-gram which of the texts have it."""
+def find_documents(
+    ngrams: Iterable[ListedNGram], texts: Sequence[str]
+) -> Iterator[NDArray[np.bool_]]:
+    """Yield for each n-gram which of the texts contain it."""
     corpus = Corpus(list(texts))
     as_words: dict[TextSteps, list[str]] = {}
     for one in ngrams:
@@ -161,14 +179,14 @@ def find_documents(ngrams: Iterable[ListedNGram], texts: Sequence[str]) -> Itera
 
 
 def _has_half_of(short: str, long: str) -> bool:
-    """Whether half of a text, of its characters in a row, stands in another; blanks at its ends do not count."""
+    """Return True if half of a text, in a row, is in another; blanks at its ends do not count."""
     kept = short.strip() or short
     half = (len(kept) + 1) // 2
     return any(kept[start : start + half] in long for start in range(len(kept) - half + 1))
 
 
 def _leave_apart(ordered: Iterable[ListedNGram]) -> Iterator[ListedNGram]:
-    """Those that overlap with none that came before and was kept."""
+    """Yield n-grams that overlap with no earlier one that was kept."""
     kept: list[ListedNGram] = []
     for one in ordered:
         if not any(map(one.overlaps, kept)):
@@ -177,59 +195,81 @@ def _leave_apart(ordered: Iterable[ListedNGram]) -> Iterator[ListedNGram]:
 
 
 def _longest_nodes(table: NGramTable) -> NDArray[np.int64]:
-    """For each feature the node of the longest n-gram that has it."""
+    """Return for each feature the node of the longest n-gram that has it."""
     nodes = np.full(table.n_features, -1, np.int64)
     ordered = np.flatnonzero(table.features >= 0)
-    nodes[table.features[ordered]] = ordered  # longer ones come after the n-grams that they begin with
+    nodes[table.features[ordered]] = (
+        ordered  # longer ones come after the n-grams that they begin with
+    )
     return nodes
 
 
 def _descending(part: NGramPart, nodes: NDArray[np.int64], values: Floats) -> Iterator[ListedNGram]:
-    """The n-grams that are worth something, dearest first; only those that are asked for get a name."""
+    """Yield n-grams of positive value, largest first; only those asked for get a name."""
     for feature in np.argsort(-values, kind="stable"):
         if values[feature] <= 0:
             return
-        yield ListedNGram(part.name(int(nodes[feature])), float(values[feature]), part.vocabulary is not None, part.steps)
+        yield ListedNGram(
+            part.name(int(nodes[feature])),
+            float(values[feature]),
+            part.vocabulary is not None,
+            part.steps,
+        )
 
 
 def make_ngram_model(
-    kernels: Sequence[KernelSpec],
-    documents: ListedCorpus,
-    scales: Sequence[Floats],
-    labelling: Labelling,
-    fitted: Fitted,
-    runtime: Runtime,
+    describer: LinearDescriber, labelling: Labelling, fitted: Fitted
 ) -> NGramModel:
-    """What a fit has learnt, by n-gram: those that weigh nothing are left out.
+    """Return the coefficients of a fit by n-gram, without n-grams of weight 0.
 
-    ``scales`` are what each kernel multiplies documents by to normalise them.
+    The n-gram lists of the documents are freed, unless their corpus keeps them.
     """
+    documents, runtime = describer.documents, describer.runtime
+    kernels = describer.similarities.kernels
+    scales = [part.scale for part in describer.describe(labelling).parts]
     parts = []
     for kernel, scale in zip(kernels, scales, strict=True):
-        chosen, weights, worth = _choose(kernel, documents, scale, labelling, fitted, runtime)
-        give_back()  # lists that were let go of take more than all that follows
-        table, vocabulary = build_table(documents.encode(kernel), *chosen, kernel.ngram_range), None
+        chosen, weights, coefficients = _choose(
+            kernel, documents, scale, labelling, fitted, runtime
+        )
+        give_back()  # lists that were freed take more memory than all that follows
+        table = build_table(documents.encode(kernel), *chosen, kernel.ngram_range)
+        vocabulary = None
         if kernel.unit == "word":
             words = documents.corpus.words(kernel.steps)
-            vocabulary = Vocabulary.from_words([words[point] for point in table.alphabet.tolist()], table.alphabet)
-        parts.append(NGramPart(kernel.steps, table, weights, worth, vocabulary))
+            known = [words[point] for point in table.alphabet.tolist()]
+            vocabulary = Vocabulary.from_words(known, table.alphabet)
+        parts.append(NGramPart(kernel.steps, table, weights, coefficients, vocabulary))
     return NGramModel(parts, fitted.intercepts, runtime.n_jobs)
 
 
 def _choose(
-    kernel: KernelSpec, documents: ListedCorpus, scale: Floats, labelling: Labelling, fitted: Fitted, runtime: Runtime
+    kernel: KernelSpec,
+    documents: ListedCorpus,
+    scale: Floats,
+    labelling: Labelling,
+    fitted: Fitted,
+    runtime: Runtime,
 ) -> tuple[tuple[NDArray[Any], NDArray[Any], NDArray[Any]], Floats, Floats]:
-    """Where the features that weigh something stand in the texts, what they weigh, and what they are worth."""
-    lists, mirrored, run = documents.take_lists(kernel, runtime), is_mirrored(fitted.coefficients), runtime.run
-    weights, _ = weigh_lists(lists, weigh_by(kernel, labelling), len(labelling), run)
+    """Return places, lengths and counts of the features with weight; weights; coefficients.
+
+    ``scale`` normalises the documents.
+    """
+    lists = documents.take_lists(kernel, runtime)
+    mirrored = is_mirrored(fitted.coefficients)
+    weights, _ = weigh_lists(lists, weigh_by(kernel, labelling), len(labelling), runtime.run)
     kept = np.flatnonzero(weights)
-    worth = lists.gather(scale[:, None] * fitted.coefficients[:, mirrored:], kept, run=run)
-    chosen = (lists.places[kept], lists.longest[kept].astype(np.int64), lists.times[kept].astype(np.int64))
-    return chosen, weights[kept], worth
+    of_documents = scale[:, None] * fitted.coefficients[:, mirrored:]
+    coefficients = lists.gather(of_documents, kept, run=runtime.run)
+    longest, times = lists.longest[kept].astype(np.int64), lists.times[kept].astype(np.int64)
+    return (lists.places[kept], longest, times), weights[kept], coefficients
 
 
 def at_origins(shares: Floats, aligned: Aligned, length: int) -> Floats:
-    """Move shares from characters of the prepared text to those of the original, evenly where one comes from several."""
+    """Move shares from characters of the prepared text to those of the original.
+
+    A share is divided evenly if its character comes from several.
+    """
     result = np.zeros((length, shares.shape[1]))
     if isinstance(aligned.starts, range):
         result[aligned.starts.start : aligned.starts.stop] = shares
@@ -237,7 +277,9 @@ def at_origins(shares: Floats, aligned: Aligned, length: int) -> Floats:
     if not len(shares):
         return result
     origins: NDArray[Any] = np.array([aligned.starts, aligned.stops]).T
-    edges = np.flatnonzero(np.any(np.diff(origins, axis=0, prepend=-1) != 0, axis=1))  # several can come from one
+    edges = np.flatnonzero(
+        np.any(np.diff(origins, axis=0, prepend=-1) != 0, axis=1)
+    )  # several can come from one
     starts, stops = origins[edges].T
     widths = stops - starts
     values = np.add.reduceat(shares, edges, axis=0) / widths[:, None]

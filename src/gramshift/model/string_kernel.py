@@ -1,4 +1,4 @@
-"""The string kernel as users see it: a function of documents, a scikit-learn kernel and a transformer."""
+"""The string kernel for users: a function, a scikit-learn kernel and a transformer."""
 
 import os
 from collections.abc import Mapping
@@ -14,7 +14,13 @@ from sklearn.utils import TransformerTags
 
 from gramshift.errors import InputError
 from gramshift.kernels.gram import compute_gram
-from gramshift.kernels.registry import KERNELS, PARAMETERS, check_ngram_range, check_parameters, check_weighting
+from gramshift.kernels.registry import (
+    KERNELS,
+    PARAMETERS,
+    check_ngram_range,
+    check_parameters,
+    check_weighting,
+)
 from gramshift.kernels.weighting import Powers, Weighting, as_groups
 from gramshift.runtime.memory import parse_bytes
 from gramshift.runtime.resources import Runtime
@@ -26,23 +32,23 @@ from gramshift.text.steps import TextSteps
 
 @dataclass(frozen=True)
 class KernelSpec:
-    """A string kernel with checked parameters, which nobody changes any more: what a fit works with."""
+    """A string kernel with checked parameters, which do not change any more."""
 
     kind: str
     ngram_range: tuple[int, int]
     unit: str
     steps: TextSteps
     powers: Powers | None
-    """What the weights of n-grams are made of; None if they have none."""
+    """Powers of the factors of n-gram weights; None for equal weights."""
     parameters: Mapping[str, Any]
-    """The parameters that only this kind has."""
+    """Parameters that only this kind has."""
     normalize: bool
     memory_limit: int | float | str | None
     n_jobs: int | None
 
     @property
     def counts(self) -> bool:
-        """Whether the kernel is a sum over shared n-grams."""
+        """True if the kernel is a sum over shared n-grams."""
         return KERNELS[self.kind].counts
 
     def compute(
@@ -56,27 +62,38 @@ class KernelSpec:
         classes: Any = None,
         out: str | os.PathLike[str] | None = None,
     ) -> NDArray[Any]:
-        """Compute what ``StringKernel.gram`` returns, with a runtime of the caller's or the kernel's threads and memory."""
+        """Compute the kernel matrix, with a given runtime or the kernel's threads and memory."""
         if out is not None and not Path(out).absolute().parent.is_dir():
-            raise FileNotFoundError(f"{Path(out).absolute().parent}: no such folder for out={str(out)!r}; make it first")
+            raise FileNotFoundError(
+                f"{Path(out).absolute().parent}: no such folder for out={str(out)!r}; make it first"
+            )
         symmetric = others is None or others is documents
-        rows = documents if isinstance(documents, Corpus) and symmetric else Corpus(as_documents(documents))
+        rows = (
+            documents
+            if isinstance(documents, Corpus) and symmetric
+            else Corpus(as_documents(documents))
+        )
         columns = None if symmetric else as_documents(others, name="others")
-        texts, n_rows = self.prepare(rows if columns is None else Corpus([*rows.texts, *columns])), len(rows)
+        texts, n_rows = (
+            self.prepare(rows if columns is None else Corpus([*rows.texts, *columns])),
+            len(rows),
+        )
         return compute_gram(
             texts[:n_rows],
             None if columns is None else texts[n_rows:],
             kind=self.kind,
             ngram_range=self.ngram_range,
             parameters=self.parameters,
-            weighting=self.make_weighting(n_rows if columns is None else len(columns), domains, classes),
+            weighting=self.make_weighting(
+                n_rows if columns is None else len(columns), domains, classes
+            ),
             normalize=self.normalize if normalize is None else normalize,
             runtime=runtime or Runtime(self.n_jobs, self.memory_limit),
             out=out,
         )
 
     def make_weighting(self, n: int, domains: Any = None, classes: Any = None) -> Weighting | None:
-        """Return the weighting for n documents of these domains and classes; None if there is none."""
+        """Return the weighting for n documents of these domains and classes, or None."""
         powers = self.powers
         if powers is None:
             return None
@@ -87,7 +104,7 @@ class KernelSpec:
         )
 
     def prepare(self, corpus: Corpus) -> list[str]:
-        """Return texts as n-grams are taken from them; words are numbered as they come in all of these documents."""
+        """Return texts as n-grams are taken from them; words are numbered by first occurrence."""
         return corpus.form(self.steps, self.unit)
 
 
@@ -97,29 +114,34 @@ class StringKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     Parameters
     ----------
     kind : {"presence", "intersection", "spectrum", "subsequence", "local_rank"}
-        What a shared n-gram counts: 1; the smaller of its two counts; the product of its two counts. "subsequence" also
-        counts n-grams with gaps; "local_rank" asks whether n-grams stand at about the same places. These two look at every
-        pair of documents and take far longer.
+        The count of a shared n-gram: 1; the smaller of its two counts; the product of its two
+        counts. "subsequence" also counts n-grams with gaps; "local_rank" compares the positions of
+        n-grams. These two compare every pair of documents and take far longer.
     ngram_range : (lo, hi)
         All lengths from lo to hi are summed. Any 1 <= lo <= hi.
     unit : {"character", "word"}
-        What n-grams are made of. Words are what stands between white space and ``. , ; : ( ) "``; ! and ? are words too.
+        The units of n-grams. Words are separated by white space and ``. , ; : ( ) "``; ! and ? are
+        words too.
     weighting : {None, "idf"} or dict
-        What a shared n-gram counts beyond that, for the presence kernel: a product of powers of what documents show of it,
-        such as ``{"idf": 2}``, which "idf" is short for. ``idf`` is log(documents / documents with the n-gram);
-        ``consistency`` its smallest over its largest share of a domain's documents; ``classes`` how much more common it
-        is in a class than elsewhere, as an absolute log. Weights come from the documents, or from ``others`` if given.
+        The weight of a shared n-gram, for the presence kernel: a product of powers of factors, such
+        as ``{"idf": 2}``; "idf" is short for this one. ``idf`` is log(documents / documents with
+        the n-gram); ``consistency`` the smallest over the largest fraction of a domain's documents
+        that contain it; ``classes`` how much more common it is in a class than elsewhere, as an
+        absolute log. Weights are computed from the documents, or from ``others`` if given.
     decay : float
-        For "subsequence": a shared sequence counts decay to the power of the characters that it spans in both documents.
+        For "subsequence": a shared sequence counts decay to the power of the characters that it
+        spans in both documents.
     max_offset : int
-        For "local_rank": an n-gram that is this many characters away, or missing, is as far as can be.
+        For "local_rank": an n-gram that is this many characters away, or missing, has the largest
+        distance.
     sigma : float
         For "local_rank": the width of exp(-distance / (2 sigma ** 2)), with distances from 0 to 1.
     normalize : bool
-        Divide by sqrt(k(a, a) * k(b, b)): similarities from 0 to 1. A document without n-grams has similarity 0 to all,
-        itself included.
+        Divide by sqrt(k(a, a) * k(b, b)): similarities from 0 to 1. A document without n-grams has
+        similarity 0 to all, itself included.
     strip, lowercase, collapse_whitespace : bool
-        What is done to a text first: no white space at its ends, lower case, one blank for every run of white space.
+        Normalisation of texts: no white space at the ends, lower case, one blank for every run of
+        white space.
     unicode_form : {None, "NFC", "NFD", "NFKC", "NFKD"}
         Bring texts into a Unicode form, so that for example "é" and "e" + accent are the same.
     memory_limit : int or str, optional
@@ -181,7 +203,7 @@ class StringKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         out: str | os.PathLike[str] | None = None,
         progress: Progress | None = None,
     ) -> NDArray[Any]:
-        """The kernel of all documents with each other, or of documents (rows) with others (columns).
+        """Return the kernel matrix of documents with each other, or (rows) with others (columns).
 
         Parameters
         ----------
@@ -189,19 +211,24 @@ class StringKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         normalize : bool, optional
             Overrides the constructor's.
         domains, classes : sequence, optional
-            For weightings by them: the domain or class of each document that weights come from, None for unknown.
+            For weights that depend on them: domain or class of each document from which weights are
+            computed, None for unknown.
         out : path, optional
-            Write the gram into this .npy file, tile by tile, and return it memory-mapped: it need not fit into memory.
+            Write the kernel matrix into this .npy file, tile by tile, and return it memory-mapped:
+            it need not fit into memory.
         progress : callable, optional
             Called as progress(stage, done, total).
 
         Returns
         -------
-        int64 counts, or float64 if normalised or weighted and for "subsequence" and "local_rank", of shape (documents, others).
+        int64 counts, or float64 if normalised or weighted and for "subsequence" and "local_rank",
+        of shape (documents, others).
         """
         runtime = Runtime(self.n_jobs, self.memory_limit, progress=progress)
         groups = {"domains": domains, "classes": classes}
-        return self.parse().compute(documents, others, runtime=runtime, normalize=normalize, **groups, out=out)
+        return self.parse().compute(
+            documents, others, runtime=runtime, normalize=normalize, **groups, out=out
+        )
 
     def parse(self) -> KernelSpec:
         """Return the parameters as they are now; raise an error if one is wrong."""
@@ -216,32 +243,46 @@ class StringKernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             parse_bytes(self.memory_limit)
         steps = TextSteps(self.strip, self.lowercase, self.collapse_whitespace, self.unicode_form)
         ngram_range = check_ngram_range(self.ngram_range)
-        return KernelSpec(self.kind, ngram_range, self.unit, steps, powers, own, self.normalize, self.memory_limit, self.n_jobs)
+        return KernelSpec(
+            self.kind,
+            ngram_range,
+            self.unit,
+            steps,
+            powers,
+            own,
+            self.normalize,
+            self.memory_limit,
+            self.n_jobs,
+        )
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray[Any]:
-        """The gram as a kernel function, for example ``SVC(kernel=StringKernel(normalize=True))``."""
+        """Return the kernel matrix, for example in ``SVC(kernel=StringKernel(normalize=True))``."""
         return self.gram(X, Y)
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Remember the documents that later ones are compared with."""
+        """Keep the documents that later ones are compared with."""
         self.documents_ = as_documents(X)
         return self
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """The gram of X with the documents seen in fit, as ``kernel="precomputed"`` wants it."""
+        """Return the kernel matrix of X with the documents of fit, for ``kernel="precomputed"``."""
         return self.gram(X, self._fitted_documents())
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
-        """The gram of X with itself."""
+        """Return the kernel matrix of X with itself."""
         return self.fit(X).gram(self.documents_)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """A name for every column of the gram."""
-        return np.array([f"document{i}" for i in range(len(self._fitted_documents()))], dtype=object)
+        """Return a name for every column of the kernel matrix."""
+        return np.array(
+            [f"document{i}" for i in range(len(self._fitted_documents()))], dtype=object
+        )
 
     def _fitted_documents(self) -> list[str]:
         if not hasattr(self, "documents_"):
-            raise NotFittedError("This StringKernel is not fitted yet: call fit with the documents to compare with")
+            raise NotFittedError(
+                "This StringKernel is not fitted yet: call fit with the documents to compare with"
+            )
         return self.documents_
 
     def __sklearn_tags__(self) -> Any:
