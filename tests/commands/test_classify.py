@@ -11,9 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import gramshift as gs
-from gramshift.commands.classify import run as classify_run
 from gramshift.learn.ridge import SingularKernelError
-from gramshift.model.classifier import fit_on_gram
+from gramshift.model import diagnosis
 from gramshift.model.settings import PRESETS
 from small_demo import load_demo
 from small_tables import read_csv, write_csv
@@ -241,11 +240,11 @@ def test_marks_and_notes_without_a_label_are_left_to_the_classifier(gramshift, f
     assert all(row["label"] for row in read_csv(folder / "labels.csv"))
 
 
-@pytest.mark.parametrize("method", [[], ["--method", "tfidf"]])
-def test_a_new_label_that_is_meant_becomes_a_class(gramshift, folder, method):
+def test_a_new_label_that_is_meant_becomes_a_class(gramshift, folder):
     rows = [(f"f{number}", "mixed", "new label") for number in range(3, 9)]
     write_csv(folder / "c.csv", ["id", "label", "mark"], [*rows, ("f1", "mixed", ""), ("f2", "positive", "")])
-    answer = gramshift(*DEFAULT, *method, "--output", "labels.csv", "--corrections", "c.csv", "--report", "r.html", "--json")
+    files = ("--output", "labels.csv", "--report", "r.html")
+    answer = gramshift(*DEFAULT, *files, "--corrections", "c.csv", "--json")
     assert answer.code == 0, answer.err
     assert "'mixed' is a new class, with 7 documents; so few teach little of it" in answer.err
     assert json.loads(answer.out)["classes"] == ["mixed", "negative", "positive"]
@@ -347,25 +346,39 @@ def test_an_interrupt_during_the_report_leaves_no_labels_either(gramshift, folde
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gramshift.commands.classify.run.gather_contents", interrupted)
+    monkeypatch.setattr(gs.TransductiveClassifier, "report", interrupted)
     assert gramshift(*RUN, "--output", "labels.csv", "--report", "report.html").code == 130
     assert not (folder / "labels.csv").exists()
 
 
-def test_a_rival_labels_too(gramshift, folder):
-    """With its own page, which has no highlights and says why."""
-    files = ("--output", "labels.csv", "--report", "report.html")
-    assert gramshift(*RUN, "--method", "tsvm", *files).code == 0
+def test_a_baseline_writes_labels_and_probabilities_alone(gramshift, folder):
+    run = ("classify", "pans.csv", "knives.csv", "--target", "truth.csv", "--method", "tsvm")
+    answer = gramshift(*run, "--truth", "label", "--output", "labels.csv", "--json")
+    assert answer.code == 0, answer.err
+    rows, found = read_csv(folder / "labels.csv"), json.loads(answer.out)
     clf = gs.baselines.TransductiveSVM().fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
-    assert [row["label"] for row in read_csv(folder / "labels.csv")] == clf.transduction_.tolist()
-    page = (folder / "report.html").read_text()
-    assert "No words are marked" in page
-    assert "Strongest n-grams of each class" not in page
-    answer = gramshift(*RUN, "--method", "tsvm", "--output", "again.csv", "--save", "m.gramshift")
+    assert [row["predicted_label"] for row in rows] == clf.transduction_.tolist()
+    columns = ["predicted_label", "confidence", "p_negative", "p_positive"]
+    assert list(rows[0]) == ["id", "text", "label", *columns]
+    assert found["scores"]["accuracy"] == np.mean(clf.transduction_ == FILMS.labels)
+    assert "reference" not in found["scores"]
+    blind = gramshift(*RUN, "--method", "tsvm", "--output", "blind.csv", "--json")
+    assert "this method cannot estimate its accuracy" in json.loads(blind.out)["diagnostics"]["verdict"]
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (("--save", "m.gramshift"), "--save m.gramshift: the baseline tsvm is not saved; leave"),
+        (("--report", "r.html"), "--report does not go with the baseline tsvm; use one of plain"),
+        (("--corrections", "c.csv"), "--corrections does not go with the baseline tsvm"),
+    ],
+)
+def test_a_baseline_has_no_model_report_or_corrections(gramshift, folder, option, message):
+    answer = gramshift(*RUN, "--method", "tsvm", "--output", "labels.csv", *option)
     assert answer.code == 2
-    advice = "leave --save out, or use a method whose models are: plain, adapted, tkc, best"
-    assert f"--save m.gramshift: the baseline tsvm is not saved; {advice}" in answer.err
-    assert not (folder / "again.csv").exists()
+    assert message in answer.err
+    assert not (folder / "labels.csv").exists()
 
 
 def test_the_preset_best_is_a_method(gramshift, folder):
@@ -413,7 +426,6 @@ def test_labels_are_compared_with_the_first_round_or_with_plain(gramshift, folde
     for options, name, other in (
         ((), "unadapted", "plain"),
         (TKC, "plain", "unadapted"),
-        (("--method", "tfidf"), "plain", "unadapted"),
     ):
         answer = gramshift(*run, *options, "--output", "l.csv", "--report", "r.html", "--force")
         assert answer.code == 0, answer.err
@@ -465,12 +477,10 @@ def test_what_does_not_go_with_a_preset_is_said(gramshift, folder, options, mess
 def test_labels_do_not_need_plain_beside_them(gramshift, folder, monkeypatch):
     """Its alpha is much smaller, which can be too small for documents that the method itself has no trouble with."""
 
-    def refuse_plain(classifier, *given, **more):
-        if classifier.n_rounds == 1:
-            raise SingularKernelError("alpha=1e-05 is too small for these documents")
-        return fit_on_gram(classifier, *given, **more)
+    def refuse_plain(*given, **more):
+        raise SingularKernelError("alpha=1e-05 is too small for these documents")
 
-    monkeypatch.setattr(classify_run, "fit_on_gram", refuse_plain)
+    monkeypatch.setattr(diagnosis, "fit_exact", refuse_plain)
     run = [*RUN, "--output", "labels.csv", "--report", "page.html"]
     answer = gramshift(*run)
     assert answer.code == 0, answer.err

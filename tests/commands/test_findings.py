@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from gramshift.commands.classify.findings import describe_findings, in_words, list_classes
+from gramshift.commands.classify.fitting import Outcome
+from gramshift.commands.classify.labelled import Corrections
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.model.data_problems import Issues
 
@@ -178,31 +180,23 @@ def test_what_random_labels_have_measured_is_not_measured_again():
 def describe(labels, truth=None, *, confidence=0.9, reference=None, by_source=None, expected=None, **more):
     """Findings of a run that is made up."""
     n = len(labels)
-    sure = np.broadcast_to(confidence, n)
-    classifier = SimpleNamespace(history_=[], expected_accuracy_=expected)
-    fits = SimpleNamespace(
-        classifier=classifier,
-        classes=["a", "b"],
-        labels=labels,
-        confidence=np.array(sure),
-        reference_labels=reference,
-        source_labels=by_source,
-        uncorrected=None,
-        n_random=0,
-        n_blank=0,
-        diagnostics={},
-        warnings=[],
-        issues=Issues([]),
+    classifier = SimpleNamespace(
+        classes_=np.array(["a", "b"]),
+        transduction_=np.array(labels),
+        transduction_proba_=np.broadcast_to(np.array(confidence).reshape(-1, 1), (n, 1)),
+        history_=[],
+        expected_accuracy_=expected,
     )
+    outcome = Outcome(classifier, {}, [], Issues([]), reference, by_source)
     columns = SimpleNamespace(texts=["text"])
     inputs = SimpleNamespace(
         labels=["a", "b"],
-        truth=truth,
-        rows=list(range(n)),
+        target_truth=truth,
         target_ids=list(map(str, range(n))),
         target=SimpleNamespace(columns=columns),
     )
-    return describe_findings(options(**{"abstain_below": None} | more), inputs, {}, fits)
+    given = options(**{"abstain_below": None} | more)
+    return describe_findings(given, inputs, Corrections(), outcome)
 
 
 def test_labels_that_were_given_have_an_expected_accuracy_of_their_own():

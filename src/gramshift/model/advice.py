@@ -35,16 +35,28 @@ MAX_WIDTH = 0.3  # of the interval of a class's proportion, from which on the pr
 MAX_CHANGED = 0.2  # of the labels, by where in its interval the proportion of a class is
 MIN_TO_LABEL, MAX_TO_LABEL = 10, 50  # documents that are labelled by hand, drawn at random
 ROUNDING = 1e-9
+UNKNOWN_ACCURACY = (  # the verdict on labels of a method that estimates nothing
+    "Not known: this method cannot estimate its accuracy."
+    " Score it on some documents that you label yourself."
+)
 UNKNOWN_PROPORTIONS = "class proportions unknown"  # the name of a diagnostic
 Proportions = dict[str, float]
 
 
 @dataclass(frozen=True)
 class Advice:
-    """What to do about a warning, in the words of those who read it."""
+    """Advice for warnings, by default for users of Python."""
 
     without_class_prior: str = "compare with the method plain, or add fewer pseudo-labels (n_added)"
-    with_class_prior: str = "compare with unadapted_transduction_, or give the class proportions that you know (class_prior)"
+    with_class_prior: str = (
+        "compare with unadapted_transduction_, or give the class proportions that you know (class_prior)"
+    )
+    n_added: str = "n_added"
+    """The name of the parameter or option that sets the number of pseudo-labels."""
+
+    def for_prior(self, class_prior: dict[Any, Any] | None) -> str:
+        """Return the advice for a fit with these class proportions, None for a fit without any."""
+        return self.without_class_prior if class_prior is None else self.with_class_prior
 
 
 @dataclass(frozen=True)
@@ -146,7 +158,7 @@ def diagnose_answers(answers: Answers, apart: float | None, advice: Advice | Non
         source=class_proportions(answers.source, answers.classes),
         stages=answers.stages,
         apart=apart,
-        advice=advice.without_class_prior if prior is None else advice.with_class_prior,
+        advice=advice.for_prior(prior),
         expected=answers.expected,
         adapts=answers.adapts,
         n_rounds=len(answers.rounds),
@@ -360,7 +372,7 @@ def _judge_unadapted(warnings: list[str], same: float, name: str) -> str:
         return "Doubtful: see the warnings. Check some labels by hand."
     if same < DISAGREED:
         return f"Look closer: many labels differ from the {name} ones. Check some of these by hand."
-    return "Not known: this method cannot estimate its accuracy. Score it on some documents that you label yourself."
+    return UNKNOWN_ACCURACY
 
 
 TONES = {  # by the first words of a verdict

@@ -3,7 +3,7 @@
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, overload
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gramshift.errors import InputError
 from gramshift.learn.calibrate import Logits, fit_offsets
-from gramshift.learn.labelling import Codes, Labelling
+from gramshift.learn.labelling import Codes, Labelling, Rows
 from gramshift.ngrams.copies import find_copies
 from gramshift.text.words import split_words
 
@@ -107,6 +107,23 @@ class Issues(Sequence[Issue]):
     def __repr__(self) -> str:
         told = ", ".join(f"{kind}: {count}" for kind, count in self.counts.items())
         return f"<Issues: {told or 'none'}>"
+
+
+def without_corrected(issues: Issues, corrected: Sequence[int], source: Rows) -> Issues:
+    """Return the issues of a fit without doubts of the labels of corrected documents.
+
+    These are target documents, though the fit has learnt from them as from ``source`` documents.
+    """
+    if not corrected:
+        return issues
+    of_target = set(corrected)
+    kept = [
+        replace(one, role="target") if one.row in of_target else one
+        for one in issues
+        if one.issue != DOUBTFUL or one.row not in of_target
+    ]
+    quality = issues.label_quality
+    return Issues(kept, None if quality is None else quality[~np.isin(source, corrected)])
 
 
 @dataclass(frozen=True)

@@ -260,7 +260,7 @@ def _find_itself(fit: Fit, text: str) -> int | None:
 
 def _introduce(fit: Fit, row: int, similarity: float, shares: dict[Any, float]) -> Neighbour:
     """Say who one of the compared documents is."""
-    role = "source" if fit.labelling.is_source[row] else "target"
+    role = "source" if fit.is_source[row] else "target"
     file, known_as = (None, None) if fit.origins is None else fit.origins[row]
     label, text = fit.all_labels[row], fit.model.documents[row]
     return Neighbour(fit.places[row], role, label, similarity, text, shares, file, known_as)

@@ -117,10 +117,22 @@ class Fit:
     """How many of the others have nothing that tells of their class."""
     n_random: int = 0
     """How many target documents have the label that a person gave to a random sample."""
-    n_corrected: int = 0
-    """How many of the labelled documents are target documents that a person has labelled, as far as that is known."""
+    corrected: tuple[int, ...] = ()
+    """The target documents that a person has labelled, in order; the rounds saw them as source documents."""
     origins: list[tuple[str, str]] | None = None
     """The file that each document of the fit comes from and its id there, where that is known."""
+
+    @property
+    def n_corrected(self) -> int:
+        """The number of target documents that a person has labelled."""
+        return len(self.corrected)
+
+    @cached_property
+    def is_source(self) -> NDArray[np.bool_]:
+        """True for the documents that were given as source documents, without corrected ones."""
+        is_source = self.labelling.is_source.copy()
+        is_source[list(self.corrected)] = False
+        return is_source
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -173,8 +185,8 @@ class Fit:
     @cached_property
     def places(self) -> list[int]:
         """The place of each document of the fit: of a source document in X, of a target document in ``transduction_``."""
-        rows, source = np.arange(len(self.labelling)), self.labelling.source
-        places: list[int] = np.where(self.labelling.is_source, rows, rows - np.searchsorted(source, rows)).tolist()
+        rows, source = np.arange(len(self.labelling)), np.flatnonzero(self.is_source)
+        places: list[int] = np.where(self.is_source, rows, rows - np.searchsorted(source, rows)).tolist()
         return places
 
     def judge(self, text: str, score: Floats) -> tuple[int, Floats | None]:
@@ -233,7 +245,7 @@ class Fit:
         """What the user knows a document of the fit by."""
         if self.origins is not None:
             return " ".join(self.origins[number])
-        return f"{'source' if self.labelling.is_source[number] else 'target'} {self.places[number]}"
+        return f"{'source' if self.is_source[number] else 'target'} {self.places[number]}"
 
     @cached_property
     def target_digests(self) -> list[bytes]:
@@ -303,7 +315,7 @@ def told_to_json(fit: Fit, *, texts: bool) -> dict[str, Any]:
         "without_domain": [
             row for row, one in enumerate(fit.model.reference.groups.get("domains", [])) if texts and one is None
         ],
-        "corrected": fit.n_corrected,
+        "corrected": list(fit.corrected),
         "random": fit.n_random,
         "origins": fit.origins if texts else None,
     }
@@ -312,11 +324,12 @@ def told_to_json(fit: Fit, *, texts: bool) -> dict[str, Any]:
 def read_told(told: dict[str, Any], arrays: dict[str, NDArray[Any]], n_target: int) -> dict[str, Any]:
     """The same from a file whose head was checked."""
     prior, unadapted, expected, sources = told.get("class_prior"), None, told.get("expected"), told.get("sources")
-    n_unlabelled, n_blank, n_corrected, n_random = (told[name] for name in ("unlabelled", "blank", "corrected", "random"))
+    n_unlabelled, n_blank, n_random = (told[name] for name in ("unlabelled", "blank", "random"))
+    corrected, labelled = tuple(told["corrected"]), np.flatnonzero(arrays["labeled_iter"] == 0)
     if not 0 <= n_random <= n_target:
         raise ValueError("it counts more random labels than it has target documents")
-    if not 0 <= n_corrected <= np.sum(arrays["labeled_iter"] == 0):
-        raise ValueError("it counts more corrections than it has labels")
+    if sorted(set(corrected)) != list(corrected) or not np.isin(corrected, labelled).all():
+        raise ValueError("it has corrections of documents without a label")
     if not 0 <= n_unlabelled < max(1, n_target) or not 0 <= n_blank <= n_target:
         raise ValueError("it counts more documents than it has")
     if prior is not None:
@@ -333,7 +346,7 @@ def read_told(told: dict[str, Any], arrays: dict[str, NDArray[Any]], n_target: i
     return known | {
         "n_unlabelled": n_unlabelled,
         "n_blank": n_blank,
-        "n_corrected": n_corrected,
+        "corrected": corrected,
         "n_random": n_random,
         "origins": origins,
     }

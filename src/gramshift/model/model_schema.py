@@ -23,7 +23,10 @@ STEP = Record(
     {"class_prior": PROPORTIONS},
 )
 TOLD = Record(
-    {**dict.fromkeys(("unlabelled", "blank", "corrected", "random"), COUNT), "without_domain": Listed(COUNT)},
+    {
+        **dict.fromkeys(("unlabelled", "blank", "random"), COUNT),
+        **dict.fromkeys(("corrected", "without_domain"), Listed(COUNT)),
+    },
     {
         "class_prior": Record(
             dict.fromkeys(("source", "estimated", "used", "limits"), PROPORTIONS) | {"errors": Listed(Number(0), "classes")}

@@ -136,6 +136,31 @@ class ShownAsItIs:
 
 
 @dataclass(frozen=True)
+class RunInfo:
+    """Facts about a run of ``gramshift classify`` that its classifier does not know.
+
+    They are shown unchanged. None for ``sources``, ``sentence``, ``warnings`` or ``diagnostics``
+    takes those of the classifier.
+    """
+
+    command: str = ""
+    next_command: str = ""
+    """The command that uses corrections.csv."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Options as the user would type them, by name."""
+    target_name: str = ""
+    sources: Sequence[tuple[str, int]] | None = None
+    """Names of the source files, with the number of documents in each."""
+    scores: dict[str, Any] | None = None
+    """As in :class:`ReportContents`."""
+    changes: Sequence[dict[str, str]] = ()
+    """Labels that corrections changed: {"id", "before", "after"}."""
+    sentence: str | None = None
+    warnings: Sequence[str] | None = None
+    diagnostics: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
 class ReportContents:
     """A whole report.
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gramshift.errors import InputError, InputTypeError
 from gramshift.learn.linear import LinearFeatures
 from gramshift.model.classifier import TransductiveClassifier
+from gramshift.model.corrections import target_rows
 from gramshift.model.data_problems import Issue
 from gramshift.model.describers import LinearDescriber
 from gramshift.model.explanation import NO_WORDS, spread_scores
@@ -99,7 +100,7 @@ def gather_contents(
     features = _describe_again(compared, listed, source, target)
     neighbours = _find_neighbours(model, target, source, features, progress)
     reference_labels = _read_reference_labels(reference, target)
-    joined = np.maximum(classifier.labeled_iter_[classifier.labeled_iter_ != 0], 0).tolist()
+    joined = np.maximum(classifier.labeled_iter_[target_rows(fit)], 0).tolist()
     documents = [
         DocumentEntry(
             id=str(target.ids[i]),
@@ -121,7 +122,7 @@ def gather_contents(
         for i, (row, near) in enumerate(zip(rows, neighbours, strict=True))
     ]
     names = list(map(str, fit.all_labels))
-    is_source = compared._fit.labeled_iter == 0  # unlabelled documents too
+    is_source = compared._fit.is_source  # False for unlabelled documents too
     before, after = draw_maps(model, names, is_source, per_kind=per_kind, features=features)
     history = [step | {name: _by_name(step[name]) for name in ("added", "labels")} for step in classifier.history_]
     stages = {f"round {number}": step["labels"] for number, step in enumerate(history, start=1)}
@@ -300,6 +301,8 @@ def choose_nearest(
 def _find_rows(classifier: TransductiveClassifier, target: TargetDocuments) -> list[int | None]:
     """Find which target document of the fit each text is; None for those that a person labelled and that became source."""
     ids, texts, corrected = target.ids, target.texts, target.corrected
+    if len(texts) == len(classifier.transduction_):
+        return list(range(len(texts)))
     fitted = classifier._fit.target_digests[classifier._fit.wanted]
     given = list(map(digest_of, texts))
     if fitted == given:

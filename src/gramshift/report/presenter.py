@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,10 @@ from gramshift.model.explanation import COLOURS
 from gramshift.model.fitted import Fit
 from gramshift.model.inputs import ListedCorpus
 from gramshift.model.presenting import check_ids, target_texts
-from gramshift.report.contents import ShownAsItIs, SourceDocuments, TargetDocuments
+from gramshift.report.contents import RunInfo, ShownAsItIs, SourceDocuments, TargetDocuments
 from gramshift.report.drawings import percent
 from gramshift.report.gather import gather_contents
-from gramshift.report.page import MOST_SHOWN, write_page
+from gramshift.report.page import MOST_SHOWN, render_page, write_page
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import Progress
 from gramshift.text.documents import as_list
@@ -35,6 +36,10 @@ def write_report(
     source_ids: Any = None,
     columns: Any = None,
     title: str | None = None,
+    truth: Any = None,
+    drawn: Mapping[str, str] | None = None,
+    abstain_below: float | None = None,
+    run: RunInfo | None = None,
     progress: Progress | None = None,
 ) -> None:
     """Write the page of a fit, with what the classifier knows and what the user adds to it."""
@@ -45,20 +50,25 @@ def write_report(
         raise InputError("a report is about target documents, and this classifier was fitted without any: give target=...")
     if len(texts) > MOST_SHOWN:
         raise InputError(f"a report shows {MOST_SHOWN} documents at most, and the target has {len(texts)}; use to_frame()")
-    source = fit.labelling.source
+    run = run or RunInfo(next_command=NEXT)
+    source = np.flatnonzero(fit.is_source)
     n_source, documents = len(source), fit.model.documents
     target = TargetDocuments(
         list(map(str, range(1, 1 + len(texts)) if ids is None else check_ids(ids, len(texts), "target"))),
         texts,
         columns=_read_columns(columns, len(texts)),
+        truth=truth,
+        drawn=drawn or {},
     )
+    corrected = {target.ids[row] for row in np.flatnonzero(classifier.corrected_).tolist()}
+    target = replace(target, corrected=corrected)
     if len(set(target.ids)) < len(texts):
         twice = Counter(target.ids).most_common(1)[0][0]
         raise InputError(f"two target documents have the id {twice!r}; corrections need ids that differ")
     known = SourceDocuments(
         list(map(str, range(1, 1 + n_source) if source_ids is None else check_ids(source_ids, n_source, "source"))),
         [documents[row] for row in source.tolist()],
-        fit.classes[fit.labelling.source_codes].tolist(),
+        fit.classes[fit.labelling.known[source]].tolist(),
     )
     diagnostics = classifier.diagnostics_
     warnings = diagnostics.pop("warnings")
@@ -70,17 +80,25 @@ def write_report(
         source=known,
         shown=ShownAsItIs(
             title=title or f"{len(texts)} documents, labelled from {n_source}",
-            sentence=label_sentence(_describe_labels(classifier), int(getattr(fit, "n_random", 0))),
-            options={},
-            sources=_sources(fit, n_source),
-            warnings=warnings,
-            diagnostics=diagnostics,
-            next_command=NEXT,
+            sentence=run.sentence or label_sentence(_describe_labels(classifier), fit.n_random),
+            options=run.options,
+            sources=run.sources or _sources(fit, n_source),
+            warnings=warnings if run.warnings is None else run.warnings,
+            diagnostics=run.diagnostics or diagnostics,
+            next_command=run.next_command,
+            scores=run.scores,
+            changes=run.changes,
+            target_name=run.target_name,
+            command=run.command,
         ),
-        listed=ListedCorpus(list(documents)) if in_order else None,
+        abstain_below=abstain_below or 0.0,
+        listed=classifier.corpus_ or (ListedCorpus(list(documents)) if in_order else None),
         progress=progress,
     )
-    write_page(path, contents)
+    if hasattr(path, "write"):
+        path.write(render_page(contents).encode())
+    else:
+        write_page(path, contents)
 
 
 def _describe_labels(classifier: TransductiveClassifier) -> dict[str, Any]:
@@ -100,7 +118,7 @@ def _without_adapting(fit: Fit, classifier: TransductiveClassifier) -> Transduct
     if found is None:
         return None
     reference = TransductiveClassifier()
-    reference._keep(found)
+    reference._keep(replace(found, corrected=fit.corrected))
     return reference
 
 

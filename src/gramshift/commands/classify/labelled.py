@@ -2,7 +2,7 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,6 +43,10 @@ class Corrections:
     @property
     def _drawn_at_random(self) -> set[str]:
         return {one for one, how in self.drawn.items() if how == RANDOM}
+
+    def of(self, ids: list[str], only: Container[str] | None = None) -> list[Any]:
+        """Return the label of each document by its id, or None; ``only`` some may have one."""
+        return [self.labels.get(id) if only is None or id in only else None for id in ids]
 
     def in_words(self, name: str, use: str = "set the class proportions and measure the accuracy") -> list[str]:
         """Tell what a user should know of the file of this name; ``use`` says what labels of random documents do."""

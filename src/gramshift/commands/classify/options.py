@@ -11,8 +11,7 @@ from gramshift.data.columns import suggest
 from gramshift.errors import InputError
 from gramshift.learn.rounds import SOURCE
 from gramshift.methods import BEST, KERNELS, METHODS, OWN, check_preset
-from gramshift.model.classifier import TransductiveClassifier
-from gramshift.model.settings import PLAIN, PRESETS, UNADAPTED, Settings
+from gramshift.model.settings import PLAIN, PRESETS, UNADAPTED
 from gramshift.runtime.memory import parse_bytes
 from gramshift.text.terminal import join_words
 
@@ -53,63 +52,145 @@ class ClassifyOptions:
     force: bool = False
 
     def __post_init__(self) -> None:
-        if not self.source:
-            raise InputError(
-                "no source: name the labelled files, for example gramshift classify books.csv dvd.csv --target kitchen.csv"
-            )
-        if self.target is None and len(self.source) > 1:
-            raise InputError("no --target: name the file to label; only a single source whose label column has gaps needs none")
-        if not any((self.output, self.report, self.save, self.dry_run)):
-            raise InputError("nothing is asked for: name a file for the labels with --output, or a report with --report")
-        if self.method not in METHODS:
-            close = suggest(self.method, METHODS)
-            raise InputError(f"--method {self.method}: there are {', '.join(METHODS)}{close}")
-        METHODS[self.method].check()
-        if self.save is not None and not METHODS[self.method].is_own:
-            advice = f"leave --save out, or use a method whose models are: {', '.join(OWN)}"
-            raise InputError(f"--save {self.save}: the baseline {self.method} is not saved; {advice}")
-        if self.kernel not in KERNELS:
-            raise InputError(f"--kernel {self.kernel}: there are {', '.join(KERNELS)}{suggest(self.kernel, KERNELS)}")
-        if METHODS[self.method].is_best and (self.kernel != "presence" or self.added is not None):
-            given = "--kernel" if self.added is None else "--added"
-            raise InputError(f"{given} goes with plain, adapted and tkc; {self.method} has its own, leave it out")
-        if self.class_prior is not None:
-            if not METHODS[self.method].is_best:
-                raise InputError(f"--class-prior goes with {BEST}; {self.method} does not use class proportions")
-            parse_class_prior(self.class_prior)
-        if self.unlabelled is not None and (self.sample is not None or not METHODS[self.method].is_own):
-            why = "--sample" if METHODS[self.method].is_own else f"--method {self.method}"
-            raise InputError(f"--unlabelled does not go together with {why}; leave it out, or put these texts into --target")
+        self._check_names()
+        for is_wrong, words in self._refusals():
+            if is_wrong:
+                raise InputError(words)
         if self.sample is not None:
             self._check_sample()
-        elif len(self.targets) > 1:
-            raise InputError("--target names several files, which goes with --sample 100000 alone; label one after another")
         check_engine(self.engine, self.scheduler)
-        if self.engine == "dask" and self.sample is None:
-            raise InputError("--engine dask has workers label the files of a target, which goes with --sample; leave it out")
         if self.memory is not None:
             parse_bytes(self.memory, name="--memory")
-        if self.abstain_below is not None and not 0 < self.abstain_below <= 1:
-            raise InputError(f"--abstain-below {self.abstain_below:g}: give a confidence between 0 and 1, such as 0.7")
-        if self.jobs == 0 or self.jobs < -1:
-            raise InputError(f"--jobs {self.jobs}: give a number of threads, or -1 for all cores")
         if self.ngrams is not None:
             parse_ngrams(self.ngrams)
+        if self.class_prior is not None:
+            parse_class_prior(self.class_prior)
         self._parse_added()
+
+    def _check_names(self) -> None:
+        """Raise an error for a method or kernel that does not exist or is not installed."""
+        for name, value, known in (
+            ("method", self.method, METHODS),
+            ("kernel", self.kernel, KERNELS),
+        ):
+            if value not in known:
+                close = suggest(value, known)
+                raise InputError(f"--{name} {value}: there are {', '.join(known)}{close}")
+        METHODS[self.method].check()
+
+    def _refusals(self) -> list[tuple[bool, str]]:
+        """List what does not go together, each with a message; the first that holds is an error."""
+        method, own = METHODS[self.method], ", ".join(OWN)
+        is_baseline = not method.is_own
+        needs_best = "--report" if self.report is not None else "--corrections"
+        unusual = "--kernel" if self.added is None else "--added"
+        unlabelled_without = "--sample" if method.is_own else f"--method {self.method}"
+        least = 1.0 if self.abstain_below is None else self.abstain_below
+        return [
+            (
+                not self.source,
+                "no source: name the labelled files, for example"
+                " gramshift classify books.csv dvd.csv --target kitchen.csv",
+            ),
+            (
+                self.target is None and len(self.source) > 1,
+                "no --target: name the file to label;"
+                " only a single source whose label column has gaps needs none",
+            ),
+            (
+                not any((self.output, self.report, self.save, self.dry_run)),
+                "nothing is asked for: name a file for the labels with --output,"
+                " or a report with --report",
+            ),
+            (
+                self.save is not None and is_baseline,
+                f"--save {self.save}: the baseline {self.method} is not saved;"
+                f" leave --save out, or use a method whose models are: {own}",
+            ),
+            (
+                (self.report is not None or self.corrections is not None) and is_baseline,
+                f"{needs_best} does not go with the baseline {self.method}; use one of {own},"
+                " or compare methods with gramshift compare",
+            ),
+            (
+                method.is_best and (self.kernel != "presence" or self.added is not None),
+                f"{unusual} goes with plain, adapted and tkc; {self.method} has its own,"
+                " leave it out",
+            ),
+            (
+                self.class_prior is not None and not method.is_best,
+                f"--class-prior goes with {BEST}; {self.method} does not use class proportions",
+            ),
+            (
+                self.unlabelled is not None and (self.sample is not None or is_baseline),
+                f"--unlabelled does not go together with {unlabelled_without};"
+                " leave it out, or put these texts into --target",
+            ),
+            (
+                self.sample is None and len(self.targets) > 1,
+                "--target names several files, which goes with --sample 100000 alone;"
+                " label one after another",
+            ),
+            (
+                self.sample is None and self.engine == "dask",
+                "--engine dask has workers label the files of a target, which goes with --sample;"
+                " leave it out",
+            ),
+            (
+                not 0 < least <= 1,
+                f"--abstain-below {least:g}: give a confidence between 0 and 1,"
+                " such as 0.7",
+            ),
+            (
+                self.jobs == 0 or self.jobs < -1,
+                f"--jobs {self.jobs}: give a number of threads, or -1 for all cores",
+            ),
+        ]
+
+    def _check_sample(self) -> None:
+        """Raise an error for options that do not go with a sample of the target."""
+        size = str(self.sample)
+        if not re.fullmatch(r"\d{1,18}", size) or int(size) == 0:
+            raise InputError(
+                f"--sample {size[:60]}: give a number of target documents such as 100000"
+            )
+        if not METHODS[self.method].is_own:
+            raise InputError(
+                f"--sample goes with {', '.join(OWN)}; {self.method} is a baseline,"
+                " leave --sample out"
+            )
+        for name in ("report", "truth", "corrections"):
+            if getattr(self, name) is not None:
+                raise InputError(
+                    f"--{name} is for runs that have the whole target in view;"
+                    " leave it out with --sample"
+                )
+        if not self.targets:
+            raise InputError("--sample draws from the target; name it with --target")
+        if STANDARD in self.targets:
+            raise InputError(
+                "--sample reads documents more than once, which standard input cannot;"
+                " give the name of a file"
+            )
+        if self.output is None and not self.dry_run:
+            raise InputError(
+                "--sample labels a target that need not fit into memory;"
+                " name where it goes with --output"
+            )
 
     @property
     def steps(self) -> list[str]:
-        """The steps of such a run, in their order, for whoever shows its progress."""
+        """The steps of such a run, in their order, for a display of its progress."""
         method = METHODS[self.method]
         compares = method.is_stage and self.method != PLAIN
         wanted = {
             "reading": True,
+            "before": self.corrections is not None,
             "index": method.is_own,
             "gram": compares,
             "training": True,
-            "reference": self.tries_source_prior or not (method.is_best or self.method == PLAIN),
-            "before": self.corrections is not None,
-            "problems": True,
+            "reference": self.tries_source_prior or compares,
+            "problems": method.is_own,
             "report": self.report is not None,
             "labelling": self.sample is not None,
         }
@@ -117,28 +198,14 @@ class ClassifyOptions:
 
     @property
     def tries_source_prior(self) -> bool:
-        """Return True if true labels can show what the class proportions of the source would have given."""
-        return METHODS[self.method].is_best and self.truth is not None and self.class_prior is None
+        """True if true labels can show the effect of the source's class proportions."""
+        is_best = METHODS[self.method].is_best
+        return is_best and self.truth is not None and self.class_prior is None
 
     @property
     def gives_class_prior(self) -> bool:
-        """Return True if the user gives the class proportions of the target."""
+        """True if the user gives the class proportions of the target."""
         return self.class_prior is not None and parse_class_prior(self.class_prior) is not None
-
-    def _check_sample(self) -> None:
-        if not re.fullmatch(r"\d{1,18}", str(self.sample)) or int(str(self.sample)) == 0:
-            raise InputError(f"--sample {str(self.sample)[:60]}: give a number of target documents such as 100000")
-        if not METHODS[self.method].is_own:
-            raise InputError(f"--sample goes with {', '.join(OWN)}; {self.method} is a baseline, leave --sample out")
-        for name in ("report", "truth", "corrections"):
-            if getattr(self, name) is not None:
-                raise InputError(f"--{name} is for runs that have the whole target in view; leave it out with --sample")
-        if not self.targets:
-            raise InputError("--sample draws from the target; name it with --target")
-        if STANDARD in self.targets:
-            raise InputError("--sample reads documents more than once, which standard input cannot; give the name of a file")
-        if self.output is None and not self.dry_run:
-            raise InputError("--sample labels a target that need not fit into memory; name where it goes with --output")
 
     @property
     def targets(self) -> list[str]:
@@ -160,11 +227,6 @@ class ClassifyOptions:
     def reference(self) -> str:
         """What labels are compared with, by name: for best its own first round, for all others the method plain."""
         return UNADAPTED if METHODS[self.method].is_best else PLAIN
-
-    def n_added(self, n_target: int) -> int:
-        """How many of so many target documents join in the end."""
-        parameters = TransductiveClassifier(**METHODS[self.method].options | self.given_parameters([])).get_params(deep=False)
-        return Settings.from_parameters(parameters).count_added(n_target)[-1] if METHODS[self.method].is_own else n_target
 
     def given_parameters(self, labels: Sequence[Any]) -> dict[str, Any]:
         """What is given of the parameters of our own classifier; what is not has the values of its preset, as in Python.

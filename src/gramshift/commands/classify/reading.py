@@ -1,7 +1,7 @@
 """Source and target documents of a run, read and checked."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,7 @@ from gramshift.data.columns import Documents, Progress, check_column, check_ids,
 from gramshift.data.readers import open_table
 from gramshift.data.tables import TableError
 from gramshift.errors import GramshiftError, InputError
+from gramshift.model.inputs import ListedCorpus
 from gramshift.model.labels import SUSPICIOUS, encode_labels, find_alike
 from gramshift.text.terminal import say as to_stderr
 
@@ -22,18 +23,19 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Inputs:
-    """Labelled documents, and those to be labelled: ``rows`` of ``target``."""
+    """Labelled documents, and those to be labelled: some rows of a file."""
 
     texts: list[str]
     """The documents with labels."""
     labels: list[Any]
     ids: list[str]
     files: list[tuple[str, int]]
-    """Names of the source files, and how many documents each."""
+    """Names of the source files, and the number of documents in each."""
     target: Documents
     rows: list[int]
+    """The rows of ``target`` that are to be labelled."""
     truth: list[Any] | None
-    n_characters: int
+    """The true label, or None, of each row of ``target``."""
     more_texts: list[str] = field(default_factory=list)
     """Texts of --unlabelled: learnt from, but not labelled."""
 
@@ -42,27 +44,52 @@ class Inputs:
         """The documents to be labelled."""
         return [self.target.texts[row] for row in self.rows]
 
-    def domains(self, known: list[Any]) -> list[str] | None:
-        """The file that each labelled document is of, the target's for those that a person has labelled; None of one file."""
+    @cached_property
+    def target_ids(self) -> list[str]:
+        """The ids of the documents to be labelled."""
+        return [self.target.ids[row] for row in self.rows]
+
+    @property
+    def target_truth(self) -> list[Any] | None:
+        """The true label, or None, of each document to be labelled."""
+        return None if self.truth is None else [self.truth[row] for row in self.rows]
+
+    @cached_property
+    def corpus(self) -> ListedCorpus:
+        """All documents: of the source, of the target, and unlabelled ones."""
+        return ListedCorpus(self.texts + self.target_texts + self.more_texts)
+
+    @property
+    def all_labels(self) -> list[Any]:
+        """The labels of all documents, None for those of the target and unlabelled ones."""
+        return self.labels + [None] * (len(self.corpus) - len(self.labels))
+
+    def classes(self, corrections: Iterable[Any] = ()) -> list[Any]:
+        """Return the classes of the source and of corrections."""
+        return sorted({*self.labels, *corrections})
+
+    @property
+    def domains(self) -> list[str] | None:
+        """The file of each document of source and target; None if there is one source file."""
         if len(self.files) < 2:
             return None
-        names = [Path(name).name for name, n in self.files for _ in range(n)]
-        return names + [Path(self.target.table.name).name if label is not None else "" for label in known]
+        return self._source_files + [Path(self.target.table.name).name] * len(self.rows)
 
+    @property
     def origins(self) -> list[tuple[str, str]]:
-        """The file of each document and its id there: of those with labels, of those to be labelled, of all others."""
-        files = [Path(name).name for name, n in self.files for _ in range(n)]
-        known = [
-            (file, one.removeprefix(f"{file}: ") if len(self.files) > 1 else one)
-            for file, one in zip(files, self.ids, strict=True)
+        """The file of each document, and its id there."""
+        prefix = len(self.files) > 1  # ids of several files start with the name of theirs
+        source = [
+            (file, id.removeprefix(f"{file}: ") if prefix else id)
+            for file, id in zip(self._source_files, self.ids, strict=True)
         ]
         target = Path(self.target.table.name).name
         more = [("unlabelled", str(number)) for number in range(1, len(self.more_texts) + 1)]
-        return [*known, *((target, one) for one in self.target_ids), *more]
+        return [*source, *((target, id) for id in self.target_ids), *more]
 
     @property
-    def target_ids(self) -> list[str]:
-        return [self.target.ids[row] for row in self.rows]
+    def _source_files(self) -> list[str]:
+        return [Path(name).name for name, n in self.files for _ in range(n)]
 
 
 def check_names(options: ClassifyOptions, targets: list[str]) -> None:
@@ -113,9 +140,7 @@ def read_inputs(
     for words in find_alike(labels):
         say(f"warning: {words}")
     more = _read_unlabelled(options, progress)
-    read = found if options.single_target is None else [*found, target]
-    n_characters = sum(one.n_characters for one in read) + sum(map(len, more))
-    return Inputs(texts, labels, ids, files, target, rows, truth, n_characters, more)
+    return Inputs(texts, labels, ids, files, target, rows, truth, more)
 
 
 def is_truth_file(given: str, columns: list[str]) -> bool:

@@ -10,10 +10,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from gramshift.commands.classify.findings import describe_findings
+from gramshift.commands.classify.fitting import check_columns_fit, describe, fit_inputs
 from gramshift.commands.classify.labelled import Corrections, label_columns
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Say, check_names, read_inputs
-from gramshift.commands.classify.run import check_columns_fit, describe, fit_all, measure
 from gramshift.commands.label_files import MOST_ROWS, Found, LabelOptions, label_files, label_table
 from gramshift.commands.outputs import (
     STANDARD,
@@ -106,15 +106,15 @@ def _fit(task: _Task, progress: Progress | None, say: Say) -> tuple[Any, dict[st
         output = options.output if task.jobs is None else task.jobs[-1].output
         told = say if task.jobs is None else lambda _: None  # of several files it is told in the end
         check_columns_fit(output, sample.table, label_columns(sample.table, classes), classes, told)
-    needs = measure(options, inputs, {})
-    described = describe(options, inputs, needs, n_all=n_all) | {"n_target": n_all, "n_sample": len(sample)}
+    described = describe(options, inputs, Corrections(), n_all=n_all)
+    described |= {"n_target": n_all, "n_sample": len(sample)}
     say(described["sentence"])
     if options.dry_run:
         return None, described
-    fits = fit_all(inputs, Corrections(), options, progress)
-    story = described | describe_findings(options, inputs, {}, fits)
+    outcome = fit_inputs(options, inputs, Corrections(), progress)
+    story = described | describe_findings(options, inputs, Corrections(), outcome)
     story["sample_labels"] = story.pop("labels")
-    return fits.classifier, story
+    return outcome.classifier, story
 
 
 def _draw(task: _Task, progress: Progress | None) -> tuple[Documents, int]:
