@@ -195,7 +195,7 @@ def test_json_for_a_standard_output_that_lacks_characters(folder, encoding):
 
 
 def test_what_a_file_brings_along_does_not_reach_the_terminal_as_it_is(gramshift, folder):
-    (folder / "pans.csv").write_text("text,label\na,\x1b[31mred\nb,good\n")
+    (folder / "pans.csv").write_text("text,label\na pan,\x1b[31mred\nbad pan,good\n")
     answer = gramshift(*RUN)
     assert answer.code == 0
     assert "\x1b" not in answer.err

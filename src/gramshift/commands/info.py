@@ -28,7 +28,7 @@ def describe_model(path: str) -> dict[str, Any]:
         "classes": classifier.classes_.tolist(),
         "n_source": n_source,
         "n_corrected": fit.n_corrected,
-        "n_target": len(classifier.transduction_),
+        "n_target": len(classifier.transduction_) - fit.n_corrected,
         "n_texts": len(texts),
         "n_characters": sum(map(len, texts)),
         "n_rows": len(fit.model.documents) if classifier.kernel == ROWS else None,

@@ -62,64 +62,76 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Estimate(Needs):
-    """The memory and time that a fit takes, and how many pseudo-labels its last round learns from."""
+    """The memory and time that a fit takes, and the number of pseudo-labels of its last round."""
 
     n_added: int
 
 
 class TransductiveClassifier(ClassifierMixin, BaseEstimator):
-    """Label the documents of a target domain from labelled documents of a source domain, adapting to the target.
+    """Label documents of a target domain from labelled documents of a source domain.
 
-    By default documents are a linear model of weighted n-grams, whose memory grows in line with the documents: ridge regression
-    is trained on the source and, in five rounds, on pseudo-labels for more and more of the target. The preset "paper" is the
-    transductive kernel classifier of Ionescu and Butnaru (2018): documents are described by similarity to all documents, and a
-    second round also learns from the target documents of which the first was surest.
+    By default documents are a linear model of weighted n-grams, whose memory grows in line with the
+    documents: ridge regression is trained on the source and, in five rounds, on pseudo-labels for
+    more and more of the target. The preset "paper" is the transductive kernel classifier of Ionescu
+    and Butnaru (2018): documents are described by similarity to all documents, and a second round
+    also learns from the target documents of which the first was surest.
 
     Parameters
     ----------
     kernel : str, StringKernel, callable or list of these, optional
-        How documents are compared: a kind of :class:`StringKernel` by its name, "words" for the presence of words and pairs
-        of words, "rows", "precomputed", a StringKernel, or a callable k(A, B). Values are normalised; several kernels are
-        averaged after that. With "rows", X and target have a row of numbers for each document, such as its embedding, and rows
-        are compared by their cosine. With "precomputed", X is the square kernel matrix of source and target documents, and gaps
-        in y mark the target. A callable gets lists of texts, or arrays where X has rows of numbers; it cannot be saved.
+        How documents are compared: a kind of :class:`StringKernel` by its name, "words" for the
+        presence of words and pairs of words, "rows", "precomputed", a StringKernel, or a callable
+        k(A, B). Values are normalised; several kernels are averaged after that. With "rows", X and
+        target have a row of numbers for each document, such as its embedding, and rows are compared
+        by their cosine. With "precomputed", X is the square kernel matrix of source and target
+        documents, and gaps in y mark the target. A callable gets lists of texts, or arrays where X
+        has rows of numbers; it cannot be saved.
     preset : {"best", "paper"}
         What holds for all parameters that are None: the recommended choices, or the paper's.
     ngram_range : tuple of two int, optional
-        The smallest and the largest length of n-grams, for kernels given by name: 3 to 8, for the paper 5 to 8.
+        The smallest and the largest length of n-grams, for kernels given by name: 3 to 8, for the
+        paper 5 to 8.
     weighting : {"none", "idf"} or dict, optional
-        What n-grams weigh, for the kernels "presence" and "words" given by name: as in :class:`StringKernel`. Domains are
-        source and target; classes are those of the documents that a round learns from, so that the kernel changes from round
-        to round.
+        What n-grams weigh, for the kernels "presence" and "words" given by name: as in
+        :class:`StringKernel`. Domains are source and target; classes are those of the documents
+        that a round learns from, so that the kernel changes from round to round.
     adapt : bool, optional
-        Whether every document is described by its similarity to all source and target documents, which is the paper's
-        transductive kernel.
+        Whether every document is described by its similarity to all source and target documents,
+        which is the paper's transductive kernel.
     n_rounds : int, optional
-        The number of rounds. The paper has 2: the second also learns from answers of the first. More are allowed.
+        The number of rounds. The paper has 2: the second also learns from answers of the first.
+        More are allowed.
     n_added : int, float or list of these, optional
-        How many target documents join the training set, with their pseudo-labels, after a round; a float up to 1.0 is a
-        fraction of the target. All of them join if there are fewer. A list has a number for each round after the first.
+        How many target documents join the training set, with their pseudo-labels, after a round; a
+        float up to 1.0 is a fraction of the target. All of them join if there are fewer. A list has
+        a number for each round after the first.
     class_prior : {"estimated", "source", "ignored"} or dict, optional
-        The class proportions of the target: estimated from its scores, those of the source, or a dict with that of each class.
-        Of each class its proportion is pseudo-labelled, the surest first. An estimate has a standard error, and moves the
-        source's proportions only by what that error leaves of the difference. With "ignored" the surest documents are
+        The class proportions of the target: estimated from its scores, those of the source, or a
+        dict with that of each class. Of each class its proportion is pseudo-labelled, the surest
+        first. An estimate has a standard error, and moves the source's proportions only by what
+        that error leaves of the difference. With "ignored" the surest documents are
         pseudo-labelled, whatever their class, as in the paper.
     alpha : float, optional
         The regularisation of the ridge regression and of the discriminant analysis.
     class_weight : dict or "balanced", optional
-        How much the source documents of each class count, beside the others. For linear models such as the preset "best".
+        How much the source documents of each class count, beside the others. For linear models such
+        as the preset "best".
     classifier : {"ridge", "discriminant"} or scikit-learn classifier
-        What learns on the kernel: ridge regression, kernel discriminant analysis, or a classifier for kernel matrices such as
-        ``SVC(kernel="precomputed")``, of which a clone is fitted for each class against the rest.
+        What learns on the kernel: ridge regression, kernel discriminant analysis, or a classifier
+        for kernel matrices such as ``SVC(kernel="precomputed")``, of which a clone is fitted for
+        each class against the rest.
     bias : bool or "prior", optional
-        Whether "ridge" has an unpenalised intercept; the paper has none. With "prior" scores begin at the class priors
-        of the training set, so that a document without evidence gets these, and the last round decides by probabilities.
+        Whether "ridge" has an unpenalised intercept; the paper has none. With "prior" scores begin
+        at the class priors of the training set, so that a document without evidence gets these, and
+        the last round decides by probabilities.
     memory_limit : int, float or str, optional
-        How many bytes may be used, or a size such as "2 GB"; by default all that is free. What needs more is refused.
+        How many bytes may be used, or a size such as "2 GB"; by default all that is free. What
+        needs more is refused.
     n_jobs : int or None
         The number of threads; -1 for all cores.
     verbose : bool or int
-        Whether ``fit`` shows its progress: one line in a terminal, or in a notebook that has ipywidgets.
+        Whether ``fit`` shows its progress: one line in a terminal, or in a notebook that has
+        ipywidgets.
 
     Attributes
     ----------
@@ -130,35 +142,38 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     transduction_score_ : array of shape (n_target, n_classes)
         The scores of each target document; the largest decides.
     transduction_proba_ : array of shape (n_target, n_classes)
-        The probabilities of each target document, on average as sure as labels are expected to be right.
+        The probabilities of each target document, on average as sure as labels are expected to be
+        right.
     unadapted_transduction_ : array of shape (n_target,) or None
-        The label that each target document would have without adapting, by the first round with the source's class proportions.
+        The label that each target document would have without adapting, by the first round with the
+        source's class proportions.
     class_prior_ : dict or None
-        For each class its proportion in the "source", as "estimated" for the target, as "used", the 95 % interval of the last,
-        "low" and "high", and the "limit" beyond which it may not grow: of three or more classes, its part of the unadapted
-        labels or of the source.
+        For each class its proportion in the "source", as "estimated" for the target, as "used", the
+        95 % interval of the last, "low" and "high", and the "limit" beyond which it may not grow:
+        of three or more classes, its part of the unadapted labels or of the source.
     expected_accuracy_ : dict or None
-        The fraction of right labels that is to be expected, "value", with the interval of nine of ten fits, "low" and "high".
-        With ``random_labels`` it is measured by these.
+        The fraction of right labels that is to be expected, "value", with the interval of nine of
+        ten fits, "low" and "high". With ``random_labels`` it is measured by these.
     sources_ : list of dict or None
-        For each of several sources its "drift" from the target, the "weight" of its documents, and the "accuracy" of the other
-        sources on it.
+        For each of several sources its "drift" from the target, the "weight" of its documents, and
+        the "accuracy" of the other sources on it.
     labeled_iter_ : array of int of shape (n_source + n_target,)
-        When each document joined the training set, source before target: 0 for a given label, k for round k + 1, -1 for never.
+        When each document joined the training set, source before target: 0 for a given label, k for
+        round k + 1, -1 for never.
     history_ : list of dict
-        For each round how many documents of each class were added before it, how many target documents it gave each label,
-        how many labels changed, and the seconds that it took.
+        For each round how many documents of each class were added before it, how many target
+        documents it gave each label, how many labels changed, and the seconds that it took.
 
     References
     ----------
-    .. [1] Radu Tudor Ionescu and Andrei M. Butnaru, "Transductive Learning with String Kernels for Cross-Domain Text
-       Classification", ICONIP 2018.
+    .. [1] Radu Tudor Ionescu and Andrei M. Butnaru, "Transductive Learning with String Kernels for
+       Cross-Domain Text Classification", ICONIP 2018.
 
     Examples
     --------
     >>> import gramshift as gs
     >>> clf = gs.TransductiveClassifier()
-    >>> source = ["a great, great pan", "this pan broke at once", "great knife", "the knife broke, sadly"]
+    >>> source = ["a great, great pan", "this pan broke", "great knife", "the knife broke, sadly"]
     >>> target = ["a great film", "the disc broke", "great great fun"]
     >>> clf.fit(source, ["good", "bad", "good", "bad"], target=target).transduction_.tolist()
     ['good', 'bad', 'good']
@@ -379,7 +394,9 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         if target is not None:
             raise InputError("a Corpus holds the target too: mark it by missing labels in y")
         if similarities is None or similarities.by_rows:
-            raise InputError("a Corpus holds texts: choose another kernel than 'precomputed' or 'rows'")
+            raise InputError(
+                "a Corpus holds texts: choose another kernel than 'precomputed' or 'rows'"
+            )
         given = FitInput(X, as_labels(y, n_documents=len(X)), unlabelled or 0)
         if given.is_source[len(X) - given.n_unlabelled :].any():
             raise InputError(f"unlabelled={unlabelled}: some of these last documents have labels")
@@ -706,21 +723,23 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     def strongest_ngrams(
         self, n: int = 50, *, overlapping: bool = True, counts: bool = False
     ) -> dict[Any, list[tuple[Any, ...]]]:
-        """The n-grams that speak most for each class of a linear model such as the preset "best", and what each is worth.
+        """Return the n-grams that indicate each class most in a linear model, with their weights.
 
-        Of n-grams that stand in the same documents the longest is listed, with what it is worth before scores are normalised.
-        For people to read: with overlapping=False those are left out that share half or more with a stronger one. With
-        counts=True each has two numbers more: how many source and how many target documents have it.
+        Of n-grams that stand in the same documents the longest is listed, with what it is worth
+        before scores are normalised. For people to read: with overlapping=False those are left out
+        that share half or more with a stronger one. With counts=True each has two numbers more: how
+        many source and how many target documents have it.
         """
         self._check_fitted()
         return self._fit.strongest_ngrams(n, overlapping=overlapping, counts=counts)
 
     def save(self, path: Writable, *, texts: bool = False) -> None:
-        """Write the fitted classifier into one file, for ``gramshift.load``: a name, or a file that is open for writing bytes.
+        """Write the fitted classifier to a path or an open binary file, for ``gramshift.load``.
 
-        Of a linear model such as the preset "best" it holds n-grams that two documents or more share, with coefficients, and
-        no document, unless ``texts`` asks for all of them: explanations show these as neighbours. Files of other models
-        always hold the documents that new ones are compared with.
+        Of a linear model such as the preset "best" it holds n-grams that two documents or more
+        share, with coefficients, and no document, unless ``texts`` asks for all of them:
+        explanations show these as neighbours. Files of other models always hold the documents that
+        new ones are compared with.
         """
         self._check_fitted()
         if not isinstance(texts, (bool, np.bool_)):
@@ -736,14 +755,20 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         """New documents, as those of the fit."""
         self._check_fitted()
         similarities = self._fit.model.similarities
-        return np.asarray(X) if similarities is None else self._reader(X, None, similarities, reset=False)(X, name="X")
+        return (
+            np.asarray(X)
+            if similarities is None
+            else self._reader(X, None, similarities, reset=False)(X, name="X")
+        )
 
     def _score(self, X: Any) -> Floats:
         return self._score_read(self._read(X))
 
     def _score_read(self, X: Any) -> Floats:
         scores = self._fit.model.score(X, n_jobs=self.n_jobs)
-        for row, place in self._fit.find_known(X):  # a target document keeps the very score that fit gave it
+        for row, place in self._fit.find_known(
+            X
+        ):  # a target document keeps the very score that fit gave it
             scores[row] = self._fit.scores[place]
         return scores
 
@@ -782,15 +807,22 @@ def fit_on_gram(
 ) -> None:
     """Fit one of several classifiers on the same documents; gaps in the labels mark the target.
 
-    What linear fits find in listed documents is found once for all. ``gram`` holds the counts that its kernel finds, None
-    for a classifier that compares in ways of its own. Without ``calibrate`` it will have no probabilities.
+    What linear fits find in listed documents is found once for all. ``gram`` holds the counts that
+    its kernel finds, None for a classifier that compares in ways of its own. Without ``calibrate``
+    it will have no probabilities.
     """
     settings, similarities = classifier._check_parameters(runtime)
     given, parameters = (
-        classifier._weigh(FitInput(documents, labels, n_unlabelled, random=random or {}), None, domains),
+        classifier._weigh(
+            FitInput(documents, labels, n_unlabelled, random=random or {}), None, domains
+        ),
         classifier._given_parameters(),
     )
-    classifier._keep(fit_exact(settings, parameters, similarities, given, runtime, gram=gram, calibrate=calibrate))
+    classifier._keep(
+        fit_exact(
+            settings, parameters, similarities, given, runtime, gram=gram, calibrate=calibrate
+        )
+    )
 
 
 def load(path: str | os.PathLike[str]) -> TransductiveClassifier:
@@ -803,12 +835,18 @@ def load_with_head(path: str | os.PathLike[str]) -> tuple[TransductiveClassifier
     head, arrays = read_archive(path)
     try:
         classifier = TransductiveClassifier(**parameters_from_json(head["parameters"]))
-        given = {name: value for name, value in classifier.get_params(deep=False).items() if name != "verbose"}
+        given = {
+            name: value
+            for name, value in classifier.get_params(deep=False).items()
+            if name != "verbose"
+        }
         classifier._keep(read_fit(given, head, arrays))
     except MemoryError:
         raise
     except Exception as error:  # whatever a made-up file leads to, it is the file's fault
-        raise ModelFileError(f"{path} is not a Gramshift model that can be trusted: {error}") from error
+        raise ModelFileError(
+            f"{path} is not a Gramshift model that can be trusted: {error}"
+        ) from error
     if "rows" in arrays:
         classifier.n_features_in_ = arrays["rows"].shape[1]
     return classifier, head

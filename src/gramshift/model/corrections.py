@@ -1,4 +1,4 @@
-"""Labels that a person has given to target documents: a fit that learns from them, beside one without them."""
+"""Labels that a person gave to target documents: a fit without them, and one with them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -37,9 +37,7 @@ def check_corrections(corrections: Any, given: FitInput) -> dict[int, Any]:
         raise InputError(
             f"corrections has {len(labels)} labels for {len(target)} target documents; {advice}"
         )
-    found = {
-        row: label for row, label in zip(target, labels, strict=True) if not is_missing(label)
-    }
+    found = {row: label for row, label in zip(target, labels, strict=True) if not is_missing(label)}
     if len(found) == len(target):
         raise InputError("corrections has a label for every target document; nothing is left")
     if both := found.keys() & given.random.keys():
@@ -148,6 +146,6 @@ def put_in_place(fit: Fit, found: NDArray[Any], corrected: NDArray[Any]) -> NDAr
 
 
 def target_rows(fit: Fit) -> NDArray[np.intp]:
-    """Return the numbers of all target documents whose labels are wanted, corrected ones included."""
+    """Return the numbers of the target documents in the fit, corrected ones included."""
     wanted = fit.labelling.target[fit.wanted]
     return np.sort(np.concatenate([wanted, np.array(fit.corrected, np.intp)]))

@@ -92,7 +92,7 @@ def answers_of(fit: Fit, reference: Fit | None) -> Answers:
 
 
 def compare_fit(fit: Fit, runtime: Runtime, corpus: ListedCorpus | None = None) -> Comparison:
-    """Fit without adapting and measure the separability; a ``corpus`` has the n-grams of the fit."""
+    """Fit without adapting and measure the separability; a ``corpus`` has the n-grams."""
     if not len(fit.labels[fit.wanted]):
         return Comparison(None, None, None)
     reference, fault = None, None
@@ -184,9 +184,7 @@ def first_round(fit: Fit) -> Fit | None:
     if fit.unadapted is None:
         return None
     found = fit.unadapted[fit.wanted]
-    counts = {
-        label: int(np.sum(found == code)) for code, label in enumerate(fit.classes.tolist())
-    }
+    counts = {label: int(np.sum(found == code)) for code, label in enumerate(fit.classes.tolist())}
     scores = np.eye(len(fit.classes))[fit.unadapted]
     history = [fit.history[0] | {"labels": counts}]
     return replace(fit, scores=scores, history=history, unadapted=None)
@@ -241,7 +239,9 @@ def check_scale(fit: Fit) -> list[str]:
     found = f"hardly any documents alike ({high:.4f} or less"
     if low > MAX_SIMILARITY:
         found = f"nearly all documents equal ({low:.4f} or more"
-    advice = "change its scale, such as gamma of an RBF kernel, or give rows of numbers to kernel='rows'"
+    advice = (
+        "change its scale, such as gamma of an RBF kernel, or give rows of numbers to kernel='rows'"
+    )
     return [f"the kernel finds {found} for 95% of pairs), so that it separates little: {advice}"]
 
 

@@ -15,7 +15,7 @@ from gramshift.text.documents import as_documents, as_list
 
 
 def target_texts(fit: Fit) -> list[str] | None:
-    """Return the texts of the target documents, corrected ones included; None if not all are kept."""
+    """Return the texts of the target documents, corrected ones included; None if not kept."""
     documents = fit.model.documents
     if not isinstance(documents, list) or len(documents) != len(fit.labelling):
         return None
@@ -43,7 +43,8 @@ def check_ids(ids: Any, n: int, kind: str) -> list[Any]:
     names = as_list(ids)
     if len(names) != n:
         raise InputError(
-            f"there are {len(names)} ids for {n} {kind} documents; give one for each, in their order"
+            f"there are {len(names)} ids for {n} {kind} documents;"
+            " give one for each, in their order"
         )
     return names
 
@@ -53,7 +54,9 @@ def check_origins(origins: Any, n: int) -> list[tuple[str, str]] | None:
     if origins is None:
         return None
     pairs = as_list(origins)
-    if len(pairs) != n or not all(isinstance(one, (tuple, list)) and len(one) == 2 for one in pairs):
+    if len(pairs) != n or not all(
+        isinstance(one, (tuple, list)) and len(one) == 2 for one in pairs
+    ):
         raise InputError(
             f"origins has {len(pairs)} entries for {n} documents; give a pair of file and id for"
             " each document of X, target and unlabelled"
@@ -72,6 +75,7 @@ def comparer(
     known = target_texts(fit) if texts is None else check_texts(fit, texts, n)
     if known is None:
         raise InputError(
-            "near copies are left out, and the texts of the target are not kept here; give texts=..."
+            "near copies are left out, and the texts of the target are not kept here;"
+            " give texts=..."
         )
     return compare_texts([known[place] for place in places.tolist()], n_jobs)

@@ -1,4 +1,4 @@
-"""What a run found, as plain values and in words."""
+"""The results of a run, as plain values and in words."""
 
 from typing import Any
 
@@ -192,7 +192,7 @@ def better_in_words(better: dict[str, Any], scores: dict[str, Any]) -> str:
 
 
 def in_words(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
-    """Tell for a terminal what there is to know, the result under a heading of its own, and what to do next."""
+    """Describe a result for a terminal: details, the result, and what to do next."""
     lines = [Line(one, indent=2) for one in _details(result)]
     if lines:
         lines = [Line(""), Line("Details", "bold"), *lines]
@@ -200,20 +200,40 @@ def in_words(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
     is_measured = result["scores"] is not None and result["scores"]["n"] >= MIN_SCORED
     sample = f", learnt from {result['n_sample']} of them" if "n_sample" in result else ""
     lines += [Line(""), Line(f"Result: {labelled_in_words(result)}{sample}", "bold")]
-    lines += [Line(one, indent=2) for one in list_classes(result["labels"], result.get("source_labels", {}))]
-    sure = how_sure(result, result.get("n_random", 0)).capitalize()  # a mean confidence is often taken for an accuracy
-    lines.append(Line(sure if is_expected else f"{sure}: how sure the method is, not how often it is right", indent=2))
+    lines += [
+        Line(one, indent=2)
+        for one in list_classes(result["labels"], result.get("source_labels", {}))
+    ]
+    sure = how_sure(
+        result, result.get("n_random", 0)
+    ).capitalize()  # a mean confidence is often taken for an accuracy
+    lines.append(
+        Line(
+            sure if is_expected else f"{sure}: how sure the method is, not how often it is right",
+            indent=2,
+        )
+    )
     if (verdict := result["diagnostics"].get("verdict")) is not None:
         is_known = is_expected or is_measured
-        question = "Did adapting help?" if METHODS[options.method].adapts and not is_known else "Can I use these labels?"
+        question = (
+            "Did adapting help?"
+            if METHODS[options.method].adapts and not is_known
+            else "Can I use these labels?"
+        )
         tone = "careful" if tone_of(verdict) == "good" and not is_known else tone_of(verdict)
         lines.append(Line(f"{question} {verdict}", COLOURS[tone], 2))
     lines += [Line(f"Warning: {one}", COLOURS["doubtful"], 2) for one in result["warnings"]]
     if result["scores"] is not None:
-        lines += [Line(one, indent=2) for one in _show_scores(result["scores"], list(result["labels"]))]
+        lines += [
+            Line(one, indent=2) for one in _show_scores(result["scores"], list(result["labels"]))
+        ]
     if n := result.get("not_scored"):
         lines.append(
-            Line(f"{n} document{'' if n == 1 else 's'} with a true label given as corrections, and so not scored", indent=2)
+            Line(
+                f"{n} document{'' if n == 1 else 's'} with a true label"
+                " given as corrections, and so not scored",
+                indent=2,
+            )
         )
     if result["corrections"] is not None:
         lines.append(Line(result["corrections"]["sentence"], indent=2))
@@ -224,32 +244,53 @@ def in_words(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
 
 
 def _details(result: dict[str, Any]) -> list[str]:
-    """What the result rests on; how classes went from round to round is on the page and in JSON."""
+    """Return lines on what the result is based on."""
     lines = []
     if (issues := result.get("issues")) and issues["counts"]:
         told = ", ".join(f"{kind}: {count}" for kind, count in issues["counts"].items())
-        where = "listed in the report" if result.get("report") else "add --report or --json to list them"
+        where = (
+            "listed in the report"
+            if result.get("report")
+            else "add --report or --json to list them"
+        )
         lines.append(f"Problems in the data: {told} ({where})")
     if result.get("without_evidence"):
         n = result["without_evidence"]
-        lines.append(f"{n} document{'' if n == 1 else 's'} without any known n-gram: labelled from the class proportions alone")
+        lines.append(
+            f"{n} document{'' if n == 1 else 's'} without any known n-gram:"
+            " labelled from the class proportions alone"
+        )
     left_out = ("verdict", "drift of the class proportions")
-    return lines + [one["sentence"] for name, one in result["diagnostics"].items() if name not in left_out]
+    return lines + [
+        one["sentence"] for name, one in result["diagnostics"].items() if name not in left_out
+    ]
 
 
 def _show_scores(scores: dict[str, Any], classes: list[str]) -> list[str]:
-    """The accuracy on documents whose label is known, and the confusion as a table, if it fits on a screen."""
+    """Describe the accuracy on documents whose label is known, with a small confusion matrix."""
     rows, (low, high) = scores["confusion_labels"], scores["accuracy_interval"]
     known = f"of {scores['n']} documents with a known label"
-    lines = [f"Accuracy {scores['accuracy']:.1%} ({low:.1%} to {high:.1%}), macro F1 {scores['macro_f1']:.4f}, {known}"]
+    lines = [
+        f"Accuracy {scores['accuracy']:.1%} ({low:.1%} to {high:.1%}),"
+        f" macro F1 {scores['macro_f1']:.4f}, {known}"
+    ]
     if "reference" in scores:
-        lines[0] += f"; {scores['reference']} {scores['reference_accuracy']:.1%}, p = {scores['mcnemar_p']:.2g}"
+        lines[0] += (
+            f"; {scores['reference']} {scores['reference_accuracy']:.1%},"
+            f" p = {scores['mcnemar_p']:.2g}"
+        )
     if "better" in scores:
         lines.append(scores["better"]["sentence"])
     if scores.get("accuracy_sure") is not None:
-        lines.append(f"Accuracy {scores['accuracy_sure']:.1%} of the {scores['n_sure']} among them that got a label")
+        lines.append(
+            f"Accuracy {scores['accuracy_sure']:.1%} of the {scores['n_sure']} among them"
+            " that got a label"
+        )
     for name in (name for name in rows if name not in classes):
-        lines.append(f"No class of the source is called {name!r}, so that it always counts as wrong{suggest(name, classes)}")
+        lines.append(
+            f"No class of the source is called {name!r}, so that it always counts as wrong"
+            f"{suggest(name, classes)}"
+        )
     if len(rows) > 8:
         return lines
     width = max(12, *(len(name) + 2 for name in [*rows, *classes]))
@@ -260,24 +301,50 @@ def _show_scores(scores: dict[str, Any], classes: list[str]) -> list[str]:
 
 
 def _tell_next(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
-    """What to do next, as commands to copy."""
+    """Return the next steps, as commands to copy."""
     can_repeat = options.sample is None
     can_repeat = can_repeat and "-" not in (*options.source, *options.targets, options.output)
     steps: list[tuple[str, str | None]] = []
     if options.report is not None:
         page = options.report
-        steps.append((f"Look at the labels, least sure first, and correct some: open {page} in a browser.", None))
+        steps.append(
+            (
+                "Look at the labels, least sure first, and correct some:"
+                f" open {page} in a browser.",
+                None,
+            )
+        )
         if can_repeat and options.corrections is None:
             again = options.to_command(corrections="corrections.csv", force=True)
             steps.append(("Run again with the corrections that you download there:", again))
     elif can_repeat and options.corrections is None:
-        steps.append(("See why, and correct labels in a browser:", options.to_command(report="report.html", force=True)))
+        steps.append(
+            (
+                "See why, and correct labels in a browser:",
+                options.to_command(report="report.html", force=True),
+            )
+        )
     if can_repeat and options.output is not None:
         to_label = _draw_and_label(result, options)
-        steps = [*to_label, *steps] if UNKNOWN_PROPORTIONS in result["diagnostics"] else [*steps, *to_label]
+        steps = (
+            [*to_label, *steps]
+            if UNKNOWN_PROPORTIONS in result["diagnostics"]
+            else [*steps, *to_label]
+        )
     if options.save is not None:
-        typed = ["gramshift", "predict", "--model", options.save, "--input", "new.csv", "--output", "new-labels.csv"]
-        typed += ["--text", result["read_as"]["text"]] if "text" in result.get("read_as", {}) else []
+        typed = [
+            "gramshift",
+            "predict",
+            "--model",
+            options.save,
+            "--input",
+            "new.csv",
+            "--output",
+            "new-labels.csv",
+        ]
+        typed += (
+            ["--text", result["read_as"]["text"]] if "text" in result.get("read_as", {}) else []
+        )
         steps.append(("Label new documents with the model:", join_words(typed)))
     lines = [Line(""), Line("Next", "bold")] if steps else []
     for words, command in steps:
@@ -287,29 +354,55 @@ def _tell_next(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
     return lines
 
 
-def _draw_and_label(result: dict[str, Any], options: ClassifyOptions) -> list[tuple[str, str | None]]:
-    """Tell how to label documents by hand, if that is advised: which ones to draw, and how to give them back."""
+def _draw_and_label(
+    result: dict[str, Any], options: ClassifyOptions
+) -> list[tuple[str, str | None]]:
+    """Return the steps of labelling documents by hand, if that is advised."""
     verdict, n_random = result["diagnostics"].get("verdict"), result.get("n_random", 0)
     n = count_to_label(sum(result["labels"].values()) + result.get("abstained", 0))
-    is_doubtful = result.get("expected_accuracy") is None or (verdict is not None and tone_of(verdict) != "good")
+    is_doubtful = result.get("expected_accuracy") is None or (
+        verdict is not None and tone_of(verdict) != "good"
+    )
     is_decisive = UNKNOWN_PROPORTIONS in result["diagnostics"]
     if n < MIN_TO_LABEL or not (is_decisive or (is_doubtful and result["scores"] is None)):
         return []
-    if (n_random or options.gives_class_prior) and verdict is not None and verdict.startswith("No, not"):
+    if (
+        (n_random or options.gives_class_prior)
+        and verdict is not None
+        and verdict.startswith("No, not")
+    ):
         how, words = "--doubtful", f"To get better labels, correct {n} doubtful documents by hand:"
     elif n_random:
         return []
     else:
         are_counted = METHODS[options.method].is_best and options.class_prior is None
-        use = "set the class proportions, measure the accuracy" if are_counted else "measure the accuracy"
-        how, words = "--random", f"Label {n} random documents by hand; they {use} and are learnt from:"
+        use = (
+            "set the class proportions, measure the accuracy"
+            if are_counted
+            else "measure the accuracy"
+        )
+        how, words = (
+            "--random",
+            f"Label {n} random documents by hand; they {use} and are learnt from:",
+        )
     again, is_baseline = "corrections", not METHODS[options.method].is_own
-    if is_baseline and how == "--random" and options.corrections is None:  # as corrections they would measure nothing
-        again, words = "truth", f"Label {n} random documents by hand, to score the labels with them:"
+    if (
+        is_baseline and how == "--random" and options.corrections is None
+    ):  # as corrections they would measure nothing
+        again, words = (
+            "truth",
+            f"Label {n} random documents by hand, to score the labels with them:",
+        )
     name = TO_LABEL if options.corrections != TO_LABEL else MORE_TO_LABEL
     drawn = ["gramshift", "sample", str(options.output), how, str(n), "--output", name]
-    drawn += [word for option, value in result.get("read_as", {}).items() for word in (f"--{option}", value)]
+    drawn += [
+        word
+        for option, value in result.get("read_as", {}).items()
+        for word in (f"--{option}", value)
+    ]
     drawn += [] if options.corrections is None else ["--corrections", options.corrections]
-    joined = "" if options.corrections is None else f", copy the rows of {options.corrections} into it"
+    joined = (
+        "" if options.corrections is None else f", copy the rows of {options.corrections} into it"
+    )
     filled = f"Fill in the column label of {name}{joined}, and run again:"
     return [(words, join_words(drawn)), (filled, options.to_command(**{again: name}, force=True))]

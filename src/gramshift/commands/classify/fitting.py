@@ -24,7 +24,8 @@ from gramshift.report.gather import MAX_EXPLAINED
 ADVICE = Advice(
     without_class_prior="compare with --method plain, or add fewer pseudo-labels (--added)",
     with_class_prior=(
-        "compare with unadapted_label, or give the class proportions if you know them (--class-prior)"
+        "compare with unadapted_label,"
+        " or give the class proportions if you know them (--class-prior)"
     ),
     n_added="--added",
 )
@@ -81,7 +82,9 @@ def describe(
     ``n_all`` is the number of documents of which the target is a sample.
     """
     method, n_target = METHODS[options.method], len(inputs.rows)
-    classifier = _make(options, inputs) if method.is_own else METHODS[PLAIN].make(**_limits(options))
+    classifier = (
+        _make(options, inputs) if method.is_own else METHODS[PLAIN].make(**_limits(options))
+    )
     estimate = classifier.estimate(
         inputs.corpus,
         inputs.all_labels,

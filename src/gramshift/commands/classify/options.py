@@ -17,12 +17,15 @@ from gramshift.text.terminal import join_words
 
 PRESET = "preset"  # another way to name a method
 PAPER = "paper"
-LONGEST_SHOWN, MOST_CLASSES = 200, 20  # characters of what was typed, and classes, that an error repeats
+LONGEST_SHOWN, MOST_CLASSES = (
+    200,
+    20,
+)  # characters of what was typed, and classes, that an error repeats
 
 
 @dataclass(frozen=True)
 class ClassifyOptions:
-    """The options of ``gramshift classify``, by the names that they have there; made with a mistake, it is an error."""
+    """The options of ``gramshift classify``; making them with a mistake raises an error."""
 
     source: list[str] = field(default_factory=list)
     target: str | list[str] | None = None
@@ -138,8 +141,7 @@ class ClassifyOptions:
             ),
             (
                 not 0 < least <= 1,
-                f"--abstain-below {least:g}: give a confidence between 0 and 1,"
-                " such as 0.7",
+                f"--abstain-below {least:g}: give a confidence between 0 and 1, such as 0.7",
             ),
             (
                 self.jobs == 0 or self.jobs < -1,
@@ -220,16 +222,18 @@ class ClassifyOptions:
     @property
     def ngram_range(self) -> tuple[int, int]:
         """The lengths of n-grams that are given, or those of the preset."""
-        lengths: tuple[int, int] = PRESETS[BEST if METHODS[self.method].is_best else PAPER]["ngram_range"]
+        lengths: tuple[int, int] = PRESETS[BEST if METHODS[self.method].is_best else PAPER][
+            "ngram_range"
+        ]
         return lengths if self.ngrams is None else parse_ngrams(self.ngrams)
 
     @property
     def reference(self) -> str:
-        """What labels are compared with, by name: for best its own first round, for all others the method plain."""
+        """The name of the labels to compare with: unadapted for best, plain for all others."""
         return UNADAPTED if METHODS[self.method].is_best else PLAIN
 
     def given_parameters(self, labels: Sequence[Any]) -> dict[str, Any]:
-        """What is given of the parameters of our own classifier; what is not has the values of its preset, as in Python.
+        """Return the typed parameters of our own classifier; others are those of a preset.
 
         ``labels`` are those of the source, for class proportions.
         """
@@ -242,7 +246,9 @@ class ClassifyOptions:
 
     def given_to_plain(self) -> dict[str, Any]:
         """The same for what has no rounds."""
-        given: dict[str, Any] = {} if self.ngrams is None else {"ngram_range": parse_ngrams(self.ngrams)}
+        given: dict[str, Any] = (
+            {} if self.ngrams is None else {"ngram_range": parse_ngrams(self.ngrams)}
+        )
         return given | ({} if METHODS[self.method].is_best else {"kernel": self.kernel})
 
     def _parse_added(self) -> int | float | None:
@@ -255,14 +261,20 @@ class ClassifyOptions:
             number = -1.0
         share = "." in self.added or "e" in self.added.lower()
         if not number > 0 or number == float("inf") or (share and number > 1):
-            raise InputError(f"--added {self.added}: give a number of documents such as 1000, or a share such as 0.5")
+            raise InputError(
+                f"--added {self.added}: give a number of documents such as 1000,"
+                " or a share such as 0.5"
+            )
         return number if share else int(number)
 
     def to_command(self, **changes: Any) -> str:
         """Write the run as one line for a shell, with other values for some options."""
         defaults = {one.name: one.default for one in fields(self)}
         values = asdict(self) | changes
-        sources = [f"./{one}" if one.startswith("-") and one != STANDARD else one for one in values.pop("source")]
+        sources = [
+            f"./{one}" if one.startswith("-") and one != STANDARD else one
+            for one in values.pop("source")
+        ]
         words = ["gramshift", "classify", *sources]
         for name, value in values.items():
             option = f"--{name.replace('_', '-')}"
@@ -272,7 +284,9 @@ class ClassifyOptions:
                 words.append(option)
                 continue
             for one in map(str, value if isinstance(value, list) else [value]):
-                is_dashed = one.startswith("-") and one != STANDARD  # it would be taken for an option
+                is_dashed = (
+                    one.startswith("-") and one != STANDARD
+                )  # it would be taken for an option
                 words += [f"{option}={one}"] if is_dashed else [option, one]
         return join_words(words)
 
@@ -285,12 +299,15 @@ def parse_ngrams(value: str) -> tuple[int, int]:
     low, high = int(given[1]), int(given[2] or given[1])
     if not 1 <= low <= high:
         meant = f"; did you mean {high}-{low}?" if high >= 1 else ""
-        raise InputError(f"--ngrams {value}: the lengths go from a smaller one, at least 1, to a larger one{meant}")
+        raise InputError(
+            f"--ngrams {value}: the lengths go from a smaller one, at least 1,"
+            f" to a larger one{meant}"
+        )
     return low, high
 
 
 def parse_class_prior(value: str) -> dict[str, float] | None:
-    """Read class proportions: "positive=60%,negative=40%", also as 60 and 40 or 0.6 and 0.4; None for "source"."""
+    """Read class proportions such as "positive=60%,negative=40%"; None for "source"."""
     if value.strip() == SOURCE:
         return None
     given = f"--class-prior {value[:LONGEST_SHOWN]}"
@@ -300,34 +317,56 @@ def parse_class_prior(value: str) -> dict[str, float] | None:
     for part in value.split(","):
         name, equals, number = (one.strip() for one in part.rpartition("="))
         if not equals or not name:
-            raise InputError(f"{given}: {part.strip()[:LONGEST_SHOWN]!r} is not of the form class=proportion; {advice}")
+            raise InputError(
+                f"{given}: {part.strip()[:LONGEST_SHOWN]!r} is not of the form class=proportion;"
+                f" {advice}"
+            )
         if name in proportions:
             raise InputError(f"{given}: {name!r} is there twice; {advice}")
         signs.add(number.endswith("%"))
         try:
-            proportions[name] = float(number.removesuffix("%")) / (100 if number.endswith("%") else 1)
+            proportions[name] = float(number.removesuffix("%")) / (
+                100 if number.endswith("%") else 1
+            )
         except ValueError:
             raise InputError(f"{given}: {number!r} of {name!r} is not a number; {advice}") from None
         if not 0 <= proportions[name] < float("inf"):
-            raise InputError(f"{given}: {number} of {name!r} is not a proportion from 0 on; {advice}")
+            raise InputError(
+                f"{given}: {number} of {name!r} is not a proportion from 0 on; {advice}"
+            )
     if len(signs) > 1:
-        raise InputError(f"{given}: some numbers have a % and some have none; {advice}, or positive=0.6,negative=0.4")
+        raise InputError(
+            f"{given}: some numbers have a % and some have none;"
+            f" {advice}, or positive=0.6,negative=0.4"
+        )
     if not sum(proportions.values()) > 0:
-        raise InputError(f"{given}: every class has 0; give at least one class a proportion above 0")
+        raise InputError(
+            f"{given}: every class has 0; give at least one class a proportion above 0"
+        )
     return proportions
 
 
-def match_class_prior(proportions: dict[str, float] | None, labels: Sequence[Any]) -> str | dict[Any, float]:
-    """Turn class proportions into what a classifier takes: by the labels of the source, as they are there."""
+def match_class_prior(
+    proportions: dict[str, float] | None, labels: Sequence[Any]
+) -> str | dict[Any, float]:
+    """Return class proportions by the labels of the source, as a classifier takes them."""
     if proportions is None:
         return SOURCE
     classes = {str(label): label for label in labels}
-    unknown, missing = [one for one in proportions if one not in classes], sorted(classes.keys() - proportions.keys())
+    unknown, missing = (
+        [one for one in proportions if one not in classes],
+        sorted(classes.keys() - proportions.keys()),
+    )
     if unknown or missing:
         names, more = sorted(classes), len(classes) - MOST_CLASSES
         there = ", ".join(names[:MOST_CLASSES]) + (f" and {more} more" if more > 0 else "")
-        wrong = f"no class of the source is called {unknown[0]!r}" if unknown else f"it has nothing for {missing[0]!r}"
-        advice = f"give a proportion for each of these, or 0{suggest(unknown[0], names) if unknown else ''}"
+        wrong = (
+            f"no class of the source is called {unknown[0]!r}"
+            if unknown
+            else f"it has nothing for {missing[0]!r}"
+        )
+        close = suggest(unknown[0], names) if unknown else ""
+        advice = f"give a proportion for each of these, or 0{close}"
         raise InputError(f"--class-prior: {wrong}; the classes are {there}: {advice}")
     return {classes[name]: one for name, one in proportions.items()}
 
@@ -348,5 +387,7 @@ def _name_method(values: dict[str, Any]) -> dict[str, Any]:
     check_preset(values[PRESET])
     method = values.get("method", BEST if values[PRESET] == BEST else "tkc")
     if method in METHODS and METHODS[method].is_best != (values[PRESET] == BEST):
-        raise InputError(f"--preset {values[PRESET]} and --method {method} do not go together; give one of them")
+        raise InputError(
+            f"--preset {values[PRESET]} and --method {method} do not go together; give one of them"
+        )
     return rest | {"method": method}

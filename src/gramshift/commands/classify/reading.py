@@ -10,7 +10,14 @@ from typing import Any
 from gramshift.commands.classify.labelled import read_truth
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.outputs import same_file
-from gramshift.data.columns import Documents, Progress, check_column, check_ids, find_columns, read_documents
+from gramshift.data.columns import (
+    Documents,
+    Progress,
+    check_column,
+    check_ids,
+    find_columns,
+    read_documents,
+)
 from gramshift.data.readers import open_table
 from gramshift.data.tables import TableError
 from gramshift.errors import GramshiftError, InputError
@@ -104,18 +111,27 @@ def check_names(options: ClassifyOptions, targets: list[str]) -> None:
 
 
 def read_inputs(
-    options: ClassifyOptions, *, sample: Documents | None = None, progress: Progress | None = None, say: Say = to_stderr
+    options: ClassifyOptions,
+    *,
+    sample: Documents | None = None,
+    progress: Progress | None = None,
+    say: Say = to_stderr,
 ) -> Inputs:
-    """Read all documents of a run, or the source alone where there is a sample of the target; what is odd is said."""
+    """Read all documents of a run, or the source alone if there is a sample of the target."""
     found = [_read(name, options, need_label=True, progress=progress) for name in options.source]
     if options.single_target is None:
         target = found[0]
         check_ids(target)
         rows = [row for row, label in enumerate(target.labels) if label is None]
         if not rows:
-            raise TableError(f"every row of {target.table.name} has a label; name the documents to be labelled with --target")
+            raise TableError(
+                f"every row of {target.table.name} has a label;"
+                " name the documents to be labelled with --target"
+            )
     else:
-        target = sample or _read(options.single_target, options, need_label=False, progress=progress)
+        target = sample or _read(
+            options.single_target, options, need_label=False, progress=progress
+        )
         check_ids(target)
         rows = list(range(len(target)))
         for one in found:
@@ -127,14 +143,22 @@ def read_inputs(
         else:
             if Path(options.truth).suffix and options.truth not in target.table.columns:
                 words = f"there is no such file, and {target.table.name} has no such column"
-                raise TableError(f"--truth {options.truth}: {words}; it has the columns {', '.join(target.table.columns[:20])}")
-            truth = target.column(check_column(target.table, options.truth, f"--truth {options.truth}"))
+                raise TableError(
+                    f"--truth {options.truth}: {words};"
+                    f" it has the columns {', '.join(target.table.columns[:20])}"
+                )
+            truth = target.column(
+                check_column(target.table, options.truth, f"--truth {options.truth}")
+            )
     texts, labels, ids, files = [], [], [], []
     for one in found:
         kept = [row for row, label in enumerate(one.labels) if label is not None]
         texts += [one.texts[row] for row in kept]
         labels += [one.labels[row] for row in kept]
-        ids += [f"{Path(one.table.name).name}: {one.ids[row]}" if len(found) > 1 else one.ids[row] for row in kept]
+        ids += [
+            f"{Path(one.table.name).name}: {one.ids[row]}" if len(found) > 1 else one.ids[row]
+            for row in kept
+        ]
         files.append((one.table.name, len(kept)))
     _check_labels(labels, found)
     for words in find_alike(labels):
@@ -145,7 +169,9 @@ def read_inputs(
 
 def is_truth_file(given: str, columns: list[str]) -> bool:
     """Whether --truth names a file of true labels, and not a column of the target."""
-    return given.strip().lower() not in {one.strip().lower() for one in columns} and os.path.isfile(given)
+    return given.strip().lower() not in {one.strip().lower() for one in columns} and os.path.isfile(
+        given
+    )
 
 
 def _read_unlabelled(options: ClassifyOptions, progress: Progress | None) -> list[str]:
@@ -154,22 +180,32 @@ def _read_unlabelled(options: ClassifyOptions, progress: Progress | None) -> lis
         return []
     texts = _read(options.unlabelled, options, need_label=False, progress=progress).texts
     if not any(text.strip() for text in texts):
-        raise TableError(f"--unlabelled {options.unlabelled}: all of its {len(texts)} texts are empty; leave it out")
+        raise TableError(
+            f"--unlabelled {options.unlabelled}: all of its {len(texts)} texts are empty;"
+            " leave it out"
+        )
     return texts
 
 
-def _read(name: str, options: ClassifyOptions, *, need_label: bool, progress: Progress | None) -> Documents:
+def _read(
+    name: str, options: ClassifyOptions, *, need_label: bool, progress: Progress | None
+) -> Documents:
     """Read all documents of a file."""
     label = options.label if need_label else None
     with open_table(name, format=options.format, encoding=options.encoding) as table:
-        columns = find_columns(table, text=options.text, label=label, id=options.id, need_label=need_label)
+        columns = find_columns(
+            table, text=options.text, label=label, id=options.id, need_label=need_label
+        )
         return read_documents(table, columns, progress=progress)
 
 
 def _say_gaps(source: Documents, say: Say) -> None:
     gaps = source.labels.count(None)
     if gaps == len(source):
-        raise TableError(f"{source.table.name}: the column {source.columns.label!r} is empty; a source needs labels")
+        raise TableError(
+            f"{source.table.name}: the column {source.columns.label!r} is empty;"
+            " a source needs labels"
+        )
     if gaps:
         say(f"{source.table.name}: {gaps} rows without a label are left out")
 
@@ -177,13 +213,19 @@ def _say_gaps(source: Documents, say: Say) -> None:
 def _check_labels(labels: list[Any], found: Sequence[Documents]) -> None:
     """Raise an error that names the files if no classifier could learn from these labels."""
     where = ", ".join(f"{one.columns.label!r} of {one.table.name}" for one in found)
-    if len(set(labels)) == len(labels) >= SUSPICIOUS:  # numbers too, which from Python may be classes
-        raise TableError(f"every one of {len(labels)} documents has a label of its own in {where}; another column: --label")
+    if (
+        len(set(labels)) == len(labels) >= SUSPICIOUS
+    ):  # numbers too, which from Python may be classes
+        raise TableError(
+            f"every one of {len(labels)} documents has a label of its own in {where};"
+            " another column: --label"
+        )
     try:
         encode_labels(labels, name=where)
     except GramshiftError as error:
         raise TableError(f"{error}. Another column: --label") from None
     kinds = {type(label): label for label in reversed(labels)}
     if int in kinds and float in kinds:  # as one type, 1 would become 1.0, and large numbers others
-        words = f"mixes whole numbers and such with a point ({kinds[int]} and {kinds[float]}); write all of them alike"
+        kept = f"({kinds[int]} and {kinds[float]})"
+        words = f"mixes whole numbers and such with a point {kept}; write all of them alike"
         raise TableError(f"{where} {words}. Another column: --label")
