@@ -24,6 +24,9 @@ from gramshift.model.advice import (
 from gramshift.model.data_problems import Issues
 from gramshift.text.terminal import Line, join_words, labelled_in_words, list_classes
 
+Step = tuple[str, str | None]
+"""Words, and a command to copy."""
+MEASURE = "measure the accuracy"
 COLOURS = {"good": "green", "careful": "yellow", "doubtful": "bold red"}
 MIN_SCORED = 50  # documents with a known label, for a verdict that goes by these
 TO_LABEL = "to-label.csv"  # documents drawn to be labelled by hand
@@ -193,77 +196,65 @@ def better_in_words(better: dict[str, Any], scores: dict[str, Any]) -> str:
 
 def in_words(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
     """Describe a result for a terminal: details, the result, and what to do next."""
-    lines = [Line(one, indent=2) for one in _details(result)]
+    lines = [Line(words, indent=2) for words in _details(result)]
     if lines:
         lines = [Line(""), Line("Details", "bold"), *lines]
-    is_expected = result.get("expected_accuracy") is not None
-    is_measured = result["scores"] is not None and result["scores"]["n"] >= MIN_SCORED
     sample = f", learnt from {result['n_sample']} of them" if "n_sample" in result else ""
     lines += [Line(""), Line(f"Result: {labelled_in_words(result)}{sample}", "bold")]
-    lines += [
-        Line(one, indent=2)
-        for one in list_classes(result["labels"], result.get("source_labels", {}))
-    ]
-    sure = how_sure(
-        result, result.get("n_random", 0)
-    ).capitalize()  # a mean confidence is often taken for an accuracy
-    lines.append(
-        Line(
-            sure if is_expected else f"{sure}: how sure the method is, not how often it is right",
-            indent=2,
-        )
-    )
-    if (verdict := result["diagnostics"].get("verdict")) is not None:
-        is_known = is_expected or is_measured
-        question = (
-            "Did adapting help?"
-            if METHODS[options.method].adapts and not is_known
-            else "Can I use these labels?"
-        )
-        tone = "careful" if tone_of(verdict) == "good" and not is_known else tone_of(verdict)
-        lines.append(Line(f"{question} {verdict}", COLOURS[tone], 2))
-    lines += [Line(f"Warning: {one}", COLOURS["doubtful"], 2) for one in result["warnings"]]
+    table = list_classes(result["labels"], result.get("source_labels", {}))
+    lines += [Line(words, indent=2) for words in table]
+    lines += _show_accuracy(result, options)
+    lines += [Line(f"Warning: {words}", COLOURS["doubtful"], 2) for words in result["warnings"]]
+    plain = []
     if result["scores"] is not None:
-        lines += [
-            Line(one, indent=2) for one in _show_scores(result["scores"], list(result["labels"]))
-        ]
+        plain += _show_scores(result["scores"], list(result["labels"]))
     if n := result.get("not_scored"):
-        lines.append(
-            Line(
-                f"{n} document{'' if n == 1 else 's'} with a true label"
-                " given as corrections, and so not scored",
-                indent=2,
-            )
-        )
+        documents = f"{n} document{'' if n == 1 else 's'} with a true label"
+        plain.append(f"{documents} given as corrections, and so not scored")
     if result["corrections"] is not None:
-        lines.append(Line(result["corrections"]["sentence"], indent=2))
+        plain.append(result["corrections"]["sentence"])
     files = {"labels": result["output"], "report": result["report"], "model": result["model"]}
     written = [f"{what} in {name}" for what, name in files.items() if name not in (None, "-")]
-    lines.append(Line(f"{', '.join(written) or 'done'}; {result['seconds']:.1f} s", indent=2))
-    return [*lines, *_tell_next(result, options)]
+    plain.append(f"{', '.join(written) or 'done'}; {result['seconds']:.1f} s")
+    return [*lines, *(Line(words, indent=2) for words in plain), *_tell_next(result, options)]
+
+
+def _show_accuracy(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
+    """Return lines with the expected accuracy and the verdict."""
+    method, scores = METHODS[options.method], result["scores"]
+    is_expected = result.get("expected_accuracy") is not None
+    is_known = is_expected or (scores is not None and scores["n"] >= MIN_SCORED)
+    words = how_sure(result, result.get("n_random", 0)).capitalize()
+    if not is_expected:  # a mean confidence is often taken for an accuracy
+        words = f"{words}: how sure the method is, not how often it is right"
+    lines = [Line(words, indent=2)]
+    verdict = result["diagnostics"].get("verdict")
+    if verdict is not None:
+        asks_of_adapting = method.is_own and method.adapts and not is_known
+        question = "Did adapting help?" if asks_of_adapting else "Can I use these labels?"
+        tone = tone_of(verdict)
+        if tone == "good" and not is_known:
+            tone = "careful"
+        lines.append(Line(f"{question} {verdict}", COLOURS[tone], 2))
+    return lines
 
 
 def _details(result: dict[str, Any]) -> list[str]:
     """Return lines on what the result is based on."""
     lines = []
-    if (issues := result.get("issues")) and issues["counts"]:
-        told = ", ".join(f"{kind}: {count}" for kind, count in issues["counts"].items())
-        where = (
-            "listed in the report"
-            if result.get("report")
-            else "add --report or --json to list them"
-        )
-        lines.append(f"Problems in the data: {told} ({where})")
-    if result.get("without_evidence"):
-        n = result["without_evidence"]
-        lines.append(
-            f"{n} document{'' if n == 1 else 's'} without any known n-gram:"
-            " labelled from the class proportions alone"
-        )
+    counts = result.get("issues", {}).get("counts")
+    if counts:
+        found = ", ".join(f"{kind}: {count}" for kind, count in counts.items())
+        where = "add --report or --json to list them"
+        if result.get("report"):
+            where = "listed in the report"
+        lines.append(f"Problems in the data: {found} ({where})")
+    if n := result.get("without_evidence"):
+        documents = f"{n} document{'' if n == 1 else 's'} without any known n-gram"
+        lines.append(f"{documents}: labelled from the class proportions alone")
     left_out = ("verdict", "drift of the class proportions")
-    return lines + [
-        one["sentence"] for name, one in result["diagnostics"].items() if name not in left_out
-    ]
+    found_out = result["diagnostics"].items()
+    return lines + [one["sentence"] for name, one in found_out if name not in left_out]
 
 
 def _show_scores(scores: dict[str, Any], classes: list[str]) -> list[str]:
@@ -302,49 +293,16 @@ def _show_scores(scores: dict[str, Any], classes: list[str]) -> list[str]:
 
 def _tell_next(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
     """Return the next steps, as commands to copy."""
-    can_repeat = options.sample is None
-    can_repeat = can_repeat and "-" not in (*options.source, *options.targets, options.output)
-    steps: list[tuple[str, str | None]] = []
-    if options.report is not None:
-        page = options.report
-        steps.append(
-            (
-                "Look at the labels, least sure first, and correct some:"
-                f" open {page} in a browser.",
-                None,
-            )
-        )
-        if can_repeat and options.corrections is None:
-            again = options.to_command(corrections="corrections.csv", force=True)
-            steps.append(("Run again with the corrections that you download there:", again))
-    elif can_repeat and options.corrections is None:
-        steps.append(
-            (
-                "See why, and correct labels in a browser:",
-                options.to_command(report="report.html", force=True),
-            )
-        )
-    if can_repeat and options.output is not None:
-        to_label = _draw_and_label(result, options)
-        steps = (
-            [*to_label, *steps]
-            if UNKNOWN_PROPORTIONS in result["diagnostics"]
-            else [*steps, *to_label]
-        )
+    steps = _review_steps(options)
+    if _can_repeat(options) and options.output is not None:
+        to_label = _labelling_steps(result, options)
+        is_first = UNKNOWN_PROPORTIONS in result["diagnostics"]
+        steps = to_label + steps if is_first else steps + to_label
     if options.save is not None:
-        typed = [
-            "gramshift",
-            "predict",
-            "--model",
-            options.save,
-            "--input",
-            "new.csv",
-            "--output",
-            "new-labels.csv",
-        ]
-        typed += (
-            ["--text", result["read_as"]["text"]] if "text" in result.get("read_as", {}) else []
-        )
+        typed = ["gramshift", "predict", "--model", options.save]
+        typed += ["--input", "new.csv", "--output", "new-labels.csv"]
+        text = result.get("read_as", {}).get("text")
+        typed += [] if text is None else ["--text", text]
         steps.append(("Label new documents with the model:", join_words(typed)))
     lines = [Line(""), Line("Next", "bold")] if steps else []
     for words, command in steps:
@@ -354,55 +312,59 @@ def _tell_next(result: dict[str, Any], options: ClassifyOptions) -> list[Line]:
     return lines
 
 
-def _draw_and_label(
-    result: dict[str, Any], options: ClassifyOptions
-) -> list[tuple[str, str | None]]:
+def _can_repeat(options: ClassifyOptions) -> bool:
+    """Return True if another run can read the same files again."""
+    names = (*options.source, *options.targets, options.output)
+    return options.sample is None and "-" not in names
+
+
+def _review_steps(options: ClassifyOptions) -> list[Step]:
+    """Return the steps of looking at labels in a browser; a baseline has no report."""
+    is_first = _can_repeat(options) and options.corrections is None
+    if options.report is None:
+        if not is_first or not METHODS[options.method].is_own:
+            return []
+        again = options.to_command(report="report.html", force=True)
+        return [("See why, and correct labels in a browser:", again)]
+    look = "Look at the labels, least sure first, and correct some"
+    steps: list[Step] = [(f"{look}: open {options.report} in a browser.", None)]
+    if is_first:
+        again = options.to_command(corrections="corrections.csv", force=True)
+        steps.append(("Run again with the corrections that you download there:", again))
+    return steps
+
+
+def _labelling_steps(result: dict[str, Any], options: ClassifyOptions) -> list[Step]:
     """Return the steps of labelling documents by hand, if that is advised."""
-    verdict, n_random = result["diagnostics"].get("verdict"), result.get("n_random", 0)
+    method, verdict = METHODS[options.method], result["diagnostics"].get("verdict") or ""
     n = count_to_label(sum(result["labels"].values()) + result.get("abstained", 0))
-    is_doubtful = result.get("expected_accuracy") is None or (
-        verdict is not None and tone_of(verdict) != "good"
-    )
+    has_accuracy = result.get("expected_accuracy") is not None
+    is_doubtful = not has_accuracy or (verdict != "" and tone_of(verdict) != "good")
     is_decisive = UNKNOWN_PROPORTIONS in result["diagnostics"]
     if n < MIN_TO_LABEL or not (is_decisive or (is_doubtful and result["scores"] is None)):
         return []
-    if (
-        (n_random or options.gives_class_prior)
-        and verdict is not None
-        and verdict.startswith("No, not")
-    ):
-        how, words = "--doubtful", f"To get better labels, correct {n} doubtful documents by hand:"
+    n_random = result.get("n_random", 0)
+    how, file_option = "--random", "corrections"
+    if (n_random or options.gives_class_prior) and verdict.startswith("No, not"):
+        how = "--doubtful"
+        words = f"To get better labels, correct {n} doubtful documents by hand:"
     elif n_random:
         return []
+    elif not method.is_own:
+        file_option = "truth"
+        words = f"Label {n} random documents by hand, to score the labels with them:"
     else:
-        are_counted = METHODS[options.method].is_best and options.class_prior is None
-        use = (
-            "set the class proportions, measure the accuracy"
-            if are_counted
-            else "measure the accuracy"
-        )
-        how, words = (
-            "--random",
-            f"Label {n} random documents by hand; they {use} and are learnt from:",
-        )
-    again, is_baseline = "corrections", not METHODS[options.method].is_own
-    if (
-        is_baseline and how == "--random" and options.corrections is None
-    ):  # as corrections they would measure nothing
-        again, words = (
-            "truth",
-            f"Label {n} random documents by hand, to score the labels with them:",
-        )
+        are_counted = method.is_best and options.class_prior is None
+        use = "set the class proportions, measure the accuracy" if are_counted else MEASURE
+        words = f"Label {n} random documents by hand; they {use} and are learnt from:"
     name = TO_LABEL if options.corrections != TO_LABEL else MORE_TO_LABEL
     drawn = ["gramshift", "sample", str(options.output), how, str(n), "--output", name]
-    drawn += [
-        word
-        for option, value in result.get("read_as", {}).items()
-        for word in (f"--{option}", value)
-    ]
-    drawn += [] if options.corrections is None else ["--corrections", options.corrections]
-    joined = (
-        "" if options.corrections is None else f", copy the rows of {options.corrections} into it"
-    )
+    for option, value in result.get("read_as", {}).items():
+        drawn += [f"--{option}", value]
+    joined = ""
+    if options.corrections is not None:
+        drawn += ["--corrections", options.corrections]
+        joined = f", copy the rows of {options.corrections} into it"
     filled = f"Fill in the column label of {name}{joined}, and run again:"
-    return [(words, join_words(drawn)), (filled, options.to_command(**{again: name}, force=True))]
+    again = options.to_command(**{file_option: name}, force=True)
+    return [(words, join_words(drawn)), (filled, again)]
