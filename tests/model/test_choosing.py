@@ -5,7 +5,7 @@ import pytest
 
 import gramshift as gs
 from gramshift.errors import InputError
-from gramshift.model.choosing import REACH, choose_doubtful, choose_random, compare_rows, compare_texts
+from gramshift.model.choosing import N_CANDIDATES, choose_doubtful, choose_random, compare_rows, compare_texts
 from small_demo import load_demo
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
@@ -46,7 +46,7 @@ def test_sure_documents_are_not_looked_at_however_unlike():
         return np.ones((len(rows), len(rows)))
 
     assert len(choose_doubtful(confidence, n, compare)) == n
-    assert seen == list(range(REACH * n))
+    assert seen == list(range(N_CANDIDATES * n))
 
 
 def test_rows_of_numbers_are_compared_by_their_direction():
@@ -59,7 +59,7 @@ def test_a_classifier_chooses_among_its_target(fitted):
     chosen = fitted.sample(10)
     assert len(set(chosen.tolist())) == 10
     assert chosen[0] == sure.argmin()
-    assert sure[chosen].max() <= np.sort(sure)[REACH * 10]
+    assert sure[chosen].max() <= np.sort(sure)[N_CANDIDATES * 10]
     assert fitted.sample(10, how="random", random_state=3).tolist() == choose_random(120, 10, 3).tolist()
 
 

@@ -34,7 +34,7 @@ GOOD_ERROR_RATIO = 0.5
 MIN_ACCURACY = 0.6  # of labels that can be used at all, however many classes there are
 GOOD_ACCURACY = 0.8
 MIN_LOWER_END = 0.65  # of the interval of the accuracy of labels that can be used
-MAX_ACCURACY_WIDTH = 0.5  # a wider interval of the accuracy tells nothing
+MAX_ACCURACY_WIDTH = 0.5  # a wider interval of the accuracy is of no use
 MIN_SOURCE_DOCUMENTS = 30  # with fewer the expected accuracy is a guess
 MAX_WIDTH = 0.3  # with a wider interval the proportion of a class is unknown
 MAX_CHANGED = 0.2  # the fraction of labels that may depend on unknown proportions
@@ -93,7 +93,7 @@ class Answers:
     n_random: int = 0
     """The number of labels of random documents that measured the expected accuracy."""
     probabilities: NDArray[Any] | None = None
-    """Those of the target documents, a column per class, if they are known."""
+    """The probabilities of the target documents, a column per class, if they are known."""
 
     @property
     def known_proportions(self) -> Proportions | None:
@@ -268,8 +268,15 @@ def diagnose(
         found[f"agreement with {name}"] = _of(same, _agreement_in_words(same, len(labels), name))
     if len(stages) > 1:
         found["drift of the class proportions"] = _of(drift(stages), _drift_in_words(stages, name))
-    beside: dict[str, Any] = {"advice": advice, "reference_name": name, "known": known}
-    warnings = warn(source=source, stages=stages, n_target=len(labels), n_rounds=n_rounds, **beside)
+    warnings = warn(
+        source=source,
+        stages=stages,
+        n_target=len(labels),
+        n_rounds=n_rounds,
+        advice=advice,
+        reference_name=name,
+        known=known,
+    )
     if expected is not None:
         largest = max(last_proportions(stages, source).values())
         found["verdict"] = judge_labels(
@@ -316,10 +323,10 @@ def warn(
     lost = n_target * others >= MIN_EXPECTED and 1 - last[largest] <= MAX_LOSS * others
     dominates = last[largest] >= MIN_DOMINANT and (max(source.values()) <= MAX_BALANCED or lost)
     if dominates:
-        beside = f"which is {source.get(largest, 0.0):.0%} of the source"
+        in_source = f"which is {source.get(largest, 0.0):.0%} of the source"
         warnings.append(
             f"one class dominates: {last[largest]:.0%} of the target got {largest!r},"
-            f" {beside}; {advice}"
+            f" {in_source}; {advice}"
         )
     elif last[largest] - stages[0][largest] >= MAX_GROWTH:
         grown = f"grew from {stages[0][largest]:.0%} to {last[largest]:.0%} over the rounds"
@@ -334,12 +341,12 @@ def warn(
         if _has_grown(last[name], source.get(name, 0.0)) and not (warnings and name == largest)
     ]
     if multiplied:
-        told = [
+        named = [
             f"{name!r} ({last[name]:.1%} of the target, {source[name]:.1%} of the source)"
             for name in multiplied
         ]
         words = f"more than {MAX_GROWTH_FACTOR} times as common as in the source"
-        warnings.append(f"{words}: {_listed(told)}; check some of these labels, {advice}")
+        warnings.append(f"{words}: {_listed(named)}; check some of these labels, {advice}")
     warnings += missing
     few = {
         name: source[name]
@@ -347,11 +354,11 @@ def warn(
         if foreseen[name] >= MIN_EXPECTED_IF_FEW and 0 < last[name] <= MAX_LOSS * source[name]
     }
     if few and len(last) > 2 and not dominates:
-        told = [
+        named = [
             f"{name!r} ({last[name]:.1%}, {share:.0%} of the source)" for name, share in few.items()
         ]
         warnings.append(
-            f"few target documents were labelled {_listed(told)}: check some documents, {advice}"
+            f"few target documents were labelled {_listed(named)}: check some documents, {advice}"
         )
     return warnings
 
@@ -384,7 +391,7 @@ def judge_labels(
 ) -> str:
     """Return the verdict: the accuracy compared with that of the most common class alone.
 
-    With ``n_known`` it was measured, on so many documents with a known label; with ``n_random``
+    With ``n_known`` it was measured, on this many documents with a known label; with ``n_random``
     labels of random documents were combined with what was expected. ``n_source`` is how many
     labelled documents there were to learn from.
     """
@@ -431,8 +438,8 @@ def _accuracy_in_words(expected: dict[str, float], n_known: int | None, n_random
 
 def _verdict(warnings: list[str], apart: float, same: float, n_target: int, name: str) -> str:
     if warnings:
-        beside = "the safer choice" if same < 1 else "the same"
-        return f"Doubtful: see the warnings. The {name} labels are {beside}."
+        choice = "the safer choice" if same < 1 else "the same"
+        return f"Doubtful: see the warnings. The {name} labels are {choice}."
     if n_target < MIN_TARGET_TO_ADAPT:
         return (
             f"Unclear with only {n_target} target documents: the {name} labels are usually as good."
@@ -517,8 +524,8 @@ def _agreement_in_words(same: float, n: int, name: str) -> str:
 
 def _drift_in_words(stages: list[Proportions], name: str) -> str:
     steps = {label: " -> ".join(f"{stage[label]:.0%}" for stage in stages) for label in stages[0]}
-    told = "; ".join(f"{label}: {step}" for label, step in steps.items())
-    return f"Class proportions, {name} and round by round: {told}."
+    listed = "; ".join(f"{label}: {step}" for label, step in steps.items())
+    return f"Class proportions, {name} and round by round: {listed}."
 
 
 def class_prior_in_words(prior: dict[Any, dict[str, float]]) -> str:

@@ -12,12 +12,12 @@ from gramshift.model.string_kernel import StringKernel
 Rows = NDArray[np.intp]
 Floats = NDArray[np.float64]
 DOUBTFUL, RANDOM = "doubtful", "random"
-REACH = 5  # for each document that is chosen, so many of the least sure are looked at
-LENGTHS = (3, 5)  # of n-grams by which documents are alike: short texts have some of them, too
+N_CANDIDATES = 5  # least sure documents that are considered, for each that is chosen
+NGRAM_RANGE = (3, 5)  # of n-grams by which documents are alike: short texts have some of them, too
 
 
 def check_number(n: Any, n_all: int, name: str = "n=") -> int:
-    """Raise an error if so many documents cannot be drawn."""
+    """Return the number of documents to draw; raise an error if there are fewer."""
     if not n_all:
         raise InputError("there are no target documents to draw from; fit with target=...")
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 1 <= n <= n_all:
@@ -43,7 +43,7 @@ def choose_doubtful(confidence: Floats, n: int, compare: Callable[[Rows], Floats
     nearest that is chosen) is largest, among the least sure. ``compare`` gives the similarities, 0
     to 1, of some documents to each other.
     """
-    rows = np.argsort(confidence, kind="stable")[: REACH * n]
+    rows = np.argsort(confidence, kind="stable")[: N_CANDIDATES * n]
     similar, doubt = (
         compare(rows),
         1 - confidence[rows] + 1e-9,
@@ -60,7 +60,7 @@ def choose_doubtful(confidence: Floats, n: int, compare: Callable[[Rows], Floats
 
 def compare_texts(texts: list[str], n_jobs: int | None = -1) -> Callable[[Rows], Floats]:
     """Return a function that compares texts by the n-grams that they share."""
-    kernel = StringKernel("presence", ngram_range=LENGTHS, normalize=True, n_jobs=n_jobs)
+    kernel = StringKernel("presence", ngram_range=NGRAM_RANGE, normalize=True, n_jobs=n_jobs)
     return lambda rows: kernel.gram([texts[row] for row in rows.tolist()])
 
 

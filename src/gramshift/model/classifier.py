@@ -114,7 +114,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
     alpha : float, optional
         The regularisation of the ridge regression and of the discriminant analysis.
     class_weight : dict or "balanced", optional
-        How much the source documents of each class count, beside the others. For linear models such
+        The weight of the source documents of each class. For linear models such
         as the preset "best".
     classifier : {"ridge", "discriminant"} or scikit-learn classifier
         What learns on the kernel: ridge regression, kernel discriminant analysis, or a classifier

@@ -18,7 +18,7 @@ from gramshift.text.words import split_words
 Floats = NDArray[np.float64]
 DOUBTFUL, CONFLICT, SPELLING = "doubtful label", "copies with different labels", "label spelling"
 COPY, NEAR_COPY, EMPTY, UNLIKE = "copy", "near copy", "empty text", "unlike the source"
-KINDS = {  # in the order in which they are told, with what each means
+KINDS = {  # in the order in which they are listed, with their meanings
     DOUBTFUL: "source labels that the other documents contradict, most doubtful first",
     CONFLICT: "source documents with the same text and different labels",
     SPELLING: "labels that differ only by case or blanks, and are different classes",
@@ -33,8 +33,8 @@ MIN_CERTAIN = (
     0.8  # a class as likely as this is likely enough, however clear its documents are on average
 )
 MIN_KNOWN = 0.2  # of a document's words, that source documents have too
-MIN_WORDS = 6  # different ones, of a document of which anything can be told
-MIN_DOCUMENTS = 100  # documents of each domain, for frequencies that tell something
+MIN_WORDS = 6  # different words of a document, for a comparison
+MIN_DOCUMENTS = 100  # documents of each domain, for reliable frequencies
 MAX_DEVIATIONS = 3.5  # standard deviations from the usual target document
 MAX_RARITY = 1.5  # times as rare as the words of the usual target document
 PSEUDO_WORDS = 0.25  # fraction of a usual document added to each: short ones are steadier
@@ -46,7 +46,7 @@ class Issue:
     """One problem of one document."""
 
     issue: str
-    """What it is, as the table of docs/problems.md has it."""
+    """The kind, one of KINDS."""
     role: str
     """Of the document: "source" or "target"."""
     number: int
@@ -111,8 +111,8 @@ class Issues(Sequence[Issue]):
         return pd.DataFrame([[getattr(one, name) for name in names] for one in self], columns=names)
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{kind}: {count}" for kind, count in self.counts.items())
-        return f"<Issues: {told or 'none'}>"
+        counts = ", ".join(f"{kind}: {count}" for kind, count in self.counts.items())
+        return f"<Issues: {counts or 'none'}>"
 
 
 def without_corrected(issues: Issues, corrected: Sequence[int], source: Rows) -> Issues:
@@ -212,16 +212,16 @@ def _find_copies(given: Examined) -> Iterator[Issue]:
     for one in find_copies([given.texts[row] for row in order]):
         row, earlier = order[one.number], order[one.earlier]
         both = [int(labelling.known[each]) for each in (row, earlier)]
-        told = f"copy of {given.names(earlier)}"
+        copy = f"copy of {given.names(earlier)}"
         if labelling.is_source[row] and both[0] != both[1]:
             near = "" if one.is_exact else "near "
-            words = f"{near}{told}, which is labelled {given.classes[both[1]]}"
+            words = f"{near}{copy}, which is labelled {given.classes[both[1]]}"
             yield _tell(given, row, CONFLICT, words, one.similarity)
         elif one.is_exact:
-            yield _tell(given, row, COPY, told, 1.0)
+            yield _tell(given, row, COPY, copy, 1.0)
         else:
             yield _tell(
-                given, row, NEAR_COPY, f"near {told} ({one.similarity:.0%} alike)", one.similarity
+                given, row, NEAR_COPY, f"near {copy} ({one.similarity:.0%} alike)", one.similarity
             )
 
 
@@ -242,7 +242,7 @@ def _find_unlike(given: Examined) -> Iterator[Issue]:
 
 @dataclass(frozen=True)
 class LabelDoubts:
-    """How likely the label of each labelled document is, and which labels are doubtful."""
+    """The probability of the label of each labelled document, and the doubtful labels."""
 
     quality: Floats
     """The probability of each label by classifiers that did not learn from it."""
@@ -275,7 +275,7 @@ class Unlike:
     number: int
     known: float
     rarer: float
-    """How many times as rare its words are in the source as those of the usual document."""
+    """The rarity of its words in the source, divided by that of the usual target document."""
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ EXCEPTIONS = 0.05  # the fraction of pairs that may have other similarities
 
 @dataclass(frozen=True)
 class Review:
-    """What corrections have shown: the labels without them, and how many of those were wrong."""
+    """The labels without corrections, and the number that corrections show to be wrong."""
 
     uncorrected_labels: NDArray[Any]
     verdict: str | None
@@ -57,7 +57,7 @@ class Review:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a fit is compared with for its diagnostics."""
+    """The comparisons that the diagnostics of a fit need."""
 
     reference: Fit | None
     """The fit without adapting, if it is another one and can be made."""
@@ -67,7 +67,7 @@ class Comparison:
 
 
 def answers_of(fit: Fit, reference: Fit | None) -> Answers:
-    """Return the labels and figures of a fit, beside those of a fit without adapting."""
+    """Return the labels and figures of a fit, and the labels of one without adapting."""
     labels = _names(fit.labels[fit.wanted])
     given = fit.is_source[fit.labelling.source]  # corrected documents are not of the source
     n_random = int(fit.n_random)

@@ -74,7 +74,7 @@ class Explanation:
     """As ``predict`` has it: a document of the target keeps the label of the fit."""
     score: dict[Any, float]
     empty: dict[Any, float]
-    """What a document without any n-gram would score."""
+    """The score of a document without any n-gram."""
     spans: list[Span]
     """Runs of characters that push towards the same class, in the order of the text."""
     documents: list[Neighbour]
@@ -86,7 +86,7 @@ class Explanation:
     itself: dict[Any, float] | None = None
     """The share of the document itself, if it took part in the fit."""
     has_words: bool = True
-    """Whether the model is linear, so that there are spans and words."""
+    """True if the model is linear, so that there are spans and words."""
 
     def text(self, *, n: int = STRONGEST) -> str:
         """Describe the n strongest words for and against the label, and n documents, in lines."""
@@ -147,9 +147,7 @@ class Explanation:
             '<p dir="auto" style="white-space: pre-wrap; unicode-bidi: isolate">'
             f"{''.join(parts)}</p>{notes}</figure>"
         )
-        return page.encode(
-            "utf-8", "replace"
-        ).decode()  # half a surrogate pair cannot stand in a page
+        return page.encode("utf-8", "replace").decode()  # a lone surrogate cannot be encoded
 
 
 COLOURS = (
@@ -173,7 +171,7 @@ def mark_style(code: int, strength: float) -> str:
 
 
 def _ahead(word: Span) -> float:
-    """What a word adds to its class, less the mean of what it adds to all."""
+    """Return the share of a word for its class, minus its mean share."""
     return word.shares[word.label] - sum(word.shares.values()) / len(word.shares)
 
 

@@ -28,7 +28,7 @@ class WordSpan:
     code: int
     """The number of the class."""
     strength: float
-    """What it adds to the score of that class, less the mean of what it adds to all."""
+    """The amount it adds to the score of that class, minus its mean over classes."""
 
 
 def rank_words(text: str, by_character: Floats) -> list[WordSpan]:

@@ -22,7 +22,7 @@ _HIDDEN = re.compile(
 
 
 def shorten(text: str, most: int) -> str:
-    """Return a text in at most so many columns of a terminal, with a mark where it was cut."""
+    """Return a text of at most ``most`` columns of a terminal, cut with an ellipsis."""
     shown = visible(text)
     return (
         shown
@@ -136,7 +136,7 @@ def _write(text: str) -> None:
     require_stdout("what was found is printed there")
     print(
         text, flush=True
-    )  # a full disk or a reader that has gone is told here, and not when Python ends
+    )  # an error of a full disk or a closed pipe is raised here, not when Python ends
 
 
 def require_stdout(why: str) -> None:
@@ -146,7 +146,7 @@ def require_stdout(why: str) -> None:
 
 
 def is_terminal(stream: IO[str] | None) -> bool:
-    """Whether somebody may be looking at a stream, which may be closed."""
+    """Return True if a stream is an open terminal."""
     return stream is not None and stream.isatty()
 
 
@@ -160,7 +160,7 @@ def fill_standard_files() -> None:
 
 
 def labelled_in_words(found: dict[str, Any]) -> str:
-    """Tell how many documents have got a label, and how many were left without one."""
+    """Return the number of documents with and without a label, in words."""
     n, left = sum(found["labels"].values()), found.get("abstained", 0)
     return (
         f"{n} of {n + left} documents labelled ({left} left without a label)"

@@ -27,11 +27,11 @@ class Corrections:
     labels: dict[str, Any] = field(default_factory=dict)
     """Labels by id, in the type that those of the source have."""
     skipped: dict[str, int] = field(default_factory=dict)
-    """How many documents have no label but a mark, such as "unclear", by the mark."""
+    """The number of documents with a mark, such as "unclear", in place of a label."""
     new: dict[Any, int] = field(default_factory=dict)
     """Labels that the source does not have, and how many documents each."""
     drawn: dict[str, str] = field(default_factory=dict)
-    """How documents with a label were drawn, by id: random, doubtful or chosen."""
+    """The way in which documents were drawn, by id: random, doubtful or chosen."""
 
     @property
     def random(self) -> set[str]:
@@ -66,7 +66,7 @@ class Corrections:
         return lines
 
     def _random_in_words(self, n: int, n_others: int, use: str) -> str:
-        """Tell what ``n`` labels of documents drawn at random are used for."""
+        """Describe the use of ``n`` labels of documents drawn at random."""
         if not self.random and n >= MIN_RANDOM_LABELS:
             new = "some of them of a new class"
             return f"{n} labels of documents drawn at random, {new}: used as corrections alone"
@@ -287,9 +287,9 @@ class LabelColumns:
     of_class: list[str]
     kind: type
     reference: str | None = None
-    """What the label would be without adapting, where that is known."""
+    """The column of the labels without adapting, if these are known."""
     issue: str | None = None
-    """What is wrong with the document, where that was looked for."""
+    """The column of problems of a document, if these were looked for."""
 
     @property
     def types(self) -> dict[str, type]:
@@ -318,7 +318,9 @@ class LabelColumns:
             self.label: [
                 None if doubt else label for label, doubt in zip(labels, unsure, strict=True)
             ],
-            self.confidence: [None if sure is None else round(sure, N_DIGITS) for sure in confidence],
+            self.confidence: [
+                None if sure is None else round(sure, N_DIGITS) for sure in confidence
+            ],
         }
         for number, name in enumerate(self.of_class):
             added[name] = [round(row[number], N_DIGITS) if row else None for row in probabilities]

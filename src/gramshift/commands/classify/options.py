@@ -211,7 +211,7 @@ class ClassifyOptions:
 
     @property
     def targets(self) -> list[str]:
-        """What --target names: files, or with --sample patterns and folders too."""
+        """The values of --target: files, or with --sample patterns and folders too."""
         return [self.target] if isinstance(self.target, str) else self.target or []
 
     @property
@@ -245,7 +245,7 @@ class ClassifyOptions:
         return given
 
     def given_to_plain(self) -> dict[str, Any]:
-        """The same for what has no rounds."""
+        """Return the parameters of the method plain, which has no rounds."""
         given: dict[str, Any] = (
             {} if self.ngrams is None else {"ngram_range": parse_ngrams(self.ngrams)}
         )

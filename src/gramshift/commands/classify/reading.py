@@ -168,7 +168,7 @@ def read_inputs(
 
 
 def is_truth_file(given: str, columns: list[str]) -> bool:
-    """Whether --truth names a file of true labels, and not a column of the target."""
+    """Return True if --truth names a file of true labels, and not a column of the target."""
     return given.strip().lower() not in {one.strip().lower() for one in columns} and os.path.isfile(
         given
     )

@@ -66,7 +66,7 @@ def classify_any(
 
 @dataclass(frozen=True)
 class _Task:
-    """What is to be done: ``jobs`` for a folder, or one file."""
+    """The files to label: ``jobs`` for a folder, or one file."""
 
     options: ClassifyOptions
     files: list[str]
@@ -114,17 +114,17 @@ def _plan(options: ClassifyOptions) -> _Task:
 
 
 def _fit(task: _Task, progress: Progress | None, say: Say) -> tuple[Any, dict[str, Any]]:
-    """The classifier, None for a dry run, and what is told of the fit, fit for JSON."""
+    """Return the classifier, None for a dry run, and a description of the fit, for JSON."""
     options = task.options
     sample, n_all = _draw(task, progress)
     inputs = read_inputs(options, sample=sample, progress=progress, say=say)
     classes = sorted(set(inputs.labels))
     if options.output is not None:
-        output = options.output if task.jobs is None else task.jobs[-1].output
-        told = (
-            say if task.jobs is None else lambda _: None
-        )  # of several files it is told in the end
-        check_columns_fit(output, sample.table, label_columns(sample.table, classes), classes, told)
+        output, say_now = options.output, say
+        if task.jobs is not None:  # label_files names renamed columns in the end
+            output, say_now = task.jobs[-1].output, lambda _: None
+        columns = label_columns(sample.table, classes)
+        check_columns_fit(output, sample.table, columns, classes, say_now)
     described = describe(options, inputs, Corrections(), n_all=n_all)
     described |= {"n_target": n_all, "n_sample": len(sample)}
     say(described["sentence"])
