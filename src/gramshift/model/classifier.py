@@ -3,7 +3,7 @@
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import validate_data
 
-from gramshift.errors import FitWarning, InputError, MissingPackageError
+from gramshift.errors import FitWarning, InputError
 from gramshift.learn.calibrate import softmax
 from gramshift.learn.rounds import Calibration
 from gramshift.learn.selection import choose_classes
@@ -33,8 +33,9 @@ from gramshift.model.corrections import (
 )
 from gramshift.model.data_problems import Issues, without_corrected
 from gramshift.model.diagnosis import Comparison, Review, compare_fit, diagnose_fit, find_warnings
+from gramshift.model.estimate import Estimate, estimate_fit
 from gramshift.model.explanation import Explanation, explain_text
-from gramshift.model.fit import describe_work, fit_exact, is_linear
+from gramshift.model.fit import fit_exact
 from gramshift.model.fitted import Fit
 from gramshift.model.inputs import (
     FitInput,
@@ -46,25 +47,23 @@ from gramshift.model.inputs import (
     warn_of_input,
 )
 from gramshift.model.labels import as_labels, weigh_documents
-from gramshift.model.presenting import check_ids, check_origins, check_texts, comparer, target_texts
+from gramshift.model.presenting import (
+    check_origins,
+    check_texts,
+    comparer,
+    make_frame,
+    target_texts,
+)
 from gramshift.model.saving import parameters_from_json, read_fit, save_fit
 from gramshift.model.settings import Settings, check_verbose, copy_kernel, kernel_is_rows
 from gramshift.model.similarities import Similarities, similarities_of
 from gramshift.model.string_kernel import StringKernel
-from gramshift.runtime.budget import Needs, check_memory
 from gramshift.runtime.progress_bar import shown_progress
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import Progress
 from gramshift.text.documents import as_documents
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Estimate(Needs):
-    """The memory and time that a fit takes, and the number of pseudo-labels of its last round."""
-
-    n_added: int
 
 
 class TransductiveClassifier(ClassifierMixin, BaseEstimator):
@@ -315,24 +314,10 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         runtime = self._runtime()
         settings, similarities = self._check_parameters(runtime)
         given = self._gather(X, y, target, unlabelled, similarities, runtime.n_threads)
-        known = {} if corrections is None else check_corrections(corrections, given)
-        n_wanted = len(given.labels) - int(given.is_source.sum()) - given.n_unlabelled
-        work = describe_work(join_corrections(given, known), similarities, runtime)
-        n_source = int(given.is_source.sum())
-        work = replace(
-            work,
-            n_source=n_source,
-            n_target=len(given.labels) - n_source,
-            n_fits=1 if corrections is None else 2,
+        known = None if corrections is None else check_corrections(corrections, given)
+        return estimate_fit(
+            settings, similarities, given, known, runtime, n_explained=n_explained, advice=advice
         )
-        if n_explained and given.texts is not None:
-            rows = np.flatnonzero(~given.is_source)[:n_wanted].tolist()
-            longest = max((len(given.texts.corpus.texts[row]) for row in rows), default=0)
-            work = replace(work, n_explained=min(n_wanted, n_explained), longest=longest)
-        linear = similarities is not None and is_linear(settings, similarities)
-        needs = check_memory(work, runtime.memory, linear=linear, way=advice)
-        n_added = settings.count_added(n_wanted - len(known))[-1]
-        return Estimate(needs.n_bytes, needs.seconds, n_added)
 
     def _fit_with(
         self,
@@ -584,12 +569,6 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
             and after loading a file without texts. Without them there is no column ``text``.
         """
         self._check_fitted()
-        try:
-            import pandas as pd  # an extra: nothing else here needs it
-        except ModuleNotFoundError:
-            raise MissingPackageError(
-                "to_frame needs pandas: pip install pandas", name="pandas"
-            ) from None
         fit, n, probabilities = self._fit, len(self.transduction_), self.transduction_proba_
         shown = target_texts(fit) if texts is None else check_texts(fit, texts, n)
         columns: dict[str, Any] = {} if shown is None else {"text": shown}
@@ -600,10 +579,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
             columns["unadapted_label"] = self.unadapted_transduction_
         columns["round"] = np.maximum(fit.labeled_iter[target_rows(fit)], 0)
         columns["doubt"] = 1 - probabilities.max(axis=1, initial=0)
-        index = None
-        if ids is not None:
-            index = pd.Index(check_ids(ids, n, "target"), name=getattr(ids, "name", None))
-        return pd.DataFrame(columns, index=index)
+        return make_frame(columns, ids, n)
 
     def sample(
         self, n: int = 50, *, how: str = DOUBTFUL, texts: Any = None, random_state: int = 0

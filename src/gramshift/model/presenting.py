@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.errors import InputError
+from gramshift.errors import InputError, MissingPackageError
 from gramshift.model.choosing import compare_rows, compare_texts
 from gramshift.model.corrections import target_rows
 from gramshift.model.fitted import Fit
@@ -79,3 +79,17 @@ def comparer(
             " give texts=..."
         )
     return compare_texts([known[place] for place in places.tolist()], n_jobs)
+
+
+def make_frame(columns: dict[str, Any], ids: Any, n: int) -> Any:
+    """Return a pandas data frame of n target documents, with their ids as its index."""
+    try:
+        import pandas as pd  # an extra: nothing else here needs it
+    except ModuleNotFoundError:
+        raise MissingPackageError(
+            "to_frame needs pandas: pip install pandas", name="pandas"
+        ) from None
+    index = None
+    if ids is not None:
+        index = pd.Index(check_ids(ids, n, "target"), name=getattr(ids, "name", None))
+    return pd.DataFrame(columns, index=index)
