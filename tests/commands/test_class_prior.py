@@ -18,7 +18,12 @@ CLASSES = "; the classes are negative, positive: give a proportion for each of t
 
 @pytest.mark.parametrize(
     "value",
-    ["positive=60%,negative=40%", " positive = 60 % , negative = 40% ", "positive=60,negative=40", "positive=.6,negative=0.4"],
+    [
+        "positive=60%,negative=40%",
+        " positive = 60 % , negative = 40% ",
+        "positive=60,negative=40",
+        "positive=.6,negative=0.4",
+    ],
 )
 def test_proportions_are_read_as_people_write_them(value):
     found = parse_class_prior(value)
@@ -105,7 +110,10 @@ def test_unadapted_labels_have_the_proportions_of_the_source(gramshift, folder):
     ("options", "message"),
     [
         (("--class-prior", "positive=1,negativ=1"), "did you mean negative?"),
-        (("--class-prior", "source", "--method", "tkc"), "--class-prior goes with best; tkc does not use class proportions"),
+        (
+            ("--class-prior", "source", "--method", "tkc"),
+            "--class-prior goes with best; tkc does not use class proportions",
+        ),
     ],
 )
 def test_a_mistake_is_told_before_the_work(gramshift, folder, options, message):
@@ -120,7 +128,11 @@ def draw_labels(folder, n, drawn):
     films = load_demo("films")
     rows = [row for row in range(120) if films.labels[row] == "positive"][:n]
     rows += [row for row in range(120) if films.labels[row] == "negative"][: n // 3]
-    write_csv(folder / "c.csv", ["id", "label", "drawn"], [(f"f{row}", films.labels[row], drawn) for row in rows])
+    write_csv(
+        folder / "c.csv",
+        ["id", "label", "drawn"],
+        [(f"f{row}", films.labels[row], drawn) for row in rows],
+    )
     return rows
 
 
@@ -134,7 +146,9 @@ def test_labels_of_random_documents_set_the_class_proportions(gramshift, folder,
     films = load_demo("films")
     assert all(labels[f"f{row}"]["label"] == films.labels[row] for row in rows)
     assert all(float(labels[f"f{row}"]["confidence"]) > 1 - 1e-6 for row in rows)
-    told = "40 labels of documents drawn at random set the class proportions and measure the accuracy"
+    told = (
+        "40 labels of documents drawn at random set the class proportions and measure the accuracy"
+    )
     assert (told in answer.err) == (drawn == "random")
     mine, old = found["class_prior"]["positive"], before["class_prior"]["positive"]
     if drawn == "random":
@@ -142,7 +156,9 @@ def test_labels_of_random_documents_set_the_class_proportions(gramshift, folder,
         assert abs(mine["used"] - 0.75) < abs(mine["used"] - old["used"])
         assert mine["high"] - mine["low"] < old["high"] - old["low"]
         assert found["expected_accuracy"] != before["expected_accuracy"]
-        assert (clf.labeled_iter_ == 0).sum() == 120  # they are target documents, and join the training set
+        assert (
+            clf.labeled_iter_ == 0
+        ).sum() == 120  # they are target documents, and join the training set
     else:
         assert abs(mine["used"] - 0.75) > 0.1
         assert (clf.labeled_iter_ == 0).sum() == 160

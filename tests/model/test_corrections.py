@@ -21,8 +21,12 @@ def correct(labels):
 
 
 def fit(corrections=None, **more):
-    clf = gs.TransductiveClassifier(**{name: more.pop(name) for name in ("preset", "ngram_range") if name in more})
-    return clf.fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts, corrections=corrections, **more)
+    clf = gs.TransductiveClassifier(
+        **{name: more.pop(name) for name in ("preset", "ngram_range") if name in more}
+    )
+    return clf.fit(
+        KITCHEN.texts, KITCHEN.labels, target=FILMS.texts, corrections=corrections, **more
+    )
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +107,9 @@ def test_issues_do_not_doubt_corrections(corrected, wrong):
 
 
 def test_explanations_and_issues_name_documents_by_their_origins():
-    origins = [("pans.csv", str(n)) for n in range(120)] + [("films.csv", f"f{n}") for n in range(N)]
+    origins = [("pans.csv", str(n)) for n in range(120)] + [
+        ("films.csv", f"f{n}") for n in range(N)
+    ]
     clf = fit(correct({3: "positive"}), preset="paper", ngram_range=(3, 4), origins=origins)
     names = {one.name for one in clf.explain(FILMS.texts[3]).documents}
     assert names <= {" ".join(one) for one in origins}
@@ -123,7 +129,9 @@ def test_a_corpus_holds_all_documents(corrected, wrong):
     assert np.array_equal(fewer.transduction_proba_, other.transduction_proba_)
     with pytest.raises(ValueError, match="a Corpus holds the target too"):
         gs.TransductiveClassifier().fit(corpus, y, target=FILMS.texts)
-    with pytest.raises(ValueError, match="unlabelled=121: some of these last documents have labels"):
+    with pytest.raises(
+        ValueError, match="unlabelled=121: some of these last documents have labels"
+    ):
         gs.TransductiveClassifier().fit(corpus, y, unlabelled=121)
     with pytest.raises(ValueError, match="choose another kernel"):
         gs.TransductiveClassifier("rows", preset="paper").fit(corpus, y)
