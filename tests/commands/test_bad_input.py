@@ -21,48 +21,110 @@ STAGES = ["reading", "index", "gram", "training", "reference"]
 
 def changed(*options, source="pans.csv", without=()):
     """RUN with other values; an option that is there already is replaced."""
-    arguments = dict(zip(OPTIONS[::2], OPTIONS[1::2], strict=True)) | dict(zip(options[::2], options[1::2], strict=True))
-    return ["classify", source, *(part for name, value in arguments.items() if name not in without for part in (name, value))]
+    arguments = dict(zip(OPTIONS[::2], OPTIONS[1::2], strict=True)) | dict(
+        zip(options[::2], options[1::2], strict=True)
+    )
+    return [
+        "classify",
+        source,
+        *(
+            part
+            for name, value in arguments.items()
+            if name not in without
+            for part in (name, value)
+        ),
+    ]
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["classify", *OPTIONS], "no source: name the labelled files"),
-        (changed(without=["--output"]), "nothing is asked for: name a file for the labels with --output"),
-        (["classify", "pans.csv", "knives.csv", "-o", "x.csv"], "no --target: name the file to label"),
-        (["classify", "pans.csv", "-o", "x.csv"], "every row of pans.csv has a label; name the documents"),
+        (
+            changed(without=["--output"]),
+            "nothing is asked for: name a file for the labels with --output",
+        ),
+        (
+            ["classify", "pans.csv", "knives.csv", "-o", "x.csv"],
+            "no --target: name the file to label",
+        ),
+        (
+            ["classify", "pans.csv", "-o", "x.csv"],
+            "every row of pans.csv has a label; name the documents",
+        ),
         (changed(source="nothing.csv"), "nothing.csv: No such file or directory"),
-        (changed("--target", "k*.csv"), "--target k*.csv: there is no such file; name one file, or add --sample 100000"),
-        (changed("--target", "pans.csv"), "--target pans.csv is also a source; leave --target out if"),
-        (["classify", "pans.csv", "pans.csv", "--target", "films.csv", "-o", "x.csv"], "pans.csv is named twice"),
-        (changed("--output", "films.csv"), "--output films.csv is also an input, which would be lost"),
-        (changed("--output", "old.csv"), "old.csv exists; choose another --output or replace it with --force"),
+        (
+            changed("--target", "k*.csv"),
+            "--target k*.csv: there is no such file; name one file, or add --sample 100000",
+        ),
+        (
+            changed("--target", "pans.csv"),
+            "--target pans.csv is also a source; leave --target out if",
+        ),
+        (
+            ["classify", "pans.csv", "pans.csv", "--target", "films.csv", "-o", "x.csv"],
+            "pans.csv is named twice",
+        ),
+        (
+            changed("--output", "films.csv"),
+            "--output films.csv is also an input, which would be lost",
+        ),
+        (
+            changed("--output", "old.csv"),
+            "old.csv exists; choose another --output or replace it with --force",
+        ),
         (changed("--output", "here"), "--output here is a folder; give the name of a file in it"),
         (changed("--output", "no/labels.csv"), "--output no/labels.csv: there is no folder"),
-        (changed("--output", "labels.docx"), "the format .docx is not known; say which it is with another --output"),
+        (
+            changed("--output", "labels.docx"),
+            "the format .docx is not known; say which it is with another --output",
+        ),
         (changed("--output", "pipe.csv"), "--output pipe.csv is no ordinary file"),
         (changed("--save", "labels.csv"), "are both labels.csv; give them different names"),
         (changed("--report", "-"), "--report cannot go to standard output"),
-        (changed("--truth", "label"), "--truth label: films.csv has no such column; it has the columns id, text"),
-        (changed("--method", "tkk"), "--method tkk: there are plain, adapted, tkc, best.*; did you mean tkc"),
+        (
+            changed("--truth", "label"),
+            "--truth label: films.csv has no such column; it has the columns id, text",
+        ),
+        (
+            changed("--method", "tkk"),
+            "--method tkk: there are plain, adapted, tkc, best.*; did you mean tkc",
+        ),
         (
             changed("--kernel", "presense"),
             "--kernel presense: there are presence, intersection, spectrum; did you mean presence?",
         ),
         (changed("--ngrams", "8-5"), "--ngrams 8-5: .* did you mean 5-8"),
         (changed("--ngrams", "3-" + "9" * 5000), "--ngrams 3-9{58}: give two lengths such as 5-8"),
-        (changed("--memory", "9" * 400), "--memory 9{60}: give a number of bytes or a size such as"),
-        (changed("--sample", "9" * 5000), "--sample 9{60}: give a number of target documents such as 100000"),
+        (
+            changed("--memory", "9" * 400),
+            "--memory 9{60}: give a number of bytes or a size such as",
+        ),
+        (
+            changed("--sample", "9" * 5000),
+            "--sample 9{60}: give a number of target documents such as 100000",
+        ),
         (changed("--ngrams", ""), "--ngrams : give two lengths such as 5-8"),
-        (changed("--added", "lots"), "--added lots: give a number of documents such as 1000, or a share such as 0.5"),
+        (
+            changed("--added", "lots"),
+            "--added lots: give a number of documents such as 1000, or a share such as 0.5",
+        ),
         (changed("--added", "1.5"), "--added 1.5"),
         (changed("--abstain-below", "70"), "--abstain-below 70: give a confidence between 0 and 1"),
         (changed("--jobs", "0"), "--jobs 0: give a number of threads"),
-        (changed("--memory", "1 MB"), "MiB of memory and .* but the memory limit is 976.6 KiB: allow more memory"),
+        (
+            changed("--memory", "1 MB"),
+            "MiB of memory and .* but the memory limit is 976.6 KiB: allow more memory",
+        ),
         (changed("--memory", "much"), "--memory much: give a number of bytes or a size"),
-        (changed(source="gaps.csv"), "gaps.csv: the column 'label' is empty; a source needs labels"),
-        (changed(source="own.csv"), "every one of 30 documents has a label of its own in 'label' of own.csv"),
+        (
+            changed(source="gaps.csv"),
+            "gaps.csv: the column 'label' is empty; a source needs labels",
+        ),
+        (
+            changed(source="own.csv"),
+            "every one of 30 documents has a label of its own in 'label' of own.csv",
+        ),
         (changed("--corrections", "films.csv"), "the column label: films.csv has no such column"),
     ],
 )
@@ -112,11 +174,23 @@ def test_a_full_disk_is_not_the_users_mistake_and_leaves_nothing(folder):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
 
-    command = [sys.executable, "-c", "from gramshift.commands.main import main; main()", *RUN, "--force"]
+    command = [
+        sys.executable,
+        "-c",
+        "from gramshift.commands.main import main; main()",
+        *RUN,
+        "--force",
+    ]
     (folder / "labels.csv").write_text("old")
     environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
     result = subprocess.run(
-        command, capture_output=True, text=True, timeout=120, check=False, preexec_fn=limit, env=environment
+        command,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        preexec_fn=limit,
+        env=environment,
     )
     assert result.returncode == 1, result.stderr
     assert result.stderr.splitlines()[-1] == "gramshift: labels.csv: File too large"
@@ -169,7 +243,9 @@ def test_a_fault_of_ours_is_no_mistake_of_the_users(gramshift, folder, monkeypat
     answer = gramshift(*RUN)
     line, begin, *_, last = answer.err.splitlines()
     assert answer.code == 1
-    assert line.startswith("gramshift: this is a bug of Gramshift's and not your mistake; please report it")
+    assert line.startswith(
+        "gramshift: this is a bug of Gramshift's and not your mistake; please report it"
+    )
     assert begin == "Traceback (most recent call last):"
     assert last == "ValueError: oops"
 
@@ -186,7 +262,13 @@ def test_the_traceback_of_a_mistake_is_shown_if_asked_for(gramshift, folder, mon
 @pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
 def test_json_for_a_standard_output_that_lacks_characters(folder, encoding):
     (folder / "pans.csv").write_text("text,label\na great pan,süß\na bad pan,плохо\n")
-    command = [sys.executable, "-c", "from gramshift.commands.main import main; main()", *RUN, "--json"]
+    command = [
+        sys.executable,
+        "-c",
+        "from gramshift.commands.main import main; main()",
+        *RUN,
+        "--json",
+    ]
     environment = os.environ | {"PYTHONIOENCODING": encoding}
     result = subprocess.run(command, capture_output=True, timeout=120, check=False, env=environment)
     assert result.returncode == 0, result.stderr
@@ -195,7 +277,7 @@ def test_json_for_a_standard_output_that_lacks_characters(folder, encoding):
 
 
 def test_what_a_file_brings_along_does_not_reach_the_terminal_as_it_is(gramshift, folder):
-    (folder / "pans.csv").write_text("text,label\na,\x1b[31mred\nb,good\n")
+    (folder / "pans.csv").write_text("text,label\na pan,\x1b[31mred\nbad pan,good\n")
     answer = gramshift(*RUN)
     assert answer.code == 0
     assert "\x1b" not in answer.err
@@ -232,11 +314,15 @@ def test_warnings_that_python_raises_are_one_line(gramshift, folder):
         warnings.simplefilter("error")
         answer = gramshift(*changed("--ngrams", "9000"))
     assert answer.code == 2
-    assert answer.err.splitlines()[-1].startswith("gramshift: ngram_range=(9000, 9000): no document has 9000 characters")
+    assert answer.err.splitlines()[-1].startswith(
+        "gramshift: ngram_range=(9000, 9000): no document has 9000 characters"
+    )
     assert "Traceback" not in answer.err
 
 
-def test_an_address_space_that_is_too_small_is_told_of_before_libraries_fail(gramshift, folder, monkeypatch):
+def test_an_address_space_that_is_too_small_is_told_of_before_libraries_fail(
+    gramshift, folder, monkeypatch
+):
     monkeypatch.setattr(resource, "getrlimit", lambda _: (700_000_000, -1))
     answer = gramshift(*RUN)
     needed = "Gramshift needs 953.7 MiB of address space for its libraries alone, but this process may have 667.6 MiB"

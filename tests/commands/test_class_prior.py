@@ -3,14 +3,11 @@
 import json
 import re
 import shlex
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 import gramshift as gs
 from gramshift.commands.classify.options import match_class_prior, parse_class_prior
-from gramshift.commands.classify.run import lower_wrong_classes
 from gramshift.errors import InputError
 from small_demo import load_demo
 from small_tables import read_csv, write_csv
@@ -21,7 +18,12 @@ CLASSES = "; the classes are negative, positive: give a proportion for each of t
 
 @pytest.mark.parametrize(
     "value",
-    ["positive=60%,negative=40%", " positive = 60 % , negative = 40% ", "positive=60,negative=40", "positive=.6,negative=0.4"],
+    [
+        "positive=60%,negative=40%",
+        " positive = 60 % , negative = 40% ",
+        "positive=60,negative=40",
+        "positive=.6,negative=0.4",
+    ],
 )
 def test_proportions_are_read_as_people_write_them(value):
     found = parse_class_prior(value)
@@ -108,7 +110,10 @@ def test_unadapted_labels_have_the_proportions_of_the_source(gramshift, folder):
     ("options", "message"),
     [
         (("--class-prior", "positive=1,negativ=1"), "did you mean negative?"),
-        (("--class-prior", "source", "--method", "tkc"), "--class-prior goes with best; tkc does not use class proportions"),
+        (
+            ("--class-prior", "source", "--method", "tkc"),
+            "--class-prior goes with best; tkc does not use class proportions",
+        ),
     ],
 )
 def test_a_mistake_is_told_before_the_work(gramshift, folder, options, message):
@@ -118,71 +123,16 @@ def test_a_mistake_is_told_before_the_work(gramshift, folder, options, message):
     assert not (folder / "labels.csv").exists()
 
 
-class Found:
-    """What a fit says: the classes, their proportions, the label of each target document and how sure it is."""
-
-    def __init__(self, labels, confidence, **used):
-        self.class_prior_ = {label: {"used": share} for label, share in used.items()} or None
-        self.transduction_ = np.array(labels)
-        columns = [
-            [sure if one == label else (1 - sure) / (len(used) - 1) for one in used]
-            for label, sure in zip(labels, confidence, strict=True)
-        ]
-        self.transduction_proba_ = np.array(columns).reshape(len(labels), -1)
-
-
-def test_a_class_is_lowered_whose_checked_labels_were_wrong():
-    """Ten of twelve labels "a" that were 90 % sure; what is expected to be right is 10.8, and was 2."""
-    found = Found([*"a" * 12, *"b" * 12], [0.9] * 24, a=0.6, b=0.4)
-    known = [*"aa", *"b" * 10, *"b" * 6, *[None] * 6]
-    prior, lines = lower_wrong_classes(found, known)
-    assert lines == ["10 of 12 checked labels 'a' were wrong, so that its proportion was lowered"]
-    lowered = 0.6 * (2 + 1) / (10.8 + 1)
-    assert prior == pytest.approx({"a": lowered / (lowered + 0.4), "b": 0.4 / (lowered + 0.4)})
-
-
-@pytest.mark.parametrize(
-    ("n_right", "n_wrong", "sure"),
-    [
-        (0, 0, 0.9),  # nothing was checked
-        (12, 0, 0.9),
-        (6, 6, 0.9),  # far fewer than expected, but not most
-        (5, 7, 0.55),  # most, but no fewer than chance explains
-        (0, 1, 0.8),
-        (0, 2, 0.6),
-    ],
-)
-def test_no_class_is_lowered_without_need(n_right, n_wrong, sure):
-    n = n_right + n_wrong
-    found = Found([*"a" * (n + 1), "b"], [sure] * (n + 2), a=0.7, b=0.3)
-    prior, lines = lower_wrong_classes(found, [*"a" * n_right, *"b" * n_wrong, None, None])
-    assert lines == []
-    assert prior == pytest.approx({"a": 0.7, "b": 0.3})
-
-
-@pytest.mark.parametrize("n_wrong", [2, 5, 9])
-def test_one_class_of_three_is_lowered_by_the_labels_that_were_wrong(n_wrong):
-    """The others keep their proportions beside each other; the more were wrong, the less is left."""
-    found = Found([*"c" * 9, *"a" * 9], [0.95] * 18, a=0.2, b=0.3, c=0.5)
-    prior, lines = lower_wrong_classes(found, [*"a" * n_wrong, *[None] * (9 - n_wrong), *"a" * 9])
-    assert len(lines) == 1
-    assert f"{n_wrong} of {n_wrong} checked labels 'c' were wrong" in lines[0]
-    left = 0.5 / (0.95 * n_wrong + 1)
-    assert prior == pytest.approx({"a": 0.2 / (0.5 + left), "b": 0.3 / (0.5 + left), "c": left / (0.5 + left)})
-
-
-def test_without_proportions_nothing_is_lowered():
-    assert lower_wrong_classes(
-        SimpleNamespace(class_prior_=None, transduction_=np.array(["a"]), transduction_proba_=np.ones((1, 1))), ["a"]
-    ) == ({}, [])
-
-
 def draw_labels(folder, n, drawn):
     """Write true labels of the first n positive films and of a third as many negative ones."""
     films = load_demo("films")
     rows = [row for row in range(120) if films.labels[row] == "positive"][:n]
     rows += [row for row in range(120) if films.labels[row] == "negative"][: n // 3]
-    write_csv(folder / "c.csv", ["id", "label", "drawn"], [(f"f{row}", films.labels[row], drawn) for row in rows])
+    write_csv(
+        folder / "c.csv",
+        ["id", "label", "drawn"],
+        [(f"f{row}", films.labels[row], drawn) for row in rows],
+    )
     return rows
 
 
@@ -196,7 +146,9 @@ def test_labels_of_random_documents_set_the_class_proportions(gramshift, folder,
     films = load_demo("films")
     assert all(labels[f"f{row}"]["label"] == films.labels[row] for row in rows)
     assert all(float(labels[f"f{row}"]["confidence"]) > 1 - 1e-6 for row in rows)
-    told = "40 labels of documents drawn at random set the class proportions and measure the accuracy"
+    told = (
+        "40 labels of documents drawn at random set the class proportions and measure the accuracy"
+    )
     assert (told in answer.err) == (drawn == "random")
     mine, old = found["class_prior"]["positive"], before["class_prior"]["positive"]
     if drawn == "random":
@@ -204,7 +156,9 @@ def test_labels_of_random_documents_set_the_class_proportions(gramshift, folder,
         assert abs(mine["used"] - 0.75) < abs(mine["used"] - old["used"])
         assert mine["high"] - mine["low"] < old["high"] - old["low"]
         assert found["expected_accuracy"] != before["expected_accuracy"]
-        assert (clf.labeled_iter_ == 0).sum() == 120  # they are target documents, and join the training set
+        assert (
+            clf.labeled_iter_ == 0
+        ).sum() == 120  # they are target documents, and join the training set
     else:
         assert abs(mine["used"] - 0.75) > 0.1
         assert (clf.labeled_iter_ == 0).sum() == 160

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from gramshift.commands.classify.findings import describe_findings, in_words, list_classes
+from gramshift.commands.classify.fitting import Outcome
+from gramshift.commands.classify.labelled import Corrections
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.model.data_problems import Issues
 
@@ -32,7 +34,12 @@ RESULT = {
 
 
 def options(**more):
-    given = {"source": ["a.csv", "my b.csv"], "target": "t.csv", "output": "labels.csv", "abstain_below": 0.7}
+    given = {
+        "source": ["a.csv", "my b.csv"],
+        "target": "t.csv",
+        "output": "labels.csv",
+        "abstain_below": 0.7,
+    }
     return ClassifyOptions(**given | more)
 
 
@@ -45,7 +52,10 @@ def test_classes_are_a_table_in_one_order():
     ]
     many = {f"c{number}": 1 for number in range(30)}
     assert list_classes(many)[0].endswith("and 18 more classes")
-    assert list_classes({"猫": 1, "dog": 3})[1:] == ["猫          1     25%", "dog         3     75%"]
+    assert list_classes({"猫": 1, "dog": 3})[1:] == [
+        "猫          1     25%",
+        "dog         3     75%",
+    ]
 
 
 def test_the_result_has_a_heading_and_a_doubtful_verdict_is_red():
@@ -59,7 +69,9 @@ def test_the_result_has_a_heading_and_a_doubtful_verdict_is_red():
         "Warning: one class dominates",
         "labels in labels.csv; 2.0 s",
     ]
-    assert {line.style for line in lines if "not as they are" in line.words or "Warning" in line.words} == {"bold red"}
+    assert {
+        line.style for line in lines if "not as they are" in line.words or "Warning" in line.words
+    } == {"bold red"}
     assert "Problems in the data: copy: 3 (add --report or --json to list them)" in words
     assert "They moved." not in words, "it is in the report"
 
@@ -94,13 +106,24 @@ AGAIN = "--corrections to-label.csv --abstain-below 0.7 --force"
         ),
         (
             {"report": "r.html"},
-            ["--corrections corrections.csv", "sample labels.csv --random 50", "--corrections to-label.csv"],
+            [
+                "--corrections corrections.csv",
+                "sample labels.csv --random 50",
+                "--corrections to-label.csv",
+            ],
         ),
         (
             {"class_prior": "1=50%,2=25%,4=25%"},  # known, and still no good
-            ["--report report.html", "sample labels.csv --doubtful 50 --output to-label.csv", "--corrections to-label.csv"],
+            [
+                "--report report.html",
+                "sample labels.csv --doubtful 50 --output to-label.csv",
+                "--corrections to-label.csv",
+            ],
         ),
-        ({"class_prior": "source"}, ["--report report.html", "sample labels.csv --random 50", "--corrections to-label.csv"]),
+        (
+            {"class_prior": "source"},
+            ["--report report.html", "sample labels.csv --random 50", "--corrections to-label.csv"],
+        ),
         (
             {"corrections": "c.csv", "save": "m.gramshift"},
             [
@@ -111,7 +134,10 @@ AGAIN = "--corrections to-label.csv --abstain-below 0.7 --force"
         ),
         (
             {"corrections": "to-label.csv"},
-            ["--output more-to-label.csv --corrections to-label.csv", "--corrections more-to-label.csv"],
+            [
+                "--output more-to-label.csv --corrections to-label.csv",
+                "--corrections more-to-label.csv",
+            ],
         ),
         ({"target": "-"}, []),
         ({"sample": "50"}, []),
@@ -131,11 +157,19 @@ def next_steps(result, **more):
     return words[words.index("Next") + 1 :]
 
 
-UNKNOWN = {"value": 0.4, "sentence": "Class proportions are unknown and decide this result: label 50 random documents."}
+UNKNOWN = {
+    "value": 0.4,
+    "sentence": "Class proportions are unknown and decide this result: label 50 random documents.",
+}
 
 
 def test_unknown_proportions_that_decide_come_first():
-    result = RESULT | {"diagnostics": {"class proportions unknown": UNKNOWN, "verdict": "Yes, for most purposes: fine."}}
+    result = RESULT | {
+        "diagnostics": {
+            "class proportions unknown": UNKNOWN,
+            "verdict": "Yes, for most purposes: fine.",
+        }
+    }
     steps = next_steps(result)
     assert steps[:3] == [
         "Label 50 random documents by hand; they set the class proportions, measure the accuracy and are learnt from:",
@@ -146,7 +180,10 @@ def test_unknown_proportions_that_decide_come_first():
     assert steps[4] == "See why, and correct labels in a browser:"
     assert UNKNOWN["sentence"] in [line.words for line in in_words(result, options())]
     assert not any(
-        "sample" in one for one in next_steps(RESULT | {"diagnostics": {"verdict": "Yes, for most purposes: fine."}})
+        "sample" in one
+        for one in next_steps(
+            RESULT | {"diagnostics": {"verdict": "Yes, for most purposes: fine."}}
+        )
     )
 
 
@@ -158,60 +195,72 @@ def test_random_labels_score_a_baseline():
 
 def test_how_many_documents_to_label_depends_on_the_target():
     for n, drawn in ((60, "--random 30 "), (20, "--random 10 "), (19, None)):
-        steps = " ".join(next_steps(RESULT | {"labels": {"1": n - 5, "2": 1, "4": 0}, "abstained": 4}))
+        steps = " ".join(
+            next_steps(RESULT | {"labels": {"1": n - 5, "2": 1, "4": 0}, "abstained": 4})
+        )
         assert drawn in steps if drawn else "sample" not in steps
 
 
 def test_what_random_labels_have_measured_is_not_measured_again():
     measured = RESULT | {"n_random": 50}
-    (doubtful,) = (one for one in next_steps(measured, corrections="c.csv") if one.startswith("gramshift sample"))
+    (doubtful,) = (
+        one
+        for one in next_steps(measured, corrections="c.csv")
+        if one.startswith("gramshift sample")
+    )
     assert "--doubtful 50 --output to-label.csv --corrections c.csv" in doubtful
-    assert "Fill in the column label of to-label.csv, copy the rows of c.csv into it, and run again:" in next_steps(
-        measured, corrections="c.csv"
+    assert (
+        "Fill in the column label of to-label.csv, copy the rows of c.csv into it, and run again:"
+        in next_steps(measured, corrections="c.csv")
     )
     measured |= {"diagnostics": {"verdict": "With care: fine."}}
-    assert not [line for line in in_words(measured, options(corrections="c.csv")) if line.words.startswith("gramshift sample")]
+    assert not [
+        line
+        for line in in_words(measured, options(corrections="c.csv"))
+        if line.words.startswith("gramshift sample")
+    ]
     words = [line.words for line in in_words(measured, options())]
-    assert "Measured on 50 random labels and expected otherwise: 55 % of labels right (40 to 70)" in words
+    assert (
+        "Measured on 50 random labels and expected otherwise: 55 % of labels right (40 to 70)"
+        in words
+    )
 
 
-def describe(labels, truth=None, *, confidence=0.9, reference=None, by_source=None, expected=None, **more):
+def describe(
+    labels, truth=None, *, confidence=0.9, reference=None, by_source=None, expected=None, **more
+):
     """Findings of a run that is made up."""
     n = len(labels)
-    sure = np.broadcast_to(confidence, n)
-    classifier = SimpleNamespace(history_=[], expected_accuracy_=expected)
-    fits = SimpleNamespace(
-        classifier=classifier,
-        classes=["a", "b"],
-        labels=labels,
-        confidence=np.array(sure),
-        reference_labels=reference,
-        source_labels=by_source,
-        uncorrected=None,
-        n_random=0,
-        n_blank=0,
-        diagnostics={},
-        warnings=[],
-        issues=Issues([]),
+    classifier = SimpleNamespace(
+        classes_=np.array(["a", "b"]),
+        transduction_=np.array(labels),
+        transduction_proba_=np.broadcast_to(np.array(confidence).reshape(-1, 1), (n, 1)),
+        history_=[],
+        expected_accuracy_=expected,
     )
+    outcome = Outcome(classifier, {}, [], Issues([]), reference, by_source)
     columns = SimpleNamespace(texts=["text"])
     inputs = SimpleNamespace(
         labels=["a", "b"],
-        truth=truth,
-        rows=list(range(n)),
+        target_truth=truth,
         target_ids=list(map(str, range(n))),
         target=SimpleNamespace(columns=columns),
     )
-    return describe_findings(options(**{"abstain_below": None} | more), inputs, {}, fits)
+    given = options(**{"abstain_below": None} | more)
+    return describe_findings(given, inputs, Corrections(), outcome)
 
 
 def test_labels_that_were_given_have_an_expected_accuracy_of_their_own():
     expected = {"value": 0.7, "low": 0.6, "high": 0.8}
     sure = [0.9, 0.8, 0.7, 0.6, 0.5]
-    found = describe(["a", "b", "a", "b", "a"], confidence=sure, expected=expected, abstain_below=0.7)
+    found = describe(
+        ["a", "b", "a", "b", "a"], confidence=sure, expected=expected, abstain_below=0.7
+    )
     assert found["expected_accuracy_given"] == {"value": 0.8, "n": 3}
     assert found["expected_accuracy"] == expected
-    assert found["sentence"].endswith("; expected accuracy 70% (60% to 80%), 80% of the labels given")
+    assert found["sentence"].endswith(
+        "; expected accuracy 70% (60% to 80%), 80% of the labels given"
+    )
     found = describe(["a", "b"], confidence=[0.6, 0.5], expected=expected, abstain_below=0.7)
     assert found["expected_accuracy_given"] == {"value": None, "n": 0}
     assert "expected_accuracy_given" not in describe(["a"], expected=expected)
@@ -238,16 +287,24 @@ def test_better_labels_are_told_with_how_to_get_them():
     found = describe(hits(60), ["a"] * 100, by_source=hits(75))
     assert found["scores"]["source_prior_accuracy"] == 0.75
     written = found | {"output": "labels.csv", "report": None, "model": None, "seconds": 2.0}
-    assert by_source + "add --class-prior source." in [line.words for line in in_words(written, options())]
+    assert by_source + "add --class-prior source." in [
+        line.words for line in in_words(written, options())
+    ]
 
 
 def test_the_model_is_used_as_the_target_was_read():
     """Another column of texts would be labelled by what was learnt elsewhere."""
 
     def last(result, **more):
-        return [line.words for line in in_words(result, options(save="m.gramshift", **more)) if line.is_command][-1]
+        return [
+            line.words
+            for line in in_words(result, options(save="m.gramshift", **more))
+            if line.is_command
+        ][-1]
 
-    assert last(RESULT | {"read_as": {"text": "title,body", "id": "Nr"}}).endswith("--output new-labels.csv --text title,body")
+    assert last(RESULT | {"read_as": {"text": "title,body", "id": "Nr"}}).endswith(
+        "--output new-labels.csv --text title,body"
+    )
 
 
 def test_measured_labels_are_asked_about_as_such():

@@ -21,13 +21,17 @@ def read(path):
 def files(folder):
     """A target with an empty text and copies; all that is right has no issue."""
     films = [*FILMS.texts[:60], "", KITCHEN.texts[4].upper(), FILMS.texts[7]]
-    write_csv(folder / "target.csv", ["id", "text"], [(f"t{row}", text) for row, text in enumerate(films)])
+    write_csv(
+        folder / "target.csv", ["id", "text"], [(f"t{row}", text) for row, text in enumerate(films)]
+    )
     return folder
 
 
-@pytest.mark.parametrize("method", ["best", "plain", "tfidf"])
+@pytest.mark.parametrize("method", ["best", "plain"])
 def test_a_column_has_what_is_wrong_with_a_document(gramshift, files, method):
-    answer = gramshift("classify", "pans.csv", "--target", "target.csv", "-o", "out.csv", "--method", method)
+    answer = gramshift(
+        "classify", "pans.csv", "--target", "target.csv", "-o", "out.csv", "--method", method
+    )
     assert answer.code == 0, answer.err
     rows = read(files / "out.csv")
     assert list(rows[0])[-1] == "issue"
@@ -41,11 +45,15 @@ def test_a_column_has_what_is_wrong_with_a_document(gramshift, files, method):
 
 
 def test_json_and_the_report_name_documents_as_the_user_does(gramshift, files):
-    answer = gramshift("classify", "pans.csv", "--target", "target.csv", "--report", "r.html", "--json")
+    answer = gramshift(
+        "classify", "pans.csv", "--target", "target.csv", "--report", "r.html", "--json"
+    )
     assert answer.code == 0, answer.err
     issues = json.loads(answer.out)["issues"]
     assert issues["counts"]["copy"] == 2
-    assert {one["document"]: one["about"] for one in issues["documents"] if one["issue"] == "copy"} == {
+    assert {
+        one["document"]: one["about"] for one in issues["documents"] if one["issue"] == "copy"
+    } == {
         "target.csv t61": "copy of pans.csv 4",
         "target.csv t62": "copy of target.csv t7",
     }
@@ -68,14 +76,25 @@ def test_rows_of_a_file_with_gaps_that_had_a_label_have_their_issues_too(gramshi
 def test_labels_that_a_person_has_corrected_are_not_doubted(gramshift, files):
     corrected = [(f"t{row}", label) for row, label in enumerate(FILMS.labels[:30])]
     write_csv(files / "fixed.csv", ["id", "label"], corrected)
-    command = ["classify", "pans.csv", "--target", "target.csv", "--corrections", "fixed.csv", "-o", "out.csv"]
+    command = [
+        "classify",
+        "pans.csv",
+        "--target",
+        "target.csv",
+        "--corrections",
+        "fixed.csv",
+        "-o",
+        "out.csv",
+    ]
     answer = gramshift(*command)
     assert answer.code == 0, answer.err
     assert not any("label doubtful" in row["issue"] for row in read(files / "out.csv"))
 
 
 def test_a_column_of_that_name_stays_as_it_is(gramshift, folder):
-    write_csv(folder / "target.csv", ["text", "issue"], [(text, "mine") for text in FILMS.texts[:30]])
+    write_csv(
+        folder / "target.csv", ["text", "issue"], [(text, "mine") for text in FILMS.texts[:30]]
+    )
     gramshift("classify", "pans.csv", "--target", "target.csv", "-o", "out.csv")
     rows = read(folder / "out.csv")
     assert {row["issue"] for row in rows} == {"mine"}
@@ -83,7 +102,16 @@ def test_a_column_of_that_name_stays_as_it_is(gramshift, folder):
 
 
 def test_explain_names_documents_by_file_and_id(gramshift, files):
-    command = ["classify", "pans.csv", "--target", "target.csv", "--method", "plain", "--save", "model"]
+    command = [
+        "classify",
+        "pans.csv",
+        "--target",
+        "target.csv",
+        "--method",
+        "plain",
+        "--save",
+        "model",
+    ]
     assert gramshift(*command).code == 0
     shown = gramshift("explain", "--model", "model", KITCHEN.texts[4]).out
     _, _, documents = shown.partition("most influential training documents:\n")

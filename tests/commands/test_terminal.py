@@ -19,7 +19,12 @@ RUN = "from gramshift.commands.entry import run; run()"
 
 def write(path, reviews):
     rows = [
-        {ID: f"{number}{ESC}", TEXT: f"{text} {ESC}", LABEL: LABELS[number % 2], DOMAIN: f"d{number // 2 % 2}{ESC}"}
+        {
+            ID: f"{number}{ESC}",
+            TEXT: f"{text} {ESC}",
+            LABEL: LABELS[number % 2],
+            DOMAIN: f"d{number // 2 % 2}{ESC}",
+        }
         for number, text in enumerate(reviews.texts[:40])
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -31,7 +36,10 @@ def hostile(tmp_path_factory):
     """A folder, a model and two tables that try it everywhere: in labels, ids, texts, names of columns and of files."""
     folder = tmp_path_factory.mktemp("hostile") / f"folder{ESC}".replace("/", "")
     folder.mkdir()
-    source, target = write(folder / f"source{ESC}.jsonl", SOURCE), write(folder / f"target{ESC}.jsonl", FILMS)
+    source, target = (
+        write(folder / f"source{ESC}.jsonl", SOURCE),
+        write(folder / f"target{ESC}.jsonl", FILMS),
+    )
     model = folder / f"model{ESC}.gramshift"
     texts = [f"{text} {ESC}" for text in SOURCE.texts[:40]]
     gs.TransductiveClassifier(preset="paper", ngram_range=(3, 4), n_added=5).fit(
@@ -41,31 +49,99 @@ def hostile(tmp_path_factory):
 
 
 def columns(*names):
-    return [part for name in names for part in (f"--{name}", {"text": TEXT, "label": LABEL, "id": ID, "domain": DOMAIN}[name])]
+    return [
+        part
+        for name in names
+        for part in (f"--{name}", {"text": TEXT, "label": LABEL, "id": ID, "domain": DOMAIN}[name])
+    ]
 
 
 COMMANDS = {
     "info": lambda folder, source, target, model: ("info", model),
-    "explain": lambda folder, source, target, model: ("explain", "--model", model, f"a great {ESC} pan \ud800"),
-    "explain as JSON": lambda folder, source, target, model: ("explain", "--model", model, "--json", f"a great {ESC} \ud800"),
+    "explain": lambda folder, source, target, model: (
+        "explain",
+        "--model",
+        model,
+        f"a great {ESC} pan \ud800",
+    ),
+    "explain as JSON": lambda folder, source, target, model: (
+        "explain",
+        "--model",
+        model,
+        "--json",
+        f"a great {ESC} \ud800",
+    ),
     "predict": lambda folder, source, target, model: (
-        *("predict", "--model", model, "--input", target, *columns("text"), "--output", folder / "o.jsonl", "--force"),
+        *(
+            "predict",
+            "--model",
+            model,
+            "--input",
+            target,
+            *columns("text"),
+            "--output",
+            folder / "o.jsonl",
+            "--force",
+        ),
     ),
     "classify": lambda folder, source, target, model: (
-        *("classify", source, "--target", target, *columns("text", "label", "id"), "--method", "plain"),
-        *("--truth", LABEL, "--ngrams", "3-4", "--output", folder / "c.jsonl", "--report", folder / "c.html", "--force"),
+        *(
+            "classify",
+            source,
+            "--target",
+            target,
+            *columns("text", "label", "id"),
+            "--method",
+            "plain",
+        ),
+        *(
+            "--truth",
+            LABEL,
+            "--ngrams",
+            "3-4",
+            "--output",
+            folder / "c.jsonl",
+            "--report",
+            folder / "c.html",
+            "--force",
+        ),
     ),
     "compare": lambda folder, source, target, model: (
-        *("compare", "--data", source, "--domain", DOMAIN, "--methods", "plain,tfidf", *columns("text", "label")),
+        *(
+            "compare",
+            "--data",
+            source,
+            "--domain",
+            DOMAIN,
+            "--methods",
+            "plain,tfidf",
+            *columns("text", "label"),
+        ),
         *("--output", folder / "compared", "--force", "--no-plot"),
     ),
 }
 FAULTS = {
     "no such model": lambda folder, source, target, model: ("info", f"{model}x"),
     "no such column": lambda folder, source, target, model: (
-        *("predict", "--model", model, "--input", target, "--text", f"x{ESC}", "--output", folder / "new"),
+        *(
+            "predict",
+            "--model",
+            model,
+            "--input",
+            target,
+            "--text",
+            f"x{ESC}",
+            "--output",
+            folder / "new",
+        ),
     ),
-    "no such data": lambda folder, source, target, model: ("reproduce", "--data", folder, "--output", folder / "results"),
+    "no such data": lambda folder, source, target, model: (
+        "reproduce",
+        "--data",
+        folder,
+        "--output",
+        folder / "results",
+    ),
 }
 
 
@@ -117,8 +193,25 @@ def test_a_bug_is_told_without_what_moves_the_cursor(gramshift, hostile, monkeyp
 def run_closed(*arguments, closed, cwd, env=None, **options):
     """The command in a process of its own that has some of its three files closed."""
     redirected = " ".join({0: "<&-", 1: ">&-", 2: "2>&-"}[number] for number in closed)
-    command = ["sh", "-c", f'exec "$0" "$@" {redirected}', sys.executable, "-c", RUN, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=cwd, env=env, **options)
+    command = [
+        "sh",
+        "-c",
+        f'exec "$0" "$@" {redirected}',
+        sys.executable,
+        "-c",
+        RUN,
+        *map(str, arguments),
+    ]
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        cwd=cwd,
+        env=env,
+        **options,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -149,14 +242,23 @@ def test_work_is_done_where_words_go_to_a_full_disk(plain_model):
     output.unlink(missing_ok=True)
     with open("/dev/full", "w") as full:
         command = [sys.executable, "-c", RUN, *PREDICT, "--output", "o.csv"]
-        assert subprocess.run(command, stderr=full, timeout=300, check=False, cwd=plain_model).returncode == 0
+        assert (
+            subprocess.run(
+                command, stderr=full, timeout=300, check=False, cwd=plain_model
+            ).returncode
+            == 0
+        )
     assert len(output.read_text().splitlines()) == 3
 
 
 def test_words_never_go_where_data_goes(plain_model):
     result = run_closed(*PREDICT, "--output", "-", closed=[2], cwd=plain_model)
     assert result.returncode == 0
-    assert [line.split(",")[0] for line in result.stdout.splitlines()] == ["text", "a great pan", "a bad pan"]
+    assert [line.split(",")[0] for line in result.stdout.splitlines()] == [
+        "text",
+        "a great pan",
+        "a bad pan",
+    ]
     result = run_closed("info", "none.gramshift", closed=[2], cwd=plain_model)
     assert (result.returncode, result.stdout) == (2, "")
 
@@ -164,7 +266,11 @@ def test_words_never_go_where_data_goes(plain_model):
 @pytest.mark.parametrize(
     ("arguments", "closed", "words"),
     [
-        (("predict", "--model", "m.gramshift", "--input", "-", "--format", "csv"), 0, "standard input is closed"),
+        (
+            ("predict", "--model", "m.gramshift", "--input", "-", "--format", "csv"),
+            0,
+            "standard input is closed",
+        ),
         ((*PREDICT, "--output", "-"), 1, "standard output is closed"),
         (("info", "m.gramshift"), 1, "standard output is closed"),
     ],
@@ -180,16 +286,22 @@ def test_what_is_closed_and_needed_is_named(plain_model, arguments, closed, word
 def test_narrow_encodings_get_escapes(plain_model, encoding):
     env = os.environ | {"PYTHONIOENCODING": encoding}
     given = "a great \N{SNOWMAN} pan"
-    result = run_closed("explain", "--model", "m.gramshift", "--json", given, closed=[], cwd=plain_model, env=env)
+    result = run_closed(
+        "explain", "--model", "m.gramshift", "--json", given, closed=[], cwd=plain_model, env=env
+    )
     assert result.returncode == 0
     assert json.loads(result.stdout)[0]["text"] == given
-    result = run_closed("explain", "--model", "m.gramshift", given, closed=[], cwd=plain_model, env=env)
+    result = run_closed(
+        "explain", "--model", "m.gramshift", given, closed=[], cwd=plain_model, env=env
+    )
     assert result.returncode == 0
 
 
 def test_a_full_disk_behind_standard_output_is_told(plain_model):
     with open("/dev/full", "wb") as full:
         command = [sys.executable, "-c", RUN, "info", "m.gramshift"]
-        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, cwd=plain_model, check=False)
+        result = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, cwd=plain_model, check=False
+        )
     assert result.returncode == 1
     assert result.stderr == "gramshift: No space left on device\n"

@@ -33,10 +33,16 @@ def shares(good):
 
 
 def test_the_figures_by_hand():
-    assert class_proportions(["a", "b", "a", "a"], ["a", "b", "c"]) == {"a": 0.75, "b": 0.25, "c": 0.0}
+    assert class_proportions(["a", "b", "a", "a"], ["a", "b", "c"]) == {
+        "a": 0.75,
+        "b": 0.25,
+        "c": 0.0,
+    }
     assert agreement(["a", "b", "a"], ["a", "a", "a"]) == pytest.approx(2 / 3)
     assert drift([shares(0.5), shares(0.9), shares(0.7)]) == pytest.approx(0.2)
-    assert drift([{"a": 0.2, "b": 0.3, "c": 0.5}, {"a": 0.5, "b": 0.3, "c": 0.2}]) == pytest.approx(0.3)
+    assert drift([{"a": 0.2, "b": 0.3, "c": 0.5}, {"a": 0.5, "b": 0.3, "c": 0.2}]) == pytest.approx(
+        0.3
+    )
 
 
 def gram_of(source, target):
@@ -72,7 +78,11 @@ def test_leaving_one_out_is_what_fitting_without_it_gives():
         system[:n, :n], system[n, :n], system[:n, n] = kernel[np.ix_(kept, kept)] + np.eye(n), 1, 1
         solved = np.linalg.solve(system, [*y[kept], 0])
         scores.append(kernel[left, kept] @ solved[:n] + solved[n])
-    pairs = [(scores[a] > scores[b]) + (scores[a] == scores[b]) / 2 for a in range(18) for b in range(18, 25)]
+    pairs = [
+        (scores[a] > scores[b]) + (scores[a] == scores[b]) / 2
+        for a in range(18)
+        for b in range(18, 25)
+    ]
     assert separability(gram, is_source) == pytest.approx(np.mean(pairs))
     assert 0.5 < np.mean(pairs) < 1
 
@@ -99,13 +109,29 @@ def test_only_some_documents_are_looked_at():
             ["one class dominates: 97% of the target got 'good', which is 50% of the source"],
         ),
         (shares(0.9), [shares(0.94), shares(0.97)], []),
-        (EVEN, [shares(0.5), shares(0.75)], ["the proportion of 'good' grew from 50% to 75% over the rounds"]),
-        (EVEN, [shares(0.5), shares(1.0)], ["one class dominates: 100%", "no target document was labelled 'bad'"]),
+        (
+            EVEN,
+            [shares(0.5), shares(0.75)],
+            ["the proportion of 'good' grew from 50% to 75% over the rounds"],
+        ),
+        (
+            EVEN,
+            [shares(0.5), shares(1.0)],
+            ["one class dominates: 100%", "no target document was labelled 'bad'"],
+        ),
         (EVEN, [shares(0.95)], ["one class dominates: 95%"]),
-        (shares(0.9), [shares(0.985)], ["one class dominates: 98% of the target got 'good', which is 90% of the source"]),
+        (
+            shares(0.9),
+            [shares(0.985)],
+            ["one class dominates: 98% of the target got 'good', which is 90% of the source"],
+        ),
         (shares(0.99), [shares(1.0)], []),  # of twenty documents none is foreseen
         (THREE, [THREE], []),
-        (THREE, [{"a": 0.55, "b": 0.38, "c": 0.07}], ["few target documents were labelled 'c' (7.0%, 30% of the source)"]),
+        (
+            THREE,
+            [{"a": 0.55, "b": 0.38, "c": 0.07}],
+            ["few target documents were labelled 'c' (7.0%, 30% of the source)"],
+        ),
         (THREE | {"new": 0.0}, [THREE | {"new": 0.0}], []),  # a class that a person has added
     ],
 )
@@ -120,7 +146,13 @@ def test_warnings(source, stages, expected):
     [
         (["good", "bad"] * 150, ["good", "bad"] * 150, 0.9, "No red flags", "good"),
         (["good", "bad"] * 150, ["good", "bad"] * 150, 0.55, "Hardly needed", "good"),
-        (["good", "bad"] * 50, ["good", "bad"] * 50, 0.9, "Unclear with only 100 target documents", "careful"),
+        (
+            ["good", "bad"] * 50,
+            ["good", "bad"] * 50,
+            0.9,
+            "Unclear with only 100 target documents",
+            "careful",
+        ),
         (["good", "bad"] * 150, ["bad", "good"] * 150, 0.9, "Look closer", "careful"),
         (["good"] * 300, ["good", "bad"] * 150, 0.9, "Doubtful", "doubtful"),
     ],
@@ -137,13 +169,23 @@ def test_the_verdict_and_its_tone(labels, plain, apart, verdict, tone):
 @pytest.mark.parametrize(
     ("interval", "largest", "warnings", "verdict"),
     [
-        ((0.08, 0.99, 1.0), 0.67, [], "Cannot tell: about 99 of 100 labels are expected to be right (8 to 100)"),
+        (
+            (0.08, 0.99, 1.0),
+            0.67,
+            [],
+            "Cannot tell: about 99 of 100 labels are expected to be right (8 to 100)",
+        ),
         ((0.08, 0.99, 1.0), 1.0, [], "Cannot tell"),  # three documents of one class
         ((0.74, 0.85, 0.92), 0.5, [], "Yes"),
         ((0.6, 0.85, 0.95), 0.5, [], "With care"),  # of every 100 labels 40 may be wrong
         ((0.58, 0.73, 0.84), 0.5, [], "With care"),
         ((0.74, 0.85, 0.92), 0.5, ["one class dominates"], "Only after a look"),
-        ((0.74, 0.85, 0.92), 0.8, [], "With care"),  # a quarter of the mistakes fewer than by one class alone
+        (
+            (0.74, 0.85, 0.92),
+            0.8,
+            [],
+            "With care",
+        ),  # a quarter of the mistakes fewer than by one class alone
         (
             (0.74, 0.82, 0.92),
             0.8,
@@ -159,9 +201,19 @@ def test_the_verdict_and_its_tone(labels, plain, apart, verdict, tone):
         ((0.8, 0.9, 0.95), 0.94, [], "With care"),  # rare classes may be found well all the same
         ((0.95, 0.98, 0.99), 0.93, [], "Yes"),
         ((0.5, 0.59, 0.7), 0.5, [], "No, not as they are"),
-        ((0.5, 0.599, 0.7), 0.1, [], "No, not as they are: about 60 of 100 labels are expected to be right (50 to 70). Label"),
+        (
+            (0.5, 0.599, 0.7),
+            0.1,
+            [],
+            "No, not as they are: about 60 of 100 labels are expected to be right (50 to 70). Label",
+        ),
         ((0.5, 0.6, 0.7), 0.1, [], "With care"),
-        ((0.1, 0.55, 0.9), 0.1, [], "No, not as they are"),  # so few that no interval makes them usable
+        (
+            (0.1, 0.55, 0.9),
+            0.1,
+            [],
+            "No, not as they are",
+        ),  # so few that no interval makes them usable
         ((0.5, 0.55, 0.7), 0.1, ["one class dominates"], "No, not as they are"),
     ],
 )
@@ -172,10 +224,19 @@ def test_labels_are_judged_by_the_whole_interval(interval, largest, warnings, ve
 
 @pytest.mark.parametrize(
     ("interval", "largest", "tone"),
-    [((0.08, 0.99, 1.0), 0.6, "doubtful"), ((0.74, 0.85, 0.92), 0.5, "good"), ((0.74, 0.82, 0.92), 0.8, "doubtful")],
+    [
+        ((0.08, 0.99, 1.0), 0.6, "doubtful"),
+        ((0.74, 0.85, 0.92), 0.5, "good"),
+        ((0.74, 0.82, 0.92), 0.8, "doubtful"),
+    ],
 )
 def test_verdicts_about_labels_have_a_tone_too(interval, largest, tone):
-    assert tone_of(judge_labels(dict(zip(("low", "value", "high"), interval, strict=True)), largest, [])) == tone
+    assert (
+        tone_of(
+            judge_labels(dict(zip(("low", "value", "high"), interval, strict=True)), largest, [])
+        )
+        == tone
+    )
 
 
 def test_what_was_measured_goes_before_what_is_expected():
@@ -185,22 +246,30 @@ def test_what_was_measured_goes_before_what_is_expected():
     )
     assert verdict.endswith("Label more documents by hand.")
     verdict = judge_labels({"low": 0.57, "value": 0.59, "high": 0.61}, 0.1, [], 3000)
-    assert verdict.startswith("No, not as they are: 59 % of the 3000 documents with known labels are right (57 to 61). Label")
+    assert verdict.startswith(
+        "No, not as they are: 59 % of the 3000 documents with known labels are right (57 to 61). Label"
+    )
 
 
 GOOD = {"low": 0.77, "value": 0.84, "high": 0.9}
 
 
 def test_few_source_documents_tell_nothing_unless_the_accuracy_was_measured():
-    assert judge_labels(GOOD, 0.5, [], n_source=29).startswith("Cannot tell: only 29 labelled source documents, too few")
+    assert judge_labels(GOOD, 0.5, [], n_source=29).startswith(
+        "Cannot tell: only 29 labelled source documents, too few"
+    )
     assert judge_labels(GOOD, 0.5, [], n_source=30).startswith("Yes")
     assert judge_labels(GOOD, 0.5, [], 60, n_source=29).startswith("Yes")
     assert judge_labels(GOOD, 0.5, [], n_source=29, n_random=50).startswith("Yes")
-    assert judge_labels(GOOD | {"value": 0.59}, 0.5, [], n_source=29).startswith("No, not as they are")
+    assert judge_labels(GOOD | {"value": 0.59}, 0.5, [], n_source=29).startswith(
+        "No, not as they are"
+    )
     source, labels = ["a"] * 6 + ["b"] * 5, ["a", "b"] * 30
     found, _ = diagnose_answers(Answers(["a", "b"], labels, source, [HALVES], expected=GOOD), None)
     assert found["verdict"].startswith("Cannot tell: only 11 labelled source documents, ")
-    found, _ = diagnose_answers(Answers(["a", "b"], labels, source, [HALVES], expected=GOOD, n_random=20), None)
+    found, _ = diagnose_answers(
+        Answers(["a", "b"], labels, source, [HALVES], expected=GOOD, n_random=20), None
+    )
     assert found["verdict"].startswith("Yes")
 
 
@@ -213,9 +282,15 @@ def test_what_random_labels_measured_is_told_so():
     given = {"expected_accuracy_given": {"value": 0.912, "n": 30}}
     assert how_sure(found | given) == "expected accuracy 84% (77% to 90%), 91% of the labels given"
     assert how_sure(found | given, 50) == f"{told}, 91 % of those given"
-    assert how_sure(found | {"expected_accuracy_given": {"value": None, "n": 0}}) == "expected accuracy 84% (77% to 90%)"
+    assert (
+        how_sure(found | {"expected_accuracy_given": {"value": None, "n": 0}})
+        == "expected accuracy 84% (77% to 90%)"
+    )
     verdict = judge_labels(GOOD, 0.5, [], n_random=50)
-    assert "84 % of labels right (77 to 90), measured on 50 random labels and expected otherwise. Check" in verdict
+    assert (
+        "84 % of labels right (77 to 90), measured on 50 random labels and expected otherwise. Check"
+        in verdict
+    )
 
 
 HALVES = {"a": 0.5, "b": 0.5}
@@ -253,7 +328,8 @@ def test_a_class_is_warned_about_once():
 
 def answers(used, *, low, high, labels, **more):
     prior = {
-        name: {"source": 0.5, "estimated": used[name], "used": used[name], "low": low, "high": high} for name in ("a", "b")
+        name: {"source": 0.5, "estimated": used[name], "used": used[name], "low": low, "high": high}
+        for name in ("a", "b")
     }
     rounds = [class_proportions(labels, ["a", "b"])]
     return Answers(["a", "b"], labels, ["a", "b"] * 50, rounds, class_prior=prior, **more)
@@ -262,12 +338,21 @@ def answers(used, *, low, high, labels, **more):
 def test_known_proportions_are_no_reason_for_warnings():
     labels, used = ["a"] * 98 + ["b"] * 2, {"a": 0.95, "b": 0.05}
     assert len(diagnose_answers(answers(used, low=0.9, high=1.0, labels=labels), None)[1]) == 1
-    assert diagnose_answers(answers(used, low=0.9, high=1.0, labels=labels, prior_is_known=True), None)[1] == []
-    _, warnings = diagnose_answers(answers(used, low=0.9, high=1.0, labels=["a"] * 100, prior_is_known=True), None)
+    assert (
+        diagnose_answers(
+            answers(used, low=0.9, high=1.0, labels=labels, prior_is_known=True), None
+        )[1]
+        == []
+    )
+    _, warnings = diagnose_answers(
+        answers(used, low=0.9, high=1.0, labels=["a"] * 100, prior_is_known=True), None
+    )
     assert warnings == ["no target document was labelled 'b'"], "5 are known to be there"
     few = {"source": THREE, "stages": [{"a": 0.55, "b": 0.38, "c": 0.07}], "n_target": 40}
     assert warn(**few, known=few["stages"][0]) == []
-    assert warn(source=EVEN, stages=[shares(0.5), shares(0.75)], n_target=40, known=shares(0.75)) == []
+    assert (
+        warn(source=EVEN, stages=[shares(0.5), shares(0.75)], n_target=40, known=shares(0.75)) == []
+    )
     assert warn(source=EVEN, stages=[shares(1.0)], n_target=40, known=shares(1.0)) == []
 
 
@@ -277,10 +362,16 @@ def naive_changes(probabilities, prior, low, high):
     for code in range(len(prior)):
         found = []
         for end in (low[code], high[code]):
-            other = [end if k == code else prior[k] * (1 - end) / (1 - prior[code]) for k in range(len(prior))]
+            other = [
+                end if k == code else prior[k] * (1 - end) / (1 - prior[code])
+                for k in range(len(prior))
+            ]
             assert sum(other) == pytest.approx(1)
             found.append(
-                [int(np.argmax([p * o / b for p, o, b in zip(row, other, prior, strict=True)])) for row in probabilities]
+                [
+                    int(np.argmax([p * o / b for p, o, b in zip(row, other, prior, strict=True)]))
+                    for row in probabilities
+                ]
             )
         fractions.append(np.mean([a != b for a, b in zip(*found, strict=True)]))
     return max(fractions)
@@ -290,21 +381,35 @@ def test_labels_that_depend_on_class_proportions_are_counted():
     even = np.array([[0.9, 0.1], [0.6, 0.4], [0.45, 0.55], [0.2, 0.8]])
     half = np.array([0.5, 0.5])
     assert proportions_matter(even, half, half, half) == 0
-    assert proportions_matter(even, half, half - 0.2, half + 0.2) == 0.5  # odds of 3 to 7 and of 7 to 3
+    assert (
+        proportions_matter(even, half, half - 0.2, half + 0.2) == 0.5
+    )  # odds of 3 to 7 and of 7 to 3
     assert proportions_matter(even, half, half - 0.35, half + 0.35) == 0.75  # all but 0.9
-    assert proportions_matter(even, np.array([1.0, 0.0]), np.array([0.9, 0.0]), np.array([1.0, 0.1])) >= 0
+    assert (
+        proportions_matter(even, np.array([1.0, 0.0]), np.array([0.9, 0.0]), np.array([1.0, 0.1]))
+        >= 0
+    )
     assert proportions_matter(np.empty((0, 2)), half, half - 0.2, half + 0.2) == 0
     rng = np.random.default_rng(3)
     for _ in range(20):
         probabilities, prior = rng.dirichlet([1.0] * 4, 50), rng.dirichlet([3.0] * 4)
         low, high = prior * rng.uniform(0, 1, 4), prior + (1 - prior) * rng.uniform(0, 1, 4)
-        assert proportions_matter(probabilities, prior, low, high) == naive_changes(probabilities, prior, low, high)
+        assert proportions_matter(probabilities, prior, low, high) == naive_changes(
+            probabilities, prior, low, high
+        )
 
 
 def unknown(n_decided, *, n=100, low=0.34, high=0.66, **more):
     """What is said where so many documents hang on the proportions, and the others are sure."""
     probabilities = np.array([[0.55, 0.45]] * n_decided + [[0.95, 0.05]] * (n - n_decided))
-    given = answers(HALVES, low=low, high=high, labels=["a", "b"] * (n // 2), probabilities=probabilities, **more)
+    given = answers(
+        HALVES,
+        low=low,
+        high=high,
+        labels=["a", "b"] * (n // 2),
+        probabilities=probabilities,
+        **more,
+    )
     return diagnose_answers(given, None)[0].get("class proportions unknown")
 
 
@@ -319,7 +424,13 @@ def test_proportions_that_are_unknown_and_decide_are_told():
     assert [count_to_label(n) for n in (19, 20, 99, 100, 5000)] == [9, 10, 49, 50, 50]
 
 
-NO, UNSURE, LOOK, CARE, YES = "No, not as they are: x", "Cannot tell: x", "Only after a look: x", "With care: x", "Yes, for: x"
+NO, UNSURE, LOOK, CARE, YES = (
+    "No, not as they are: x",
+    "Cannot tell: x",
+    "Only after a look: x",
+    "With care: x",
+    "Yes, for: x",
+)
 
 
 @pytest.mark.parametrize(
@@ -339,29 +450,52 @@ NO, UNSURE, LOOK, CARE, YES = "No, not as they are: x", "Cannot tell: x", "Only 
         ("Look closer: x", "No red flags: x", 3, 2, "Look closer: x"),
     ],
 )
-def test_a_verdict_does_not_improve_by_labels_that_were_mostly_wrong(before, after, checked, wrong, shown):
+def test_a_verdict_does_not_improve_by_labels_that_were_mostly_wrong(
+    before, after, checked, wrong, shown
+):
     assert choose_verdict(before, after, checked, wrong) == shown
 
 
 def test_where_plain_gives_the_same_labels_it_is_no_safer():
     labels = ["good"] * 300
-    found, _ = diagnose(labels=labels, reference=labels, source=EVEN, stages=[shares(1.0), shares(1.0)], apart=0.9)
+    found, _ = diagnose(
+        labels=labels, reference=labels, source=EVEN, stages=[shares(1.0), shares(1.0)], apart=0.9
+    )
     assert found["verdict"] == "Doubtful: see the warnings. The plain labels are the same."
-    given = {"labels": labels, "reference": labels, "source": EVEN, "stages": [shares(1.0), shares(1.0)]}
+    given = {
+        "labels": labels,
+        "reference": labels,
+        "source": EVEN,
+        "stages": [shares(1.0), shares(1.0)],
+    }
     found, _ = diagnose(**given, apart=0.9, reference_name="unadapted")
     assert found["verdict"] == "Doubtful: see the warnings. The unadapted labels are the same."
     assert found["agreement with unadapted"]["sentence"].endswith("match the unadapted ones.")
-    assert found["drift of the class proportions"]["sentence"].startswith("Class proportions, unadapted and round by round: ")
+    assert found["drift of the class proportions"]["sentence"].startswith(
+        "Class proportions, unadapted and round by round: "
+    )
 
 
 def test_a_method_that_does_not_adapt_is_not_asked_about_adapting_or_rounds():
     plain, labels = ["good", "bad"] * 50, ["good"] * 80 + ["bad"] * 20
     stages = [class_proportions(one, ["good", "bad"]) for one in (plain, labels)]
     given = {"reference": plain, "source": EVEN, "stages": stages, "apart": 0.9}
-    found, warnings = diagnose(labels=labels, **given, adapts=False, n_rounds=1, advice="compare with best")
-    assert warnings == ["the proportion of 'good' is 80%, plain 50%: check some of these labels, compare with best"]
+    found, warnings = diagnose(
+        labels=labels, **given, adapts=False, n_rounds=1, advice="compare with best"
+    )
+    assert warnings == [
+        "the proportion of 'good' is 80%, plain 50%: check some of these labels, compare with best"
+    ]
     assert found["verdict"] == "Doubtful: see the warnings. Check some labels by hand."
-    found, _ = diagnose(labels=plain, reference=plain, source=EVEN, stages=[EVEN, EVEN], apart=0.9, adapts=False, n_rounds=1)
+    found, _ = diagnose(
+        labels=plain,
+        reference=plain,
+        source=EVEN,
+        stages=[EVEN, EVEN],
+        apart=0.9,
+        adapts=False,
+        n_rounds=1,
+    )
     assert found["verdict"].startswith("Not known: this method cannot estimate its accuracy")
 
 
@@ -375,12 +509,18 @@ def test_counts_are_told_in_the_order_of_the_classes():
 
 
 def test_without_plain_there_is_no_verdict():
-    found, _ = diagnose(labels=["good"], reference=None, source=EVEN, stages=[shares(1.0)], apart=0.7)
+    found, _ = diagnose(
+        labels=["good"], reference=None, source=EVEN, stages=[shares(1.0)], apart=0.7
+    )
     assert set(found) == {"separability"}
 
 
 def test_how_many_labels_match_plain_is_told_by_share_and_number():
     for same, share in ((20, "100%"), (19, "95%"), (10, "50%")):
         plain = ["good"] * same + ["bad"] * (20 - same)
-        found, _ = diagnose(labels=["good"] * 20, reference=plain, source=EVEN, stages=[shares(0.9)], apart=0.7)
-        assert found["agreement with plain"]["sentence"].startswith(f"{share} of labels ({same} of 20) match")
+        found, _ = diagnose(
+            labels=["good"] * 20, reference=plain, source=EVEN, stages=[shares(0.9)], apart=0.7
+        )
+        assert found["agreement with plain"]["sentence"].startswith(
+            f"{share} of labels ({same} of 20) match"
+        )

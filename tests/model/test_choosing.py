@@ -5,7 +5,13 @@ import pytest
 
 import gramshift as gs
 from gramshift.errors import InputError
-from gramshift.model.choosing import REACH, choose_doubtful, choose_random, compare_rows, compare_texts
+from gramshift.model.choosing import (
+    N_CANDIDATES,
+    choose_doubtful,
+    choose_random,
+    compare_rows,
+    compare_texts,
+)
 from small_demo import load_demo
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
@@ -27,7 +33,13 @@ def test_every_document_has_the_same_chance():
 
 
 def test_copies_of_a_doubtful_document_are_not_asked_again():
-    texts = ["the plot is thin", "the plot is thin", "the plot is thin", "a bright red umbrella", "zzz qqq xxx"]
+    texts = [
+        "the plot is thin",
+        "the plot is thin",
+        "the plot is thin",
+        "a bright red umbrella",
+        "zzz qqq xxx",
+    ]
     confidence = np.array([0.5, 0.51, 0.52, 0.6, 0.7])
     assert choose_doubtful(confidence, 3, compare_texts(texts)).tolist() == [0, 3, 4]
 
@@ -46,12 +58,17 @@ def test_sure_documents_are_not_looked_at_however_unlike():
         return np.ones((len(rows), len(rows)))
 
     assert len(choose_doubtful(confidence, n, compare)) == n
-    assert seen == list(range(REACH * n))
+    assert seen == list(range(N_CANDIDATES * n))
 
 
 def test_rows_of_numbers_are_compared_by_their_direction():
     rows = np.array([[1.0, 0], [5, 0], [0, 2], [0, 0]])
-    assert compare_rows(rows)(np.arange(4)).tolist() == [[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]]
+    assert compare_rows(rows)(np.arange(4)).tolist() == [
+        [1, 1, 0, 0],
+        [1, 1, 0, 0],
+        [0, 0, 1, 0],
+        [0, 0, 0, 0],
+    ]
 
 
 def test_a_classifier_chooses_among_its_target(fitted):
@@ -59,13 +76,20 @@ def test_a_classifier_chooses_among_its_target(fitted):
     chosen = fitted.sample(10)
     assert len(set(chosen.tolist())) == 10
     assert chosen[0] == sure.argmin()
-    assert sure[chosen].max() <= np.sort(sure)[REACH * 10]
-    assert fitted.sample(10, how="random", random_state=3).tolist() == choose_random(120, 10, 3).tolist()
+    assert sure[chosen].max() <= np.sort(sure)[N_CANDIDATES * 10]
+    assert (
+        fitted.sample(10, how="random", random_state=3).tolist()
+        == choose_random(120, 10, 3).tolist()
+    )
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
-    [({"n": 0}, "n=0: give a number from 1 to 120"), ({"n": 500}, "n=500"), ({"n": 5, "how": "odd"}, "how='odd': give")],
+    [
+        ({"n": 0}, "n=0: give a number from 1 to 120"),
+        ({"n": 500}, "n=500"),
+        ({"n": 5, "how": "odd"}, "how='odd': give"),
+    ],
 )
 def test_what_cannot_be_drawn_is_refused(fitted, given, message):
     with pytest.raises(InputError, match=message):

@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 import gramshift as gs
 import naive
 from conftest import ALPHABET, KINDS, PAIR_KINDS, examples
-from gramshift.model.explanation import COLOURS, NO_WORDS, Explanation, Span, cut_parts, spread_scores
+from gramshift.model.explanation import (
+    COLOURS,
+    NO_WORDS,
+    Explanation,
+    Span,
+    cut_parts,
+    spread_scores,
+)
 from gramshift.model.ngram_model import at_origins
 from gramshift.report.page import class_colours
 from gramshift.text.steps import TextSteps, align
@@ -26,7 +33,9 @@ NEW = "A  great blender \N{EM DASH} I LOVE it,\n but the lid broke. Great!"
 
 def fit(n=60, **options):
     given = {"preset": "paper", "ngram_range": (2, 4), "n_added": 20} | options
-    return gs.TransductiveClassifier(**given).fit(SOURCE.texts[:n], SOURCE.labels[:n], target=FILMS.texts[:n])
+    return gs.TransductiveClassifier(**given).fit(
+        SOURCE.texts[:n], SOURCE.labels[:n], target=FILMS.texts[:n]
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -34,17 +43,26 @@ def fit(n=60, **options):
 def test_documents_add_what_their_similarity_is_worth(kind, adapt):
     clf = fit(20, kernel=kind, adapt=adapt)
     why, model = clf.explain(NEW), clf._fit.model
-    values = naive.normalized_gram(kind, [naive.prepare(NEW)], list(map(naive.prepare, model.documents)), (2, 4))[0]
-    by_text = {text: (value, row) for text, value, row in zip(model.documents, values, model.coefficients, strict=True)}
+    values = naive.normalized_gram(
+        kind, [naive.prepare(NEW)], list(map(naive.prepare, model.documents)), (2, 4)
+    )[0]
+    by_text = {
+        text: (value, row)
+        for text, value, row in zip(model.documents, values, model.coefficients, strict=True)
+    }
     assert len(why.documents) == 40
     for one in why.documents:
         value, coefficients = by_text[one.text]
         assert one.similarity == pytest.approx(value, abs=1e-12)
         gain = exp(-1 + value) - exp(-1) if adapt else value
-        np.testing.assert_allclose(list(one.shares.values()), coefficients * gain, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(
+            list(one.shares.values()), coefficients * gain, rtol=0, atol=1e-12
+        )
 
 
-@pytest.mark.parametrize("options", [{}, {"kernel": "words"}, {"preset": "best", "weighting": "idf", "n_added": None}])
+@pytest.mark.parametrize(
+    "options", [{}, {"kernel": "words"}, {"preset": "best", "weighting": "idf", "n_added": None}]
+)
 def test_models_that_are_not_linear_mark_no_words_and_say_so(options):
     why = fit(20, **options).explain(NEW)
     assert (why.has_words, why.words, why.spans) == (False, [], [])
@@ -74,8 +92,14 @@ def test_shares_add_up_to_the_score(options):
         scores = clf._score([text])[0]
         for column, label in enumerate(clf.classes_):
             itself = 0.0 if explanation.itself is None else explanation.itself[label]
-            documents = explanation.empty[label] + itself + sum(one.shares[label] for one in explanation.documents)
-            assert np.isclose(documents, explanation.score[label], rtol=0, atol=1e-12 * max(1, abs(scores).max()))
+            documents = (
+                explanation.empty[label]
+                + itself
+                + sum(one.shares[label] for one in explanation.documents)
+            )
+            assert np.isclose(
+                documents, explanation.score[label], rtol=0, atol=1e-12 * max(1, abs(scores).max())
+            )
             assert np.isclose(scores[column], explanation.score[label], rtol=0, atol=1e-7)
         assert explanation.label == clf.predict([text])[0]
 
@@ -89,7 +113,9 @@ def test_an_empty_document_scores_what_it_says():
 
 def test_many_classes():
     labels = ["abc"[i % 3] for i in range(60)]
-    clf = gs.TransductiveClassifier(preset="paper", ngram_range=(2, 4)).fit(SOURCE.texts[:60], labels, target=FILMS.texts[:10])
+    clf = gs.TransductiveClassifier(preset="paper", ngram_range=(2, 4)).fit(
+        SOURCE.texts[:60], labels, target=FILMS.texts[:10]
+    )
     explanation = clf.explain(NEW)
     for column, label in enumerate("abc"):
         total = explanation.empty[label] + sum(one.shares[label] for one in explanation.documents)
@@ -129,9 +155,7 @@ class Reader(HTMLParser):
         self.text += data if self.inside else ""
 
 
-HOSTILE = (
-    "<script>alert(1)</script> &amp; \"' \N{RIGHT-TO-LEFT OVERRIDE}great\N{HEBREW LETTER ALEF} a </p><img src=x onerror=1>"
-)
+HOSTILE = "<script>alert(1)</script> &amp; \"' \N{RIGHT-TO-LEFT OVERRIDE}great\N{HEBREW LETTER ALEF} a </p><img src=x onerror=1>"
 
 
 def test_html_is_escaped_and_keeps_every_character():
@@ -148,14 +172,21 @@ def test_html_is_escaped_and_keeps_every_character():
 def test_marked_text_is_escaped_too():
     """The tag is what decides here, so it stands within a mark."""
     texts = ["<script>alert(1)</script> good", "<b>bad</b> & worse"] * 2
-    page = gs.TransductiveClassifier().fit(texts, ["x", "y"] * 2).explain("<script>alert(1)</script>").html()
+    page = (
+        gs.TransductiveClassifier()
+        .fit(texts, ["x", "y"] * 2)
+        .explain("<script>alert(1)</script>")
+        .html()
+    )
     assert "<script>" not in page
     assert "&lt;script&gt;alert</mark>" in page
 
 
 @pytest.mark.filterwarnings("ignore:fit was given no target")
 def test_labels_are_escaped_too():
-    clf = gs.TransductiveClassifier(preset="paper", ngram_range=(2, 4)).fit(["good pan", "bad pan"], ["<b>", '"&'])
+    clf = gs.TransductiveClassifier(preset="paper", ngram_range=(2, 4)).fit(
+        ["good pan", "bad pan"], ["<b>", '"&']
+    )
     page = clf.explain("good").html()
     assert "<b>" not in page
     assert "&lt;b&gt;" in page or "&quot;&amp;" in page
@@ -172,11 +203,20 @@ def test_a_terminal_gets_label_probability_score_words_and_documents():
     why = clf.explain(NEW)
     lines = why.text(n=2).splitlines()
     sure = clf.predict_proba([NEW])[0].max()
-    assert why.probability == pytest.approx(dict(zip(clf.classes_, clf.predict_proba([NEW])[0], strict=True)))
+    assert why.probability == pytest.approx(
+        dict(zip(clf.classes_, clf.predict_proba([NEW])[0], strict=True))
+    )
     score, empty = why.score[why.label], why.empty[why.label]
-    assert lines[0] == f"{why.label} ({sure:.0%}): score {score:+.3f} (an empty text scores {empty:+.3f})"
+    assert (
+        lines[0]
+        == f"{why.label} ({sure:.0%}): score {score:+.3f} (an empty text scores {empty:+.3f})"
+    )
     assert repr(why) == f"<Explanation: {lines[0]}>"
-    for heading in (f"words for {why.label}:", f"words against {why.label}:", "most influential training documents:"):
+    for heading in (
+        f"words for {why.label}:",
+        f"words against {why.label}:",
+        "most influential training documents:",
+    ):
         after = lines[lines.index(heading) + 1 :][:2]
         assert all(line.startswith(("  +", "  -")) for line in after)
     great = sum(word.shares[why.label] for word in why.words if word.text.casefold() == "great")
@@ -185,9 +225,21 @@ def test_a_terminal_gets_label_probability_score_words_and_documents():
 
 def test_a_word_that_stands_twice_is_listed_once():
     one = Span(0, 5, "Great", "good", {"good": 0.25, "bad": -0.25})
-    words = [one, replace(one, start=10, stop=15, text="great"), replace(one, start=20, stop=23, text="lid")]
-    given_ = {"score": {"good": 1.0, "bad": -1.0}, "empty": {"good": 0.0, "bad": 0.0}, "probability": {}}
-    lines = Explanation("...", "good", spans=[], documents=[], words=words, **given_).text().splitlines()
+    words = [
+        one,
+        replace(one, start=10, stop=15, text="great"),
+        replace(one, start=20, stop=23, text="lid"),
+    ]
+    given_ = {
+        "score": {"good": 1.0, "bad": -1.0},
+        "empty": {"good": 0.0, "bad": 0.0},
+        "probability": {},
+    }
+    lines = (
+        Explanation("...", "good", spans=[], documents=[], words=words, **given_)
+        .text()
+        .splitlines()
+    )
     assert lines == [
         "good: score +1.000 (an empty text scores +0.000)",
         "",
@@ -206,12 +258,17 @@ def test_a_document_is_not_its_own_neighbour(options):
         assert len(why.documents) == 119
         assert not any(one.role == role and one.number == 5 for one in why.documents)
     known = clf.explain(FILMS.texts[5])
-    assert (known.label, known.probability[known.label]) == (clf.transduction_[5], clf.transduction_proba_[5].max())
+    assert (known.label, known.probability[known.label]) == (
+        clf.transduction_[5],
+        clf.transduction_proba_[5].max(),
+    )
     both = gs.TransductiveClassifier(preset="paper", ngram_range=(2, 4)).fit(
         SOURCE.texts[:20], SOURCE.labels[:20], target=[*FILMS.texts[:5], SOURCE.texts[3]]
     )
     copied = both.explain(SOURCE.texts[3])
-    assert [one.number for one in copied.documents if one.text == SOURCE.texts[3]] == [3]  # the copy in the source is another
+    assert [one.number for one in copied.documents if one.text == SOURCE.texts[3]] == [
+        3
+    ]  # the copy in the source is another
     assert copied.documents[0].role == "source"
 
 
@@ -223,7 +280,9 @@ def test_words_are_whole_and_their_shares_are_those_of_their_characters():
         assert NEW[word.start : word.stop] == word.text
         assert not word.text[0].isalnum() or not NEW[max(0, word.start - 1) : word.start].isalnum()
         assert not word.text[-1].isalnum() or not NEW[word.stop : word.stop + 1].isalnum()
-        np.testing.assert_allclose(list(word.shares.values()), by_character[word.start : word.stop].sum(axis=0), atol=1e-12)
+        np.testing.assert_allclose(
+            list(word.shares.values()), by_character[word.start : word.stop].sum(axis=0), atol=1e-12
+        )
     places = sorted((word.start, word.stop) for word in why.words)
     assert all(stop <= start for (_, stop), (start, _) in pairwise(places))
 
@@ -242,18 +301,26 @@ def test_a_page_marks_words_in_the_colour_of_their_class():
 @given(st.text(max_size=40))
 def test_any_text_can_be_explained(text):
     explanation = CLASSIFIER.explain(text)
-    total = explanation.empty["positive"] + sum(one.shares["positive"] for one in explanation.documents)
+    total = explanation.empty["positive"] + sum(
+        one.shares["positive"] for one in explanation.documents
+    )
     assert np.isclose(total, explanation.score["positive"], atol=1e-10)
 
 
-CLASSIFIER = fit(20, kernel=gs.StringKernel("intersection", ngram_range=(1, 3), unicode_form="NFKC"))
+CLASSIFIER = fit(
+    20, kernel=gs.StringKernel("intersection", ngram_range=(1, 3), unicode_form="NFKC")
+)
 
 
 def test_what_cannot_be_explained_is_an_error():
     with pytest.raises(TypeError, match="one document as a str, not a list"):
         CLASSIFIER.explain([NEW])
-    given_ = gs.TransductiveClassifier("precomputed", preset="paper").fit(np.eye(4), ["a", "b", None, None])
-    with pytest.raises(ValueError, match="this classifier was fitted on a kernel matrix; fit on texts"):
+    given_ = gs.TransductiveClassifier("precomputed", preset="paper").fit(
+        np.eye(4), ["a", "b", None, None]
+    )
+    with pytest.raises(
+        ValueError, match="this classifier was fitted on a kernel matrix; fit on texts"
+    ):
         given_.explain(NEW)
 
 
@@ -261,7 +328,10 @@ def test_what_cannot_be_explained_is_an_error():
 def fit_linear(n_classes=2, **options):
     """With copies and an empty document; by n-grams of characters and by words."""
     labels = SOURCE.labels[:40] if n_classes == 2 else [i % n_classes for i in range(40)]
-    source, target = [*SOURCE.texts[:38], SOURCE.texts[1], ""], [*FILMS.texts[:20], FILMS.texts[2], SOURCE.texts[0]]
+    source, target = (
+        [*SOURCE.texts[:38], SOURCE.texts[1], ""],
+        [*FILMS.texts[:20], FILMS.texts[2], SOURCE.texts[0]],
+    )
     given = {"preset": "best", "ngram_range": (2, 4), "n_rounds": 3} | options
     return gs.TransductiveClassifier(**given).fit(source, labels, target=target)
 
@@ -271,7 +341,10 @@ def find_tokens(text, unit):
     one = align(text, TextSteps())
     if unit == "character":
         return list(zip(one.text, one.starts, one.stops, strict=True))
-    return [(word, one.starts[start], one.stops[stop - 1]) for start, stop, word in naive.words_at(one.text)]
+    return [
+        (word, one.starts[start], one.stops[stop - 1])
+        for start, stop, word in naive.words_at(one.text)
+    ]
 
 
 def find_places(tokens, ngram_range):
@@ -291,7 +364,9 @@ def find_ngrams(documents, unit, ngram_range):
 @cache
 def weigh(ngram, documents, unit, ngram_range, classes):
     """What an n-gram weighs in the preset "best"."""
-    return naive.ngram_weight(ngram, find_ngrams(documents, unit, ngram_range), {"idf": 2, "classes": 1}, None, classes)
+    return naive.ngram_weight(
+        ngram, find_ngrams(documents, unit, ngram_range), {"idf": 2, "classes": 1}, None, classes
+    )
 
 
 def spread_naively(clf, text, own=-1):
@@ -310,13 +385,24 @@ def spread_naively(clf, text, own=-1):
                 weight = weigh(gram, *options, classes)
                 if row == own or weight == 0:
                     continue
-                each = weight / sqrt(sizes[0] * sizes[row + 1]) / len(kernels) / len(places[gram]) / len(gram)
-                for _, start, stop in (token for at in places[gram] for token in tokens[at : at + len(gram)]):
+                each = (
+                    weight
+                    / sqrt(sizes[0] * sizes[row + 1])
+                    / len(kernels)
+                    / len(places[gram])
+                    / len(gram)
+                )
+                for _, start, stop in (
+                    token for at in places[gram] for token in tokens[at : at + len(gram)]
+                ):
                     result[start:stop] += each * model.coefficients[row] / (stop - start)
     return result
 
 
-@given(st.text(alphabet="aB \t\n\0éE\u0301Σİﬁ😀\ud83d", max_size=20), st.sampled_from([None, "NFC", "NFKD"]))
+@given(
+    st.text(alphabet="aB \t\n\0éE\u0301Σİﬁ😀\ud83d", max_size=20),
+    st.sampled_from([None, "NFC", "NFKD"]),
+)
 def test_shares_go_to_where_characters_come_from(text, form):
     aligned = align(text, TextSteps(unicode_form=form))
     values = np.random.default_rng(1).normal(size=(len(aligned.text), 2))
@@ -340,7 +426,9 @@ def test_characters_of_a_linear_model_are_those_of_the_way_through_documents(tex
             assert explanation.empty[label] == model.intercepts[column]
 
 
-@pytest.mark.parametrize("options", [{}, {"n_classes": 7}, {"n_classes": 3, "bias": True, "kernel": "words"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"n_classes": 7}, {"n_classes": 3, "bias": True, "kernel": "words"}]
+)
 def test_a_linear_model_explains_as_other_models_do(options):
     clf = fit_linear(**options)
     explanation, texts = clf.explain(NEW), clf._fit.model.documents
@@ -360,14 +448,20 @@ def test_a_linear_model_explains_as_other_models_do(options):
         np.testing.assert_allclose(list(span.shares.values()), added, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("options", [{}, {"n_classes": 7}, {"n_classes": 3, "bias": True, "kernel": "words"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"n_classes": 7}, {"n_classes": 3, "bias": True, "kernel": "words"}]
+)
 @pytest.mark.parametrize("block", [1, 5, 64])
 def test_what_a_document_taught_about_itself_is_left_out(options, block):
     """Documents of the fit, of source and target, in the training set or not; and others, which have no own part."""
     clf = fit_linear(**options)
     texts, own, told = clf._fit.model.documents, [*range(50), -1, -1, -1], []
     given_ = [*texts[:50], NEW, "", texts[55]]
-    found = list(spread_scores(clf._fit.model, given_, own=own, block=block, progress=lambda *step: told.append(step)))
+    found = list(
+        spread_scores(
+            clf._fit.model, given_, own=own, block=block, progress=lambda *step: told.append(step)
+        )
+    )
     assert len(found) == 53
     for one, text, number in list(zip(found, given_, own, strict=True))[::6]:
         np.testing.assert_allclose(one, spread_naively(clf, text, number), rtol=0, atol=1e-12)
@@ -394,7 +488,9 @@ def test_without_texts_there_are_no_neighbours(tmp_path):
 def test_html_of_a_long_text_shows_its_beginning():
     text = "q" * 100_000 + "good" * 10
     words = [Span(0, 4, "qqqq", "a", {"a": 1.0}), Span(99_999, 100_003, "qgoo", "a", {"a": 1.0})]
-    explanation = Explanation(text, "a", {"a": 1.0}, {"a": 0.0}, spans=[], documents=[], probability={}, words=words)
+    explanation = Explanation(
+        text, "a", {"a": 1.0}, {"a": 0.0}, spans=[], documents=[], probability={}, words=words
+    )
     page = explanation.html()
     assert "good" not in page
     assert page.count("q") == 100_000
@@ -406,7 +502,10 @@ def test_texts_are_explained_as_many_at_a_time_as_memory_is_told_of():
     model = fit(preset="best", n_added=None)._fit.model
     texts = [*FILMS.texts[:9], "", NEW * 3, FILMS.texts[9]]
     own = [*range(60, 69), -1, -1, 69]
-    whole, parts = list(spread_scores(model, texts, own=own)), list(spread_scores(model, texts, own=own, together=100))
+    whole, parts = (
+        list(spread_scores(model, texts, own=own)),
+        list(spread_scores(model, texts, own=own, together=100)),
+    )
     assert all(np.array_equal(first, second) for first, second in zip(whole, parts, strict=True))
 
 

@@ -14,11 +14,19 @@ def test_a_text_of_another_language_stands_out():
 
 
 def test_garbage_stands_out_even_of_few_documents():
-    assert [one.number for one in find_unlike(["a good pan", "a bad one"], ["a good film", "zxq wvk qqq pfw zzt vvk"])] == [1]
+    assert [
+        one.number
+        for one in find_unlike(
+            ["a good pan", "a bad one"], ["a good film", "zxq wvk qqq pfw zzt vvk"]
+        )
+    ] == [1]
 
 
 def test_a_class_that_the_source_lacks_stands_out():
-    other = [f"sir madam pursuant to your invoice number {i} the sum remains unpaid by our client" for i in range(15)]
+    other = [
+        f"sir madam pursuant to your invoice number {i} the sum remains unpaid by our client"
+        for i in range(15)
+    ]
     found = find_unlike(KITCHEN[:200] + other[:1], FILMS[:200] + other)
     assert {one.number for one in found} >= set(range(200, 215))
     assert all(one.rarer > 1.5 for one in found if one.number >= 200)

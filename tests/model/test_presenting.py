@@ -24,7 +24,9 @@ KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
 
 
 def fit(**options):
-    return gs.TransductiveClassifier(**options).fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts)
+    return gs.TransductiveClassifier(**options).fit(
+        KITCHEN.texts, KITCHEN.labels, target=FILMS.texts
+    )
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +61,9 @@ def test_diagnostics_are_worked_out_once_for_each_fit(monkeypatch):
     real = diagnosis.separability
     monkeypatch.setattr(diagnosis, "separability", lambda *given: calls.append(1) or real(*given))
     first = clf.diagnostics_
-    first["verdict"] = first["separability"]["value"] = None  # what a user does to it does not matter
+    first["verdict"] = first["separability"]["value"] = (
+        None  # what a user does to it does not matter
+    )
     assert clf.diagnostics_["verdict"] is not None
     assert clf.diagnostics_["separability"]["value"] is not None
     assert len(calls) == 1
@@ -79,7 +83,10 @@ def test_the_paper_is_set_beside_a_plain_fit(paper):
 def test_what_is_not_kept_is_not_told(best, tmp_path):
     best.save(tmp_path / "m.gramshift")
     loaded = gs.load(tmp_path / "m.gramshift")
-    assert best.diagnostics_ == {"separability": best.diagnostics_["separability"]} | loaded.diagnostics_
+    assert (
+        best.diagnostics_
+        == {"separability": best.diagnostics_["separability"]} | loaded.diagnostics_
+    )
     assert "separability" not in loaded.diagnostics_
     alone = gs.TransductiveClassifier().fit(KITCHEN.texts, KITCHEN.labels)
     assert alone.diagnostics_ == {"warnings": []}
@@ -87,7 +94,9 @@ def test_what_is_not_kept_is_not_told(best, tmp_path):
 
 def test_a_gram_that_is_given_has_diagnostics_without_documents():
     gram = gs.StringKernel(ngram_range=(3, 5)).gram([*KITCHEN.texts, *FILMS.texts], normalize=True)
-    clf = gs.TransductiveClassifier(kernel="precomputed", preset="paper").fit(gram, [*KITCHEN.labels, *[None] * 120])
+    clf = gs.TransductiveClassifier(kernel="precomputed", preset="paper").fit(
+        gram, [*KITCHEN.labels, *[None] * 120]
+    )
     assert list(clf.diagnostics_) == ["drift of the class proportions", "warnings"]
 
 
@@ -100,11 +109,16 @@ def test_there_is_nothing_before_a_fit():
 
 
 def test_one_class_for_all_is_warned_of_at_the_users_line():
-    labels, words = ["good"] * 70 + ["bad"] * 50, {"good": "lovely lovely ", "bad": "dreadful dreadful "}
+    labels, words = (
+        ["good"] * 70 + ["bad"] * 50,
+        {"good": "lovely lovely ", "bad": "dreadful dreadful "},
+    )
     source = [words[label] + text for label, text in zip(labels, KITCHEN.texts, strict=True)]
     target = [words["good"] + text for text in FILMS.texts]
     with pytest.warns(FitWarning, match=r"one class dominates.*n_added") as caught:
-        clf = gs.TransductiveClassifier(preset="paper", ngram_range=(3, 5)).fit(source, labels, target=target)
+        clf = gs.TransductiveClassifier(preset="paper", ngram_range=(3, 5)).fit(
+            source, labels, target=target
+        )
     assert set(clf.transduction_) == {"good"}
     assert [one.filename for one in caught] == [__file__] * len(caught)
     assert issubclass(FitWarning, UserWarning)
@@ -121,7 +135,10 @@ def test_known_proportions_are_taken_as_such(best):
     assert given.diagnostics_["warnings"] == []
     assert diagnosis.answers_of(given._fit, None).prior_is_known
     assert not diagnosis.answers_of(best._fit, None).prior_is_known
-    for fitted, is_known in ((best._fit, True), (fit(preset="paper", ngram_range=(3, 5))._fit, False)):
+    for fitted, is_known in (
+        (best._fit, True),
+        (fit(preset="paper", ngram_range=(3, 5))._fit, False),
+    ):
         measured = replace(fitted)
         object.__setattr__(measured, "n_random", 20)
         answers = diagnosis.answers_of(measured, None)
@@ -138,7 +155,15 @@ def test_few_documents_and_good_fits_give_no_warning(best):
 
 def test_a_frame_has_a_row_for_each_target_document(best):
     frame = best.to_frame()
-    assert list(frame) == ["text", "label", "p_negative", "p_positive", "unadapted_label", "round", "doubt"]
+    assert list(frame) == [
+        "text",
+        "label",
+        "p_negative",
+        "p_positive",
+        "unadapted_label",
+        "round",
+        "doubt",
+    ]
     assert frame["text"].tolist() == FILMS.texts
     assert frame["label"].tolist() == best.transduction_.tolist()
     assert np.array_equal(frame[["p_negative", "p_positive"]], best.transduction_proba_)
@@ -148,12 +173,18 @@ def test_a_frame_has_a_row_for_each_target_document(best):
     assert frame.index.equals(pd.RangeIndex(120))
 
 
-@pytest.mark.parametrize("make", [list, pl.Series, lambda ids: pd.Index(ids, name="film")], ids=["list", "polars", "index"])
+@pytest.mark.parametrize(
+    "make",
+    [list, pl.Series, lambda ids: pd.Index(ids, name="film")],
+    ids=["list", "polars", "index"],
+)
 def test_rows_of_a_frame_are_called_by_the_users_ids(best, make):
     ids = [f"f{number}" for number in range(120)]
     frame = best.to_frame(ids=make(ids))
     assert frame.index.tolist() == ids
-    assert frame.index.name == ("film" if isinstance(make(ids), pd.Index) else getattr(make(ids), "name", None))
+    assert frame.index.name == (
+        "film" if isinstance(make(ids), pd.Index) else getattr(make(ids), "name", None)
+    )
 
 
 def test_targets_among_the_source_are_in_the_frame():
@@ -167,7 +198,10 @@ def test_texts_that_are_not_kept_can_be_given(best, tmp_path):
     loaded = gs.load(tmp_path / "m.gramshift")
     pd.testing.assert_frame_equal(loaded.to_frame(), best.to_frame().drop(columns="text"))
     pd.testing.assert_frame_equal(loaded.to_frame(texts=FILMS.texts), best.to_frame())
-    with pytest.raises(ValueError, match="texts has 120 documents, which are not the 120 target documents of the fit"):
+    with pytest.raises(
+        ValueError,
+        match="texts has 120 documents, which are not the 120 target documents of the fit",
+    ):
         loaded.to_frame(texts=FILMS.texts[::-1])
     with pytest.raises(ValueError, match="there are 3 ids for 120 target documents"):
         loaded.to_frame(ids="abc")
@@ -199,24 +233,38 @@ def test_nothing_is_shown_where_nobody_looks(capfd):
 def test_a_callback_is_called_instead_of_showing_bars():
     told = []
     clf = gs.TransductiveClassifier(verbose=True)
-    clf.fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts, progress=lambda *given: told.append(given))
+    clf.fit(
+        KITCHEN.texts,
+        KITCHEN.labels,
+        target=FILMS.texts,
+        progress=lambda *given: told.append(given),
+    )
     assert {stage for stage, _, _ in told} >= {"index", "rounds"}
 
 
 def test_too_few_documents_to_adapt_to_are_told():
     clf = gs.TransductiveClassifier().fit(KITCHEN.texts, KITCHEN.labels, target=FILMS.texts[:30])
     found = clf.diagnostics_["not adapted"]
-    assert found["sentence"] == "Too few target documents to adapt to (30): these are the unadapted labels."
+    assert (
+        found["sentence"]
+        == "Too few target documents to adapt to (30): these are the unadapted labels."
+    )
     assert "not adapted" not in fit(preset="paper", n_rounds=1, ngram_range=(3, 5)).diagnostics_
 
 
 def test_a_second_round_that_changes_nothing_is_told():
     n = len(FILMS.texts)
-    with pytest.warns(FitWarning, match=f"second round changed no label, because all {n} target documents had pseudo-labels"):
+    with pytest.warns(
+        FitWarning,
+        match=f"second round changed no label, because all {n} target documents had pseudo-labels",
+    ):
         clf = fit(preset="paper", ngram_range=(3, 5), n_added=n)
     assert clf.history_[1]["changed"] == 0
     assert any("changed no label" in words for words in clf.diagnostics_["warnings"])
-    assert not any("changed no label" in words for words in fit(preset="paper", ngram_range=(3, 5)).diagnostics_["warnings"])
+    assert not any(
+        "changed no label" in words
+        for words in fit(preset="paper", ngram_range=(3, 5)).diagnostics_["warnings"]
+    )
 
 
 NOTEBOOK = """
@@ -231,7 +279,9 @@ print("shown" if report else "not shown")
 
 @pytest.mark.slow
 @pytest.mark.process
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::RuntimeWarning")  # of Jupyter
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::RuntimeWarning"
+)  # of Jupyter
 def test_a_notebook_shows_one_line_which_is_gone_at_the_end():
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(NOTEBOOK)])
     NotebookClient(notebook, timeout=120, kernel_name="python3").execute()

@@ -19,11 +19,15 @@ from small_demo import load_demo
 
 SOURCE, FILMS = load_demo("kitchen"), load_demo("films")
 X, Y, TARGET = SOURCE.texts, SOURCE.labels, FILMS.texts
-pytestmark = pytest.mark.filterwarnings("ignore:fit was given no target")  # scikit-learn's tools have none
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:fit was given no target"
+)  # scikit-learn's tools have none
 
 
 def make(**options):
-    return gs.TransductiveClassifier(**{"preset": "paper", "ngram_range": (3, 5), "n_added": 40} | options)
+    return gs.TransductiveClassifier(
+        **{"preset": "paper", "ngram_range": (3, 5), "n_added": 40} | options
+    )
 
 
 LEFT_OUT = {  # no check fails; one leaves itself out
@@ -31,9 +35,7 @@ LEFT_OUT = {  # no check fails; one leaves itself out
 }
 
 
-WEIGHTS = (
-    "documents have weights in linear models of texts; with a function as kernel they are refused, and a weight of 0 always is"
-)
+WEIGHTS = "documents have weights in linear models of texts; with a function as kernel they are refused, and a weight of 0 always is"
 REFUSED = dict.fromkeys(
     [
         "check_sample_weights_pandas_series",
@@ -55,11 +57,17 @@ def describe(value):
     """The same name in each process: that of a function in parametrize_with_checks has its address in it."""
     if value is ON_NUMBERS:
         return "rbf"
-    return "-".join([getattr(value, "func", value).__name__, *map(str, getattr(value, "keywords", {}).values())])
+    return "-".join(
+        [getattr(value, "func", value).__name__, *map(str, getattr(value, "keywords", {}).values())]
+    )
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning", "ignore:Can't test estimator")
-@pytest.mark.parametrize(("estimator", "check"), list(estimator_checks_generator(ON_NUMBERS)), ids=describe)
+@pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.SkipTestWarning", "ignore:Can't test estimator"
+)
+@pytest.mark.parametrize(
+    ("estimator", "check"), list(estimator_checks_generator(ON_NUMBERS)), ids=describe
+)
 @pytest.mark.slow
 def test_all_checks_with_rows_of_numbers(estimator, check):
     """scikit-learn has no checks for texts, so they run on numbers, with a kernel that takes them."""
@@ -104,7 +112,9 @@ def test_grid_search_sees_the_whole_target_in_every_fold():
             sizes.append(len(self.transduction_))
             return self
 
-    search = GridSearchCV(Spy(preset="paper", ngram_range=(3, 5), n_added=40), {"adapt": [True, False]}, cv=2)
+    search = GridSearchCV(
+        Spy(preset="paper", ngram_range=(3, 5), n_added=40), {"adapt": [True, False]}, cv=2
+    )
     search.fit(X, Y, target=gs.Target(TARGET))
     assert sizes == [120] * 5
     assert search.best_estimator_.transduction_.shape == (120,)
@@ -115,15 +125,21 @@ def test_cross_validation_and_pipelines():
     assert len(cross_val_predict(make(), X, Y, cv=3)) == 120
     shout = FunctionTransformer(lambda texts: [text.upper() for text in texts])
     pipeline = make_pipeline(shout, make()).fit(X, Y, transductiveclassifier__target=TARGET)
-    assert (pipeline.predict(TARGET[:20]) == make().fit(X, Y, target=TARGET).transduction_[:20]).all()
+    assert (
+        pipeline.predict(TARGET[:20]) == make().fit(X, Y, target=TARGET).transduction_[:20]
+    ).all()
 
 
 def test_metadata_routing():
     with sklearn.config_context(enable_metadata_routing=True):
         asked = make().set_fit_request(target=True)
-        pipeline = make_pipeline(FunctionTransformer(None), asked).fit(X, Y, target=gs.Target(TARGET))
+        pipeline = make_pipeline(FunctionTransformer(None), asked).fit(
+            X, Y, target=gs.Target(TARGET)
+        )
         assert pipeline[-1].transduction_.shape == (120,)
-        search = GridSearchCV(asked, {"alpha": [1e-5, 1e-2]}, cv=2).fit(X, Y, target=gs.Target(TARGET))
+        search = GridSearchCV(asked, {"alpha": [1e-5, 1e-2]}, cv=2).fit(
+            X, Y, target=gs.Target(TARGET)
+        )
         assert search.best_estimator_.transduction_.shape == (120,)
         with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError):
             GridSearchCV(make(), {"alpha": [1e-5]}, cv=2).fit(X, Y, target=gs.Target(TARGET))
@@ -132,11 +148,16 @@ def test_metadata_routing():
 def test_a_precomputed_gram_in_a_grid_search():
     gram = gs.StringKernel(ngram_range=(3, 5), normalize=True).gram(X)
     expected = GridSearchCV(make(adapt=False), {"alpha": [1e-5, 1]}, cv=3).fit(X, Y)
-    found = GridSearchCV(make(kernel="precomputed", adapt=False), {"alpha": [1e-5, 1]}, cv=3).fit(gram, Y)
+    found = GridSearchCV(make(kernel="precomputed", adapt=False), {"alpha": [1e-5, 1]}, cv=3).fit(
+        gram, Y
+    )
     assert (found.cv_results_["mean_test_score"] == expected.cv_results_["mean_test_score"]).all()
 
 
-@pytest.mark.parametrize("make_column", [list, tuple, np.array, pd.Series, pl.Series, lambda values: np.array(values, object)])
+@pytest.mark.parametrize(
+    "make_column",
+    [list, tuple, np.array, pd.Series, pl.Series, lambda values: np.array(values, object)],
+)
 def test_columns_of_every_sort(make_column):
     expected = make().fit(X, Y, target=TARGET)
     found = make().fit(make_column(X), make_column(Y), target=make_column(TARGET))
@@ -154,7 +175,9 @@ def test_rows_of_numbers_with_a_function_as_kernel():
     rng = np.random.default_rng(0)
     rows, codes = rng.normal(size=(60, 4)), np.arange(60) % 2
     rows[:, 0] += 6 * codes
-    clf = gs.TransductiveClassifier(preset="paper", kernel=rbf_kernel, n_added=10).fit(rows[:40], codes[:40], target=rows[40:])
+    clf = gs.TransductiveClassifier(preset="paper", kernel=rbf_kernel, n_added=10).fit(
+        rows[:40], codes[:40], target=rows[40:]
+    )
     assert (clf.transduction_ == codes[40:]).mean() > 0.8
     assert (clf.predict(rows[40:]) == clf.transduction_).all()
     with pytest.raises(ValueError, match="4 features"):

@@ -40,7 +40,10 @@ def test_half_a_word_is_the_whole_word():
 def test_neighbours_that_count_together_are_a_phrase():
     text = "I want my money back"
     by_character = share(text, my=1.0, money=2.0)
-    assert names(text, rank_words(text, by_character)) == ["money", "my"]  # nothing that stands on the blank: two words
+    assert names(text, rank_words(text, by_character)) == [
+        "money",
+        "my",
+    ]  # nothing that stands on the blank: two words
     by_character[text.index(" money")] = [-0.5, 0.5]
     assert names(text, rank_words(text, by_character)) == ["my money"]
     by_character[text.index("my")] *= -1  # now the first of them hardly counts
@@ -49,7 +52,11 @@ def test_neighbours_that_count_together_are_a_phrase():
 
 def test_a_phrase_has_three_words_at_most_and_ends_at_a_mark():
     text = "one two ten six. ten"
-    assert names(text, rank_words(text, np.tile([-1.0, 1.0], (len(text), 1)))) == ["one two ten", "six", "ten"]
+    assert names(text, rank_words(text, np.tile([-1.0, 1.0], (len(text), 1)))) == [
+        "one two ten",
+        "six",
+        "ten",
+    ]
 
 
 @pytest.mark.parametrize(

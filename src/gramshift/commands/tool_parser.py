@@ -108,7 +108,7 @@ def fetch_command(
 
     Example: `gramshift fetch sentiment --output data`
     """
-    from gramshift.datasets.reviews import URL, fetch_sentiment
+    from gramshift.datasets.fetch import URL, fetch_sentiment
 
     if name not in DATA_SETS:
         raise InputError(f"data set {name!r} is not known; there is {', '.join(DATA_SETS)}")

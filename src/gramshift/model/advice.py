@@ -1,4 +1,4 @@
-"""Whether adapting was wise, told without knowing the truth."""
+"""Diagnostics of a fit and the verdict on its labels, without knowing the truth."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,42 +14,61 @@ from gramshift.learn.shares import proportions_matter
 from gramshift.model.settings import PLAIN
 from gramshift.text.terminal import counts_in_words, labelled_in_words
 
-LOOKED_AT = 500  # documents of either domain, enough to know the separability to a hundredth or two
-PENALTY = 1.0  # beside a kernel of 1 on the diagonal
-SWALLOWED = 0.95  # of the target in one class
-BALANCED = 0.8  # no class of the source has more, where that is strange
-GROWN = 0.2  # the share of a class, since the first labels
-APART, TOGETHER = 0.95, 0.6
-DISAGREED = 0.75
-FEW = 200  # target documents
-FEWER, HALF = 0.8, 0.5  # wrong labels for each that the most common class alone would give: more are no use, fewer are good
-USABLE = 0.8  # of labels that are expected to be right
-LOST = 0.25  # of its proportion in the source, that a class has left
-FORESEEN, MANY = 3, 10  # target documents of a class, going by the source: fewer may be none, or few, by chance
-WIDE, AT_LEAST = 0.5, 0.65  # an interval that tells nothing; its lower end, where labels are called usable
-ENOUGH = 20  # target documents: of fewer it is no news that all are of one class
+MAX_COMPARED = 500  # documents of each domain: the separability is exact to a hundredth or two
+PENALTY = 1.0  # of the ridge regression that separates the domains
+MIN_VERY_DIFFERENT = 0.95  # separability of domains that are very different
+MAX_ALIKE = 0.6  # separability of domains that are much alike
+MIN_DOMINANT = 0.95  # the proportion of a class that dominates the target
+MAX_BALANCED = 0.8  # the largest proportion of a class of a source that is balanced
+MAX_GROWTH = 0.2  # of the proportion of the largest class over the rounds
+MAX_GROWTH_FACTOR = 3  # of the proportion of any class since the source
+MIN_GROWTH = 0.03  # a smaller difference from the source may be chance
+MAX_LOSS = 0.25  # a class below this fraction of its proportion in the source is nearly lost
+MIN_EXPECTED = 3  # expected documents of a class: of fewer there may be none by chance
+MIN_EXPECTED_IF_FEW = 10  # of fewer there may be few by chance
+MIN_TARGET_DOCUMENTS = 20  # for warnings: a smaller target may be of one class
+MIN_TARGET_TO_ADAPT = 200  # in a smaller target adapting gains little
+MIN_AGREEMENT = 0.75  # with the labels without adapting
+MAX_ERROR_RATIO = 0.8  # errors, divided by those of the most common class alone; above: useless
+GOOD_ERROR_RATIO = 0.5
 MIN_ACCURACY = 0.6  # of labels that can be used at all, however many classes there are
-MIN_SOURCE_DOCUMENTS = 30  # to learn from: the accuracy that fewer let expect is no more than a guess
-MAX_GROWTH_FACTOR, MIN_GROWTH = 3, 0.03  # a class that has grown: times its proportion in the source, and as a difference
-MAX_WIDTH = 0.3  # of the interval of a class's proportion, from which on the proportion is unknown
-MAX_CHANGED = 0.2  # of the labels, by where in its interval the proportion of a class is
-MIN_TO_LABEL, MAX_TO_LABEL = 10, 50  # documents that are labelled by hand, drawn at random
+GOOD_ACCURACY = 0.8
+MIN_LOWER_END = 0.65  # of the interval of the accuracy of labels that can be used
+MAX_ACCURACY_WIDTH = 0.5  # a wider interval of the accuracy is of no use
+MIN_SOURCE_DOCUMENTS = 30  # with fewer the expected accuracy is a guess
+MAX_WIDTH = 0.3  # with a wider interval the proportion of a class is unknown
+MAX_CHANGED = 0.2  # the fraction of labels that may depend on unknown proportions
+MIN_TO_LABEL = 10  # random documents to label by hand
+MAX_TO_LABEL = 50
 ROUNDING = 1e-9
+UNKNOWN_ACCURACY = (  # the verdict on labels of a method that estimates nothing
+    "Not known: this method cannot estimate its accuracy."
+    " Score it on some documents that you label yourself."
+)
 UNKNOWN_PROPORTIONS = "class proportions unknown"  # the name of a diagnostic
 Proportions = dict[str, float]
 
 
 @dataclass(frozen=True)
 class Advice:
-    """What to do about a warning, in the words of those who read it."""
+    """Advice for warnings, by default for users of Python."""
 
     without_class_prior: str = "compare with the method plain, or add fewer pseudo-labels (n_added)"
-    with_class_prior: str = "compare with unadapted_transduction_, or give the class proportions that you know (class_prior)"
+    with_class_prior: str = (
+        "compare with unadapted_transduction_,"
+        " or give the class proportions that you know (class_prior)"
+    )
+    n_added: str = "n_added"
+    """The name of the parameter or option that sets the number of pseudo-labels."""
+
+    def for_prior(self, class_prior: dict[Any, Any] | None) -> str:
+        """Return the advice for a fit with these class proportions, None for a fit without any."""
+        return self.without_class_prior if class_prior is None else self.with_class_prior
 
 
 @dataclass(frozen=True)
 class Answers:
-    """What a fit has answered, by whatever method."""
+    """The labels and figures of a fit, by any method."""
 
     classes: list[str]
     labels: list[str]
@@ -61,20 +80,20 @@ class Answers:
     reference: list[str] | None = None
     """The labels that the target would have without adapting, if that is known."""
     reference_name: str = PLAIN
-    """What these are called: "unadapted" for the first round of best, "plain" for the paper's kernel."""
+    """The name of these: "unadapted" for the first round of best, else "plain"."""
     expected: dict[str, float] | None = None
     class_prior: dict[Any, dict[str, float]] | None = None
     adapts: bool = True
-    """Whether the method looks at target documents at all."""
+    """True if the method learns from target documents."""
     sources: list[dict[str, Any]] | None = None
     fell_back: bool = False
-    """Whether there were too few target documents for a method that adapts."""
+    """True if there were too few target documents for a method that adapts."""
     prior_is_known: bool = False
-    """Whether the class proportions were given, or counted in random labels, and not estimated."""
+    """True if the class proportions were given, or counted in random labels."""
     n_random: int = 0
-    """How many labels of random documents the expected accuracy was measured on, if any."""
+    """The number of labels of random documents that measured the expected accuracy."""
     probabilities: NDArray[Any] | None = None
-    """Those of the target documents, a column per class, if they are known."""
+    """The probabilities of the target documents, a column per class, if they are known."""
 
     @property
     def known_proportions(self) -> Proportions | None:
@@ -85,13 +104,18 @@ class Answers:
 
     @property
     def stages(self) -> list[Proportions]:
-        """The class proportions of the target: without adapting, if that is known, then of each round."""
-        return [*([] if self.reference is None else [class_proportions(self.reference, self.classes)]), *self.rounds]
+        """The class proportions of the target, without adapting if known, and of each round."""
+        if self.reference is None:
+            return self.rounds
+        return [class_proportions(self.reference, self.classes), *self.rounds]
 
 
 def proportions_by_round(history: Sequence[dict[str, Any]], n_target: int) -> list[Proportions]:
     """Return the class proportions of the target, round by round."""
-    return [{str(name): count / max(1, n_target) for name, count in step["labels"].items()} for step in history]
+    return [
+        {str(name): count / max(1, n_target) for name, count in step["labels"].items()}
+        for step in history
+    ]
 
 
 def class_proportions(labels: list[str], classes: list[str]) -> Proportions:
@@ -105,22 +129,31 @@ def agreement(labels: list[str], others: list[str]) -> float:
 
 
 def drift(stages: list[Proportions]) -> float:
-    """Return the share of documents that would have to change their label to get from the first stage to the last."""
+    """Return half the sum of the changes of the class proportions from first to last stage.
+
+    That is the fraction of documents that must change their label for it.
+    """
     first, last = stages[0], stages[-1]
     return sum(abs(last[name] - first[name]) for name in first) / 2
 
 
 def separability(
-    compared: NDArray[Any] | Callable[[NDArray[np.intp]], NDArray[Any]], is_source: NDArray[np.bool_], *, most: int = LOOKED_AT
+    compared: NDArray[Any] | Callable[[NDArray[np.intp]], NDArray[Any]],
+    is_source: NDArray[np.bool_],
+    *,
+    most: int = MAX_COMPARED,
 ) -> float:
-    """Measure how well the plain kernel tells source from target: 0.5 not at all, 1 always.
+    """Measure how well the plain kernel separates source and target: 0.5 not at all, 1 always.
 
-    This is the chance that, given one document of each, the right one is taken for the source by a ridge regression that has
-    not seen it (leave-one-out, in closed form). It looks at ``most`` documents of either domain. ``compared`` is the gram of
-    all documents, or gives that of some, source before target.
+    This is the chance that, given one document of each, the right one is taken for the source by a
+    ridge regression that has not seen it (leave-one-out, in closed form). It looks at ``most``
+    documents of either domain. ``compared`` is the gram of all documents, or gives that of some,
+    source before target.
     """
     rows = np.concatenate([_spread(np.flatnonzero(one), most) for one in (is_source, ~is_source)])
-    gram = compared(rows) if callable(compared) else np.ascontiguousarray(compared[np.ix_(rows, rows)])
+    gram = (
+        compared(rows) if callable(compared) else np.ascontiguousarray(compared[np.ix_(rows, rows)])
+    )
     described = GramFeatures.from_gram(gram, adapt=False)
     targets = np.where(is_source[rows], 1.0, -1.0)
     solver = RidgeSolver(described, np.arange(len(rows)), PENALTY, bias=True)
@@ -133,8 +166,10 @@ def _spread(rows: NDArray[np.intp], most: int) -> NDArray[np.intp]:
     return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]
 
 
-def diagnose_answers(answers: Answers, apart: float | None, advice: Advice | None = None) -> tuple[dict[str, Any], list[str]]:
-    """Return all that there is to say of a fit, each with a value and a sentence, and warnings in words.
+def diagnose_answers(
+    answers: Answers, apart: float | None, advice: Advice | None = None
+) -> tuple[dict[str, Any], list[str]]:
+    """Return diagnostics, each with a value and a sentence, and warnings.
 
     ``apart`` is the separability of source and target, if it was measured.
     """
@@ -146,7 +181,7 @@ def diagnose_answers(answers: Answers, apart: float | None, advice: Advice | Non
         source=class_proportions(answers.source, answers.classes),
         stages=answers.stages,
         apart=apart,
-        advice=advice.without_class_prior if prior is None else advice.with_class_prior,
+        advice=advice.for_prior(prior),
         expected=answers.expected,
         adapts=answers.adapts,
         n_rounds=len(answers.rounds),
@@ -157,33 +192,47 @@ def diagnose_answers(answers: Answers, apart: float | None, advice: Advice | Non
     if prior is not None:
         moved = sum(abs(one["used"] - one["source"]) for one in prior.values()) / 2
         unknown = _find_unknown_proportions(answers)
-        found = {"class proportions moved": _of(moved, class_prior_in_words(prior))} | unknown | found
+        found = (
+            {"class proportions moved": _of(moved, class_prior_in_words(prior))} | unknown | found
+        )
     if answers.fell_back:
-        words = f"Too few target documents to adapt to ({len(answers.labels)}): these are the {answers.reference_name} labels."
-        found = {"not adapted": {"value": len(answers.labels), "sentence": words}} | found
+        n, name = len(answers.labels), answers.reference_name
+        words = f"Too few target documents to adapt to ({n}): these are the {name} labels."
+        found = {"not adapted": {"value": n, "sentence": words}} | found
     if answers.sources:
-        found = {"sources": {"value": len(answers.sources), "sentence": sources_in_words(answers.sources)}} | found
+        words = sources_in_words(answers.sources)
+        found = {"sources": {"value": len(answers.sources), "sentence": words}} | found
     return found, warnings
 
 
 def _find_unknown_proportions(answers: Answers) -> dict[str, Any]:
-    """Tell if class proportions are unknown and many labels depend on them; nothing if they are known, or documents are few."""
-    if answers.class_prior is None or answers.probabilities is None or answers.prior_is_known or len(answers.labels) < ENOUGH:
+    """Return a diagnostic if class proportions are unknown and many labels depend on them."""
+    if (
+        answers.class_prior is None
+        or answers.probabilities is None
+        or answers.prior_is_known
+        or len(answers.labels) < MIN_TARGET_DOCUMENTS
+    ):
         return {}
-    prior, low, high = (np.array([one[name] for one in answers.class_prior.values()]) for name in ("used", "low", "high"))
+    prior, low, high = (
+        np.array([one[name] for one in answers.class_prior.values()])
+        for name in ("used", "low", "high")
+    )
     if np.max(high - low) <= MAX_WIDTH + ROUNDING:
         return {}
     changed = proportions_matter(answers.probabilities, prior, low, high)
     if changed <= MAX_CHANGED:
         return {}
     n = count_to_label(len(answers.labels))
-    return {
-        UNKNOWN_PROPORTIONS: _of(changed, f"Class proportions are unknown and decide this result: label {n} random documents.")
-    }
+    words = f"Class proportions are unknown and decide this result: label {n} random documents."
+    return {UNKNOWN_PROPORTIONS: _of(changed, words)}
 
 
 def count_to_label(n_target: int) -> int:
-    """Return how many random documents to label by hand: 50, of small targets half; below MIN_TO_LABEL it is of no use."""
+    """Return how many random documents to label by hand: 50, or half of a small target.
+
+    Fewer than MIN_TO_LABEL are of no use.
+    """
     return min(MAX_TO_LABEL, n_target // 2)
 
 
@@ -203,28 +252,42 @@ def diagnose(
     n_source: int | None = None,
     n_random: int = 0,
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return what there is to say, each with a value and a sentence, and warnings in words.
+    """Return diagnostics, each with a value and a sentence, and warnings.
 
-    ``stages`` are the class proportions of the target: of ``reference``, the labels without adapting, if these
-    are known, then of each round. ``advice`` says what to do
-    about a warning. A method that does not adapt is not asked whether that was wise. ``known`` are the true class
-    proportions of the target, if they are known; ``n_random`` labels of random documents have measured the accuracy.
+    ``stages`` are the class proportions of the target: of ``reference``, the labels without
+    adapting, if these are known, then of each round. ``advice`` says what to do about a warning. A
+    method that does not adapt is not asked whether that was wise. ``known`` are the true class
+    proportions of the target, if they are known; ``n_random`` labels of random documents have
+    measured the accuracy.
     """
-    found: dict[str, Any] = {} if apart is None else {"separability": _of(apart, _apart_in_words(apart))}
+    found: dict[str, Any] = (
+        {} if apart is None else {"separability": _of(apart, _apart_in_words(apart))}
+    )
     name, same = reference_name, None if reference is None else agreement(labels, reference)
     if same is not None:
         found[f"agreement with {name}"] = _of(same, _agreement_in_words(same, len(labels), name))
     if len(stages) > 1:
         found["drift of the class proportions"] = _of(drift(stages), _drift_in_words(stages, name))
-    beside: dict[str, Any] = {"advice": advice, "reference_name": name, "known": known}
-    warnings = warn(source=source, stages=stages, n_target=len(labels), n_rounds=n_rounds, **beside)
+    warnings = warn(
+        source=source,
+        stages=stages,
+        n_target=len(labels),
+        n_rounds=n_rounds,
+        advice=advice,
+        reference_name=name,
+        known=known,
+    )
     if expected is not None:
         largest = max(last_proportions(stages, source).values())
-        found["verdict"] = judge_labels(expected, largest, warnings, n_source=n_source, n_random=n_random)
+        found["verdict"] = judge_labels(
+            expected, largest, warnings, n_source=n_source, n_random=n_random
+        )
     elif same is not None and not adapts:
         found["verdict"] = _judge_unadapted(warnings, same, name)
     elif same is not None:
-        found["verdict"] = _verdict(warnings, 1.0 if apart is None else apart, same, len(labels), name)
+        found["verdict"] = _verdict(
+            warnings, 1.0 if apart is None else apart, same, len(labels), name
+        )
     return found, warnings
 
 
@@ -233,58 +296,83 @@ def warn(
     source: Proportions,
     stages: list[Proportions],
     advice: str = Advice.without_class_prior,
-    n_target: int = ENOUGH,
+    n_target: int = MIN_TARGET_DOCUMENTS,
     n_rounds: int = 2,
     reference_name: str = PLAIN,
     known: Proportions | None = None,
 ) -> list[str]:
-    """Warn of a class that dominates, or has grown, and of classes that hardly any document gets, unless these are few.
+    """Warn of a class that dominates or has grown, and of classes that are nearly lost.
 
-    Classes that the source has not, because a person has added them, are not missed. If the class proportions of the target
-    are ``known``, labels follow them, and only a class that should be there and is not is worth a warning.
+    Classes that the source has not, because a person has added them, are not missed. If the class
+    proportions of the target are ``known``, labels follow them, and only a class that should be
+    there and is not is worth a warning.
     """
-    if n_target < ENOUGH or not stages:
+    if n_target < MIN_TARGET_DOCUMENTS or not stages:
         return []
     last = stages[-1]
-    foreseen = {name: n_target * (source if known is None else known).get(name, 0.0) for name in last}
-    nobody = [repr(name) for name in last if last[name] == 0 and foreseen[name] >= FORESEEN]
+    foreseen = {
+        name: n_target * (source if known is None else known).get(name, 0.0) for name in last
+    }
+    nobody = [repr(name) for name in last if last[name] == 0 and foreseen[name] >= MIN_EXPECTED]
     missing = [f"no target document was labelled {_listed(nobody)}"] if nobody else []
     if known is not None:
         return missing
     warnings = []
     largest = max(last, key=lambda name: last[name])
     others = 1 - source.get(largest, 0.0)  # in the source
-    lost = n_target * others >= FORESEEN and 1 - last[largest] <= LOST * others
-    dominates = last[largest] >= SWALLOWED and (max(source.values()) <= BALANCED or lost)
+    lost = n_target * others >= MIN_EXPECTED and 1 - last[largest] <= MAX_LOSS * others
+    dominates = last[largest] >= MIN_DOMINANT and (max(source.values()) <= MAX_BALANCED or lost)
     if dominates:
-        beside = f"which is {source.get(largest, 0.0):.0%} of the source"
-        warnings.append(f"one class dominates: {last[largest]:.0%} of the target got {largest!r}, {beside}; {advice}")
-    elif last[largest] - stages[0][largest] >= GROWN:
+        in_source = f"which is {source.get(largest, 0.0):.0%} of the source"
+        warnings.append(
+            f"one class dominates: {last[largest]:.0%} of the target got {largest!r},"
+            f" {in_source}; {advice}"
+        )
+    elif last[largest] - stages[0][largest] >= MAX_GROWTH:
         grown = f"grew from {stages[0][largest]:.0%} to {last[largest]:.0%} over the rounds"
         if n_rounds < 2:
             grown = f"is {last[largest]:.0%}, {reference_name} {stages[0][largest]:.0%}"
-        warnings.append(f"the proportion of {largest!r} {grown}: check some of these labels, {advice}")
-    multiplied = [name for name in last if _has_grown(last[name], source.get(name, 0.0)) and not (warnings and name == largest)]
+        warnings.append(
+            f"the proportion of {largest!r} {grown}: check some of these labels, {advice}"
+        )
+    multiplied = [
+        name
+        for name in last
+        if _has_grown(last[name], source.get(name, 0.0)) and not (warnings and name == largest)
+    ]
     if multiplied:
-        told = [f"{name!r} ({last[name]:.1%} of the target, {source[name]:.1%} of the source)" for name in multiplied]
+        named = [
+            f"{name!r} ({last[name]:.1%} of the target, {source[name]:.1%} of the source)"
+            for name in multiplied
+        ]
         words = f"more than {MAX_GROWTH_FACTOR} times as common as in the source"
-        warnings.append(f"{words}: {_listed(told)}; check some of these labels, {advice}")
+        warnings.append(f"{words}: {_listed(named)}; check some of these labels, {advice}")
     warnings += missing
-    few = {name: source[name] for name in last if foreseen[name] >= MANY and 0 < last[name] <= LOST * source[name]}
+    few = {
+        name: source[name]
+        for name in last
+        if foreseen[name] >= MIN_EXPECTED_IF_FEW and 0 < last[name] <= MAX_LOSS * source[name]
+    }
     if few and len(last) > 2 and not dominates:
-        told = [f"{name!r} ({last[name]:.1%}, {share:.0%} of the source)" for name, share in few.items()]
-        warnings.append(f"few target documents were labelled {_listed(told)}: check some documents, {advice}")
+        named = [
+            f"{name!r} ({last[name]:.1%}, {share:.0%} of the source)" for name, share in few.items()
+        ]
+        warnings.append(
+            f"few target documents were labelled {_listed(named)}: check some documents, {advice}"
+        )
     return warnings
 
 
 def _has_grown(proportion: float, source: float) -> bool:
-    """Whether a class of the source has grown by a large factor, and by more than tiny classes do by chance."""
+    """Return True if a class has grown by a large factor, and by more than chance."""
     more = proportion - source
     return 0 < source * MAX_GROWTH_FACTOR < proportion - ROUNDING and more >= MIN_GROWTH - ROUNDING
 
 
 def _listed(names: list[str], most: int = 5) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more classes" if len(names) > most else "")
+    return ", ".join(names[:most]) + (
+        f" and {len(names) - most} more classes" if len(names) > most else ""
+    )
 
 
 def last_proportions(stages: list[Proportions], source: Proportions) -> Proportions:
@@ -301,10 +389,11 @@ def judge_labels(
     n_source: int | None = None,
     n_random: int = 0,
 ) -> str:
-    """Answer whether the labels can be used, by the accuracy that is to be expected beside that of always saying one class.
+    """Return the verdict: the accuracy compared with that of the most common class alone.
 
-    With ``n_known`` it was measured, on so many documents with a known label; with ``n_random`` labels of random documents
-    were combined with what was expected. ``n_source`` is how many labelled documents there were to learn from.
+    With ``n_known`` it was measured, on this many documents with a known label; with ``n_random``
+    labels of random documents were combined with what was expected. ``n_source`` is how many
+    labelled documents there were to learn from.
     """
     is_measured, value = n_known is not None or n_random > 0, expected["value"]
     words = _accuracy_in_words(expected, n_known, n_random)
@@ -312,13 +401,14 @@ def judge_labels(
     if n_source is not None and n_source < MIN_SOURCE_DOCUMENTS and not is_measured:
         few = f"only {n_source} labelled source documents, too few to say how many labels are right"
         unclear = f"{few}. Label more of them, or check some labels by hand"
-    elif expected["high"] - expected["low"] > WIDE:
-        unclear = f"{words}, too wide an interval to say. Check some by hand, or label more documents together"
+    elif expected["high"] - expected["low"] > MAX_ACCURACY_WIDTH:
+        advice = "Check some by hand, or label more documents together"
+        unclear = f"{words}, too wide an interval to say. {advice}"
     if unclear is not None and value >= MIN_ACCURACY:
         return f"Cannot tell: {unclear}."
-    is_useless = 1 - value > FEWER * (1 - largest)
+    is_useless = 1 - value > MAX_ERROR_RATIO * (1 - largest)
     alone = f"the most common class alone ({100 * largest:.0f})"
-    if is_useless and largest > BALANCED and value >= USABLE:
+    if is_useless and largest > MAX_BALANCED and value >= GOOD_ACCURACY:
         return f"With care: {words}, and {alone} would reach about as many. Check the rare classes."
     if is_useless or value < MIN_ACCURACY:
         than = f", {'hardly' if value > largest else 'no'} more than {alone}" if is_useless else ""
@@ -326,41 +416,56 @@ def judge_labels(
         return f"No, not as they are: {words}{than}. Label {more}."
     if warnings:
         return f"Only after a look: {words}, but see the warnings."
-    if value < USABLE or expected["low"] < AT_LEAST or 1 - value > HALF * (1 - largest):
+    if (
+        value < GOOD_ACCURACY
+        or expected["low"] < MIN_LOWER_END
+        or 1 - value > GOOD_ERROR_RATIO * (1 - largest)
+    ):
         return f"With care: {words}. Check those that matter, least sure first."
     return f"Yes, for most purposes: {words}. Check the least sure ones."
 
 
 def _accuracy_in_words(expected: dict[str, float], n_known: int | None, n_random: int) -> str:
-    """Tell how many labels are right, and how that is known: measured, measured in part, or expected."""
+    """Return the accuracy in words: measured, measured in part, or expected."""
     value, low, high = (f"{100 * expected[name]:.0f}" for name in ("value", "low", "high"))
     if n_known is not None:
         return f"{value} % of the {n_known} documents with known labels are right ({low} to {high})"
     if n_random:
-        return f"{value} % of labels right ({low} to {high}), measured on {n_random} random labels and expected otherwise"
+        measured = f"measured on {n_random} random labels and expected otherwise"
+        return f"{value} % of labels right ({low} to {high}), {measured}"
     return f"about {value} of 100 labels are expected to be right ({low} to {high})"
 
 
 def _verdict(warnings: list[str], apart: float, same: float, n_target: int, name: str) -> str:
     if warnings:
-        beside = "the safer choice" if same < 1 else "the same"
-        return f"Doubtful: see the warnings. The {name} labels are {beside}."
-    if n_target < FEW:
-        return f"Unclear with only {n_target} target documents: the {name} labels are usually as good."
-    if apart < TOGETHER:
-        return f"Hardly needed: source and target are alike, so the {name} labels are about as good."
-    if same < DISAGREED:
-        return "Look closer: adapting changed many labels. Check some of those that differ before you trust either."
-    return f"No red flags: the domains differ, most labels agree with the {name} ones, and no class grew at the cost of others."
+        choice = "the safer choice" if same < 1 else "the same"
+        return f"Doubtful: see the warnings. The {name} labels are {choice}."
+    if n_target < MIN_TARGET_TO_ADAPT:
+        return (
+            f"Unclear with only {n_target} target documents: the {name} labels are usually as good."
+        )
+    if apart < MAX_ALIKE:
+        return (
+            f"Hardly needed: source and target are alike, so the {name} labels are about as good."
+        )
+    if same < MIN_AGREEMENT:
+        return (
+            "Look closer: adapting changed many labels."
+            " Check some of those that differ before you trust either."
+        )
+    return (
+        f"No red flags: the domains differ, most labels agree with the {name} ones,"
+        " and no class grew at the cost of others."
+    )
 
 
 def _judge_unadapted(warnings: list[str], same: float, name: str) -> str:
-    """Answer whether labels of a method that does not adapt can be used; it cannot tell how many of them are right."""
+    """Return the verdict on labels of a method that does not adapt and has no accuracy."""
     if warnings:
         return "Doubtful: see the warnings. Check some labels by hand."
-    if same < DISAGREED:
+    if same < MIN_AGREEMENT:
         return f"Look closer: many labels differ from the {name} ones. Check some of these by hand."
-    return "Not known: this method cannot estimate its accuracy. Score it on some documents that you label yourself."
+    return UNKNOWN_ACCURACY
 
 
 TONES = {  # by the first words of a verdict
@@ -370,15 +475,18 @@ TONES = {  # by the first words of a verdict
 
 
 def tone_of(verdict: str) -> str:
-    """Whether a verdict is "good", "doubtful", or "careful", which is all others."""
+    """Return the tone of a verdict: "good", "doubtful", or "careful" for all others."""
     return next((tone for tone, begins in TONES.items() if verdict.startswith(begins)), "careful")
 
 
-WORST_FIRST = (("No, not",), ("Cannot tell", "Only after a look", "Doubtful"))  # below all verdicts that are not good
+WORST_FIRST = (
+    ("No, not",),
+    ("Cannot tell", "Only after a look", "Doubtful"),
+)  # below all verdicts that are not good
 
 
 def choose_verdict(before: str | None, after: str, n_checked: int, n_wrong: int) -> str:
-    """Return the verdict to show after a person has checked labels: the worse one if most of them were wrong.
+    """Return the verdict after labels were checked: the worse one if most were wrong.
 
     ``before`` is the verdict without the corrections, if it is known.
     """
@@ -400,7 +508,13 @@ def _of(value: float, sentence: str) -> dict[str, Any]:
 
 
 def _apart_in_words(apart: float) -> str:
-    how = "very different" if apart >= APART else "much alike" if apart < TOGETHER else "different"
+    how = (
+        "very different"
+        if apart >= MIN_VERY_DIFFERENT
+        else "much alike"
+        if apart < MAX_ALIKE
+        else "different"
+    )
     return f"Source and target look {how} (AUC {apart:.2f}; 0.50 = indistinguishable)."
 
 
@@ -410,23 +524,25 @@ def _agreement_in_words(same: float, n: int, name: str) -> str:
 
 def _drift_in_words(stages: list[Proportions], name: str) -> str:
     steps = {label: " -> ".join(f"{stage[label]:.0%}" for stage in stages) for label in stages[0]}
-    told = "; ".join(f"{label}: {step}" for label, step in steps.items())
-    return f"Class proportions, {name} and round by round: {told}."
+    listed = "; ".join(f"{label}: {step}" for label, step in steps.items())
+    return f"Class proportions, {name} and round by round: {listed}."
 
 
 def class_prior_in_words(prior: dict[Any, dict[str, float]]) -> str:
-    """Tell what class proportions there are: as used, with an interval, in the source, and as estimated if they were."""
+    """Return the class proportions in words: as used, in the source, and as estimated."""
     if all(one["low"] == one["high"] for one in prior.values()):
-        parts = [f"{name}: {one['used']:.0%} (source {one['source']:.0%})" for name, one in prior.items()]
+        parts = [
+            f"{name}: {one['used']:.0%} (source {one['source']:.0%})" for name, one in prior.items()
+        ]
         return "Class proportions used, none of them estimated: " + "; ".join(parts) + "."
     parts = [
-        f"{name}: {one['used']:.0%} ({one['low']:.0%} to {one['high']:.0%}; source {one['source']:.0%},"
-        f" estimated {one['estimated']:.0%})"
+        f"{name}: {one['used']:.0%} ({one['low']:.0%} to {one['high']:.0%};"
+        f" source {one['source']:.0%}, estimated {one['estimated']:.0%})"
         for name, one in prior.items()
     ]
     limited = [
-        f"{name} is estimated at {one['estimated']:.0%}, but the unadapted labels do not show that it has grown beyond"
-        f" {one['limit']:.0%}, so that it was not allowed to"
+        f"{name} is estimated at {one['estimated']:.0%}, but the unadapted labels do not show that"
+        f" it has grown beyond {one['limit']:.0%}, so that it was not allowed to"
         for name, one in prior.items()
         if one["estimated"] > one.get("limit", 1.0) and one["used"] >= one["source"]
     ]
@@ -434,7 +550,7 @@ def class_prior_in_words(prior: dict[Any, dict[str, float]]) -> str:
 
 
 def sources_in_words(sources: list[dict[str, Any]]) -> str:
-    """Tell how near each source is, and what it counts."""
+    """Return the drift and the weight of each source in words."""
     parts = [
         f"{one['domain']} (drift {one['drift']:.2f}, weight {one['weight']:.2f},"
         f" {one['accuracy']:.0%} labelled correctly by the others)"
@@ -444,27 +560,34 @@ def sources_in_words(sources: list[dict[str, Any]]) -> str:
 
 
 def label_sentence(found: dict[str, Any], n_random: int = 0) -> str:
-    """Tell how many documents have which label, and how sure that is, going by ``n_random`` labels of random documents too."""
-    words = f"{labelled_in_words(found)}: {counts_in_words(found['labels'])}; {how_sure(found, n_random)}"
+    """Return the number of documents of each class, and the accuracy that can be expected."""
+    counts = counts_in_words(found["labels"])
+    words = f"{labelled_in_words(found)}: {counts}; {how_sure(found, n_random)}"
     scores = found["scores"]
     if scores is not None:
         words += f"; {scores['accuracy']:.1%} right"
         if "reference" in scores:
-            words += f" ({scores['reference']} {scores['reference_accuracy']:.1%}, p = {scores['mcnemar_p']:.2g})"
+            reference, p = scores["reference_accuracy"], scores["mcnemar_p"]
+            words += f" ({scores['reference']} {reference:.1%}, p = {p:.2g})"
     return words
 
 
 def how_sure(found: dict[str, Any], n_random: int = 0) -> str:
-    """Tell what accuracy is to be expected, also of the labels given if some were not; else the mean confidence.
+    """Return the expected accuracy in words, or else the mean confidence.
 
     With ``n_random`` labels of random documents it was measured in part.
     """
-    expected, given = found.get("expected_accuracy"), (found.get("expected_accuracy_given") or {}).get("value")
+    expected, given = (
+        found.get("expected_accuracy"),
+        (found.get("expected_accuracy_given") or {}).get("value"),
+    )
     if expected is None:
         return f"mean confidence {found['mean_confidence']:.2f}"
     if n_random:
         value, low, high = (f"{100 * expected[name]:.0f}" for name in ("value", "low", "high"))
-        words = f"measured on {n_random} random labels and expected otherwise: {value} % of labels right ({low} to {high})"
+        measured = f"measured on {n_random} random labels and expected otherwise"
+        words = f"{measured}: {value} % of labels right ({low} to {high})"
         return words if given is None else f"{words}, {100 * given:.0f} % of those given"
-    words = f"expected accuracy {expected['value']:.0%} ({expected['low']:.0%} to {expected['high']:.0%})"
+    value, low, high = (f"{expected[name]:.0%}" for name in ("value", "low", "high"))
+    words = f"expected accuracy {value} ({low} to {high})"
     return words if given is None else f"{words}, {given:.0%} of the labels given"

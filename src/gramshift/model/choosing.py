@@ -1,4 +1,4 @@
-"""Which documents a person should label next: by chance, to score labels; doubtful ones that differ, to learn from."""
+"""Documents to label next: random ones to score with, doubtful ones to learn from."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,32 +12,42 @@ from gramshift.model.string_kernel import StringKernel
 Rows = NDArray[np.intp]
 Floats = NDArray[np.float64]
 DOUBTFUL, RANDOM = "doubtful", "random"
-REACH = 5  # for each document that is chosen, so many of the least sure are looked at
-LENGTHS = (3, 5)  # of n-grams by which documents are alike: short texts have some of them, too
+N_CANDIDATES = 5  # least sure documents that are considered, for each that is chosen
+NGRAM_RANGE = (3, 5)  # of n-grams by which documents are alike: short texts have some of them, too
 
 
 def check_number(n: Any, n_all: int, name: str = "n=") -> int:
-    """Raise an error if so many documents cannot be drawn."""
+    """Return the number of documents to draw; raise an error if there are fewer."""
     if not n_all:
         raise InputError("there are no target documents to draw from; fit with target=...")
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 1 <= n <= n_all:
-        raise InputError(f"{name}{n!r}: give a number from 1 to {n_all}, which are all documents that can be drawn")
+        raise InputError(
+            f"{name}{n!r}: give a number from 1 to {n_all},"
+            " which are all documents that can be drawn"
+        )
     return int(n)
 
 
 def choose_random(n_all: int, n: int, seed: int) -> Rows:
-    """Draw documents without replacement, each with the same chance; the first of them are a smaller sample of that kind."""
+    """Draw documents without replacement, each with the same chance.
+
+    The first of them are a smaller random sample.
+    """
     return np.random.default_rng(seed).permutation(n_all)[:n]
 
 
 def choose_doubtful(confidence: Floats, n: int, compare: Callable[[Rows], Floats]) -> Rows:
-    """Choose unsure documents that are unlike each other, one after another; equal ones in their order.
+    """Choose doubtful documents that are unlike each other, one after another.
 
-    Each time it is the one for which doubt (1 - confidence) times distance (1 - similarity to the nearest that is chosen) is
-    largest, among the least sure. ``compare`` gives the similarities, 0 to 1, of some documents to each other.
+    Each time it is the one for which doubt (1 - confidence) times distance (1 - similarity to the
+    nearest that is chosen) is largest, among the least sure. ``compare`` gives the similarities, 0
+    to 1, of some documents to each other.
     """
-    rows = np.argsort(confidence, kind="stable")[: REACH * n]
-    similar, doubt = compare(rows), 1 - confidence[rows] + 1e-9  # where all are sure, distance alone decides
+    rows = np.argsort(confidence, kind="stable")[: N_CANDIDATES * n]
+    similar, doubt = (
+        compare(rows),
+        1 - confidence[rows] + 1e-9,
+    )  # where all are sure, distance alone decides
     distance, left, chosen = np.ones(len(rows)), np.ones(len(rows), bool), []
     for _ in range(min(n, len(rows))):
         worth = np.where(left, doubt * distance, -1.0)
@@ -49,13 +59,13 @@ def choose_doubtful(confidence: Floats, n: int, compare: Callable[[Rows], Floats
 
 
 def compare_texts(texts: list[str], n_jobs: int | None = -1) -> Callable[[Rows], Floats]:
-    """How alike texts are, by the n-grams that they share."""
-    kernel = StringKernel("presence", ngram_range=LENGTHS, normalize=True, n_jobs=n_jobs)
+    """Return a function that compares texts by the n-grams that they share."""
+    kernel = StringKernel("presence", ngram_range=NGRAM_RANGE, normalize=True, n_jobs=n_jobs)
     return lambda rows: kernel.gram([texts[row] for row in rows.tolist()])
 
 
 def compare_rows(rows_of_numbers: NDArray[Any]) -> Callable[[Rows], Floats]:
-    """How alike rows of numbers are, by their cosine."""
+    """Return a function that compares rows of numbers by their cosine."""
 
     def compare(rows: Rows) -> Floats:
         some = np.asarray(rows_of_numbers[rows], float)

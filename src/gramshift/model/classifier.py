@@ -1,24 +1,39 @@
-"""The transductive classifier, ours and the paper's, behind scikit-learn's interface."""
+"""The transductive classifier, the default and the paper's, behind scikit-learn's interface."""
 
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import validate_data
 
 from gramshift.errors import FitWarning, InputError
 from gramshift.learn.calibrate import softmax
 from gramshift.learn.rounds import Calibration
 from gramshift.learn.selection import choose_classes
+from gramshift.model.advice import Advice
 from gramshift.model.archive import ModelFileError, Writable, read_archive
-from gramshift.model.data_problems import Issues
-from gramshift.model.diagnosis import find_warnings
+from gramshift.model.choosing import DOUBTFUL, RANDOM, check_number, choose_doubtful, choose_random
+from gramshift.model.corrections import (
+    DOMAIN,
+    check_corrections,
+    corrected_codes,
+    extend_values,
+    fit_with_corrections,
+    join_corrections,
+    put_in_place,
+    target_rows,
+)
+from gramshift.model.data_problems import Issues, without_corrected
+from gramshift.model.diagnosis import Comparison, Review, compare_fit, diagnose_fit, find_warnings
+from gramshift.model.estimate import Estimate, estimate_fit
 from gramshift.model.explanation import Explanation, explain_text
 from gramshift.model.fit import fit_exact
 from gramshift.model.fitted import Fit
@@ -31,8 +46,14 @@ from gramshift.model.inputs import (
     gather,
     warn_of_input,
 )
-from gramshift.model.labels import weigh_documents
-from gramshift.model.presenting import Presented
+from gramshift.model.labels import as_labels, weigh_documents
+from gramshift.model.presenting import (
+    check_origins,
+    check_texts,
+    comparer,
+    make_frame,
+    target_texts,
+)
 from gramshift.model.saving import parameters_from_json, read_fit, save_fit
 from gramshift.model.settings import Settings, check_verbose, copy_kernel, kernel_is_rows
 from gramshift.model.similarities import Similarities, similarities_of
@@ -45,59 +66,71 @@ from gramshift.text.documents import as_documents
 Floats = NDArray[np.float64]
 
 
-class TransductiveClassifier(Presented, ClassifierMixin, BaseEstimator):
-    """Label the documents of a target domain from labelled documents of a source domain, adapting to the target.
+class TransductiveClassifier(ClassifierMixin, BaseEstimator):
+    """Label documents of a target domain from labelled documents of a source domain.
 
-    By default documents are a linear model of weighted n-grams, whose memory grows in line with the documents: ridge regression
-    is trained on the source and, in five rounds, on pseudo-labels for more and more of the target. The preset "paper" is the
-    transductive kernel classifier of Ionescu and Butnaru (2018): documents are described by similarity to all documents, and a
-    second round also learns from the target documents of which the first was surest.
+    By default documents are a linear model of weighted n-grams, whose memory grows in line with the
+    documents: ridge regression is trained on the source and, in five rounds, on pseudo-labels for
+    more and more of the target. The preset "paper" is the transductive kernel classifier of Ionescu
+    and Butnaru (2018): documents are described by similarity to all documents, and a second round
+    also learns from the target documents of which the first was surest.
 
     Parameters
     ----------
     kernel : str, StringKernel, callable or list of these, optional
-        How documents are compared: a kind of :class:`StringKernel` by its name, "words" for the presence of words and pairs
-        of words, "rows", "precomputed", a StringKernel, or a callable k(A, B). Values are normalised; several kernels are
-        averaged after that. With "rows", X and target have a row of numbers for each document, such as its embedding, and rows
-        are compared by their cosine. With "precomputed", X is the square kernel matrix of source and target documents, and gaps
-        in y mark the target. A callable gets lists of texts, or arrays where X has rows of numbers; it cannot be saved.
+        How documents are compared: a kind of :class:`StringKernel` by its name, "words" for the
+        presence of words and pairs of words, "rows", "precomputed", a StringKernel, or a callable
+        k(A, B). Values are normalised; several kernels are averaged after that. With "rows", X and
+        target have a row of numbers for each document, such as its embedding, and rows are compared
+        by their cosine. With "precomputed", X is the square kernel matrix of source and target
+        documents, and gaps in y mark the target. A callable gets lists of texts, or arrays where X
+        has rows of numbers; it cannot be saved.
     preset : {"best", "paper"}
         What holds for all parameters that are None: the recommended choices, or the paper's.
     ngram_range : tuple of two int, optional
-        The smallest and the largest length of n-grams, for kernels given by name: 3 to 8, for the paper 5 to 8.
+        The smallest and the largest length of n-grams, for kernels given by name: 3 to 8, for the
+        paper 5 to 8.
     weighting : {"none", "idf"} or dict, optional
-        What n-grams weigh, for the kernels "presence" and "words" given by name: as in :class:`StringKernel`. Domains are
-        source and target; classes are those of the documents that a round learns from, so that the kernel changes from round
-        to round.
+        What n-grams weigh, for the kernels "presence" and "words" given by name: as in
+        :class:`StringKernel`. Domains are source and target; classes are those of the documents
+        that a round learns from, so that the kernel changes from round to round.
     adapt : bool, optional
-        Whether every document is described by its similarity to all source and target documents, which is the paper's
-        transductive kernel.
+        Whether every document is described by its similarity to all source and target documents,
+        which is the paper's transductive kernel.
     n_rounds : int, optional
-        The number of rounds. The paper has 2: the second also learns from answers of the first. More are allowed.
+        The number of rounds. The paper has 2: the second also learns from answers of the first.
+        More are allowed.
     n_added : int, float or list of these, optional
-        How many target documents join the training set, with their pseudo-labels, after a round; a float up to 1.0 is a
-        fraction of the target. All of them join if there are fewer. A list has a number for each round after the first.
+        How many target documents join the training set, with their pseudo-labels, after a round; a
+        float up to 1.0 is a fraction of the target. All of them join if there are fewer. A list has
+        a number for each round after the first.
     class_prior : {"estimated", "source", "ignored"} or dict, optional
-        The class proportions of the target: estimated from its scores, those of the source, or a dict with that of each class.
-        Of each class its proportion is pseudo-labelled, the surest first. An estimate has a standard error, and moves the
-        source's proportions only by what that error leaves of the difference. With "ignored" the surest documents are
+        The class proportions of the target: estimated from its scores, those of the source, or a
+        dict with that of each class. Of each class its proportion is pseudo-labelled, the surest
+        first. An estimate has a standard error, and moves the source's proportions only by what
+        that error leaves of the difference. With "ignored" the surest documents are
         pseudo-labelled, whatever their class, as in the paper.
     alpha : float, optional
         The regularisation of the ridge regression and of the discriminant analysis.
     class_weight : dict or "balanced", optional
-        How much the source documents of each class count, beside the others. For linear models such as the preset "best".
+        The weight of the source documents of each class. For linear models such
+        as the preset "best".
     classifier : {"ridge", "discriminant"} or scikit-learn classifier
-        What learns on the kernel: ridge regression, kernel discriminant analysis, or a classifier for kernel matrices such as
-        ``SVC(kernel="precomputed")``, of which a clone is fitted for each class against the rest.
+        What learns on the kernel: ridge regression, kernel discriminant analysis, or a classifier
+        for kernel matrices such as ``SVC(kernel="precomputed")``, of which a clone is fitted for
+        each class against the rest.
     bias : bool or "prior", optional
-        Whether "ridge" has an unpenalised intercept; the paper has none. With "prior" scores begin at the class priors
-        of the training set, so that a document without evidence gets these, and the last round decides by probabilities.
+        Whether "ridge" has an unpenalised intercept; the paper has none. With "prior" scores begin
+        at the class priors of the training set, so that a document without evidence gets these, and
+        the last round decides by probabilities.
     memory_limit : int, float or str, optional
-        How many bytes may be used, or a size such as "2 GB"; by default all that is free. What needs more is refused.
+        How many bytes may be used, or a size such as "2 GB"; by default all that is free. What
+        needs more is refused.
     n_jobs : int or None
         The number of threads; -1 for all cores.
     verbose : bool or int
-        Whether ``fit`` shows its progress: one line in a terminal, or in a notebook that has ipywidgets.
+        Whether ``fit`` shows its progress: one line in a terminal, or in a notebook that has
+        ipywidgets.
 
     Attributes
     ----------
@@ -108,35 +141,38 @@ class TransductiveClassifier(Presented, ClassifierMixin, BaseEstimator):
     transduction_score_ : array of shape (n_target, n_classes)
         The scores of each target document; the largest decides.
     transduction_proba_ : array of shape (n_target, n_classes)
-        The probabilities of each target document, on average as sure as labels are expected to be right.
+        The probabilities of each target document, on average as sure as labels are expected to be
+        right.
     unadapted_transduction_ : array of shape (n_target,) or None
-        The label that each target document would have without adapting, by the first round with the source's class proportions.
+        The label that each target document would have without adapting, by the first round with the
+        source's class proportions.
     class_prior_ : dict or None
-        For each class its proportion in the "source", as "estimated" for the target, as "used", the 95 % interval of the last,
-        "low" and "high", and the "limit" beyond which it may not grow: of three or more classes, its part of the unadapted
-        labels or of the source.
+        For each class its proportion in the "source", as "estimated" for the target, as "used", the
+        95 % interval of the last, "low" and "high", and the "limit" beyond which it may not grow:
+        of three or more classes, its part of the unadapted labels or of the source.
     expected_accuracy_ : dict or None
-        The fraction of right labels that is to be expected, "value", with the interval of nine of ten fits, "low" and "high".
-        With ``random_labels`` it is measured by these.
+        The fraction of right labels that is to be expected, "value", with the interval of nine of
+        ten fits, "low" and "high". With ``random_labels`` it is measured by these.
     sources_ : list of dict or None
-        For each of several sources its "drift" from the target, the "weight" of its documents, and the "accuracy" of the other
-        sources on it.
+        For each of several sources its "drift" from the target, the "weight" of its documents, and
+        the "accuracy" of the other sources on it.
     labeled_iter_ : array of int of shape (n_source + n_target,)
-        When each document joined the training set, source before target: 0 for a given label, k for round k + 1, -1 for never.
+        When each document joined the training set, source before target: 0 for a given label, k for
+        round k + 1, -1 for never.
     history_ : list of dict
-        For each round how many documents of each class were added before it, how many target documents it gave each label,
-        how many labels changed, and the seconds that it took.
+        For each round how many documents of each class were added before it, how many target
+        documents it gave each label, how many labels changed, and the seconds that it took.
 
     References
     ----------
-    .. [1] Radu Tudor Ionescu and Andrei M. Butnaru, "Transductive Learning with String Kernels for Cross-Domain Text
-       Classification", ICONIP 2018.
+    .. [1] Radu Tudor Ionescu and Andrei M. Butnaru, "Transductive Learning with String Kernels for
+       Cross-Domain Text Classification", ICONIP 2018.
 
     Examples
     --------
     >>> import gramshift as gs
     >>> clf = gs.TransductiveClassifier()
-    >>> source = ["a great, great pan", "this pan broke at once", "great knife", "the knife broke, sadly"]
+    >>> source = ["a great, great pan", "this pan broke", "great knife", "the knife broke, sadly"]
     >>> target = ["a great film", "the disc broke", "great great fun"]
     >>> clf.fit(source, ["good", "bad", "good", "bad"], target=target).transduction_.tolist()
     ['good', 'bad', 'good']
@@ -187,41 +223,101 @@ class TransductiveClassifier(Presented, ClassifierMixin, BaseEstimator):
         sample_weight: Any = None,
         domains: Any = None,
         random_labels: Any = None,
+        corrections: Any = None,
+        origins: Any = None,
         progress: Progress | None = None,
     ) -> Self:
-        """Learn from labelled documents, adapt to the target documents and label them; warn of what looks wrong.
+        """Learn from labelled documents, adapt to the target documents and label them.
+
+        Warns of labels that look wrong.
 
         Parameters
         ----------
-        X : list of str, column of texts, or what the kernel takes
-            The source documents. Those whose label is missing are target documents too, before those of ``target``.
+        X : list of str, column of texts, Corpus, or what the kernel takes
+            The source documents. Those whose label is missing are target documents too, before
+            those of ``target``. A Corpus keeps the n-grams that are found in its texts for further
+            fits; it holds all documents: source, target and unlabelled ones.
         y : list or array
-            A label for each document of X; None, NaN or NA where it is missing. -1 is a label like any other.
+            A label for each document of X; None, NaN or NA where it is missing. -1 is a label like
+            any other.
         target : like X, or :class:`Target`
             The documents to be labelled. Their true labels are never asked for.
         unlabelled : like X
-            More documents of the target's domain: they shape the weights of n-grams and may be pseudo-labelled, but get no
-            label in ``transduction_``.
+            More documents of the target's domain: they shape the weights of n-grams and may be
+            pseudo-labelled, but get no label in ``transduction_``. Of a Corpus, the number of its
+            last documents that are such.
         sample_weight : list or array of float
-            How much each document of X counts, beside the others. For linear models such as the preset "best".
+            The weight of each document of X. For linear models such as the preset "best".
         domains : list of str
-            The name of the source that each document of X is of, where there are several: ``sources_`` then tells how near each
-            is to the target, and near ones count more. For linear models such as the preset "best".
+            The name of the source that each document of X comes from, if there are several:
+            ``sources_`` then describes how near each is to the target, and near ones count more.
+            For linear models such as the preset "best".
         random_labels : list or array
-            Labels of target documents that were drawn at random, such as by ``sample(50, how="random")``: one for each target
-            document, None, NaN or NA for all others. They determine the class proportions, measure the accuracy
-            (``expected_accuracy_``) by a fit that has not learnt from them, and then join the training set. Labels of
-            documents that were chosen because they are doubtful measure nothing: give these as labelled documents of X.
+            Labels of target documents that were drawn at random, such as by
+            ``sample(50, how="random")``: one for each target document, None, NaN or NA for all
+            others. They determine the class proportions, measure the accuracy
+            (``expected_accuracy_``) by a fit that has not learnt from them, and then join the
+            training set.
+        corrections : list or array
+            Labels of target documents that were chosen for any other reason, such as by
+            ``sample(50)``: one for each target document, None, NaN or NA for all others. A label
+            may be a new class. The classifier is fitted twice: without them, for
+            ``uncorrected_transduction_``, and with them as labelled documents. Where they show that
+            most labels of a class are wrong, the class gets a lower proportion.
+        origins : list of pairs of str
+            The file of each document and its id there, of X, ``target`` and ``unlabelled``:
+            explanations and ``issues_`` name documents by these.
         progress : callable
-            Called as progress(stage, done, total), from this thread; ``verbose`` then shows nothing.
+            Called as progress(stage, done, total), from this thread; ``verbose`` then shows
+            nothing.
         """
-        more = {"sample_weight": sample_weight, "domains": domains, "random_labels": random_labels}
         warn_of_input(X, y, target)
         with shown_progress(check_verbose(self.verbose), progress) as report:
-            self._fit_with(X, y, target, self._runtime(report), unlabelled=unlabelled, **more)
-        for words in find_warnings(self._fit):
+            self._fit_with(
+                X,
+                y,
+                target,
+                self._runtime(report),
+                unlabelled=unlabelled,
+                sample_weight=sample_weight,
+                domains=domains,
+                random_labels=random_labels,
+                corrections=corrections,
+                origins=origins,
+            )
+        for words in find_warnings(self._fit, self._review):
             warnings.warn(words, FitWarning, stacklevel=2)
         return self
+
+    def estimate(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        target: Any = None,
+        unlabelled: Any = None,
+        corrections: Any = None,
+        n_explained: int = 0,
+        advice: str = "fit on {} of its documents, and predict the others",
+    ) -> Estimate:
+        """Estimate the memory and the time of a fit; raise an error if it needs too much memory.
+
+        Parameters
+        ----------
+        X, y, target, unlabelled, corrections
+            As in ``fit``.
+        n_explained : int
+            The number of documents that a report will explain.
+        advice : str
+            The advice of the error, with ``{}`` for the number of target documents that would fit.
+        """
+        runtime = self._runtime()
+        settings, similarities = self._check_parameters(runtime)
+        given = self._gather(X, y, target, unlabelled, similarities, runtime.n_threads)
+        known = None if corrections is None else check_corrections(corrections, given)
+        return estimate_fit(
+            settings, similarities, given, known, runtime, n_explained=n_explained, advice=advice
+        )
 
     def _fit_with(
         self,
@@ -234,109 +330,369 @@ class TransductiveClassifier(Presented, ClassifierMixin, BaseEstimator):
         sample_weight: Any = None,
         domains: Any = None,
         random_labels: Any = None,
+        corrections: Any = None,
+        origins: Any = None,
         calibrate: bool = True,
     ) -> Self:
-        """Fit with what the runtime has, whatever the parameters say of that; without ``calibrate`` for the labels alone."""
+        """Fit with this runtime; without ``calibrate`` for the labels alone."""
         settings, similarities = self._check_parameters(runtime)
         parameters = self._given_parameters()
-        read = self._reader(X, target, similarities, runtime.n_threads, reset=True)
-        given = gather(X, y, target, read=read, unlabelled=unlabelled)
-        given = self._weigh(given, sample_weight, domains)
-        given = replace(given, random=check_random(random_labels, given))
-        self._keep(fit_exact(settings, parameters, similarities, given, runtime, calibrate=calibrate))
+
+        def fit(settings: Settings, given: FitInput, runtime: Runtime) -> Fit:
+            return fit_exact(
+                settings, parameters, similarities, given, runtime, calibrate=calibrate
+            )
+
+        given = self._gather(X, y, target, unlabelled, similarities, runtime.n_threads)
+        n, review = len(given.labels), None
+        random = check_random(random_labels, given)
+        given = replace(given, random=random, origins=check_origins(origins, n))
+        if corrections is None:
+            found = fit(settings, self._weigh(given, sample_weight, domains), runtime)
+        else:
+            known = check_corrections(corrections, given)
+            if isinstance(given.documents, list):  # the n-grams of both fits are found once
+                given = replace(given, documents=ListedCorpus(given.documents))
+            joined = self._weigh(
+                join_corrections(given, known),
+                extend_values(sample_weight, n, 1.0),
+                extend_values(domains, n, DOMAIN),
+            )
+            given = self._weigh(given, sample_weight, domains)
+            found, review = fit_with_corrections(fit, settings, given, joined, known, runtime)
+        corpus = X if isinstance(X, ListedCorpus) else None
+        self._keep(found, review, corpus)
         return self
 
-    def _weigh(self, given: FitInput, sample_weight: Any, domains: Any) -> FitInput:
-        """The same input with what each document counts."""
-        weights = weigh_documents(given.labels, given.is_source, sample_weight, self.class_weight)
-        return replace(given, weights=weights, domains=check_domains(domains, given.labels, given.is_source))
+    def _gather(
+        self,
+        X: Any,
+        y: Any,
+        target: Any,
+        unlabelled: Any,
+        similarities: Similarities | None,
+        n_threads: int,
+    ) -> FitInput:
+        """Return the documents and labels of a fit; gaps in the labels mark the target."""
+        if not isinstance(X, ListedCorpus):
+            read = self._reader(X, target, similarities, n_threads, reset=True)
+            return gather(X, y, target, read=read, unlabelled=unlabelled)
+        if target is not None:
+            raise InputError("a Corpus holds the target too: mark it by missing labels in y")
+        if similarities is None or similarities.by_rows:
+            raise InputError(
+                "a Corpus holds texts: choose another kernel than 'precomputed' or 'rows'"
+            )
+        given = FitInput(X, as_labels(y, n_documents=len(X)), unlabelled or 0)
+        if given.is_source[len(X) - given.n_unlabelled :].any():
+            raise InputError(f"unlabelled={unlabelled}: some of these last documents have labels")
+        return given
 
-    def _keep(self, fit: Fit) -> None:
+    def _weigh(self, given: FitInput, sample_weight: Any, domains: Any) -> FitInput:
+        """Return the input with the weight of each document and the names of the sources."""
+        weights = weigh_documents(given.labels, given.is_source, sample_weight, self.class_weight)
+        names = check_domains(domains, given.labels, given.is_source)
+        return replace(given, weights=weights, domains=names)
+
+    def _keep(
+        self, fit: Fit, review: Review | None = None, corpus: ListedCorpus | None = None
+    ) -> None:
         """Set the fitted attributes."""
+        codes = corrected_codes(fit)
+        labels = fit.classes[codes]
+        one_hot = np.eye(len(fit.classes))[codes]
         self._fit = fit
+        self._review = review
+        self.corpus_ = corpus
+        self._comparison: Comparison | None = None
         self.classes_ = fit.classes
-        self.transduction_score_ = fit.scores[fit.wanted]
-        self.labeled_iter_ = fit.labeled_iter[: len(fit.labeled_iter) - fit.n_unlabelled]
-        self.class_prior_, self.unadapted_transduction_ = fit.describe_class_prior(), fit.unadapted_labels
-        self.expected_accuracy_, self.sources_ = fit.expected_accuracy, fit.sources
+        self.transduction_score_ = put_in_place(fit, fit.scores[fit.wanted], 2 * one_hot - 1)
         self.transduction_: NDArray[Any] = fit.classes[choose_classes(self.transduction_score_)]
+        self.unadapted_transduction_: NDArray[Any] | None = None
+        if fit.unadapted_labels is not None:
+            self.unadapted_transduction_ = put_in_place(fit, fit.unadapted_labels, labels)
+        self.uncorrected_transduction_: NDArray[Any] | None = None
+        if review is not None:
+            self.uncorrected_transduction_ = review.uncorrected_labels
+        self.corrected_ = np.isin(target_rows(fit), fit.corrected)
+        self.labeled_iter_ = fit.labeled_iter[: len(fit.labeled_iter) - fit.n_unlabelled]
+        self.class_prior_ = fit.describe_class_prior()
+        self.expected_accuracy_ = fit.expected_accuracy
+        self.sources_ = fit.sources
+        self.n_blank_ = fit.n_blank
         self.history_ = fit.history
 
     def _runtime(self, progress: Progress | None = None) -> Runtime:
-        """With what a fit runs, by the parameters that say so."""
+        """Return the threads, memory and progress that the parameters ask for."""
         return Runtime(self.n_jobs, self.memory_limit, progress=progress)
 
     def _check_parameters(self, runtime: Runtime) -> tuple[Settings, Similarities | None]:
-        """Raise an error if a parameter is wrong; else what is to be done, and the kernels if these are not given."""
+        """Return the checked parameters, and the kernels unless kernel values are given."""
         settings = Settings.from_parameters(self.get_params(deep=False))
         return settings, similarities_of(settings, runtime)
 
     def _given_parameters(self) -> dict[str, Any]:
-        """The parameters as they are now, whatever is set later."""
+        """Return copies of the parameters, which later changes do not reach."""
         parameters: dict[str, Any] = self.get_params(deep=False)
-        del parameters["verbose"]  # how much it says is no part of a fit
+        del parameters["verbose"]  # it decides what a fit shows, not what it does
         lengths = None if self.ngram_range is None else tuple(map(int, self.ngram_range))
-        classifier = self.classifier if isinstance(self.classifier, str) else clone(self.classifier)
-        return parameters | {"kernel": copy_kernel(self.kernel), "ngram_range": lengths, "classifier": classifier}
+        learner = self.classifier if isinstance(self.classifier, str) else clone(self.classifier)
+        kernel = copy_kernel(self.kernel)
+        return parameters | {"kernel": kernel, "ngram_range": lengths, "classifier": learner}
 
     def _reader(
-        self, X: Any, target: Any, similarities: Similarities | None, n_threads: int = 1, *, reset: bool
+        self,
+        X: Any,
+        target: Any,
+        similarities: Similarities | None,
+        n_threads: int = 1,
+        *,
+        reset: bool,
     ) -> Callable[..., Any]:
-        """How X becomes documents: a gram, rows of numbers, or texts."""
+        """Return the function that checks X: as a kernel matrix, rows of numbers, or texts."""
         if similarities is None:
             if target is not None:
-                raise InputError("with kernel='precomputed' X holds the target too: mark its rows by missing labels in y")
+                advice = "mark its rows by missing labels in y"
+                raise InputError(f"with kernel='precomputed' X holds the target too: {advice}")
             return lambda X, name: check_gram(X, n_threads=n_threads)
         if similarities.takes_rows(X):
-            return lambda X, name: validate_data(self, X, reset=reset and name == "X", dtype=float, copy=True)
+            return lambda X, name: validate_data(
+                self, X, reset=reset and name == "X", dtype=float, copy=True
+            )
         return as_documents
 
     def decision_function(self, X: Any) -> Floats:
-        """Scores of documents never seen, no refit: for two classes that of the second, else a column per class."""
+        """Return scores of documents without a new fit: for two classes those of the second."""
         scores = self._score(X)
         return scores[:, 1] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Labels of documents; those of the target get the label that fit gave them."""
+        """Return labels of documents; target documents keep the label of the fit."""
         scores = self._score(X)
         labels: NDArray[Any] = self.classes_[choose_classes(scores)]
         return labels
 
     def predict_proba(self, X: Any) -> Floats:
-        """A probability per class, calibrated as those of the target are; the predicted class has the largest."""
-        return self._judge(self._read(X))[1]
+        """Return a probability per class, calibrated as those of the target documents are.
 
-    def _judge(self, X: Any) -> tuple[Floats, Floats]:
-        """Scores and probabilities of documents that were read."""
-        scores = self._score_read(X)
-        probabilities = softmax(scores, self._calibration.steepness)
-        for row, place in self._fit.find_known(X):
+        The predicted class has the largest.
+        """
+        documents = self._read(X)
+        probabilities = softmax(self._score_read(documents), self._calibration.steepness)
+        for row, place in self._fit.find_known(documents):
             probabilities[row] = self._fit.probabilities[place]
-        return scores, probabilities
+        return probabilities
 
     @property
     def transduction_proba_(self) -> Floats:
         """Probabilities of the target documents.
 
-        A document that joined the training is judged by what the others teach, not by the answer that it joined with; if these
-        would answer otherwise, it gets its label with the least certainty that there is.
+        A document that joined the training set gets its probabilities from classifiers that did not
+        learn from its pseudo-label; if these prefer another class, it gets its label with the
+        smallest possible confidence. A corrected document has probability 1 for its label.
         """
         self._check_fitted()
-        return self._fit.wanted_probabilities.copy()
+        certain = np.eye(len(self.classes_))[corrected_codes(self._fit)]
+        return put_in_place(self._fit, self._fit.wanted_probabilities, certain).copy()
+
+    @property
+    def reference_transduction_(self) -> NDArray[Any] | None:
+        """Labels without adapting: of the preset "best" those of its first round, of others those
+        of a fit with the same kernel, ``adapt=False`` and one round.
+
+        Such a fit is made when they are first asked for. None if they are the labels themselves, or
+        the documents are not kept.
+        """
+        self._check_fitted()
+        fit, reference = self._fit, self._compare().reference
+        if reference is None:
+            return None
+        labels = reference.labels[reference.wanted]
+        return put_in_place(fit, labels, fit.classes[corrected_codes(fit)])
 
     @property
     def issues_(self) -> Issues:
-        """Problems in the data: doubtful labels of the source, copies, empty texts, target documents unlike the source.
+        """Problems in the data: doubtful labels of the source, copies, empty texts, target
+        documents unlike the source.
 
-        They are looked for when they are asked for, once: a fit takes no longer for them. ``issues_.to_frame()`` makes a table.
+        They are looked for once, when they are first asked for: a fit takes no longer for them.
+        Corrections are not doubted. ``issues_.to_frame()`` makes a table.
         """
         self._check_fitted()
-        return self._fit.issues
+        fit = self._fit
+        return without_corrected(fit.issues, fit.corrected, fit.labelling.source)
+
+    @property
+    def diagnostics_(self) -> dict[str, Any]:
+        """Figures with a sentence each, warnings, and a verdict on the labels.
+
+        They are computed when they are first asked for, which takes about as long as one round of
+        the fit. A model that was loaded without texts has no separability.
+        """
+        return self.diagnose()
+
+    def diagnose(
+        self, *, advice: Advice | None = None, progress: Progress | None = None
+    ) -> dict[str, Any]:
+        """Return ``diagnostics_``, with other advice in the warnings.
+
+        Parameters
+        ----------
+        advice : Advice, optional
+            Advice in the words of whoever reads it; by default that of Python's users.
+        progress : callable, optional
+            Called as progress(stage, done, total).
+        """
+        self._check_fitted()
+        compared = self._compare(progress)
+        return diagnose_fit(self._fit, compared, self._review, advice or Advice())
+
+    def _compare(self, progress: Progress | None = None) -> Comparison:
+        """Return what the fit is compared with, computed once."""
+        if self._comparison is None:
+            self._comparison = compare_fit(self._fit, self._runtime(progress), self.corpus_)
+        return self._comparison
+
+    def to_frame(self, *, ids: Any = None, texts: Any = None) -> Any:
+        """Return the target documents as a pandas data frame, in their order.
+
+        Columns are ``text``, ``label``, the probability of each class as ``p_<class>``,
+        ``unadapted_label`` (the label without adapting), ``round`` (the round after which a
+        document joined the training set with a pseudo-label, 0 for never) and ``doubt``, the
+        probability that the label is wrong.
+
+        Parameters
+        ----------
+        ids : list, column or index, optional
+            The index of the frame; by default numbers. It may be that of a pandas Series or frame.
+        texts : list of str, optional
+            The texts of the target, where the classifier does not keep them: of rows of numbers,
+            and after loading a file without texts. Without them there is no column ``text``.
+        """
+        self._check_fitted()
+        fit, n, probabilities = self._fit, len(self.transduction_), self.transduction_proba_
+        shown = target_texts(fit) if texts is None else check_texts(fit, texts, n)
+        columns: dict[str, Any] = {} if shown is None else {"text": shown}
+        columns["label"] = self.transduction_
+        for code, name in enumerate(self.classes_.tolist()):
+            columns[f"p_{name}"] = probabilities[:, code]
+        if self.unadapted_transduction_ is not None:
+            columns["unadapted_label"] = self.unadapted_transduction_
+        columns["round"] = np.maximum(fit.labeled_iter[target_rows(fit)], 0)
+        columns["doubt"] = 1 - probabilities.max(axis=1, initial=0)
+        return make_frame(columns, ids, n)
+
+    def sample(
+        self, n: int = 50, *, how: str = DOUBTFUL, texts: Any = None, random_state: int = 0
+    ) -> NDArray[np.intp]:
+        """Choose target documents for a person to label; return their places in ``transduction_``.
+
+        Corrected documents are not chosen again.
+
+        Parameters
+        ----------
+        n : int
+            The number of documents.
+        how : {"doubtful", "random"}
+            Doubtful documents that are unlike each other, whose labels teach most; or each document
+            with the same chance, to score labels with.
+        texts : list of str, optional
+            The texts of the target, where the classifier does not keep them, as in ``to_frame``;
+            for doubtful ones.
+        random_state : int
+            The seed of random draws.
+        """
+        self._check_fitted()
+        fit = self._fit
+        places = np.flatnonzero(~self.corrected_)
+        n = check_number(n, len(places))
+        if how == RANDOM:
+            return places[choose_random(len(places), n, random_state)]
+        if how != DOUBTFUL:
+            raise InputError(f"how={how!r}: give {DOUBTFUL!r} or {RANDOM!r}")
+        compare = comparer(fit, texts, places, self.n_jobs)
+        return places[choose_doubtful(fit.wanted_probabilities.max(axis=1), n, compare)]
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        ids: Any = None,
+        source_ids: Any = None,
+        columns: Mapping[str, Sequence[Any]] | Any = None,
+        title: str | None = None,
+        truth: Any = None,
+        drawn: Any = None,
+        abstain_below: float | None = None,
+        run: Any = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """Write the report of ``gramshift classify --report``: one HTML file to read, search and
+        correct labels in.
+
+        Parameters
+        ----------
+        path : path of a file
+            An existing file is replaced once the new one is whole.
+        ids, source_ids : list, column or index, optional
+            Names of the target and the source documents; by default their numbers, from 1 on.
+            Corrections that are saved in the page name documents by these.
+        columns : dict or DataFrame, optional
+            More to show of each target document, such as its title and date: values by name, one
+            for each document.
+        title : str, optional
+            The heading.
+        truth : list, optional
+            The true label of each target document, None where it is not known.
+        drawn : dict, optional
+            How documents were chosen to be labelled by hand, random, doubtful or chosen, by id.
+        abstain_below : float, optional
+            Documents with a smaller confidence are shown as left without a label.
+        run : RunInfo, optional
+            What the command knows of its run.
+        progress : callable, optional
+            Called as progress(stage, done, total).
+        """
+        self._check_fitted()
+        from gramshift.report.build import write_report  # late: it imports this classifier
+
+        write_report(
+            self,
+            path,
+            ids=ids,
+            source_ids=source_ids,
+            columns=columns,
+            title=title,
+            truth=truth,
+            drawn=drawn,
+            abstain_below=abstain_below,
+            run=run,
+            progress=progress,
+        )
+
+    def _repr_html_inner(self) -> str:
+        """Return the summary of a fit; scikit-learn's box of parameters before there is one.
+
+        The box looks at every attribute, and would compute the diagnostics of a fit.
+        """
+        if not hasattr(self, "_fit"):
+            return str(estimator_html_repr(self))
+        from gramshift.report.summary import draw_summary  # late: it imports this classifier
+
+        return draw_summary(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """Return text for notebooks, and HTML unless scikit-learn is set to show text alone."""
+        bundle = {"text/plain": repr(self)}
+        if get_config()["display"] == "diagram":
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
 
     def explain(self, text: str) -> Explanation:
-        """The parts of one document that pushed towards each class, and the documents of the fit that counted most.
+        """Return what in a document pushed towards each class, and the documents that counted most.
 
-        The shares add up to the score, with what an empty document would score. A model without texts names no documents.
+        The shares add up to the score, with the score of an empty document. A model without texts
+        names no documents.
         """
         self._check_fitted()
         return explain_text(self._fit, text)
@@ -344,21 +700,23 @@ class TransductiveClassifier(Presented, ClassifierMixin, BaseEstimator):
     def strongest_ngrams(
         self, n: int = 50, *, overlapping: bool = True, counts: bool = False
     ) -> dict[Any, list[tuple[Any, ...]]]:
-        """The n-grams that speak most for each class of a linear model such as the preset "best", and what each is worth.
+        """Return the n-grams that indicate each class most in a linear model, with their weights.
 
-        Of n-grams that stand in the same documents the longest is listed, with what it is worth before scores are normalised.
-        For people to read: with overlapping=False those are left out that share half or more with a stronger one. With
-        counts=True each has two numbers more: how many source and how many target documents have it.
+        Of n-grams that stand in the same documents the longest is listed, with what it is worth
+        before scores are normalised. For people to read: with overlapping=False those are left out
+        that share half or more with a stronger one. With counts=True each has two numbers more: how
+        many source and how many target documents have it.
         """
         self._check_fitted()
         return self._fit.strongest_ngrams(n, overlapping=overlapping, counts=counts)
 
     def save(self, path: Writable, *, texts: bool = False) -> None:
-        """Write the fitted classifier into one file, for ``gramshift.load``: a name, or a file that is open for writing bytes.
+        """Write the fitted classifier to a path or an open binary file, for ``gramshift.load``.
 
-        Of a linear model such as the preset "best" it holds n-grams that two documents or more share, with coefficients, and
-        no document, unless ``texts`` asks for all of them: explanations show these as neighbours. Files of other models
-        always hold the documents that new ones are compared with.
+        Of a linear model such as the preset "best" it holds n-grams that two documents or more
+        share, with coefficients, and no document, unless ``texts`` asks for all of them:
+        explanations show these as neighbours. Files of other models always hold the documents that
+        new ones are compared with.
         """
         self._check_fitted()
         if not isinstance(texts, (bool, np.bool_)):
@@ -374,14 +732,20 @@ class TransductiveClassifier(Presented, ClassifierMixin, BaseEstimator):
         """New documents, as those of the fit."""
         self._check_fitted()
         similarities = self._fit.model.similarities
-        return np.asarray(X) if similarities is None else self._reader(X, None, similarities, reset=False)(X, name="X")
+        return (
+            np.asarray(X)
+            if similarities is None
+            else self._reader(X, None, similarities, reset=False)(X, name="X")
+        )
 
     def _score(self, X: Any) -> Floats:
         return self._score_read(self._read(X))
 
     def _score_read(self, X: Any) -> Floats:
         scores = self._fit.model.score(X, n_jobs=self.n_jobs)
-        for row, place in self._fit.find_known(X):  # a target document keeps the very score that fit gave it
+        for row, place in self._fit.find_known(
+            X
+        ):  # a target document keeps the very score that fit gave it
             scores[row] = self._fit.scores[place]
         return scores
 
@@ -420,15 +784,22 @@ def fit_on_gram(
 ) -> None:
     """Fit one of several classifiers on the same documents; gaps in the labels mark the target.
 
-    What linear fits find in listed documents is found once for all. ``gram`` holds the counts that its kernel finds, None
-    for a classifier that compares in ways of its own. Without ``calibrate`` it will have no probabilities.
+    What linear fits find in listed documents is found once for all. ``gram`` holds the counts that
+    its kernel finds, None for a classifier that compares in ways of its own. Without ``calibrate``
+    it will have no probabilities.
     """
     settings, similarities = classifier._check_parameters(runtime)
     given, parameters = (
-        classifier._weigh(FitInput(documents, labels, n_unlabelled, random=random or {}), None, domains),
+        classifier._weigh(
+            FitInput(documents, labels, n_unlabelled, random=random or {}), None, domains
+        ),
         classifier._given_parameters(),
     )
-    classifier._keep(fit_exact(settings, parameters, similarities, given, runtime, gram=gram, calibrate=calibrate))
+    classifier._keep(
+        fit_exact(
+            settings, parameters, similarities, given, runtime, gram=gram, calibrate=calibrate
+        )
+    )
 
 
 def load(path: str | os.PathLike[str]) -> TransductiveClassifier:
@@ -441,12 +812,18 @@ def load_with_head(path: str | os.PathLike[str]) -> tuple[TransductiveClassifier
     head, arrays = read_archive(path)
     try:
         classifier = TransductiveClassifier(**parameters_from_json(head["parameters"]))
-        given = {name: value for name, value in classifier.get_params(deep=False).items() if name != "verbose"}
+        given = {
+            name: value
+            for name, value in classifier.get_params(deep=False).items()
+            if name != "verbose"
+        }
         classifier._keep(read_fit(given, head, arrays))
     except MemoryError:
         raise
     except Exception as error:  # whatever a made-up file leads to, it is the file's fault
-        raise ModelFileError(f"{path} is not a Gramshift model that can be trusted: {error}") from error
+        raise ModelFileError(
+            f"{path} is not a Gramshift model that can be trusted: {error}"
+        ) from error
     if "rows" in arrays:
         classifier.n_features_in_ = arrays["rows"].shape[1]
     return classifier, head

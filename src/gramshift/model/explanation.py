@@ -1,4 +1,4 @@
-"""The score of a document, taken apart by its characters and by the documents that it shares n-grams with."""
+"""Explanations: the score of a document, split by its characters and by other documents."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,9 +18,12 @@ from gramshift.text.terminal import visible
 
 Floats = NDArray[np.float64]
 BLOCK = 64  # documents that are explained at a time
-MAX_BLOCK_CHARACTERS = 1 << 18  # of texts that are explained at a time; a longer text is explained alone
-NO_WORDS = "No words are marked: this method does not score words one by one. Use the default, best, for marked words."
-LONGEST_SHOWN = 100_000  # characters of a text in HTML: browsers take minutes to lay out megabytes without a blank
+MAX_BLOCK_CHARACTERS = 1 << 18  # of texts explained at a time; a longer text is alone
+NO_WORDS = (
+    "No words are marked: this method does not score words one by one."
+    " Use the default, best, for marked words."
+)
+LONGEST_SHOWN = 100_000  # characters in HTML: browsers are slow with long texts without blanks
 
 
 @dataclass(frozen=True)
@@ -36,10 +39,10 @@ class Span:
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A document of the fit: whether it was source or target, its label, its similarity, a share per class.
+    """A document of the fit: its role, label and similarity, and a share of the score per class.
 
-    ``number`` is its place in X for a source document, in ``transduction_`` for a target document. ``file`` and ``id`` are
-    those of the user's files, where the command has read it from these.
+    ``number`` is its place in X for a source document, in ``transduction_`` for a target document.
+    ``file`` and ``id`` are those of the user's files, where the command has read it from these.
     """
 
     number: int
@@ -53,13 +56,15 @@ class Neighbour:
 
     @property
     def name(self) -> str:
-        """What the user knows it by."""
+        """The name by which the user knows it."""
         return f"{self.role} {self.number}" if self.id is None else f"{self.file} {self.id}"
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """The score of one document, taken apart twice: by spans of its text and by documents. Each adds up with ``empty``.
+    """The score of one document, split by spans of its text, and again by documents.
+
+    Each split adds up to the score together with ``empty``.
 
     Models that are not linear, such as those of the preset "paper", have documents alone.
     """
@@ -69,26 +74,29 @@ class Explanation:
     """As ``predict`` has it: a document of the target keeps the label of the fit."""
     score: dict[Any, float]
     empty: dict[Any, float]
-    """What a document without any n-gram would score."""
+    """The score of a document without any n-gram."""
     spans: list[Span]
     """Runs of characters that push towards the same class, in the order of the text."""
     documents: list[Neighbour]
-    """All other documents of the fit, those that counted most for the label first; none without texts."""
+    """All other documents of the fit, the most influential first; none without texts."""
     probability: dict[Any, float]
     """As ``predict_proba`` has it."""
     words: list[Span]
-    """Words and short phrases that push towards a class, strongest first: a ranking of what stands in ``spans``."""
+    """Words and short phrases that push towards a class, strongest first."""
     itself: dict[Any, float] | None = None
-    """What the document added to its own score, if it took part in the fit; it is not among ``documents``."""
+    """The share of the document itself, if it took part in the fit."""
     has_words: bool = True
-    """Whether the model is linear, so that there are spans and words."""
+    """True if the model is linear, so that there are spans and words."""
 
     def text(self, *, n: int = STRONGEST) -> str:
-        """Describe the n strongest words for and against the label, and as many documents, in lines for a terminal."""
+        """Describe the n strongest words for and against the label, and n documents, in lines."""
         label, lines, found = self.label, [self.headline()], _sum_up(self.words, self.label)
         speaks_for = [(word, share) for word, share in found if share > 0][:n]
         speaks_against = [(word, share) for word, share in reversed(found) if share < 0][:n]
-        for about, chosen in ((f"words for {label}:", speaks_for), (f"words against {label}:", speaks_against)):
+        for about, chosen in (
+            (f"words for {label}:", speaks_for),
+            (f"words against {label}:", speaks_against),
+        ):
             if chosen:
                 lines += ["", visible(about), *(_in_line(share, word) for word, share in chosen)]
         if not self.has_words:
@@ -103,7 +111,8 @@ class Explanation:
     def headline(self) -> str:
         """The label, how likely it is, and its score, in a line."""
         sure = f" ({self.probability[self.label]:.0%})" if self.probability else ""
-        score = f"score {self.score[self.label]:+.3f} (an empty text scores {self.empty[self.label]:+.3f})"
+        empty = f"an empty text scores {self.empty[self.label]:+.3f}"
+        score = f"score {self.score[self.label]:+.3f} ({empty})"
         return visible(f"{self.label}{sure}: {score}")
 
     def __repr__(self) -> str:
@@ -113,12 +122,15 @@ class Explanation:
         return self.html()
 
     def html(self) -> str:
-        """The text with its five strongest words marked in the colours of their classes, as a fragment of HTML.
+        """Return the text with its five strongest words marked, as a fragment of HTML.
 
         Of a text of more than 100,000 characters the beginning, and how many are left out.
         """
         classes, parts, place, more = list(self.score), [], 0, len(self.given) - LONGEST_SHOWN
-        chosen = sorted((word for word in self.words[:STRONGEST] if word.stop <= LONGEST_SHOWN), key=lambda word: word.start)
+        chosen = sorted(
+            (word for word in self.words[:STRONGEST] if word.stop <= LONGEST_SHOWN),
+            key=lambda word: word.start,
+        )
         largest = max((_ahead(word) for word in chosen), default=0.0) or 1.0
         for word in chosen:
             style = mark_style(classes.index(word.label), _ahead(word) / largest)
@@ -130,10 +142,12 @@ class Explanation:
         notes = f"<p>{more} more characters are not shown.</p>" if more > 0 else ""
         notes += "" if self.has_words else f"<p>{NO_WORDS}</p>"
         page = (
-            f'<figure class="gramshift-explanation"><figcaption dir="auto">{escape(self.headline())}</figcaption>'
-            f'<p dir="auto" style="white-space: pre-wrap; unicode-bidi: isolate">{"".join(parts)}</p>{notes}</figure>'
+            '<figure class="gramshift-explanation">'
+            f'<figcaption dir="auto">{escape(self.headline())}</figcaption>'
+            '<p dir="auto" style="white-space: pre-wrap; unicode-bidi: isolate">'
+            f"{''.join(parts)}</p>{notes}</figure>"
         )
-        return page.encode("utf-8", "replace").decode()  # half a surrogate pair cannot stand in a page
+        return page.encode("utf-8", "replace").decode()  # a lone surrogate cannot be encoded
 
 
 COLOURS = (
@@ -149,7 +163,7 @@ COLOURS = (
 
 
 def mark_style(code: int, strength: float) -> str:
-    """How a word for this class is marked; a page may have colours of its own, for a dark background too."""
+    """Return the style of a word that indicates a class; a page may have its own colours."""
     number = code % len(COLOURS)
     colour = f"var(--c{number}, {COLOURS[number]})"
     background = f"color-mix(in srgb, {colour} {10 + 40 * strength:.0f}%, transparent)"
@@ -157,7 +171,7 @@ def mark_style(code: int, strength: float) -> str:
 
 
 def _ahead(word: Span) -> float:
-    """What a word adds to its class, less the mean of what it adds to all."""
+    """Return the share of a word for its class, minus its mean share."""
     return word.shares[word.label] - sum(word.shares.values()) / len(word.shares)
 
 
@@ -167,7 +181,10 @@ def _sum_up(words: list[Span], label: Any) -> list[tuple[str, float]]:
     for word in words:
         places.setdefault(" ".join(word.text.split()).casefold(), []).append(word)
     found = [(several, sum(word.shares[label] for word in several)) for several in places.values()]
-    times = ((several[0].text + (f" ({len(several)} times)" if len(several) > 1 else ""), share) for several, share in found)
+    times = (
+        (several[0].text + (f" ({len(several)} times)" if len(several) > 1 else ""), share)
+        for several, share in found
+    )
     return sorted(times, key=lambda one: -one[1])
 
 
@@ -186,23 +203,25 @@ def spread_scores(
 ) -> Iterator[Floats]:
     """Yield what each character of each text adds to its scores in a linear model, per class.
 
-    ``own`` has the number of each text among the documents of the model, -1 for none: what it taught about itself is left out,
-    because a document shares all of its n-grams with itself. At most ``block`` texts with ``together`` characters are looked up
-    at a time.
+    ``own`` has the number of each text among the documents of the model, -1 for none: what it
+    taught about itself is left out, because a document shares all of its n-grams with itself. At
+    most ``block`` texts with ``together`` characters are looked up at a time.
     """
     assert model.ngrams is not None, "characters have shares in a linear model"
     numbers = np.asarray(own, np.intp)
     for part in cut_parts(texts, block, together):
         known = numbers[part]
         coefficients = np.zeros((len(known), len(model.intercepts)))
-        coefficients[known >= 0] = model.coefficients[known[known >= 0]]  # none, if it was saved without texts
+        coefficients[known >= 0] = model.coefficients[
+            known[known >= 0]
+        ]  # none, if it was saved without texts
         yield from model.ngrams.spread(texts[part], coefficients)
         if progress is not None:
             progress("explain", part.stop, len(texts))
 
 
 def cut_parts(texts: Sequence[str], most: int, together: int) -> Iterator[slice]:
-    """Yield slices of at most ``most`` texts with at most ``together`` characters; a longer text has a slice of its own."""
+    """Yield slices of at most ``most`` texts with ``together`` characters, or of one text."""
     start, held = 0, 0
     for number, text in enumerate(texts):
         if number > start and (number - start >= most or held + len(text) > together):
@@ -214,17 +233,27 @@ def cut_parts(texts: Sequence[str], most: int, together: int) -> Iterator[slice]
 
 
 def explain_text(fit: Fit, text: str) -> Explanation:
-    """Split the score of one document by the documents of the fit, and by its characters if the model is linear."""
+    """Split the score of a document by documents, and by characters if the model is linear."""
     model, classes = fit.model, fit.classes.tolist()
     if model.similarities is None or not all(isinstance(one, str) for one in model.documents[:1]):
         given = "a kernel matrix" if model.similarities is None else "rows of numbers"
-        raise InputError(f"explain takes a text, and this classifier was fitted on {given}; fit on texts to see what decided")
+        raise InputError(
+            f"explain takes a text, and this classifier was fitted on {given};"
+            " fit on texts to see what decided"
+        )
     if not isinstance(text, str):
-        raise InputTypeError(f"explain takes one document as a str, not a {type(text).__name__}; call it for each of several")
+        raise InputTypeError(
+            f"explain takes one document as a str, not a {type(text).__name__};"
+            " call it for each of several"
+        )
     similarity = model.describe([text]).gram[0] if len(model.documents) else np.zeros(0)
     gain = np.expm1(similarity) / e if model.adapt else similarity
     by_document = model.coefficients * gain[:, None]
-    by_character = np.zeros((len(text), len(classes))) if model.ngrams is None else model.ngrams.spread([text])[0]
+    by_character = (
+        np.zeros((len(text), len(classes)))
+        if model.ngrams is None
+        else model.ngrams.spread([text])[0]
+    )
     base = model.coefficients.sum(axis=0) / e if model.adapt else np.zeros(len(classes))
     empty = base + model.intercepts
     score = empty + (by_document if model.ngrams is None else by_character).sum(axis=0)
@@ -234,10 +263,16 @@ def explain_text(fit: Fit, text: str) -> Explanation:
         return dict(zip(classes, values.tolist(), strict=True))
 
     def span(start: int, stop: int, code: int) -> Span:
-        return Span(start, stop, text[start:stop], classes[code], name(by_character[start:stop].sum(axis=0)))
+        return Span(
+            start, stop, text[start:stop], classes[code], name(by_character[start:stop].sum(axis=0))
+        )
 
     own = _find_itself(fit, text)
-    order = [row for row in np.argsort(-np.abs(by_document[:, code]), kind="stable").tolist() if row != own]
+    order = [
+        row
+        for row in np.argsort(-np.abs(by_document[:, code]), kind="stable").tolist()
+        if row != own
+    ]
     return Explanation(
         text,
         classes[code],
@@ -253,21 +288,21 @@ def explain_text(fit: Fit, text: str) -> Explanation:
 
 
 def _find_itself(fit: Fit, text: str) -> int | None:
-    """Which of the compared documents a text is: one of the target if there is one, else one of the source."""
+    """Return the number of a document with this text, of the target if possible; None if none."""
     equal = [row for row, document in enumerate(fit.model.documents) if document == text]
     return min(equal, key=lambda row: bool(fit.labelling.is_source[row]), default=None)
 
 
 def _introduce(fit: Fit, row: int, similarity: float, shares: dict[Any, float]) -> Neighbour:
-    """Say who one of the compared documents is."""
-    role = "source" if fit.labelling.is_source[row] else "target"
+    """Return a document of the fit with its share of the score."""
+    role = "source" if fit.is_source[row] else "target"
     file, known_as = (None, None) if fit.origins is None else fit.origins[row]
     label, text = fit.all_labels[row], fit.model.documents[row]
     return Neighbour(fit.places[row], role, label, similarity, text, shares, file, known_as)
 
 
 def decisive_spans(by_character: Floats) -> list[tuple[int, int, int]]:
-    """Runs of characters that push towards the same class, as (start, stop, class); characters without effect end a run."""
+    """Return runs of characters that push towards the same class, as (start, stop, class)."""
     leading = np.where(np.any(by_character != 0, axis=1), by_character.argmax(axis=1), -1)
     edges = np.flatnonzero(np.diff(leading, prepend=-2, append=-2))
     runs = zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)

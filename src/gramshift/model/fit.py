@@ -113,7 +113,7 @@ def fit_exact(
         n_unlabelled=given.n_unlabelled,
         n_blank=int(np.sum(~has_evidence[wanted])),
         n_random=len(given.random),
-        n_corrected=given.n_corrected,
+        corrected=given.corrected,
         origins=given.origins,
     )
 

@@ -123,10 +123,17 @@ class Fit:
     """Number of other target documents without evidence of their class."""
     n_random: int = 0
     """Number of target documents with a random label given by a person."""
-    n_corrected: int = 0
-    """Number of labelled documents that are target documents labelled by a person."""
+    corrected: tuple[int, ...] = ()
+    """Target documents that a person has labelled, in order; rounds see them as source documents."""
     origins: list[tuple[str, str]] | None = None
     """File and id of each document of the fit, if they are known."""
+
+    @cached_property
+    def is_source(self) -> NDArray[np.bool_]:
+        """True for documents given as source documents, False for corrected ones."""
+        is_source = self.labelling.is_source.copy()
+        is_source[list(self.corrected)] = False
+        return is_source
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -192,10 +199,9 @@ class Fit:
     @cached_property
     def places(self) -> list[int]:
         """The position of each document: in X for a source document, else in ``transduction_``."""
-        rows, source = np.arange(len(self.labelling)), self.labelling.source
-        places: list[int] = np.where(
-            self.labelling.is_source, rows, rows - np.searchsorted(source, rows)
-        ).tolist()
+        rows = np.arange(len(self.labelling))
+        n_source_before = np.searchsorted(np.flatnonzero(self.is_source), rows)
+        places: list[int] = np.where(self.is_source, rows, rows - n_source_before).tolist()
         return places
 
     def judge(self, text: str, score: Floats) -> tuple[int, Floats | None]:
@@ -280,7 +286,7 @@ class Fit:
         """Return the name of a document: file and id, or domain and position."""
         if self.origins is not None:
             return " ".join(self.origins[number])
-        return f"{'source' if self.labelling.is_source[number] else 'target'} {self.places[number]}"
+        return f"{'source' if self.is_source[number] else 'target'} {self.places[number]}"
 
     @cached_property
     def target_digests(self) -> list[bytes]:

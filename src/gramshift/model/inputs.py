@@ -112,8 +112,8 @@ class FitInput:
     """The name of the source of each labelled document."""
     random: Mapping[int, Any] = field(default_factory=dict)
     """Labels given to random target documents, by the numbers of these."""
-    n_corrected: int = 0
-    """Number of labelled documents that are target documents labelled by a person."""
+    corrected: tuple[int, ...] = ()
+    """Labelled documents that are target documents labelled by a person, in order."""
     origins: list[tuple[str, str]] | None = None
     """The file and the id of each document, if they are known."""
 

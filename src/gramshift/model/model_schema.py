@@ -27,13 +27,13 @@ MIN_POSITIVE = 5e-324
 OF_THE_MACHINE = ("n_jobs", "memory_limit")
 """Parameters of the machine that loads a file: they are neither saved nor taken from a file."""
 
-COUNTS = ("n_unlabelled", "n_blank", "n_corrected", "n_random")
+COUNTS = ("n_unlabelled", "n_blank", "n_random")
 STEP_LISTS = ("added", "labels", "class_prior")
 PRIOR_LISTS = ("source", "estimated", "used", "errors", "limits")
 HEAD_NAMES = {
     *("format", "format_version", "versions", "saved", "classes", "parameters", "settings"),
     *("steepness", "normalized", "history", "parts", "texts", "columns"),
-    *("class_prior", "expected", "sources", "without_domain", "origins", *COUNTS),
+    *("class_prior", "expected", "sources", "without_domain", "corrected", "origins", *COUNTS),
 }
 
 Sizes = dict[str, int]
@@ -131,8 +131,9 @@ def _check_history(history: Any, n_classes: int) -> None:
 
 def _check_findings(head: dict[str, Any], n_classes: int) -> None:
     """Check what a fit has found out beyond labels and probabilities; most of it may be null."""
-    for row in _check_list("without_domain", head["without_domain"]):
-        _check_count("without_domain", row)
+    for name in ("without_domain", "corrected"):
+        for row in _check_list(name, head[name]):
+            _check_count(name, row)
     if (prior := head["class_prior"]) is not None:
         _check_record("class_prior", prior, PRIOR_LISTS)
         for name in PRIOR_LISTS:

@@ -125,6 +125,7 @@ def _findings_to_json(fit: Fit, *, with_documents: bool) -> dict[str, Any]:
     domains = fit.model.reference.groups.get("domains", [])
     without = [row for row, domain in enumerate(domains) if domain is None]
     return {name: getattr(fit, name) for name in COUNTS} | {
+        "corrected": list(fit.corrected),
         "class_prior": prior,
         "expected": fit.expected_accuracy,
         "sources": fit.sources,
@@ -235,7 +236,7 @@ def read_fit(
         calibration=Calibration(float(head["steepness"]), arrays["held_out_scores"]),
         digests=arrays.get("digests"),
         unadapted=arrays.get("unadapted_codes"),
-        **_read_findings(head, n_source=len(codes), n_target=n - len(codes)),
+        **_read_findings(head, labelling.source.tolist(), n_target=n - len(codes)),
     )
 
 
@@ -266,14 +267,17 @@ def _read_step(step: dict[str, Any], names: list[Any]) -> dict[str, Any]:
     return by_class | {"changed": step["changed"], "seconds": float(step["seconds"])}
 
 
-def _read_findings(head: dict[str, Any], *, n_source: int, n_target: int) -> dict[str, Any]:
+def _read_findings(head: dict[str, Any], labelled: list[int], *, n_target: int) -> dict[str, Any]:
     """Return what a fit has found out beyond labels and probabilities, as arguments of ``Fit``."""
     if (
         head["n_unlabelled"] >= max(1, n_target)
         or max(head["n_blank"], head["n_random"]) > n_target
-        or head["n_corrected"] > n_source
     ):
         raise ValueError("it counts more documents than it has")
+    corrected = tuple(head["corrected"])
+    is_ascending = all(low < high for low, high in pairwise(corrected))
+    if not is_ascending or not set(labelled).issuperset(corrected):
+        raise ValueError("it has corrections of documents without a label")
     prior, expected, sources = head["class_prior"], head["expected"], head["sources"]
     if prior is not None:
         prior = Shares(**{name: np.array(prior[name], float) for name in PRIOR_LISTS})
@@ -287,9 +291,10 @@ def _read_findings(head: dict[str, Any], *, n_source: int, n_target: int) -> dic
     origins = head["origins"]
     if origins is not None:
         origins = [(file, id) for file, id in origins]
-        if len(origins) != n_source + n_target:
+        if len(origins) != len(labelled) + n_target:
             raise ValueError("it does not name each of its documents")
     return {name: head[name] for name in COUNTS} | {
+        "corrected": corrected,
         "class_prior": prior,
         "expected": expected,
         "sources": sources,

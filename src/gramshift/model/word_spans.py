@@ -1,4 +1,4 @@
-"""The words of a text that count most for a class: a ranking on top of what its characters add to the scores."""
+"""The words of a text that indicate a class most, by what its characters add to scores."""
 
 import re
 import unicodedata
@@ -12,31 +12,32 @@ from gramshift.text.words import ALONE, BETWEEN, UNSPACED, find_words
 
 Floats = NDArray[np.float64]
 STRONGEST = 5  # words of a document that are shown
-IN_PHRASE = 3  # words that are shown as one
-IN_RUN = 4  # characters of a script without blanks that are shown as one
-ALIKE = 0.4  # what a word of a phrase counts at least by character, beside the word next to it
-WEAK = 0.08  # beside the strongest word: less is not worth showing
+MAX_PHRASE = 3  # words that are shown as one
+MAX_RUN = 4  # characters of a script without blanks that are shown as one
+MIN_RATIO = 0.4  # of the strength by character of two neighbours in a phrase
+MIN_STRENGTH = 0.08  # of a word that is shown, relative to the strongest word
 _ASCII_WORD = re.compile(rf"[{re.escape(ALONE)}]|[^\s{re.escape(BETWEEN + ALONE)}]+")
 
 
 @dataclass(frozen=True)
 class WordSpan:
-    """A word, a few words, or a few characters of a script without blanks, that speak for one class more than for the mean."""
+    """A word, a phrase, or a few characters of a script without blanks, that indicates a class."""
 
     start: int
     stop: int
     code: int
     """The number of the class."""
     strength: float
-    """What it adds to the score of that class, less the mean of what it adds to all."""
+    """The amount it adds to the score of that class, minus its mean over classes."""
 
 
 def rank_words(text: str, by_character: Floats) -> list[WordSpan]:
     """Find the words that speak for a class, strongest first; each character has a share per class.
 
-    Words are those of ``split_words``. Neighbours that speak for the same class are one if neither is much weaker and the blank
-    between them, on which nothing but n-grams of both count, adds as much by character as the weaker does: "my money".
-    Characters of scripts without blanks are taken in runs of four at most that speak for the same class.
+    Words are those of ``split_words``. Neighbours that speak for the same class are one if neither
+    is much weaker and the blank between them, on which nothing but n-grams of both count, adds as
+    much by character as the weaker does: "my money". Characters of scripts without blanks are taken
+    in runs of four at most that speak for the same class.
     """
     if not by_character.size:
         return []
@@ -52,7 +53,7 @@ def rank_words(text: str, by_character: Floats) -> list[WordSpan]:
     n_joined = 0
     for start, stop in _find_units(text, ahead):
         one = weigh(start, stop)
-        if found and n_joined < IN_PHRASE and _belong_together(text, ahead, found[-1], one):
+        if found and n_joined < MAX_PHRASE and _belong_together(text, ahead, found[-1], one):
             one, n_joined = weigh(found.pop().start, stop), n_joined + 1
         else:
             n_joined = 1
@@ -62,16 +63,24 @@ def rank_words(text: str, by_character: Floats) -> list[WordSpan]:
 
 def choose_words(ranked: list[WordSpan], n: int = STRONGEST) -> list[WordSpan]:
     """The strongest words that are worth showing, in the order of the text."""
-    least = WEAK * ranked[0].strength if ranked else 0.0
+    least = MIN_STRENGTH * ranked[0].strength if ranked else 0.0
     return sorted((one for one in ranked[:n] if one.strength > least), key=lambda one: one.start)
 
 
 def _belong_together(text: str, ahead: Floats, one: WordSpan, other: WordSpan) -> bool:
     gap = slice(one.stop, other.start)
-    if one.code != other.code or not text[gap].isspace() or not (text[one.start].isalnum() and text[other.start].isalnum()):
+    if (
+        one.code != other.code
+        or not text[gap].isspace()
+        or not (text[one.start].isalnum() and text[other.start].isalnum())
+    ):
         return False
     weaker, stronger = sorted(each.strength / (each.stop - each.start) for each in (one, other))
-    return weaker > 0 and weaker >= ALIKE * stronger and float(ahead[gap, one.code].mean()) >= weaker
+    return (
+        weaker > 0
+        and weaker >= MIN_RATIO * stronger
+        and float(ahead[gap, one.code].mean()) >= weaker
+    )
 
 
 def _find_units(text: str, ahead: Floats) -> Iterator[tuple[int, int]]:
@@ -87,7 +96,9 @@ def _find_units(text: str, ahead: Floats) -> Iterator[tuple[int, int]]:
             run = []
         if not is_unspaced:
             yield start, stop
-        elif run and unicodedata.category(text[start])[0] == "M":  # a mark stands on the character before it
+        elif (
+            run and unicodedata.category(text[start])[0] == "M"
+        ):  # a mark stands on the character before it
             run[-1] = (run[-1][0], stop)
         else:
             run.append((start, stop))
@@ -95,7 +106,10 @@ def _find_units(text: str, ahead: Floats) -> Iterator[tuple[int, int]]:
 
 
 def _cut_run(characters: list[tuple[int, int]], ahead: Floats) -> Iterator[tuple[int, int]]:
-    """Runs of characters for the same class, in order; of those with more than four the strongest four, and the rest again."""
+    """Yield runs of at most four characters that indicate the same class.
+
+    A longer run is cut around its strongest four characters.
+    """
     leading = [int(np.argmax(ahead[start:stop].sum(axis=0))) for start, stop in characters]
     first = 0
     for place in range(1, len(characters) + 1):
@@ -108,10 +122,12 @@ def _take_strongest(characters: list[tuple[int, int]], share: Floats) -> Iterato
     waiting = [characters]
     while waiting:  # without recursion: a run can be as long as a document
         here = waiting.pop()
-        if len(here) <= IN_RUN:
+        if len(here) <= MAX_RUN:
             yield here[0][0], here[-1][1]
             continue
-        sums = np.convolve([share[start:stop].sum() for start, stop in here], np.ones(IN_RUN), mode="valid")
+        sums = np.convolve(
+            [share[start:stop].sum() for start, stop in here], np.ones(MAX_RUN), mode="valid"
+        )
         best = int(np.argmax(sums))
-        parts = (here[:best], here[best : best + IN_RUN], here[best + IN_RUN :])
+        parts = (here[:best], here[best : best + MAX_RUN], here[best + MAX_RUN :])
         waiting += [part for part in reversed(parts) if part]

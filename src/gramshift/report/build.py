@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gramshift.errors import InputError
-from gramshift.learn.labelling import Rows
 from gramshift.learn.ridge import SingularKernelError
 from gramshift.model.advice import label_sentence
 from gramshift.model.classifier import TransductiveClassifier
+from gramshift.model.corrections import target_rows
 from gramshift.model.data_problems import Issue
 from gramshift.model.diagnosis import reference_of
 from gramshift.model.explanation import NO_WORDS
@@ -89,7 +88,7 @@ def build_contents(
     report = progress or (lambda *_: None)
     report("report", 0, 1)
     fit = fit_of(classifier)
-    target, source = _find_rows(fit, classifier)
+    target, source = target_rows(fit), np.flatnonzero(fit.is_source)
     _check_fit(fit, len(target))
     target_ids = _read_ids(ids, len(target), "target")
     twice, count = Counter(target_ids).most_common(1)[0]
@@ -106,11 +105,11 @@ def build_contents(
     texts = fit.model.documents
     labels = list(map(str, classifier.transduction_.tolist()))
     probabilities = classifier.transduction_proba_
-    corrected = _corrected(classifier)
+    corrected = classifier.corrected_
     rounds = np.maximum(classifier.labeled_iter_[target], 0).tolist()
     reference = _fit_without_adapting(fit, classifier)
     highlights = find_highlights(fit, target, probabilities.max(axis=1), progress)
-    features = last_features(fit, classifier.n_jobs)
+    features = last_features(fit, classifier.n_jobs, classifier.corpus_)
     neighbours = find_neighbours(fit, target, source, features, progress)
     documents = []
     for i, (row, nearest) in enumerate(zip(target.tolist(), neighbours, strict=True)):
@@ -185,26 +184,6 @@ def build_contents(
 def fit_of(classifier: TransductiveClassifier) -> Fit:
     """Return the result of the fit; reports and plots get it nowhere else."""
     return classifier._fit
-
-
-def _corrected(classifier: TransductiveClassifier) -> NDArray[np.bool_]:
-    """Return a flag for each target document: whether a person gave its label."""
-    nothing = np.zeros(len(classifier.transduction_), bool)
-    corrected: NDArray[np.bool_] = getattr(classifier, "corrected_", nothing)
-    return corrected
-
-
-def _find_rows(fit: Fit, classifier: TransductiveClassifier) -> tuple[Rows, Rows]:
-    """Return the rows of the target documents in the fit, and of the source documents.
-
-    Corrected documents are target documents, although a fit learns from them.
-    """
-    n_documents = len(fit.labelling) - fit.n_unlabelled
-    target = fit.labelling.target[fit.wanted]
-    n_target = len(classifier.transduction_)
-    if len(target) < n_target:
-        target = np.arange(n_documents - n_target, n_documents)
-    return target, np.setdiff1d(np.arange(n_documents), target)
 
 
 def _check_fit(fit: Fit, n_target: int) -> None:
@@ -344,8 +323,8 @@ def _find_notes(fit: Fit, n_target: int, n_explained: int) -> list[str]:
             f"The {n_explained} least sure of {n_target} documents are explained;"
             " the others have no highlights."
         )
-    n_source = len(fit.labelling.source)
-    n_others = len(fit.labelling.target)
+    n_source = int(fit.is_source.sum())
+    n_others = len(fit.is_source) - n_source
     if max(n_source, n_others) > MAX_POINTS:
         notes.append(
             f"The maps show {min(n_source, MAX_POINTS)} source and {min(n_others, MAX_POINTS)}"

@@ -21,14 +21,19 @@ MAX_CELLS = 1 << 24  # similarities in memory at a time
 N_NEIGHBOURS = 3
 
 
-def last_features(fit: Fit, n_jobs: int | None) -> LinearFeatures | None:
-    """Return the features of all documents in the last round; None if the fit is not linear."""
+def last_features(
+    fit: Fit, n_jobs: int | None, corpus: ListedCorpus | None = None
+) -> LinearFeatures | None:
+    """Return the features of all documents in the last round; None if the fit is not linear.
+
+    A ``corpus`` of the fit has found their n-grams already.
+    """
     similarities = fit.model.similarities
     if fit.model.ngrams is None or similarities is None:
         return None
     describer = LinearDescriber(
         similarities,
-        ListedCorpus(list(fit.model.documents)),
+        corpus or ListedCorpus(list(fit.model.documents)),
         alpha=fit.settings.alpha,
         bias=fit.settings.has_intercept,
         runtime=Runtime(n_jobs),

@@ -26,7 +26,7 @@ def draw_maps(
     A map shows at most ``per_kind`` source and as many target documents. ``features`` are those
     of ``evidence.last_features``. The second map is None if the fit did not adapt the kernel.
     """
-    model, is_source = fit.model, fit.labelling.is_source
+    model, is_source = fit.model, fit.is_source
     rows = choose_rows(is_source, per_kind)
     if model.similarities is None or len(rows) < 3:
         return None, None

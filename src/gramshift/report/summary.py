@@ -31,7 +31,7 @@ def draw_summary(classifier: TransductiveClassifier) -> str:
     Labels may be hostile.
     """
     fit = fit_of(classifier)
-    n_source, n_target = len(fit.labelling.source), len(classifier.transduction_)
+    n_source, n_target = int(fit.is_source.sum()), len(classifier.transduction_)
     head = f"Learnt from {n_source} documents, without a target"
     if n_target:
         head = f"{n_target} target documents, labelled from {n_source} source documents"

@@ -1,4 +1,4 @@
-"""Words for people: harmless in a terminal, and on stderr; data goes to stdout. Either may be closed."""
+"""Messages for people on stderr, harmless in a terminal; data goes to stdout."""
 
 import json
 import os
@@ -16,18 +16,27 @@ from rich.cells import cell_len, set_cell_size
 from gramshift.errors import InputError
 
 MOST_CLASSES, LONGEST_CLASS = 12, 30  # of the table of classes; characters
-_HIDDEN = re.compile(r"[\x00-\x1f\x7f-\U0010ffff]")  # these and a few others are looked at one by one
+_HIDDEN = re.compile(
+    r"[\x00-\x1f\x7f-\U0010ffff]"
+)  # these and a few others are looked at one by one
 
 
 def shorten(text: str, most: int) -> str:
-    """Return a text in at most so many columns of a terminal, with a mark where it was cut."""
+    """Return a text of at most ``most`` columns of a terminal, cut with an ellipsis."""
     shown = visible(text)
-    return shown if cell_len(shown) <= most else set_cell_size(shown, most - 1).rstrip() + "\N{HORIZONTAL ELLIPSIS}"
+    return (
+        shown
+        if cell_len(shown) <= most
+        else set_cell_size(shown, most - 1).rstrip() + "\N{HORIZONTAL ELLIPSIS}"
+    )
 
 
 def visible(text: str) -> str:
     """Replace characters that would rearrange a terminal's line or hide."""
-    return "".join(char if char.isprintable() else " " if char.isspace() else "\N{REPLACEMENT CHARACTER}" for char in text)
+    return "".join(
+        char if char.isprintable() else " " if char.isspace() else "\N{REPLACEMENT CHARACTER}"
+        for char in text
+    )
 
 
 def join_words(words: Sequence[str]) -> str:
@@ -36,11 +45,13 @@ def join_words(words: Sequence[str]) -> str:
 
 
 def quote_word(word: str) -> str:
-    """Quote a word for a shell; characters that a terminal would show otherwise are written as their bytes, $'\\xc2'."""
+    """Quote a word for a shell; characters that are not printable become bytes, $'\\xc2'."""
     if word.isprintable():
         return shlex.quote(word)
     shown = (
-        char if char.isprintable() and char not in "\\'" else "".join(f"\\x{byte:02x}" for byte in os.fsencode(char))
+        char
+        if char.isprintable() and char not in "\\'"
+        else "".join(f"\\x{byte:02x}" for byte in os.fsencode(char))
         for char in word
     )
     return f"$'{''.join(shown)}'"
@@ -58,20 +69,22 @@ class Line:
     """To be copied: it is printed as one line, however long it is."""
 
     def plain(self) -> str:
-        """Return the line with its indentation; characters that would be hidden are made visible."""
+        """Return the line with its indentation, and hidden characters made visible."""
         return " " * self.indent + visible(self.words)
 
 
 def say(words: str) -> None:
-    """Write one line to stderr; what a file brought along cannot move the cursor or colour the terminal."""
-    if hasattr(sys.stderr, "rich_proxied_file"):  # a progress line is shown: rich wraps what is printed above it
+    """Write one line to stderr; control characters in it have no effect."""
+    if hasattr(
+        sys.stderr, "rich_proxied_file"
+    ):  # a progress line is shown: rich wraps what is printed above it
         print(visible(words), file=sys.stderr)
     else:
         tell([Line(words)])
 
 
 def tell(lines: Iterable[Line]) -> None:
-    """Write lines to stderr: in a terminal wrapped by words and in colour, unless NO_COLOR is set; else as they are."""
+    """Write lines to stderr: in a terminal wrapped and in colour, unless NO_COLOR is set."""
     if sys.stderr is None:  # print would take stdout in its place
         return
     if is_terminal(sys.stderr):
@@ -95,7 +108,7 @@ def _print_styled(lines: Iterable[Line], *, stderr: bool) -> None:
 
 
 def show_lines(lines: Iterable[Line]) -> None:
-    """Write lines to stdout, where data goes that people read: styled and wrapped by words if that is a terminal."""
+    """Write lines for people to stdout, styled and wrapped if it is a terminal."""
     require_stdout("what was found is printed there")
     if is_terminal(sys.stdout):
         _print_styled(lines, stderr=False)
@@ -104,20 +117,26 @@ def show_lines(lines: Iterable[Line]) -> None:
 
 
 def show(words: str) -> None:
-    """Write lines for people to stdout; what a file brought along cannot move the cursor or colour the terminal."""
+    """Write text for people to stdout; control characters in it have no effect."""
     _write("\n".join(map(visible, words.split("\n"))))
 
 
 def print_json(value: Any) -> None:
-    """Print a value as one line of JSON, with escapes for what is not seen as it is and what standard output cannot have."""
+    """Print a value as one line of JSON, with escapes for characters that cannot be shown."""
     encoding = getattr(sys.stdout, "encoding", None) or ""
     text = json.dumps(value, ensure_ascii=not encoding.lower().startswith("utf"))
-    _write(_HIDDEN.sub(lambda match: match[0] if match[0].isprintable() else json.dumps(match[0])[1:-1], text))
+    _write(
+        _HIDDEN.sub(
+            lambda match: match[0] if match[0].isprintable() else json.dumps(match[0])[1:-1], text
+        )
+    )
 
 
 def _write(text: str) -> None:
     require_stdout("what was found is printed there")
-    print(text, flush=True)  # a full disk or a reader that has gone is told here, and not when Python ends
+    print(
+        text, flush=True
+    )  # an error of a full disk or a closed pipe is raised here, not when Python ends
 
 
 def require_stdout(why: str) -> None:
@@ -127,12 +146,12 @@ def require_stdout(why: str) -> None:
 
 
 def is_terminal(stream: IO[str] | None) -> bool:
-    """Whether somebody may be looking at a stream, which may be closed."""
+    """Return True if a stream is an open terminal."""
     return stream is not None and stream.isatty()
 
 
 def fill_standard_files() -> None:
-    """Put nothing in the place of standard files that are closed: or the next file that is opened would be one of them."""
+    """Open the null device for closed standard files, so that no other file takes their place."""
     for number in range(3):
         try:
             os.fstat(number)
@@ -141,26 +160,37 @@ def fill_standard_files() -> None:
 
 
 def labelled_in_words(found: dict[str, Any]) -> str:
-    """Tell how many documents have got a label, and how many were left without one."""
+    """Return the number of documents with and without a label, in words."""
     n, left = sum(found["labels"].values()), found.get("abstained", 0)
-    return f"{n} of {n + left} documents labelled ({left} left without a label)" if left else f"{n} documents labelled"
+    return (
+        f"{n} of {n + left} documents labelled ({left} left without a label)"
+        if left
+        else f"{n} documents labelled"
+    )
 
 
 def counts_in_words(labels: dict[str, int], most: int = 6) -> str:
-    """Tell how many documents have which label, in the order of the classes; of many classes the most common ones."""
+    """Return the number of documents of each class in words; of many, the most common ones."""
     shown = {name for name, _ in Counter(labels).most_common(most)}
     words = ", ".join(f"{name}: {count}" for name, count in labels.items() if name in shown)
     return words + (f" and {len(labels) - most} more classes" if len(labels) > most else "")
 
 
 def list_classes(labels: dict[str, int], source: dict[str, int] | None = None) -> list[str]:
-    """A table of the classes in their order: how many documents have got each, and how common it is in target and source."""
+    """Return a table of the classes: documents with each label, and proportions in the domains."""
     if len(labels) > MOST_CLASSES:
         return [counts_in_words(labels, MOST_CLASSES)]
     n_target, n_source = sum(labels.values()), sum((source or {}).values())
-    rows: list[tuple[str, ...]] = [("class", "labels", "target", "source") if source else ("class", "labels", "share")]
+    rows: list[tuple[str, ...]] = [
+        ("class", "labels", "target", "source") if source else ("class", "labels", "share")
+    ]
     for name, count in labels.items():
         more = [f"{source[name] / max(1, n_source):.0%}"] if source else []
-        rows.append((shorten(name, LONGEST_CLASS), str(count), f"{count / max(1, n_target):.0%}", *more))
+        rows.append(
+            (shorten(name, LONGEST_CLASS), str(count), f"{count / max(1, n_target):.0%}", *more)
+        )
     width = max(cell_len(row[0]) for row in rows)
-    return [row[0] + " " * (width - cell_len(row[0])) + "".join(one.rjust(8) for one in row[1:]) for row in rows]
+    return [
+        row[0] + " " * (width - cell_len(row[0])) + "".join(one.rjust(8) for one in row[1:])
+        for row in rows
+    ]

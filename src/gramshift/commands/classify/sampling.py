@@ -1,4 +1,4 @@
-"""``gramshift classify --sample``: a fit with a sample of the target, then labels for all of it, from files to files.
+"""``gramshift classify --sample``: fit with a sample of the target, then label all of it.
 
 The target is read twice, part by part: to draw the sample, and to be labelled.
 """
@@ -10,10 +10,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from gramshift.commands.classify.findings import describe_findings
+from gramshift.commands.classify.fitting import check_columns_fit, describe, fit_inputs
 from gramshift.commands.classify.labelled import Corrections, label_columns
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.classify.reading import Say, check_names, read_inputs
-from gramshift.commands.classify.run import check_columns_fit, describe, fit_all, measure
 from gramshift.commands.label_files import label_files
 from gramshift.commands.labelling import MAX_ROWS, Found, LabelOptions, label_file
 from gramshift.commands.outputs import (
@@ -37,7 +37,9 @@ from gramshift.text.corpus import Reservoir
 SEED = 0
 
 
-def classify_any(options: ClassifyOptions, *, progress: Progress | None = None, say: Say = print) -> dict[str, Any]:
+def classify_any(
+    options: ClassifyOptions, *, progress: Progress | None = None, say: Say = print
+) -> dict[str, Any]:
     """Run with a sample, part by part; returns what happened, fit for JSON."""
     begun = time.perf_counter()
     task = _plan(options)
@@ -53,13 +55,18 @@ def classify_any(options: ClassifyOptions, *, progress: Progress | None = None, 
     if options.abstain_below is None:
         del result["abstained"]
     result["sentence"] = label_sentence(result) + f"; learnt from {result['n_sample']} of them"
-    files = {"output": options.output, "report": None, "model": options.save, "command": options.to_command()}
+    files = {
+        "output": options.output,
+        "report": None,
+        "model": options.save,
+        "command": options.to_command(),
+    }
     return result | files | {"seconds": round(time.perf_counter() - begun, 2)}
 
 
 @dataclass(frozen=True)
 class _Task:
-    """What is to be done: ``jobs`` for a folder, or one file."""
+    """The files to label: ``jobs`` for a folder, or one file."""
 
     options: ClassifyOptions
     files: list[str]
@@ -79,46 +86,58 @@ def _plan(options: ClassifyOptions) -> _Task:
         check_reread(name)
     jobs, output = None, options.output
     if output is not None and goes_into_folder(files, output):
-        jobs, output = plan_files(files, output, format=options.format, kept=options.source, option="--target"), None
+        jobs, output = (
+            plan_files(
+                files, output, format=options.format, kept=options.source, option="--target"
+            ),
+            None,
+        )
     elif output not in (None, STANDARD):
         format_of(str(output), "another --output")
-    check_outputs({"--output": output, "--save": options.save}, [*options.source, *files], force=options.force)
+    check_outputs(
+        {"--output": output, "--save": options.save}, [*options.source, *files], force=options.force
+    )
     if options.save == STANDARD:
         raise InputError("--save cannot go to standard output; give the name of a file")
     if options.engine == "dask" and jobs is None:
         raise InputError(
-            "--engine dask gives each worker a file of its own; several targets go into a folder: --output labels/"
+            "--engine dask gives each worker a file of its own;"
+            " several targets go into a folder: --output labels/"
         )
     for job in jobs or () if not options.force else ():
         if locate(job.output)[0].exists(locate(job.output)[1]):
             advice = "choose another --output, or replace it with --force"
-            raise FileExistsError(f"{job.output} exists, and a new fit would label it anew; {advice}")
+            raise FileExistsError(
+                f"{job.output} exists, and a new fit would label it anew; {advice}"
+            )
     return _Task(options, files, jobs)
 
 
 def _fit(task: _Task, progress: Progress | None, say: Say) -> tuple[Any, dict[str, Any]]:
-    """The classifier, None for a dry run, and what is told of the fit, fit for JSON."""
+    """Return the classifier, None for a dry run, and a description of the fit, for JSON."""
     options = task.options
     sample, n_all = _draw(task, progress)
     inputs = read_inputs(options, sample=sample, progress=progress, say=say)
     classes = sorted(set(inputs.labels))
     if options.output is not None:
-        output = options.output if task.jobs is None else task.jobs[-1].output
-        told = say if task.jobs is None else lambda _: None  # of several files it is told in the end
-        check_columns_fit(output, sample.table, label_columns(sample.table, classes), classes, told)
-    needs = measure(options, inputs, {})
-    described = describe(options, inputs, needs, n_all=n_all) | {"n_target": n_all, "n_sample": len(sample)}
+        output, say_now = options.output, say
+        if task.jobs is not None:  # label_files names renamed columns in the end
+            output, say_now = task.jobs[-1].output, lambda _: None
+        columns = label_columns(sample.table, classes)
+        check_columns_fit(output, sample.table, columns, classes, say_now)
+    described = describe(options, inputs, Corrections(), n_all=n_all)
+    described |= {"n_target": n_all, "n_sample": len(sample)}
     say(described["sentence"])
     if options.dry_run:
         return None, described
-    fits = fit_all(inputs, Corrections(), options, progress)
-    story = described | describe_findings(options, inputs, {}, fits)
+    outcome = fit_inputs(options, inputs, Corrections(), progress)
+    story = described | describe_findings(options, inputs, Corrections(), outcome)
     story["sample_labels"] = story.pop("labels")
-    return fits.classifier, story
+    return outcome.classifier, story
 
 
 def _draw(task: _Task, progress: Progress | None) -> tuple[Documents, int]:
-    """A sample of the documents of all target files, and how many there are; no more than the sample and a part are held."""
+    """Return a sample of the documents of all target files, and their number."""
     options = task.options
     reservoir = Reservoir(int(str(options.sample)), SEED)
     for name in task.files:
@@ -129,11 +148,15 @@ def _draw(task: _Task, progress: Progress | None) -> tuple[Documents, int]:
                 if progress is not None:
                     progress("reading", *table.position())
     rows, texts = reservoir.take()
-    return Documents(table, columns, [], texts, [None] * len(rows), [str(row + 1) for row in rows]), reservoir.n_seen
+    return Documents(
+        table, columns, [], texts, [None] * len(rows), [str(row + 1) for row in rows]
+    ), reservoir.n_seen
 
 
-def _label_all(task: _Task, jobs: list[FileJob], classifier: Any, progress: Progress | None, say: Say) -> dict[str, Any]:
-    """Label files one by one; the model is there before them, so that ``predict`` can go on with a run that was stopped."""
+def _label_all(
+    task: _Task, jobs: list[FileJob], classifier: Any, progress: Progress | None, say: Say
+) -> dict[str, Any]:
+    """Label files one by one; the model is saved first, so that ``predict`` can continue."""
     options = task.options
     runtime = Runtime(options.jobs, options.memory, progress=progress)
     with TemporaryDirectory(prefix="gramshift-") as folder:
@@ -155,6 +178,8 @@ def _label_one(task: _Task, classifier: Any, progress: Progress | None) -> Found
         if options.save is not None:
             with written.open(options.save) as model:
                 classifier.save(model)
-        found = label_file(classifier, task.files[0], output, task.label_options, written, progress=progress)
-        del found["renamed"]  # it was said before the fit
-        return found
+        found = label_file(
+            classifier, task.files[0], output, task.label_options, written, progress=progress
+        )
+    del found["renamed"]  # reported before the fit
+    return found

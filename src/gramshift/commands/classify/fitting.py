@@ -1,0 +1,188 @@
+"""The fit of a run: its estimate beforehand, and what it found."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gramshift.commands.classify.labelled import Corrections, LabelColumns, renamed_in_words
+from gramshift.commands.classify.options import ClassifyOptions
+from gramshift.commands.classify.reading import Inputs, Say
+from gramshift.errors import FitWarning
+from gramshift.learn.rounds import SOURCE
+from gramshift.methods import METHODS
+from gramshift.model.advice import UNKNOWN_ACCURACY, Advice
+from gramshift.model.data_problems import Issues
+from gramshift.model.settings import PLAIN
+from gramshift.report.evidence import MAX_EXPLAINED
+from gramshift.tables.columns import Progress
+from gramshift.tables.table import Table, TableError
+from gramshift.tables.writing import output_style
+
+ADVICE = Advice(
+    without_class_prior="compare with --method plain, or add fewer pseudo-labels (--added)",
+    with_class_prior=(
+        "compare with unadapted_label,"
+        " or give the class proportions if you know them (--class-prior)"
+    ),
+    n_added="--added",
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The labels of all target documents, and what is known of them; a baseline knows little."""
+
+    classifier: Any
+    diagnostics: dict[str, Any]
+    warnings: list[str]
+    issues: Issues
+    reference_labels: list[Any] | None = None
+    """The labels without adapting."""
+    source_prior_labels: list[Any] | None = None
+    """The labels with the class proportions of the source."""
+
+    @property
+    def labels(self) -> list[Any]:
+        """The label of each target document."""
+        labels: list[Any] = self.classifier.transduction_.tolist()
+        return labels
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        """The probabilities of each target document, a column per class."""
+        probabilities: NDArray[np.float64] = self.classifier.transduction_proba_
+        return probabilities
+
+
+def check_columns_fit(
+    output: str, table: Table, columns: LabelColumns, classes: list[Any], say: Say
+) -> None:
+    """Raise an error if an output cannot have the labels; say if columns get another name."""
+    style = output_style(output, table)
+    try:
+        "".join(map(str, classes)).encode(style.encoding)
+    except UnicodeEncodeError as error:
+        lacking = error.object[error.start]
+        raise TableError(
+            f"{output} would be {style.encoding}, which lacks {lacking!r} of a label"
+        ) from None
+    words = renamed_in_words(table, columns)
+    if words is not None:
+        say(words)
+
+
+def describe(
+    options: ClassifyOptions, inputs: Inputs, corrections: Corrections, *, n_all: int | None = None
+) -> dict[str, Any]:
+    """Describe what a run will do, fit for JSON; raise an error if it needs too much memory.
+
+    ``n_all`` is the number of documents of which the target is a sample.
+    """
+    method, n_target = METHODS[options.method], len(inputs.rows)
+    classifier = (
+        _make(options, inputs) if method.is_own else METHODS[PLAIN].make(**_limits(options))
+    )
+    estimate = classifier.estimate(
+        inputs.corpus,
+        inputs.all_labels,
+        unlabelled=len(inputs.more_texts),
+        corrections=corrections.of(inputs.target_ids) if corrections.labels else None,
+        n_explained=MAX_EXPLAINED if options.report else 0,
+        advice="--sample {}",
+    )
+    documents = f"{n_target} target documents" if n_all is None else ""
+    documents = documents or f"{n_target} of {n_all} target documents"
+    return {
+        "n_source": len(inputs.labels),
+        "n_target": n_target,
+        "n_unlabelled": len(inputs.more_texts),
+        "classes": list(map(str, inputs.classes(corrections.labels.values()))),
+        "sources": [list(one) for one in inputs.files],
+        "target": inputs.target.table.name,
+        "method": options.method,
+        "kernel": options.kernel,
+        "ngrams": "-".join(map(str, options.ngram_range)),
+        "n_added": estimate.n_added if method.is_own else n_target,
+        "command": options.to_command(),
+        "needs": {"bytes": estimate.n_bytes, "seconds": round(estimate.seconds, 1)},
+        "sentence": f"{len(inputs.labels)} source and {documents}: {estimate}",
+    }
+
+
+def fit_inputs(
+    options: ClassifyOptions, inputs: Inputs, corrections: Corrections, progress: Progress | None
+) -> Outcome:
+    """Fit the method; true labels of the target are not looked at here."""
+    method, classifier = METHODS[options.method], _make(options, inputs)
+    if not method.is_own:
+        if progress is not None:
+            progress("training", 0, 1)
+        classifier.fit(inputs.corpus.corpus.texts, inputs.all_labels)
+        return Outcome(classifier, {"verdict": UNKNOWN_ACCURACY}, [], Issues([]))
+    random = corrections.random
+    others = [one for one in inputs.target_ids if one not in random]
+    known = corrections.of(inputs.target_ids, only=set(others))
+    given: dict[str, Any] = {"unlabelled": len(inputs.more_texts)}
+    if method.is_best:
+        given["domains"] = inputs.domains
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)  # diagnostics have them in words of the command
+        classifier.fit(
+            inputs.corpus,
+            inputs.all_labels,
+            corrections=known if corrections.labels else None,
+            random_labels=corrections.of(inputs.target_ids, only=random) if random else None,
+            origins=inputs.origins,
+            progress=progress,
+            **given,
+        )
+        source_prior_labels = None
+        if options.tries_source_prior:
+            source_prior_labels = _fit_source_prior(options, inputs, known, given, progress)
+    diagnostics = classifier.diagnose(advice=ADVICE, progress=progress)
+    reference = classifier.reference_transduction_
+    if progress is not None:
+        progress("problems", 0, 1)
+    return Outcome(
+        classifier,
+        diagnostics={name: one for name, one in diagnostics.items() if name != "warnings"},
+        warnings=diagnostics["warnings"],
+        issues=classifier.issues_,
+        reference_labels=None if reference is None else reference.tolist(),
+        source_prior_labels=source_prior_labels,
+    )
+
+
+def _fit_source_prior(
+    options: ClassifyOptions,
+    inputs: Inputs,
+    known: list[Any],
+    given: dict[str, Any],
+    progress: Progress | None,
+) -> list[Any]:
+    """Return the labels that the class proportions of the source would have given."""
+
+    def report(stage: str, done: int, total: int) -> None:
+        if progress is not None:
+            progress("reference", done, total)
+
+    labels = [*inputs.labels, *known, *[None] * len(inputs.more_texts)]
+    classifier = _make(options, inputs, class_prior=SOURCE)
+    classifier.fit(inputs.corpus, labels, progress=report, **given)
+    found = iter(classifier.transduction_.tolist())
+    return [next(found) if label is None else label for label in known]
+
+
+def _make(options: ClassifyOptions, inputs: Inputs, **parameters: Any) -> Any:
+    """Make the classifier of a method, with the parameters that were typed."""
+    method = METHODS[options.method]
+    if not method.is_own:
+        return method.make()
+    return method.make(**options.given_parameters(inputs.labels) | _limits(options) | parameters)
+
+
+def _limits(options: ClassifyOptions) -> dict[str, Any]:
+    return {"memory_limit": options.memory, "n_jobs": options.jobs}
