@@ -349,7 +349,7 @@ def test_an_interrupt_during_the_report_leaves_no_labels_either(gramshift, folde
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gramshift.commands.classify.run.gather_contents", interrupted)
+    monkeypatch.setattr("gramshift.commands.classify.run.build_contents", interrupted)
     assert gramshift(*RUN, "--output", "labels.csv", "--report", "report.html").code == 130
     assert not (folder / "labels.csv").exists()
 
