@@ -140,7 +140,7 @@ def test_known_proportions_are_taken_as_such(best):
         (fit(preset="paper", ngram_range=(3, 5))._fit, False),
     ):
         measured = replace(fitted)
-        object.__setattr__(measured, "n_random", 20)
+        object.__setattr__(measured, "random", tuple(range(20)))
         answers = diagnosis.answers_of(measured, None)
         assert (answers.n_random, answers.prior_is_known) == (20, is_known)
         assert np.array_equal(answers.probabilities, fitted.probabilities)

@@ -414,7 +414,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         self.uncorrected_transduction_: NDArray[Any] | None = None
         if review is not None:
             self.uncorrected_transduction_ = review.uncorrected_labels
-        self.corrected_ = np.isin(target_rows(fit), fit.corrected)
+        self.corrected_ = np.isin(target_rows(fit), (*fit.corrected, *fit.random))
         self.labeled_iter_ = fit.labeled_iter[: len(fit.labeled_iter) - fit.n_unlabelled]
         self.class_prior_ = fit.describe_class_prior()
         self.expected_accuracy_ = fit.expected_accuracy

@@ -70,7 +70,7 @@ def answers_of(fit: Fit, reference: Fit | None) -> Answers:
     """Return the labels and figures of a fit, and the labels of one without adapting."""
     labels = _names(fit.labels[fit.wanted])
     given = fit.is_source[fit.labelling.source]  # corrected documents are not of the source
-    n_random = int(fit.n_random)
+    n_random = len(fit.random)
     class_prior = fit.parameters.get("class_prior")
     return Answers(
         classes=_names(fit.classes),

@@ -112,7 +112,7 @@ def fit_exact(
         sources=sources,
         n_unlabelled=given.n_unlabelled,
         n_blank=int(np.sum(~has_evidence[wanted])),
-        n_random=len(given.random),
+        random=tuple(sorted(given.random)),
         corrected=given.corrected,
         origins=given.origins,
     )

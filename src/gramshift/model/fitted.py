@@ -121,8 +121,8 @@ class Fit:
     """Number of trailing target documents given as ``unlabelled``."""
     n_blank: int = 0
     """Number of other target documents without evidence of their class."""
-    n_random: int = 0
-    """Number of target documents with a random label given by a person."""
+    random: tuple[int, ...] = ()
+    """Target documents drawn at random that a person has labelled, in order."""
     corrected: tuple[int, ...] = ()
     """Target documents that a person has labelled, in order; rounds see them as source documents."""
     origins: list[tuple[str, str]] | None = None

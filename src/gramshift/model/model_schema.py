@@ -27,13 +27,14 @@ MIN_POSITIVE = 5e-324
 OF_THE_MACHINE = ("n_jobs", "memory_limit")
 """Parameters of the machine that loads a file: they are neither saved nor taken from a file."""
 
-COUNTS = ("n_unlabelled", "n_blank", "n_random")
+COUNTS = ("n_unlabelled", "n_blank")
+ROW_LISTS = ("without_domain", "corrected", "random")
 STEP_LISTS = ("added", "labels", "class_prior")
 PRIOR_LISTS = ("source", "estimated", "used", "errors", "limits")
 HEAD_NAMES = {
     *("format", "format_version", "versions", "saved", "classes", "parameters", "settings"),
     *("steepness", "normalized", "history", "parts", "texts", "columns"),
-    *("class_prior", "expected", "sources", "without_domain", "corrected", "origins", *COUNTS),
+    *("class_prior", "expected", "sources", "origins", *COUNTS, *ROW_LISTS),
 }
 
 Sizes = dict[str, int]
@@ -131,7 +132,7 @@ def _check_history(history: Any, n_classes: int) -> None:
 
 def _check_findings(head: dict[str, Any], n_classes: int) -> None:
     """Check what a fit has found out beyond labels and probabilities; most of it may be null."""
-    for name in ("without_domain", "corrected"):
+    for name in ROW_LISTS:
         for row in _check_list(name, head[name]):
             _check_count(name, row)
     if (prior := head["class_prior"]) is not None:

@@ -126,6 +126,7 @@ def _findings_to_json(fit: Fit, *, with_documents: bool) -> dict[str, Any]:
     without = [row for row, domain in enumerate(domains) if domain is None]
     return {name: getattr(fit, name) for name in COUNTS} | {
         "corrected": list(fit.corrected),
+        "random": list(fit.random),
         "class_prior": prior,
         "expected": fit.expected_accuracy,
         "sources": fit.sources,
@@ -271,13 +272,14 @@ def _read_findings(head: dict[str, Any], labelled: list[int], *, n_target: int) 
     """Return what a fit has found out beyond labels and probabilities, as arguments of ``Fit``."""
     if (
         head["n_unlabelled"] >= max(1, n_target)
-        or max(head["n_blank"], head["n_random"]) > n_target
+        or head["n_blank"] > n_target
     ):
         raise ValueError("it counts more documents than it has")
-    corrected = tuple(head["corrected"])
-    is_ascending = all(low < high for low, high in pairwise(corrected))
-    if not is_ascending or not set(labelled).issuperset(corrected):
-        raise ValueError("it has corrections of documents without a label")
+    target = set(range(len(labelled) + n_target)).difference(labelled)
+    for name, rows in (("corrected", set(labelled)), ("random", target)):
+        is_ascending = all(low < high for low, high in pairwise(head[name]))
+        if not is_ascending or not rows.issuperset(head[name]):
+            raise ValueError(f"its {name} documents are not in order, or are of the wrong domain")
     prior, expected, sources = head["class_prior"], head["expected"], head["sources"]
     if prior is not None:
         prior = Shares(**{name: np.array(prior[name], float) for name in PRIOR_LISTS})
@@ -294,7 +296,8 @@ def _read_findings(head: dict[str, Any], labelled: list[int], *, n_target: int) 
         if len(origins) != len(labelled) + n_target:
             raise ValueError("it does not name each of its documents")
     return {name: head[name] for name in COUNTS} | {
-        "corrected": corrected,
+        "corrected": tuple(head["corrected"]),
+        "random": tuple(head["random"]),
         "class_prior": prior,
         "expected": expected,
         "sources": sources,

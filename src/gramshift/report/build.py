@@ -9,12 +9,10 @@ from typing import IO, Any
 import numpy as np
 
 from gramshift.errors import InputError
-from gramshift.learn.ridge import SingularKernelError
 from gramshift.model.advice import label_sentence
 from gramshift.model.classifier import TransductiveClassifier
 from gramshift.model.corrections import target_rows
 from gramshift.model.data_problems import Issue
-from gramshift.model.diagnosis import reference_of
 from gramshift.model.explanation import NO_WORDS
 from gramshift.model.fitted import Fit
 from gramshift.model.presenting import check_ids
@@ -29,7 +27,6 @@ from gramshift.report.contents import (
 from gramshift.report.evidence import find_highlights, find_neighbours, last_features
 from gramshift.report.maps import MAX_POINTS, draw_maps
 from gramshift.report.page import MOST_SHOWN, write_page
-from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import Progress
 from gramshift.text.documents import as_list
 
@@ -105,9 +102,9 @@ def build_contents(
     texts = fit.model.documents
     labels = list(map(str, classifier.transduction_.tolist()))
     probabilities = classifier.transduction_proba_
-    corrected = classifier.corrected_
+    corrected = classifier.corrected_.tolist()
     rounds = np.maximum(classifier.labeled_iter_[target], 0).tolist()
-    reference = _fit_without_adapting(fit, classifier)
+    reference = classifier.reference_transduction_
     highlights = find_highlights(fit, target, probabilities.max(axis=1), progress)
     features = last_features(fit, classifier.n_jobs, classifier.corpus_)
     neighbours = find_neighbours(fit, target, source, features, progress)
@@ -122,9 +119,9 @@ def build_contents(
             confidence=confidence,
             probabilities=probabilities[i].tolist(),
             round=rounds[i],
-            reference_label=_label_found(reference, row),
+            reference_label=None if reference is None or corrected[i] else str(reference[i]),
             truth=None if true_label is None else str(true_label),
-            corrected=bool(corrected[i]),
+            corrected=corrected[i],
             drawn=(drawn or {}).get(target_ids[i], ""),
             spans=highlights.get(row, []),
             neighbours=[
@@ -164,7 +161,7 @@ def build_contents(
         n_source=len(source),
         classes=classes,
         documents=documents,
-        shares=_find_shares(fit, reference, classes, source_counts, history),
+        shares=_find_shares(classifier, fit.reference, source_counts, history),
         history=history,
         before=before,
         after=after,
@@ -239,19 +236,6 @@ def _is_given(value: Any) -> bool:
     return value is not None and not (isinstance(value, str) and not value.strip())
 
 
-def _fit_without_adapting(fit: Fit, classifier: TransductiveClassifier) -> Fit | None:
-    """Return the fit to compare with; None if there is none."""
-    try:
-        return reference_of(fit, Runtime(classifier.n_jobs, classifier.memory_limit))
-    except SingularKernelError:  # diagnostics_ has a warning
-        return None
-
-
-def _label_found(fit: Fit | None, row: int) -> str | None:
-    """Return the label that a fit found for a document; None for a given label."""
-    return None if fit is None or fit.labelling.is_source[row] else str(fit.all_labels[row])
-
-
 def _describe_labels(classifier: TransductiveClassifier, fit: Fit) -> str:
     """Return the sentence on the result."""
     counts = Counter(map(str, classifier.transduction_.tolist()))
@@ -261,7 +245,7 @@ def _describe_labels(classifier: TransductiveClassifier, fit: Fit) -> str:
         "expected_accuracy": classifier.expected_accuracy_,
         "scores": None,
     }
-    return label_sentence(found, fit.n_random)
+    return label_sentence(found, len(fit.random))
 
 
 def _name_sources(fit: Fit, n_source: int) -> list[tuple[str, int]]:
@@ -272,16 +256,21 @@ def _name_sources(fit: Fit, n_source: int) -> list[tuple[str, int]]:
 
 
 def _find_shares(
-    fit: Fit,
-    reference: Fit | None,
-    classes: list[str],
+    classifier: TransductiveClassifier,
+    reference: str,
     source_counts: Counter[str],
     history: list[dict[str, Any]],
 ) -> dict[str, dict[str, float]]:
-    """Return the class proportions of the source, then of the target labels stage by stage."""
+    """Return the class proportions of the source, then of the target labels stage by stage.
+
+    ``reference`` is the name of the labels without adapting.
+    """
+    classes = list(map(str, classifier.classes_.tolist()))
     stages = {"source": {name: source_counts[name] for name in classes}}
-    if reference is not None:
-        stages[fit.reference] = _by_name(reference.history[-1]["labels"])
+    unadapted = classifier.reference_transduction_
+    if unadapted is not None:
+        found = Counter(map(str, unadapted[~classifier.corrected_].tolist()))
+        stages[reference] = {name: found[name] for name in classes}
     for number, step in enumerate(history, start=1):
         stages[f"round {number}"] = step["labels"]
     return {

@@ -26,7 +26,7 @@ def last_features(
 ) -> LinearFeatures | None:
     """Return the features of all documents in the last round; None if the fit is not linear.
 
-    A ``corpus`` of the fit has found their n-grams already.
+    A ``corpus`` has the n-grams that the fit found in its documents.
     """
     similarities = fit.model.similarities
     if fit.model.ngrams is None or similarities is None:
