@@ -10,6 +10,7 @@ import numpy as np
 from markupsafe import Markup
 
 from gramshift.errors import InputError
+from gramshift.learn.ridge import SingularKernelError
 from gramshift.model.advice import label_sentence
 from gramshift.model.classifier import TransductiveClassifier
 from gramshift.model.diagnosis import judge_quickly, reference_of
@@ -114,7 +115,10 @@ def _describe_labels(classifier: TransductiveClassifier) -> dict[str, Any]:
 
 def _without_adapting(fit: Fit, classifier: TransductiveClassifier) -> TransductiveClassifier | None:
     """A classifier with the labels that there would be without adapting; None if they are not known."""
-    found = reference_of(fit, Runtime(classifier.n_jobs, classifier.memory_limit))
+    try:
+        found = reference_of(fit, Runtime(classifier.n_jobs, classifier.memory_limit))
+    except SingularKernelError:  # diagnostics_ has a warning
+        return None
     if found is None:
         return None
     reference = TransductiveClassifier()
