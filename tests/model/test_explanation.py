@@ -155,7 +155,10 @@ class Reader(HTMLParser):
         self.text += data if self.inside else ""
 
 
-HOSTILE = "<script>alert(1)</script> &amp; \"' \N{RIGHT-TO-LEFT OVERRIDE}great\N{HEBREW LETTER ALEF} a </p><img src=x onerror=1>"
+HOSTILE = (
+    "<script>alert(1)</script> &amp; \"' \N{RIGHT-TO-LEFT OVERRIDE}great\N{HEBREW LETTER ALEF} a"
+    " </p><img src=x onerror=1>"
+)
 
 
 def test_html_is_escaped_and_keeps_every_character():

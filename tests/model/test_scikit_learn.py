@@ -35,7 +35,10 @@ LEFT_OUT = {  # no check fails; one leaves itself out
 }
 
 
-WEIGHTS = "documents have weights in linear models of texts; with a function as kernel they are refused, and a weight of 0 always is"
+WEIGHTS = (
+    "documents have weights in linear models of texts; with a function as kernel they are refused,"
+    " and a weight of 0 always is"
+)
 REFUSED = dict.fromkeys(
     [
         "check_sample_weights_pandas_series",
