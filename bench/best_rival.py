@@ -25,7 +25,7 @@ from gramshift.learn.selection import choose_classes
 from gramshift.learn.shares import measure_drift
 from gramshift.model.settings import FEWEST, PRESETS
 from gramshift.runtime.resources import Runtime
-from gramshift.text.corpus import digest_of
+from gramshift.text.documents import digest_of
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]

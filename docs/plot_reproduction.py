@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from gramshift.evaluate.protocol import GROUPS, MULTI, SINGLE
 from gramshift.evaluate.reproduce import reproduce
+from gramshift.kernels.string_kernel import StringKernel
 from gramshift.learn.features import GramFeatures
 from gramshift.methods import STAGES
-from gramshift.model.string_kernel import StringKernel
 
 IMAGES = Path(__file__).parent / "images"
 KERNEL = "presence"

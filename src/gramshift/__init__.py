@@ -7,9 +7,9 @@ if TYPE_CHECKING:
     from gramshift import baselines
     from gramshift.errors import FitWarning, GramshiftError
     from gramshift.evaluate.comparison import compare
+    from gramshift.kernels.string_kernel import StringKernel
     from gramshift.model.classifier import TransductiveClassifier, load
     from gramshift.model.inputs import Target
-    from gramshift.model.string_kernel import StringKernel
     from gramshift.report import plot
 
 __version__ = "1.0.0"
@@ -30,7 +30,7 @@ _MODULES = {"baselines": "gramshift.baselines", "plot": "gramshift.report.plot"}
 _HOMES = {
     "FitWarning": "gramshift.errors",
     "GramshiftError": "gramshift.errors",
-    "StringKernel": "gramshift.model.string_kernel",
+    "StringKernel": "gramshift.kernels.string_kernel",
     "Target": "gramshift.model.inputs",
     "TransductiveClassifier": "gramshift.model.classifier",
     "compare": "gramshift.evaluate.comparison",

@@ -13,7 +13,7 @@ from gramshift.commands.classify import sampling
 from gramshift.commands.classify.options import gather_options
 from gramshift.commands.classify.run import classify
 from gramshift.commands.classify.sampling import SEED, classify_any
-from gramshift.text.corpus import Reservoir
+from gramshift.text.reservoir import Reservoir
 from small_demo import load_demo
 from small_tables import die_in_a_fork, read_csv, write_csv
 

@@ -7,8 +7,8 @@ import pytest
 
 import gramshift as gs
 from gramshift.errors import FitWarning
+from gramshift.kernels.corpus import Corpus
 from gramshift.model.corrections import lower_wrong_classes
-from gramshift.model.inputs import ListedCorpus
 from small_demo import load_demo
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
@@ -118,7 +118,7 @@ def test_explanations_and_issues_name_documents_by_their_origins():
 
 
 def test_a_corpus_holds_all_documents(corrected, wrong):
-    corpus = ListedCorpus(KITCHEN.texts + FILMS.texts)
+    corpus = Corpus(KITCHEN.texts + FILMS.texts)
     y = [*KITCHEN.labels, *[None] * N]
     clf = gs.TransductiveClassifier().fit(corpus, y, corrections=correct(wrong))
     assert np.array_equal(clf.transduction_proba_, corrected.transduction_proba_)

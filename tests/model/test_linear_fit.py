@@ -15,10 +15,11 @@ import gramshift as gs
 import naive
 import naive_best
 from conftest import ALPHABET, examples
+from gramshift.kernels.corpus import Corpus
 from gramshift.learn.calibrate import fit_offsets
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.rounds import fit_rounds
-from gramshift.model.describers import LinearDescriber, ListedCorpus
+from gramshift.model.describers import LinearDescriber
 from gramshift.model.fit import describe_gram, describe_work
 from gramshift.model.inputs import gather
 from gramshift.model.ngram_model import ListedNGram
@@ -74,7 +75,7 @@ def fit_by_gram(options, source, labels, target=None):
     describer = describe_gram(settings, similarities, given_, runtime)
     schedule = settings.make_schedule(len(labelling.target), classes.tolist())
     words = LinearDescriber(
-        similarities, ListedCorpus(given_.documents), alpha=1.0, bias=False, runtime=runtime
+        similarities, Corpus(given_.documents), alpha=1.0, bias=False, runtime=runtime
     )
     describer.measure_drift = words.measure_drift  # a gram does not tell how far words have drifted
     return fit_rounds(describer, labelling, schedule, runtime)
@@ -152,7 +153,7 @@ def test_documents_are_compared_by_the_weights_of_the_recipe(n_classes, across):
         preset="best", ngram_range=(2, 3)
     )._check_parameters(runtime)
     describer = LinearDescriber(
-        similarities, ListedCorpus([*source, *target]), alpha=1.0, bias=False, runtime=runtime
+        similarities, Corpus([*source, *target]), alpha=1.0, bias=False, runtime=runtime
     )
     found = describer.describe(labelling, across=across).multiply(np.eye(25))
     powers = POWERS | ({"n_source": 16} if across else {})
@@ -169,7 +170,7 @@ def test_drift_is_that_of_words_and_pairs_of_words(n_source, n_target):
     texts, runtime = [*X[:n_source], *TARGET[:n_target]], Runtime(2)
     _, similarities = gs.TransductiveClassifier()._check_parameters(runtime)
     describer = LinearDescriber(
-        similarities, ListedCorpus(texts), alpha=1.0, bias=False, runtime=runtime
+        similarities, Corpus(texts), alpha=1.0, bias=False, runtime=runtime
     )
     labelling = Labelling.of_source(np.arange(len(texts)) < n_source, np.arange(n_source) % 2, 2)
     expected = naive_best.drift([naive.words(naive.prepare(text)) for text in texts], n_source)
@@ -320,7 +321,7 @@ def test_bits_do_not_depend_on_threads(preset):
         [f"{one[i % 120]} {two[7 * i % 120]}" for i in range(800)]
         for one, two in ((X, TARGET), (TARGET, X))
     )
-    lists = ListedCorpus([*source, *target]).lists(
+    lists = Corpus([*source, *target]).lists(
         gs.StringKernel(ngram_range=(1, 5)).parse(), Runtime(1)
     )
     assert lists.n_entries > MIN_PARALLEL_ENTRIES

@@ -11,9 +11,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC, NuSVC
 
 import gramshift as gs
-from gramshift.learn.features import compact
-from gramshift.model.classifier import fit_on_gram
-from gramshift.runtime.resources import Runtime
 from naive_algorithm import transductive_kernel_algorithm
 from small_demo import load_demo
 
@@ -394,17 +391,6 @@ def test_progress_is_told_and_changes_nothing(fitted):
         (120, 120),
         (160, 160),
     ]
-
-
-def test_several_fits_on_one_gram_are_as_good_as_fits_of_their_own(fitted):
-    """Probabilities too, which are calibrated at once."""
-    texts, labels = [*X, *TARGET], [*Y, *[None] * len(TARGET)]
-    gram = compact(gs.StringKernel(ngram_range=(3, 5)).gram(texts))
-    clf = make()
-    fit_on_gram(clf, texts, labels, gram, Runtime())
-    assert (clf.transduction_score_ == fitted.transduction_score_).all()
-    assert (clf.transduction_proba_ == fitted.transduction_proba_).all()
-    assert clf.explain(TARGET[0]) == fitted.explain(TARGET[0])
 
 
 @pytest.mark.parametrize("classifier", ["ridge", "discriminant", SVC(kernel="precomputed")])

@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import texts
-from gramshift.text.corpus import Corpus, digest_of
+from gramshift.kernels.corpus import Corpus
+from gramshift.text.documents import digest_of
 from gramshift.text.steps import TextSteps
 from gramshift.text.words import number_words
 

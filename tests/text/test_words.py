@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import naive
 from conftest import texts
-from gramshift.text.corpus import Corpus
+from gramshift.kernels.corpus import Corpus
 from gramshift.text.steps import TextSteps, align
 from gramshift.text.words import Vocabulary, find_words, number_words, split_words
 

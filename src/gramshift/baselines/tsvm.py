@@ -15,7 +15,7 @@ from gramshift.baselines.word_features import (
 )
 from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS, check_ngram_range
-from gramshift.model.string_kernel import StringKernel
+from gramshift.kernels.string_kernel import StringKernel
 
 FIRST_TARGET_C = 1e-5  # doubled until target_C
 TOLERANCE = 1e-3

@@ -9,7 +9,7 @@ from typing import Any
 from gramshift.commands.outputs import check_outputs
 from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS
-from gramshift.model.string_kernel import StringKernel
+from gramshift.kernels.string_kernel import StringKernel
 from gramshift.runtime.memory import human, parse_bytes
 from gramshift.runtime.threads import Progress
 from gramshift.tables.columns import suggest

@@ -24,11 +24,11 @@ from gramshift.evaluate.results import (
     make_rows,
 )
 from gramshift.evaluate.stages import run_stages
+from gramshift.kernels.string_kernel import StringKernel
 from gramshift.learn.features import compact
 from gramshift.methods import BEST, METHODS
 from gramshift.model.saving import library_versions
 from gramshift.model.settings import PLAIN, PRESETS
-from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.threads import Progress, count_threads
 
 PAPER = PRESETS["paper"]

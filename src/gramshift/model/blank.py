@@ -34,7 +34,7 @@ def find_blank(
     for _ in range(1 + adapt):
         waiting = np.flatnonzero(is_blank)
         for kernel in similarities.kernels:
-            forms = kernel.prepare(given.texts.corpus)
+            forms = kernel.prepare(given.texts)
             rows = np.flatnonzero(is_blank).tolist()
             is_blank[_find_sharing(forms, rows, known.tolist(), kernel.ngram_range[0])] = False
         known = waiting[~is_blank[waiting]]

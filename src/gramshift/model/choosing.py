@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
-from gramshift.model.string_kernel import StringKernel
+from gramshift.kernels.string_kernel import StringKernel
 
 Rows = NDArray[np.intp]
 Floats = NDArray[np.float64]

@@ -15,6 +15,8 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import validate_data
 
 from gramshift.errors import FitWarning, InputError
+from gramshift.kernels.corpus import Corpus
+from gramshift.kernels.string_kernel import StringKernel
 from gramshift.learn.calibrate import softmax
 from gramshift.learn.rounds import Calibration
 from gramshift.learn.selection import choose_classes
@@ -39,7 +41,6 @@ from gramshift.model.fit import fit_exact
 from gramshift.model.fitted import Fit
 from gramshift.model.inputs import (
     FitInput,
-    ListedCorpus,
     check_domains,
     check_gram,
     check_random,
@@ -57,7 +58,6 @@ from gramshift.model.presenting import (
 from gramshift.model.saving import parameters_from_json, read_fit, save_fit
 from gramshift.model.settings import Settings, check_verbose, copy_kernel, kernel_is_rows
 from gramshift.model.similarities import Similarities, similarities_of
-from gramshift.model.string_kernel import StringKernel
 from gramshift.runtime.progress_bar import shown_progress
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import Progress
@@ -352,7 +352,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         else:
             known = check_corrections(corrections, given)
             if isinstance(given.documents, list):  # the n-grams of both fits are found once
-                given = replace(given, documents=ListedCorpus(given.documents))
+                given = replace(given, documents=Corpus(given.documents))
             joined = self._weigh(
                 join_corrections(given, known),
                 extend_values(sample_weight, n, 1.0),
@@ -360,7 +360,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
             )
             given = self._weigh(given, sample_weight, domains)
             found, review = fit_with_corrections(fit, settings, given, joined, known, runtime)
-        corpus = X if isinstance(X, ListedCorpus) else None
+        corpus = X if isinstance(X, Corpus) else None
         self._keep(found, review, corpus)
         return self
 
@@ -374,7 +374,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         n_threads: int,
     ) -> FitInput:
         """Return the documents and labels of a fit; gaps in the labels mark the target."""
-        if not isinstance(X, ListedCorpus):
+        if not isinstance(X, Corpus):
             read = self._reader(X, target, similarities, n_threads, reset=True)
             return gather(X, y, target, read=read, unlabelled=unlabelled)
         if target is not None:
@@ -395,7 +395,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         return replace(given, weights=weights, domains=names)
 
     def _keep(
-        self, fit: Fit, review: Review | None = None, corpus: ListedCorpus | None = None
+        self, fit: Fit, review: Review | None = None, corpus: Corpus | None = None
     ) -> None:
         """Set the fitted attributes."""
         codes = corrected_codes(fit)
@@ -768,38 +768,6 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):
         return kernel_is_rows(self.kernel) or all(
             callable(kernel) and not isinstance(kernel, StringKernel) for kernel in kernels
         )
-
-
-def fit_on_gram(
-    classifier: TransductiveClassifier,
-    documents: ListedCorpus | list[str],
-    labels: list[Any],
-    gram: NDArray[Any] | None,
-    runtime: Runtime,
-    *,
-    n_unlabelled: int = 0,
-    domains: list[str] | None = None,
-    random: Mapping[int, Any] | None = None,
-    calibrate: bool = True,
-) -> None:
-    """Fit one of several classifiers on the same documents; gaps in the labels mark the target.
-
-    What linear fits find in listed documents is found once for all. ``gram`` holds the counts that
-    its kernel finds, None for a classifier that compares in ways of its own. Without ``calibrate``
-    it will have no probabilities.
-    """
-    settings, similarities = classifier._check_parameters(runtime)
-    given, parameters = (
-        classifier._weigh(
-            FitInput(documents, labels, n_unlabelled, random=random or {}), None, domains
-        ),
-        classifier._given_parameters(),
-    )
-    classifier._keep(
-        fit_exact(
-            settings, parameters, similarities, given, runtime, gram=gram, calibrate=calibrate
-        )
-    )
 
 
 def load(path: str | os.PathLike[str]) -> TransductiveClassifier:

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.kernels.corpus import Corpus
+from gramshift.kernels.string_kernel import KernelSpec
 from gramshift.kernels.weighting import Count, Weighting, frequency_ratios, make_weights
 from gramshift.learn.features import Features, GramFeatures, one_over_root
 from gramshift.learn.labelling import Labelling, Rows
 from gramshift.learn.linear import N_SKETCHED, LinearFeatures, LinearPart, LinearRidge
 from gramshift.learn.shares import measure_drift
 from gramshift.learn.solvers import Solver
-from gramshift.model.inputs import ListedCorpus
 from gramshift.model.similarities import Similarities
-from gramshift.model.string_kernel import KernelSpec
 from gramshift.ngrams.feature_lists import FeatureLists
 from gramshift.ngrams.sorted_ngrams import Run
 from gramshift.runtime.resources import Runtime
@@ -79,7 +79,7 @@ class LinearDescriber:
     """
 
     similarities: Similarities
-    documents: ListedCorpus
+    documents: Corpus
     alpha: float = field(kw_only=True)
     bias: bool = field(kw_only=True)
     runtime: Runtime = field(kw_only=True)
@@ -158,7 +158,7 @@ class LinearDescriber:
 
 
 def compare_plainly(
-    kernel: KernelSpec, documents: ListedCorpus, runtime: Runtime, rows: Rows
+    kernel: KernelSpec, documents: Corpus, runtime: Runtime, rows: Rows
 ) -> Floats:
     """Return similarities of some documents, in ascending order, with equal weights of n-grams."""
     lists = documents.lists(kernel, runtime)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.kernels.corpus import Corpus
+from gramshift.kernels.string_kernel import KernelSpec
 from gramshift.learn.labelling import Rows
 from gramshift.learn.ridge import SingularKernelError
 from gramshift.model.advice import (
@@ -23,9 +25,8 @@ from gramshift.model.advice import (
 from gramshift.model.describers import compare_plainly
 from gramshift.model.fit import fit_exact
 from gramshift.model.fitted import Fit
-from gramshift.model.inputs import FitInput, ListedCorpus
+from gramshift.model.inputs import FitInput
 from gramshift.model.similarities import Reference, Similarities
-from gramshift.model.string_kernel import KernelSpec
 from gramshift.runtime.resources import Runtime
 
 Floats = NDArray[np.float64]
@@ -91,7 +92,7 @@ def answers_of(fit: Fit, reference: Fit | None) -> Answers:
     )
 
 
-def compare_fit(fit: Fit, runtime: Runtime, corpus: ListedCorpus | None = None) -> Comparison:
+def compare_fit(fit: Fit, runtime: Runtime, corpus: Corpus | None = None) -> Comparison:
     """Fit without adapting and measure the separability; a ``corpus`` has the n-grams."""
     if not len(fit.labels[fit.wanted]):
         return Comparison(None, None, None)
@@ -159,7 +160,7 @@ def judge_quickly(fit: Fit) -> str | None:
     return verdict
 
 
-def reference_of(fit: Fit, runtime: Runtime, corpus: ListedCorpus | None = None) -> Fit | None:
+def reference_of(fit: Fit, runtime: Runtime, corpus: Corpus | None = None) -> Fit | None:
     """Return the fit without adapting, for its labels alone.
 
     None if it is this fit, or its documents are not kept.
@@ -191,7 +192,7 @@ def first_round(fit: Fit) -> Fit | None:
 
 
 def measure_separability(
-    fit: Fit, runtime: Runtime, corpus: ListedCorpus | None = None
+    fit: Fit, runtime: Runtime, corpus: Corpus | None = None
 ) -> float | None:
     """Measure how well the first kernel, without weights, separates source and target.
 

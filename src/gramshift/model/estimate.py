@@ -44,7 +44,7 @@ def estimate_fit(
     work = replace(work, n_source=n_source, n_target=n_target, n_fits=n_fits)
     if n_explained and given.texts is not None:
         rows = np.flatnonzero(~given.is_source)[:n_wanted].tolist()
-        longest = max((len(given.texts.corpus.texts[row]) for row in rows), default=0)
+        longest = max((len(given.texts.texts[row]) for row in rows), default=0)
         work = replace(work, n_explained=min(n_wanted, n_explained), longest=longest)
     linear = is_linear_fit(settings, similarities, given)
     needs = check_memory(work, runtime.memory, linear=linear, way=advice)

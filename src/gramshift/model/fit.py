@@ -152,7 +152,7 @@ def describe_work(given: FitInput, similarities: Similarities | None, runtime: R
     return Work(
         n_source=n_source,
         n_target=n - n_source,
-        n_characters=USUAL_LENGTH * n if texts is None else texts.corpus.n_characters,
+        n_characters=USUAL_LENGTH * n if texts is None else texts.n_characters,
         n_lengths=1 if similarities is None else similarities.n_lengths,
         n_classes=len(labels),
         label_characters=max((len(one) for one in labels if isinstance(one, str)), default=0),
@@ -209,7 +209,7 @@ def describe_gram(
         )
         return GramDescriber(lambda training_set, across: (features, {}), solver)
     kernels = similarities
-    documents = given.documents if given.texts is None else given.texts.corpus
+    documents = given.documents if given.texts is None else given.texts
 
     def make_features(
         training_set: Labelling, across: bool
@@ -258,7 +258,7 @@ def make_reference(
     """Return the documents that new ones are compared with; none for a given kernel matrix."""
     if similarities is None:
         return Reference([])
-    documents = given.documents if given.texts is None else given.texts.corpus.texts
+    documents = given.documents if given.texts is None else given.texts.texts
     groups = training_set.groups() if similarities.by_weights else {}
     return Reference(documents, without_domain(groups, is_blank), describer.self_values)
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
+from gramshift.kernels.corpus import Corpus
 from gramshift.learn.calibrate import Expected, agree, softmax
 from gramshift.learn.features import GramFeatures
 from gramshift.learn.labelling import Codes, Labelling
@@ -21,7 +22,7 @@ from gramshift.model.inputs import as_gram, check_rows
 from gramshift.model.ngram_model import NGramModel, find_documents
 from gramshift.model.settings import PLAIN, UNADAPTED, Settings
 from gramshift.model.similarities import Reference, Similarities
-from gramshift.text.corpus import Corpus, digest_of
+from gramshift.text.documents import digest_of
 
 Floats = NDArray[np.float64]
 BLOCK = 4096  # documents that are compared at a time

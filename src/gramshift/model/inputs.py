@@ -4,29 +4,22 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import FitWarning, InputError, InputTypeError
-from gramshift.kernels.gram import clip_range
+from gramshift.kernels.corpus import Corpus
 from gramshift.learn.decisions import RandomLabels
 from gramshift.learn.features import GramFeatures
-from gramshift.learn.labelling import Labelling, Rows
+from gramshift.learn.labelling import Labelling
 from gramshift.learn.leaves.cells import find_faults
 from gramshift.model.labels import as_labels, encode_labels, find_alike, is_missing
 from gramshift.model.settings import Settings, given_proportions
-from gramshift.model.string_kernel import KernelSpec
-from gramshift.ngrams.feature_lists import FeatureLists, build_lists
-from gramshift.ngrams.sorted_ngrams import SortedNGrams
-from gramshift.runtime.memory import give_back
-from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import run_threads
-from gramshift.text.corpus import Corpus
 from gramshift.text.documents import as_list
-from gramshift.text.encode import Encoded, encode
 
 Floats = NDArray[np.float64]
 
@@ -45,55 +38,6 @@ class Target:
 
     def __repr__(self) -> str:
         return "Target(...)"
-
-
-class ListedCorpus:
-    """Texts with their prepared forms, and the n-gram lists found in them, each found once.
-
-    With ``keep=False``, lists are freed after their last use.
-    """
-
-    def __init__(self, texts: list[str], *, keep: bool = True) -> None:
-        self.corpus = Corpus(texts)
-        self._keep = keep
-        self._found: dict[Any, FeatureLists] = {}
-        self._part: tuple[bytes, ListedCorpus] | None = None
-
-    def __len__(self) -> int:
-        return len(self.corpus)
-
-    def encode(self, kernel: KernelSpec) -> Encoded:
-        """Return the texts as the kernel takes n-grams from them."""
-        return encode(kernel.prepare(self.corpus))
-
-    def lists(self, kernel: KernelSpec, runtime: Runtime) -> FeatureLists:
-        """Return the lists of documents that share n-grams."""
-        key = self._key(kernel)
-        if key not in self._found:
-            encoded = self.encode(kernel)
-            ngrams = SortedNGrams(encoded, clip_range(encoded, kernel.kind, kernel.ngram_range))
-            self._found[key] = build_lists(ngrams, run=partial(runtime.run, stage="index"))
-            give_back()
-        return self._found[key]
-
-    def take_lists(self, kernel: KernelSpec, runtime: Runtime) -> FeatureLists:
-        """Return the lists for their last use in a fit."""
-        lists = self.lists(kernel, runtime)
-        if not self._keep:
-            del self._found[self._key(kernel)]
-        return lists
-
-    def only(self, rows: Rows) -> "ListedCorpus":
-        """Return some of the texts; the last choice is kept for other fits on the same texts."""
-        key = rows.tobytes()
-        if self._part is None or self._part[0] != key:
-            texts = [self.corpus.texts[row] for row in rows.tolist()]
-            self._part = key, ListedCorpus(texts, keep=self._keep)
-        return self._part[1]
-
-    @staticmethod
-    def _key(kernel: KernelSpec) -> Any:
-        return kernel.steps, kernel.unit, kernel.ngram_range
 
 
 @dataclass(frozen=True)
@@ -118,11 +62,11 @@ class FitInput:
     """The file and the id of each document, if they are known."""
 
     @cached_property
-    def texts(self) -> ListedCorpus | None:
+    def texts(self) -> Corpus | None:
         """The texts; None for other documents."""
         if isinstance(self.documents, list):
-            return ListedCorpus(self.documents, keep=False)
-        return self.documents if isinstance(self.documents, ListedCorpus) else None
+            return Corpus(self.documents, keep=False)
+        return self.documents if isinstance(self.documents, Corpus) else None
 
     @cached_property
     def is_source(self) -> NDArray[np.bool_]:
@@ -156,7 +100,7 @@ class FitInput:
         if self.texts is None:
             return None
         weights = [1.0] * len(self.labels) if self.weights is None else self.weights.tolist()
-        digests = self.texts.corpus.digests
+        digests = self.texts.digests
         keys = list(zip(digests, map(str, self.labels), weights, strict=True))
         ranks = np.empty(len(keys), np.intp)
         ranks[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))

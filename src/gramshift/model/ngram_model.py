@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.kernels.corpus import Corpus
+from gramshift.kernels.string_kernel import KernelSpec
 from gramshift.learn.features import one_over_root
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.ridge import Fitted, is_mirrored
 from gramshift.model.describers import LinearDescriber, weigh_by, weigh_lists
-from gramshift.model.inputs import ListedCorpus
-from gramshift.model.string_kernel import KernelSpec
 from gramshift.ngrams.table import NGramTable, build_table
 from gramshift.runtime.memory import give_back
 from gramshift.runtime.resources import Runtime
-from gramshift.text.corpus import Corpus
 from gramshift.text.encode import Encoded, encode
 from gramshift.text.steps import Aligned, TextSteps, align
 from gramshift.text.words import Vocabulary, split_words
@@ -236,7 +235,7 @@ def make_ngram_model(
         table = build_table(documents.encode(kernel), *chosen, kernel.ngram_range)
         vocabulary = None
         if kernel.unit == "word":
-            words = documents.corpus.words(kernel.steps)
+            words = documents.words(kernel.steps)
             known = [words[point] for point in table.alphabet.tolist()]
             vocabulary = Vocabulary.from_words(known, table.alphabet)
         parts.append(NGramPart(kernel.steps, table, weights, coefficients, vocabulary))
@@ -245,7 +244,7 @@ def make_ngram_model(
 
 def _choose(
     kernel: KernelSpec,
-    documents: ListedCorpus,
+    documents: Corpus,
     scale: Floats,
     labelling: Labelling,
     fitted: Fitted,

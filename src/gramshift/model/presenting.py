@@ -10,8 +10,7 @@ from gramshift.errors import InputError, MissingPackageError
 from gramshift.model.choosing import compare_rows, compare_texts
 from gramshift.model.corrections import target_rows
 from gramshift.model.fitted import Fit
-from gramshift.text.corpus import digest_of
-from gramshift.text.documents import as_documents, as_list
+from gramshift.text.documents import as_documents, as_list, digest_of
 
 
 def target_texts(fit: Fit) -> list[str] | None:

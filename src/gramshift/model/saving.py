@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError, InputTypeError
+from gramshift.kernels.string_kernel import KernelSpec, StringKernel
 from gramshift.learn.calibrate import Expected
 from gramshift.learn.labelling import Labelling
 from gramshift.learn.rounds import Calibration
@@ -34,7 +35,6 @@ from gramshift.model.model_schema import (
 from gramshift.model.ngram_model import NGramModel, NGramPart
 from gramshift.model.settings import PRESETS, Settings
 from gramshift.model.similarities import Reference, refer_to_rows, similarities_of
-from gramshift.model.string_kernel import KernelSpec, StringKernel
 from gramshift.ngrams.table import NGramTable
 from gramshift.runtime.resources import Runtime
 from gramshift.text.documents import DIGEST

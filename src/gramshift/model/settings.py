@@ -12,11 +12,11 @@ from sklearn.utils import get_tags
 
 from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS, check_ngram_range
+from gramshift.kernels.string_kernel import StringKernel
 from gramshift.kernels.weighting import as_powers
 from gramshift.learn.decisions import RandomLabels
 from gramshift.learn.rounds import ESTIMATED, IGNORED, SOURCE, Schedule
 from gramshift.model.model_schema import PRECOMPUTED, ROWS
-from gramshift.model.string_kernel import StringKernel
 
 Floats = NDArray[np.float64]
 WORDS, WORD_RANGE = "words", (1, 2)

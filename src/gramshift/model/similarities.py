@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError, InputTypeError
+from gramshift.kernels.corpus import Corpus
 from gramshift.kernels.registry import KERNELS
+from gramshift.kernels.string_kernel import KernelSpec, StringKernel
 from gramshift.kernels.weighting import Powers
 from gramshift.learn.features import GramFeatures, compact, normalize_gram
 from gramshift.model.inputs import check_gram, check_rows
@@ -20,10 +22,8 @@ from gramshift.model.settings import (
     kernel_is_precomputed,
     kernel_is_rows,
 )
-from gramshift.model.string_kernel import KernelSpec, StringKernel
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import count_threads
-from gramshift.text.corpus import Corpus
 from gramshift.text.documents import as_list
 
 Floats = NDArray[np.float64]

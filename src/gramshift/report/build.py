@@ -9,6 +9,7 @@ from typing import IO, Any
 import numpy as np
 
 from gramshift.errors import InputError
+from gramshift.kernels.string_kernel import KernelSpec
 from gramshift.model.advice import label_sentence
 from gramshift.model.classifier import TransductiveClassifier
 from gramshift.model.corrections import target_rows
@@ -17,7 +18,6 @@ from gramshift.model.explanation import NO_WORDS
 from gramshift.model.fitted import Fit
 from gramshift.model.presenting import check_ids
 from gramshift.model.saving import library_versions
-from gramshift.model.string_kernel import KernelSpec
 from gramshift.report.contents import (
     DocumentEntry,
     ReportContents,

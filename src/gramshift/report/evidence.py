@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from gramshift.kernels.corpus import Corpus
 from gramshift.learn.labelling import Rows
 from gramshift.learn.linear import LinearFeatures
 from gramshift.model.describers import LinearDescriber
 from gramshift.model.explanation import spread_scores
 from gramshift.model.fitted import Fit, Model
-from gramshift.model.inputs import ListedCorpus
 from gramshift.model.word_spans import choose_words, rank_words
 from gramshift.report.contents import Highlight
 from gramshift.runtime.resources import Runtime
@@ -22,7 +22,7 @@ N_NEIGHBOURS = 3
 
 
 def last_features(
-    fit: Fit, n_jobs: int | None, corpus: ListedCorpus | None = None
+    fit: Fit, n_jobs: int | None, corpus: Corpus | None = None
 ) -> LinearFeatures | None:
     """Return the features of all documents in the last round; None if the fit is not linear.
 
@@ -33,7 +33,7 @@ def last_features(
         return None
     describer = LinearDescriber(
         similarities,
-        corpus or ListedCorpus(list(fit.model.documents)),
+        corpus or Corpus(list(fit.model.documents)),
         alpha=fit.settings.alpha,
         bias=fit.settings.has_intercept,
         runtime=Runtime(n_jobs),

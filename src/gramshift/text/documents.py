@@ -1,6 +1,7 @@
 """Conversion of documents in any container to a list of str, or one clear error."""
 
 from collections.abc import Iterable, Mapping, Set
+from hashlib import blake2b
 from math import isnan
 from typing import Any
 
@@ -78,3 +79,8 @@ def _advice(value: Any) -> str:
         or (isinstance(value, float) and isnan(value))
     )
     return ": drop the missing rows, or fill them with ''" if missing else ""
+
+
+def digest_of(text: str) -> bytes:
+    """Return the 128-bit digest of a text, by which a document is recognised."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=DIGEST).digest()

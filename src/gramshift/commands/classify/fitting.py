@@ -120,7 +120,7 @@ def fit_inputs(
     if not method.is_own:
         if progress is not None:
             progress("training", 0, 1)
-        classifier.fit(inputs.corpus.corpus.texts, inputs.all_labels)
+        classifier.fit(inputs.corpus.texts, inputs.all_labels)
         return Outcome(classifier, {"verdict": UNKNOWN_ACCURACY}, [], Issues([]))
     random = corrections.random
     others = [one for one in inputs.target_ids if one not in random]

@@ -11,7 +11,7 @@ from gramshift.commands.classify.labelled import read_truth
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.commands.outputs import same_file
 from gramshift.errors import GramshiftError, InputError
-from gramshift.model.inputs import ListedCorpus
+from gramshift.kernels.corpus import Corpus
 from gramshift.model.labels import SUSPICIOUS, encode_labels, find_alike
 from gramshift.tables.columns import (
     Documents,
@@ -62,9 +62,9 @@ class Inputs:
         return None if self.truth is None else [self.truth[row] for row in self.rows]
 
     @cached_property
-    def corpus(self) -> ListedCorpus:
+    def corpus(self) -> Corpus:
         """All documents: of the source, of the target, and unlabelled ones."""
-        return ListedCorpus(self.texts + self.target_texts + self.more_texts)
+        return Corpus(self.texts + self.target_texts + self.more_texts)
 
     @property
     def all_labels(self) -> list[Any]:

@@ -32,7 +32,7 @@ from gramshift.runtime.storage import locate
 from gramshift.tables.columns import Documents, Progress, find_columns, texts_in
 from gramshift.tables.opening import format_of, open_table
 from gramshift.tables.table import check_reread
-from gramshift.text.corpus import Reservoir
+from gramshift.text.reservoir import Reservoir
 
 SEED = 0
 

@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import TransformerTags
 
 from gramshift.errors import InputError
+from gramshift.kernels.corpus import UNITS, Corpus
 from gramshift.kernels.gram import compute_gram
 from gramshift.kernels.registry import (
     KERNELS,
@@ -25,7 +26,6 @@ from gramshift.kernels.weighting import Powers, Weighting, as_groups
 from gramshift.runtime.memory import parse_bytes
 from gramshift.runtime.resources import Runtime
 from gramshift.runtime.threads import Progress, count_threads
-from gramshift.text.corpus import UNITS, Corpus
 from gramshift.text.documents import as_documents
 from gramshift.text.steps import TextSteps
 
