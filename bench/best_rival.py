@@ -18,13 +18,13 @@ from sklearn.feature_extraction.text import CountVectorizer
 from bench.corpus import Texts, normalise
 from gramshift.kernels.weighting import frequency_ratios
 from gramshift.learn.calibrate import softmax
-from gramshift.learn.labelling import Labelling
 from gramshift.learn.ridge import Fitted
 from gramshift.learn.rounds import ESTIMATED, Schedule, fit_rounds
 from gramshift.learn.selection import choose_classes
 from gramshift.learn.shares import measure_drift
+from gramshift.learn.training_set import Labelling
 from gramshift.model.settings import FEWEST, PRESETS
-from gramshift.runtime.resources import Runtime
+from gramshift.runtime import Runtime
 from gramshift.text.documents import digest_of
 
 Floats = NDArray[np.float64]

@@ -28,8 +28,8 @@ from bench.corpus import (
 )
 from bench.machine import machine_lines, peak_bytes, say, table
 from bench.rivals import MismatchError
-from gramshift.runtime.memory import free_memory
-from gramshift.runtime.workers import open_workers
+from gramshift.commands.workers import open_workers
+from gramshift.memory import free_memory
 
 RIVAL_SETTING, PAIR_SETTING, GROWN_SETTING = "BDE-K", "E-K", "BD-EK"
 SIZES = (10_000, 20_000, 50_000, 100_000, 200_000)

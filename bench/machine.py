@@ -19,7 +19,7 @@ def describe() -> dict[str, Any]:
     """Return the machine, its load, the relevant versions and a fingerprint of the source."""
     import psutil
 
-    from gramshift.runtime.threads import count_threads
+    from gramshift.parallel import count_threads
 
     machine = {
         "cpu": cpu_model(),

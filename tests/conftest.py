@@ -121,7 +121,7 @@ def cluster():
     import distributed
 
     from cluster_tasks import dask_keys
-    from gramshift.runtime.workers import open_workers
+    from gramshift.commands.workers import open_workers
 
     assert distributed  # its import sets the configuration that is changed here
     patience = {

@@ -13,7 +13,7 @@ import naive
 from conftest import KINDS
 from gramshift import StringKernel
 from gramshift.datasets.reviews import load_sentiment
-from gramshift.runtime.resources import Runtime
+from gramshift.runtime import Runtime
 
 LO, HI = 5, 8
 

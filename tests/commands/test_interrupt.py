@@ -10,7 +10,7 @@ import time
 SCRIPT = """
 import hashlib, os, signal, sys, threading, time
 from gramshift.commands.interrupt import exiting_soon
-from gramshift.runtime.files import replaced_file
+from gramshift.files import replaced_file
 with exiting_soon("interrupted; nothing was written"), replaced_file(sys.argv[1]) as file:
     file.write(b"half")
     file.flush()

@@ -20,7 +20,7 @@ from gramshift.commands.labelling import label_table
 from gramshift.commands.outputs import FileJob
 from gramshift.commands.predict import predict
 from gramshift.errors import MissingPackageError
-from gramshift.runtime.files import identify, replaced_file
+from gramshift.files import identify, replaced_file
 from gramshift.tables.columns import find_columns
 from gramshift.tables.table import Part, Style, Table
 from small_demo import load_demo

@@ -13,7 +13,7 @@ from gramshift.commands.classify.labelled import (
 )
 from gramshift.commands.classify.options import ClassifyOptions
 from gramshift.tables.table import Style, Table, TableError
-from gramshift.text.terminal import Line, quote_word, visible
+from gramshift.terminal import Line, quote_word, visible
 from small_tables import write_csv
 
 

@@ -11,7 +11,7 @@ from gramshift.kernels import gram as grams
 from gramshift.kernels import registry as kinds
 from gramshift.kernels.gram import clip_range, compute_gram, tiles
 from gramshift.kernels.kernel import ROW_BYTES, TILE_NANOSECONDS, TilePlan, plan_pairs, plan_strips
-from gramshift.runtime.resources import Runtime
+from gramshift.runtime import Runtime
 from gramshift.text.encode import Encoded
 
 RNG = np.random.default_rng(0)

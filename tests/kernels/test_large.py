@@ -6,7 +6,7 @@ import pytest
 import naive
 from conftest import KINDS
 from gramshift.kernels.gram import compute_gram
-from gramshift.runtime.resources import Runtime
+from gramshift.runtime import Runtime
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -11,7 +11,7 @@ import gramshift as gs
 import naive
 from conftest import ngram_ranges, texts
 from gramshift.kernels.weighting import association, consistency, inverse_frequency
-from gramshift.runtime.resources import Runtime
+from gramshift.runtime import Runtime
 from naive import words
 
 AS_THEY_ARE = {"strip": False, "lowercase": False, "collapse_whitespace": False}

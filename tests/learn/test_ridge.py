@@ -14,7 +14,7 @@ from gramshift.learn.products import ProductsByNeed, SharedProducts
 from gramshift.learn.ridge import RidgeSolver, SingularKernelError
 from gramshift.learn.selection import one_versus_all
 from gramshift.learn.solvers import DiscriminantSolver, EstimatorSolver
-from gramshift.runtime.threads import ONE_BLAS_THREAD
+from gramshift.parallel import ONE_BLAS_THREAD
 from small_demo import load_demo
 
 RNG = np.random.default_rng(0)

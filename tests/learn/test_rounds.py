@@ -3,11 +3,11 @@ import pytest
 
 from gramshift import StringKernel
 from gramshift.learn.features import GramFeatures
-from gramshift.learn.labelling import Labelling
 from gramshift.learn.ridge import RidgeSolver
 from gramshift.learn.rounds import Schedule, fit_rounds
+from gramshift.learn.training_set import Labelling
 from gramshift.model.describers import GramDescriber
-from gramshift.runtime.resources import Runtime
+from gramshift.runtime import Runtime
 from naive_algorithm import transductive_kernel_algorithm
 from small_demo import load_demo
 

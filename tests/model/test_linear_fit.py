@@ -17,15 +17,15 @@ import naive_best
 from conftest import ALPHABET, examples
 from gramshift.kernels.corpus import Corpus
 from gramshift.learn.calibrate import fit_offsets
-from gramshift.learn.labelling import Labelling
 from gramshift.learn.rounds import fit_rounds
+from gramshift.learn.training_set import Labelling
 from gramshift.model.describers import LinearDescriber
 from gramshift.model.fit import describe_gram, describe_work
 from gramshift.model.inputs import gather
 from gramshift.model.ngram_model import ListedNGram
 from gramshift.model.settings import PRESETS
 from gramshift.ngrams.feature_lists import MIN_PARALLEL_ENTRIES
-from gramshift.runtime.resources import Runtime
+from gramshift.runtime import Runtime
 from gramshift.text.documents import as_documents
 from gramshift.text.steps import TextSteps
 from gramshift.text.words import split_words

@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 import gramshift as gs
 from gramshift.errors import FitWarning
 from gramshift.model import diagnosis
-from gramshift.runtime.progress_bar import in_notebook
+from gramshift.progress import in_notebook
 from small_demo import load_demo
 
 KITCHEN, FILMS = load_demo("kitchen"), load_demo("films")
@@ -268,7 +268,7 @@ def test_a_second_round_that_changes_nothing_is_told():
 
 
 NOTEBOOK = """
-from gramshift.runtime.progress_bar import shown_progress
+from gramshift.progress import shown_progress
 with shown_progress(True, None) as report:
     report("index", 0, 2)
     report("rounds", 1, 5)

@@ -7,7 +7,7 @@ from sklearn.base import clone
 import gramshift as gs
 from gramshift.learn.calibrate import fit_offsets
 from gramshift.model.settings import PRESETS
-from gramshift.runtime.resources import Runtime
+from gramshift.runtime import Runtime
 from naive_best import best
 from small_demo import load_demo
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from gramshift.text.terminal import Line, say, shorten, tell, visible
+from gramshift.terminal import Line, say, shorten, tell, visible
 
 COMMAND = "gramshift classify a.csv b.csv --target c.csv --output 'my labels.csv' --force"
 SENTENCE = "about 73 of 100 labels are expected to be right (58 to 84). Check those that matter."

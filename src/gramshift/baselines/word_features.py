@@ -11,7 +11,7 @@ from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
 from gramshift.errors import InputError
-from gramshift.runtime.threads import ONE_BLAS_THREAD
+from gramshift.parallel import ONE_BLAS_THREAD
 
 Floats = NDArray[np.float64]
 TOKEN = r"(?u)\b\w+\b"  # one letter is a word too

@@ -18,12 +18,12 @@ from gramshift.evaluate.comparison_files import (
 from gramshift.evaluate.comparison_run import Comparison
 from gramshift.evaluate.kept import LARGEST, Kept
 from gramshift.methods import parse_methods
-from gramshift.runtime.door import read_json
-from gramshift.runtime.threads import Progress
+from gramshift.parallel import Progress
+from gramshift.safe_reading import read_json
 from gramshift.tables.columns import Documents, check_column, find_columns, read_documents
 from gramshift.tables.opening import open_table
 from gramshift.tables.table import TableError
-from gramshift.text.terminal import visible
+from gramshift.terminal import visible
 
 Say = Callable[[str], None]
 FINISHED_PARTS = "compared"  # a folder in that of the results

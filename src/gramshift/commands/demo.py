@@ -13,9 +13,9 @@ from gramshift.commands.classify.run import classify
 from gramshift.commands.outputs import check_folder
 from gramshift.datasets.demo import DOMAINS, load_demo
 from gramshift.errors import InputError
+from gramshift.files import replaced_file
 from gramshift.methods import BEST, METHODS
 from gramshift.model.settings import UNADAPTED
-from gramshift.runtime.files import replaced_file
 
 FILES = (*(f"{name}.csv" for name in DOMAINS), "labels.csv", "report.html")
 FITTED = {"plain": "plain", "paper": "tkc", "best": BEST}  # name on the screen: method

@@ -3,7 +3,7 @@
 import gc
 
 from gramshift.commands.interrupt import exit_while_loading
-from gramshift.text.terminal import fill_standard_files
+from gramshift.terminal import fill_standard_files
 
 
 def run() -> None:

@@ -17,8 +17,8 @@ from gramshift.commands.command_options import (
     Text,
     option,
 )
-from gramshift.runtime.progress_bar import progress_bar
-from gramshift.text.terminal import print_json, say
+from gramshift.progress import progress_bar
+from gramshift.terminal import print_json, say
 
 AMAZON5 = "amazon5"
 AMAZON5_METHODS = "tkc,best"

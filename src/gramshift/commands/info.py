@@ -5,11 +5,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from gramshift.memory import human
 from gramshift.model.archive import read_archive
 from gramshift.model.classifier import load
 from gramshift.model.model_schema import OF_THE_MACHINE
-from gramshift.runtime.memory import human
-from gramshift.text.terminal import Line, counts_in_words, visible
+from gramshift.terminal import Line, counts_in_words, visible
 
 SAFE = "all checksums match; loading runs no code"
 MAX_CLASSES = 10  # that are shown

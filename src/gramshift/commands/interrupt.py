@@ -58,7 +58,7 @@ def exiting_soon(words: str) -> Iterator[None]:
 
 def _exit(words: str) -> None:
     """Remove unfinished files, print the words and end the process."""
-    files = sys.modules.get("gramshift.runtime.files")
+    files = sys.modules.get("gramshift.files")
     for path in list(files.UNFINISHED) if files is not None else ():
         shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
     line = f"gramshift: {words}\n"

@@ -10,11 +10,11 @@ from gramshift.commands.outputs import check_outputs
 from gramshift.errors import InputError
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.string_kernel import StringKernel
-from gramshift.runtime.memory import human, parse_bytes
-from gramshift.runtime.threads import Progress
+from gramshift.memory import human, parse_bytes
+from gramshift.parallel import Progress
 from gramshift.tables.columns import suggest
 from gramshift.tables.opening import read_lines
-from gramshift.text.terminal import say as to_stderr
+from gramshift.terminal import say as to_stderr
 
 
 def write_kernel(

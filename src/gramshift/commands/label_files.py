@@ -13,12 +13,12 @@ from gramshift import __version__
 from gramshift.commands.label_records import check_finished, prepare_folder, write_record
 from gramshift.commands.labelling import Found, LabelOptions, label_file, naming_input
 from gramshift.commands.outputs import FileJob
+from gramshift.commands.workers import require_dask
 from gramshift.errors import InputError
+from gramshift.files import Replacing, identify, is_unchanged
 from gramshift.methods import ENGINES
-from gramshift.runtime.door import open_regular
-from gramshift.runtime.files import Replacing, identify, is_unchanged
-from gramshift.runtime.resources import Runtime
-from gramshift.runtime.workers import require_dask
+from gramshift.runtime import Runtime
+from gramshift.safe_reading import open_regular
 from gramshift.tables.columns import Progress, suggest
 from gramshift.tables.table import check_reread
 

@@ -14,10 +14,10 @@ from typing import Any
 from gramshift.commands.label_files import Receive, label_job, size_of
 from gramshift.commands.labelling import Found, LabelOptions, load_model
 from gramshift.commands.outputs import FileJob
+from gramshift.commands.workers import open_workers, run_tasks
 from gramshift.errors import InputError
-from gramshift.runtime.files import is_url
-from gramshift.runtime.resources import Runtime
-from gramshift.runtime.workers import open_workers, run_tasks
+from gramshift.files import is_url
+from gramshift.runtime import Runtime
 
 
 def label_on_workers(

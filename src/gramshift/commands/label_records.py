@@ -13,14 +13,14 @@ from typing import Any
 from gramshift.commands.labelling import Found
 from gramshift.commands.outputs import RECORDS, FileJob
 from gramshift.errors import InputError
-from gramshift.runtime.door import parse_json, read_regular
-from gramshift.runtime.files import (
+from gramshift.files import (
     is_unchanged,
     is_url,
     locate,
     naming_url,
     replaced_file,
 )
+from gramshift.safe_reading import parse_json, read_regular
 
 MAX_BYTES = 1 << 20  # of a record
 KEY_IN_WORDS = {

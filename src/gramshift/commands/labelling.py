@@ -12,8 +12,8 @@ from typing import IO, Any
 
 from gramshift.commands.outputs import open_output
 from gramshift.errors import InputError
+from gramshift.files import Replacing
 from gramshift.model.model_schema import ROWS
-from gramshift.runtime.files import Replacing
 from gramshift.tables.columns import Columns, Progress, find_columns, texts_in
 from gramshift.tables.opening import open_table
 from gramshift.tables.table import Part, Table

@@ -17,8 +17,8 @@ from gramshift import __version__
 from gramshift.commands import experiment_parser, parser, tool_parser
 from gramshift.commands.interrupt import EXIT_CODE, exiting_soon
 from gramshift.errors import FitWarning, GramshiftError
-from gramshift.runtime.memory import check_address_space
-from gramshift.text.terminal import say
+from gramshift.memory import check_address_space
+from gramshift.terminal import say
 
 # idle threads of OpenBLAS sleep soon instead of taking our cores; it must come before NumPy
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "14")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from gramshift.errors import InputError
-from gramshift.runtime.files import (
+from gramshift.files import (
     Replacing,
     is_url,
     locate,
@@ -19,7 +19,7 @@ from gramshift.runtime.files import (
     replaced_file,
 )
 from gramshift.tables.opening import find_files, format_of
-from gramshift.text.terminal import require_stdout
+from gramshift.terminal import require_stdout
 
 STANDARD = "-"
 RECORDS = ".gramshift"  # folder of records in a folder of labels

@@ -31,8 +31,8 @@ from gramshift.commands.command_options import (
 )
 from gramshift.errors import InputError
 from gramshift.methods import ENGINES, FORMATS, KERNELS, METHODS, OWN, PRESETS, RIVALS
-from gramshift.runtime.progress_bar import progress_bar
-from gramshift.text.terminal import print_json, say, tell
+from gramshift.progress import progress_bar
+from gramshift.terminal import print_json, say, tell
 
 METHOD_HELP = f"Our own methods ({', '.join(OWN)}), or a baseline: {', '.join(RIVALS)}."
 # panels of the help of classify

@@ -14,11 +14,11 @@ from gramshift.commands.outputs import (
     plan_files,
 )
 from gramshift.errors import InputError
-from gramshift.runtime.resources import Runtime
+from gramshift.runtime import Runtime
 from gramshift.tables.columns import Progress
 from gramshift.tables.opening import format_of
-from gramshift.text.terminal import Line, labelled_in_words, list_classes
-from gramshift.text.terminal import say as to_stderr
+from gramshift.terminal import Line, labelled_in_words, list_classes
+from gramshift.terminal import say as to_stderr
 
 
 def predict(

@@ -23,8 +23,8 @@ from gramshift.evaluate.reproduce import reproduce
 from gramshift.evaluate.result_tables import NOTE, differences, make_tables
 from gramshift.evaluate.results import plot_outcomes
 from gramshift.methods import BEST, KERNELS, METHODS, check_preset, parse_methods, parse_names
-from gramshift.runtime.threads import Progress
-from gramshift.text.terminal import say as to_stderr
+from gramshift.parallel import Progress
+from gramshift.terminal import say as to_stderr
 
 BENCHMARKS = ("paper", "amazon5")
 FILES = ("results.json", "results.csv", "tables.md", "predictions.csv.gz")

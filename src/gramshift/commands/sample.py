@@ -21,7 +21,7 @@ from gramshift.tables.columns import Documents, Progress, check_ids, find_column
 from gramshift.tables.opening import open_table
 from gramshift.tables.table import TableError
 from gramshift.tables.writing import quote_cell
-from gramshift.text.terminal import Line, quote_word
+from gramshift.terminal import Line, quote_word
 
 DEFAULT_SIZE = 50
 HEADING = ("id", "text", "predicted_label", "confidence", "label", DRAWN)

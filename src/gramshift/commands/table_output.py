@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gramshift.evaluate.comparison_files import PlotLine, write_plot
-from gramshift.text.terminal import is_terminal, visible
+from gramshift.terminal import is_terminal, visible
 
 FILE_WIDTH = 160  # columns, where standard output is no terminal
 

@@ -24,8 +24,8 @@ from gramshift.commands.command_options import (
     option,
 )
 from gramshift.errors import InputError
-from gramshift.runtime.progress_bar import progress_bar
-from gramshift.text.terminal import print_json, say, show, show_lines, tell
+from gramshift.progress import progress_bar
+from gramshift.terminal import print_json, say, show, show_lines, tell
 
 DATA_SETS = ("sentiment",)
 

@@ -22,8 +22,8 @@ from gramshift.datasets.reviews import (
     load_sentiment,
 )
 from gramshift.errors import InputError
-from gramshift.runtime.replacing import UNDER_WAY
-from gramshift.runtime.threads import Progress
+from gramshift.files import UNFINISHED
+from gramshift.parallel import Progress
 
 URL = "https://www.cs.jhu.edu/~mdredze/datasets/sentiment/domain_sentiment_data.tar.gz"
 HOME = "https://www.cs.jhu.edu/~mdredze/datasets/sentiment/"
@@ -64,7 +64,7 @@ def fetch_sentiment(
     output.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=".fetching-", dir=output) as name:
         temporary = Path(name)
-        UNDER_WAY.add(temporary)
+        UNFINISHED.add(temporary)
         try:
             archive = temporary / "domain_sentiment_data.tar.gz"
             download(url, archive, largest=largest, progress=progress)
@@ -84,7 +84,7 @@ def fetch_sentiment(
                 raise FetchError(_describe_others(url, differing, found))
             os.replace(temporary / FOLDER, folder)
         finally:
-            UNDER_WAY.discard(temporary)
+            UNFINISHED.discard(temporary)
     if found != PINNED and not differing:
         digests = f"sha256 {found}, not {PINNED}"
         differing = [

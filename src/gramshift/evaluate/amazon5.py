@@ -11,7 +11,7 @@ from gramshift.evaluate.cases import LabelledDomains, LabelledTexts, check_cases
 from gramshift.evaluate.comparison_run import Comparison, ComparisonPlan
 from gramshift.evaluate.kept import Kept
 from gramshift.methods import BEST, METHODS, parse_names
-from gramshift.runtime.threads import Progress
+from gramshift.parallel import Progress
 
 DOMAINS = {"B": "books", "D": "dvd", "E": "electronics", "K": "kitchen", "V": "video"}
 CLASSES = ("negative", "positive")

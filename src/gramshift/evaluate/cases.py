@@ -18,8 +18,8 @@ import psutil
 from numpy.typing import NDArray
 
 from gramshift.errors import FitWarning, GramshiftError, InputError
+from gramshift.memory import give_back
 from gramshift.methods import METHODS
-from gramshift.runtime.memory import give_back
 
 Codes = NDArray[np.intp]
 Floats = NDArray[np.float64]

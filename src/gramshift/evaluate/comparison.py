@@ -22,7 +22,7 @@ from gramshift.evaluate.comparison_run import Comparison, ComparisonPlan
 from gramshift.evaluate.kept import Kept
 from gramshift.methods import BEST, METHODS, parse_methods
 from gramshift.model.labels import as_labels, encode_labels, find_alike, is_missing
-from gramshift.runtime.threads import Progress
+from gramshift.parallel import Progress
 from gramshift.text.documents import as_documents, as_list
 
 DEFAULT_METHODS = ("plain", "tkc", BEST, "tfidf")

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 from gramshift.evaluate.comparison_run import Comparison, Row
 from gramshift.evaluate.scoring import N_DRAWS, SIGNIFICANCE_LEVEL
+from gramshift.files import Replacing, replaced_file
+from gramshift.memory import human
 from gramshift.methods import METHODS
 from gramshift.model.saving import library_versions
-from gramshift.runtime.memory import human
-from gramshift.runtime.replacing import Replacing, replaced_file
 
 NUMBERS = ("accuracy", "macro_f1", "ece", "brier", "p_value", "p_holm", "seconds", "memory")
 SOURCE_ONLY_NOTE = (

@@ -22,7 +22,7 @@ from gramshift.evaluate.scoring import (
     mcnemar,
 )
 from gramshift.methods import METHODS
-from gramshift.runtime.threads import Progress
+from gramshift.parallel import Progress
 
 Row = dict[str, Any]
 

@@ -6,9 +6,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from gramshift.files import replaced_file
 from gramshift.model.saving import library_versions
-from gramshift.runtime.door import MEGABYTE, read_json
-from gramshift.runtime.replacing import replaced_file
+from gramshift.safe_reading import MEGABYTE, read_json
 
 LARGEST = 1000 * MEGABYTE  # probabilities of a million documents in fifty classes
 

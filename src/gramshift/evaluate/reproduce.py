@@ -29,7 +29,7 @@ from gramshift.learn.features import compact
 from gramshift.methods import BEST, METHODS
 from gramshift.model.saving import library_versions
 from gramshift.model.settings import PLAIN, PRESETS
-from gramshift.runtime.threads import Progress, count_threads
+from gramshift.parallel import Progress, count_threads
 
 PAPER = PRESETS["paper"]
 

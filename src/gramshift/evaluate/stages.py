@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from gramshift.evaluate.protocol import Setting
 from gramshift.evaluate.results import Outcome, StackedReviews
 from gramshift.learn.features import GramFeatures
-from gramshift.learn.labelling import Labelling
 from gramshift.learn.products import Products, SharedProducts
 from gramshift.learn.ridge import RidgeSolver
 from gramshift.learn.rounds import Round, fit_rounds
+from gramshift.learn.training_set import Labelling
 from gramshift.model.describers import GramDescriber
 from gramshift.model.settings import PLAIN, PRESETS, Settings
-from gramshift.runtime.resources import Runtime
+from gramshift.runtime import Runtime
 
 PAPER = Settings(**PRESETS["paper"])
 MIN_SETTINGS_TO_SHARE = 4  # for fewer, the products of all domains take longer than their own

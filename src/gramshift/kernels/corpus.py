@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from gramshift.errors import InputError
 from gramshift.kernels.gram import clip_range
+from gramshift.memory import give_back
 from gramshift.ngrams.feature_lists import FeatureLists, build_lists
 from gramshift.ngrams.sorted_ngrams import SortedNGrams
-from gramshift.runtime.memory import give_back
-from gramshift.runtime.resources import Runtime
+from gramshift.runtime import Runtime
 from gramshift.text.documents import digest_of
 from gramshift.text.encode import Encoded, encode
 from gramshift.text.steps import TextSteps

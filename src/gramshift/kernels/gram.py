@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError
+from gramshift.files import npy_file
 from gramshift.kernels.kernel import Job, Kernel
 from gramshift.kernels.registry import KERNELS
 from gramshift.kernels.weighting import Weighting
+from gramshift.memory import give_back, human, in_words
 from gramshift.ngrams.index import MAX_CHARS
-from gramshift.runtime.memory import give_back, human, in_words
-from gramshift.runtime.replacing import npy_file
-from gramshift.runtime.resources import Runtime
+from gramshift.runtime import Runtime
 from gramshift.text.encode import Encoded, encode
 
 Tile = tuple[slice, slice]

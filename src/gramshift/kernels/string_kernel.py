@@ -23,9 +23,9 @@ from gramshift.kernels.registry import (
     check_weighting,
 )
 from gramshift.kernels.weighting import Powers, Weighting, as_groups
-from gramshift.runtime.memory import parse_bytes
-from gramshift.runtime.resources import Runtime
-from gramshift.runtime.threads import Progress, count_threads
+from gramshift.memory import parse_bytes
+from gramshift.parallel import Progress, count_threads
+from gramshift.runtime import Runtime
 from gramshift.text.documents import as_documents
 from gramshift.text.steps import TextSteps
 

@@ -18,7 +18,6 @@ from gramshift.learn.calibrate import (
     meet_shares,
     softmax,
 )
-from gramshift.learn.labelling import Codes, Labelling, Rows
 from gramshift.learn.ridge import Fitted
 from gramshift.learn.selection import choose_classes
 from gramshift.learn.shares import (
@@ -29,6 +28,7 @@ from gramshift.learn.shares import (
     revise_shares,
 )
 from gramshift.learn.training import Trainer
+from gramshift.learn.training_set import Codes, Labelling, Rows
 
 Floats = NDArray[np.float64]
 # chosen on the development data: docs/experiments.md

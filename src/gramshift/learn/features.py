@@ -8,9 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gramshift.learn.labelling import Rows
 from gramshift.learn.leaves.cells import fill_cells, find_copies, gather_cells, multiply_cells
-from gramshift.runtime.threads import run_threads
+from gramshift.learn.training_set import Rows
+from gramshift.parallel import run_threads
 
 Floats = NDArray[np.float64]
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from gramshift.learn.conjugate import Sketch, combine, conjugate_gradients, inner, orthonormalize
 from gramshift.learn.features import GramFeatures
-from gramshift.learn.labelling import Rows
 from gramshift.learn.ridge import (
     Fitted,
     RidgeSolver,
@@ -21,9 +20,10 @@ from gramshift.learn.ridge import (
     split_intercepts,
 )
 from gramshift.learn.selection import N_FOLDS, assign_folds
+from gramshift.learn.training_set import Rows
+from gramshift.memory import give_back
 from gramshift.ngrams.feature_lists import FeatureLists
-from gramshift.runtime.memory import give_back
-from gramshift.runtime.threads import Progress
+from gramshift.parallel import Progress
 
 Floats = NDArray[np.float64]
 MAX_CELLS = 1 << 22  # similarities computed in one pass

@@ -6,9 +6,9 @@ from scipy import linalg
 from scipy.linalg.lapack import spotri
 
 from gramshift.learn.features import GramFeatures
-from gramshift.learn.labelling import Rows
 from gramshift.learn.products import Products, ProductsByNeed, Report
-from gramshift.runtime.threads import ONE_BLAS_THREAD
+from gramshift.learn.training_set import Rows
+from gramshift.parallel import ONE_BLAS_THREAD
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.learn.features import GramFeatures
-from gramshift.learn.labelling import Rows
+from gramshift.learn.training_set import Rows
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]

@@ -9,10 +9,10 @@ from scipy import linalg
 from gramshift.errors import InputError
 from gramshift.learn.conjugate import Map, conjugate_gradients
 from gramshift.learn.features import Features, GramFeatures
-from gramshift.learn.labelling import Rows
 from gramshift.learn.precondition import Preconditioner
 from gramshift.learn.products import Products
-from gramshift.runtime.threads import Progress
+from gramshift.learn.training_set import Rows
+from gramshift.parallel import Progress
 
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-9  # of residuals, relative to targets of 1

@@ -21,7 +21,6 @@ from gramshift.learn.decisions import (
     read_first_round,
     unseen_scores,
 )
-from gramshift.learn.labelling import Codes, Labelling, Rows
 from gramshift.learn.ridge import Fitted
 from gramshift.learn.selection import (
     choose_by_shares,
@@ -31,7 +30,8 @@ from gramshift.learn.selection import (
 )
 from gramshift.learn.shares import Shares
 from gramshift.learn.training import Describer, Trainer
-from gramshift.runtime.resources import Runtime
+from gramshift.learn.training_set import Codes, Labelling, Rows
+from gramshift.runtime import Runtime
 
 Floats = NDArray[np.float64]
 IGNORED, SOURCE, ESTIMATED = "ignored", "source", "estimated"

@@ -8,10 +8,10 @@ from sklearn.base import clone
 
 from gramshift.errors import InputError
 from gramshift.learn.features import GramFeatures
-from gramshift.learn.labelling import Rows
 from gramshift.learn.ridge import Fitted, RidgeSolver, spread_weights
 from gramshift.learn.selection import assign_folds
-from gramshift.runtime.threads import Progress
+from gramshift.learn.training_set import Rows
+from gramshift.parallel import Progress
 
 Floats = NDArray[np.float64]
 ROWS_AT_ONCE = 512

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.learn.features import Features
-from gramshift.learn.labelling import Codes, Labelling, Rows
 from gramshift.learn.ridge import Fitted
 from gramshift.learn.selection import choose_classes, one_versus_all
 from gramshift.learn.solvers import Solver
-from gramshift.runtime.resources import Runtime
+from gramshift.learn.training_set import Codes, Labelling, Rows
+from gramshift.runtime import Runtime
 
 Floats = NDArray[np.float64]
 

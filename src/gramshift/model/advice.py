@@ -12,7 +12,7 @@ from gramshift.learn.features import GramFeatures
 from gramshift.learn.ridge import RidgeSolver
 from gramshift.learn.shares import proportions_matter
 from gramshift.model.settings import PLAIN
-from gramshift.text.terminal import counts_in_words, labelled_in_words
+from gramshift.terminal import counts_in_words, labelled_in_words
 
 MAX_COMPARED = 500  # documents of each domain: the separability is exact to a hundredth or two
 PENALTY = 1.0  # of the ridge regression that separates the domains

@@ -19,10 +19,10 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError, MemoryLimitError
+from gramshift.files import replaced_file
+from gramshift.memory import free_memory, human
 from gramshift.model.model_schema import Sizes, check_head, check_names, declare_arrays
-from gramshift.runtime.door import open_regular, parse_json
-from gramshift.runtime.memory import free_memory, human
-from gramshift.runtime.replacing import replaced_file
+from gramshift.safe_reading import open_regular, parse_json
 
 HEAD = "model.json"
 MAX_MEMBERS = 1000  # 64 kernels have 8 arrays each, and there are 20 others

@@ -38,7 +38,6 @@ from gramshift.model.diagnosis import Comparison, Review, compare_fit, diagnose_
 from gramshift.model.estimate import Estimate, estimate_fit
 from gramshift.model.explanation import Explanation, explain_text
 from gramshift.model.fit import fit_exact
-from gramshift.model.fitted import Fit
 from gramshift.model.inputs import (
     FitInput,
     check_domains,
@@ -55,12 +54,13 @@ from gramshift.model.presenting import (
     make_frame,
     target_texts,
 )
+from gramshift.model.result import Fit
 from gramshift.model.saving import parameters_from_json, read_fit, save_fit
 from gramshift.model.settings import Settings, check_verbose, copy_kernel, kernel_is_rows
 from gramshift.model.similarities import Similarities, similarities_of
-from gramshift.runtime.progress_bar import shown_progress
-from gramshift.runtime.resources import Runtime
-from gramshift.runtime.threads import Progress
+from gramshift.parallel import Progress
+from gramshift.progress import shown_progress
+from gramshift.runtime import Runtime
 from gramshift.text.documents import as_documents
 
 Floats = NDArray[np.float64]

@@ -11,11 +11,11 @@ from gramshift.errors import InputError, InputTypeError
 from gramshift.learn.rounds import ESTIMATED
 from gramshift.model.advice import diagnose_answers
 from gramshift.model.diagnosis import Review, answers_of
-from gramshift.model.fitted import Fit
 from gramshift.model.inputs import FitInput
 from gramshift.model.labels import is_missing
+from gramshift.model.result import Fit
 from gramshift.model.settings import Settings
-from gramshift.runtime.resources import Runtime
+from gramshift.runtime import Runtime
 from gramshift.text.documents import as_list
 
 Floats = NDArray[np.float64]

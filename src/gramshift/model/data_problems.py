@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gramshift.errors import InputError
 from gramshift.learn.calibrate import Logits, fit_offsets
-from gramshift.learn.labelling import Codes, Labelling, Rows
+from gramshift.learn.training_set import Codes, Labelling, Rows
 from gramshift.ngrams.copies import find_copies
 from gramshift.text.words import split_words
 

@@ -13,14 +13,14 @@ from gramshift.kernels.corpus import Corpus
 from gramshift.kernels.string_kernel import KernelSpec
 from gramshift.kernels.weighting import Count, Weighting, frequency_ratios, make_weights
 from gramshift.learn.features import Features, GramFeatures, one_over_root
-from gramshift.learn.labelling import Labelling, Rows
 from gramshift.learn.linear import N_SKETCHED, LinearFeatures, LinearPart, LinearRidge
 from gramshift.learn.shares import measure_drift
 from gramshift.learn.solvers import Solver
+from gramshift.learn.training_set import Labelling, Rows
 from gramshift.model.similarities import Similarities
 from gramshift.ngrams.feature_lists import FeatureLists
 from gramshift.ngrams.sorted_ngrams import Run
-from gramshift.runtime.resources import Runtime
+from gramshift.runtime import Runtime
 
 Floats = NDArray[np.float64]
 MakeSolver = Callable[[Any, Rows], Solver]

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from gramshift.kernels.corpus import Corpus
 from gramshift.kernels.string_kernel import KernelSpec
-from gramshift.learn.labelling import Rows
 from gramshift.learn.ridge import SingularKernelError
+from gramshift.learn.training_set import Rows
 from gramshift.model.advice import (
     Advice,
     Answers,
@@ -24,10 +24,10 @@ from gramshift.model.advice import (
 )
 from gramshift.model.describers import compare_plainly
 from gramshift.model.fit import fit_exact
-from gramshift.model.fitted import Fit
 from gramshift.model.inputs import FitInput
+from gramshift.model.result import Fit
 from gramshift.model.similarities import Reference, Similarities
-from gramshift.runtime.resources import Runtime
+from gramshift.runtime import Runtime
 
 Floats = NDArray[np.float64]
 MIN_DOMAIN_SIZE = 20  # documents of each domain, for a separability

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from gramshift.memory import Needs, check_memory
 from gramshift.model.corrections import join_corrections
 from gramshift.model.fit import describe_work, is_linear_fit
 from gramshift.model.inputs import FitInput
 from gramshift.model.settings import Settings
 from gramshift.model.similarities import Similarities
-from gramshift.runtime.memory import Needs, check_memory
-from gramshift.runtime.resources import Runtime
+from gramshift.runtime import Runtime
 
 
 @dataclass(frozen=True)

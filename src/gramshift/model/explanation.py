@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.errors import InputError, InputTypeError
-from gramshift.model.fitted import Fit, Model
+from gramshift.model.result import Fit, Model
 from gramshift.model.word_spans import STRONGEST, rank_words
-from gramshift.runtime.threads import Progress
-from gramshift.text.terminal import visible
+from gramshift.parallel import Progress
+from gramshift.terminal import visible
 
 Floats = NDArray[np.float64]
 BLOCK = 64  # documents that are explained at a time

@@ -13,23 +13,23 @@ from numpy.typing import NDArray
 
 from gramshift.errors import InputError
 from gramshift.learn.features import Floats, GramFeatures, one_over_root
-from gramshift.learn.labelling import Labelling
 from gramshift.learn.rounds import Schedule, fit_rounds
 from gramshift.learn.selection import choose_classes
 from gramshift.learn.solvers import make_solver
 from gramshift.learn.training import Trainer
+from gramshift.learn.training_set import Labelling
+from gramshift.memory import BASE, Work, check_memory, return_large_arrays
 from gramshift.model.blank import find_blank, leave_out, put_back, without_domain
 from gramshift.model.describers import GramDescriber, LinearDescriber
-from gramshift.model.fitted import Fit, Model, tell_story
 from gramshift.model.inputs import FitInput
 from gramshift.model.labels import is_missing
 from gramshift.model.ngram_model import make_ngram_model
+from gramshift.model.result import Fit, Model, tell_story
 from gramshift.model.settings import Settings
 from gramshift.model.similarities import Reference, Similarities
 from gramshift.ngrams.sorted_ngrams import Run
-from gramshift.runtime.memory import BASE, Work, check_memory, return_large_arrays
-from gramshift.runtime.resources import Runtime
-from gramshift.runtime.threads import stay_ready
+from gramshift.parallel import thread_pool
+from gramshift.runtime import Runtime
 
 SAMPLE_ADVICE = "fit on {} of its documents, and predict the others"
 USUAL_LENGTH = 900  # characters of a review
@@ -62,7 +62,7 @@ def fit_exact(
     names = classes.tolist()
     schedule = settings.make_schedule(len(source.target), names, part.random_labels(names))
 
-    with stay_ready(runtime.n_threads) as run:
+    with thread_pool(runtime.n_threads) as run:
         describer: LinearDescriber | GramDescriber
         sources, ngrams, is_weightless = None, None, np.zeros(len(source.target), bool)
         if is_linear:

@@ -14,11 +14,11 @@ from gramshift.errors import FitWarning, InputError, InputTypeError
 from gramshift.kernels.corpus import Corpus
 from gramshift.learn.decisions import RandomLabels
 from gramshift.learn.features import GramFeatures
-from gramshift.learn.labelling import Labelling
 from gramshift.learn.leaves.cells import find_faults
+from gramshift.learn.training_set import Labelling
 from gramshift.model.labels import as_labels, encode_labels, find_alike, is_missing
 from gramshift.model.settings import Settings, given_proportions
-from gramshift.runtime.threads import run_threads
+from gramshift.parallel import run_threads
 from gramshift.text.documents import as_list
 
 Floats = NDArray[np.float64]

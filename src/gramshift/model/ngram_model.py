@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from gramshift.kernels.corpus import Corpus
 from gramshift.kernels.string_kernel import KernelSpec
 from gramshift.learn.features import one_over_root
-from gramshift.learn.labelling import Labelling
 from gramshift.learn.ridge import Fitted, is_mirrored
+from gramshift.learn.training_set import Labelling
+from gramshift.memory import give_back
 from gramshift.model.describers import LinearDescriber, weigh_by, weigh_lists
 from gramshift.ngrams.table import NGramTable, build_table
-from gramshift.runtime.memory import give_back
-from gramshift.runtime.resources import Runtime
+from gramshift.runtime import Runtime
 from gramshift.text.encode import Encoded, encode
 from gramshift.text.steps import Aligned, TextSteps, align
 from gramshift.text.words import Vocabulary, split_words

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from gramshift.errors import InputError, MissingPackageError
 from gramshift.model.choosing import compare_rows, compare_texts
 from gramshift.model.corrections import target_rows
-from gramshift.model.fitted import Fit
+from gramshift.model.result import Fit
 from gramshift.text.documents import as_documents, as_list, digest_of
 
 

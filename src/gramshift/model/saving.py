@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from gramshift.errors import InputError, InputTypeError
 from gramshift.kernels.string_kernel import KernelSpec, StringKernel
 from gramshift.learn.calibrate import Expected
-from gramshift.learn.labelling import Labelling
 from gramshift.learn.rounds import Calibration
 from gramshift.learn.shares import Shares
+from gramshift.learn.training_set import Labelling
 from gramshift.model.archive import Writable, write_archive
 from gramshift.model.blank import without_domain
-from gramshift.model.fitted import Fit, Model
 from gramshift.model.model_schema import (
     COUNTS,
     FORMAT,
@@ -33,10 +32,11 @@ from gramshift.model.model_schema import (
     declare_part,
 )
 from gramshift.model.ngram_model import NGramModel, NGramPart
+from gramshift.model.result import Fit, Model
 from gramshift.model.settings import PRESETS, Settings
 from gramshift.model.similarities import Reference, refer_to_rows, similarities_of
 from gramshift.ngrams.table import NGramTable
-from gramshift.runtime.resources import Runtime
+from gramshift.runtime import Runtime
 from gramshift.text.documents import DIGEST
 from gramshift.text.words import Vocabulary
 

@@ -22,8 +22,8 @@ from gramshift.model.settings import (
     kernel_is_precomputed,
     kernel_is_rows,
 )
-from gramshift.runtime.resources import Runtime
-from gramshift.runtime.threads import count_threads
+from gramshift.parallel import count_threads
+from gramshift.runtime import Runtime
 from gramshift.text.documents import as_list
 
 Floats = NDArray[np.float64]

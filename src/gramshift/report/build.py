@@ -15,9 +15,10 @@ from gramshift.model.classifier import TransductiveClassifier
 from gramshift.model.corrections import target_rows
 from gramshift.model.data_problems import Issue
 from gramshift.model.explanation import NO_WORDS
-from gramshift.model.fitted import Fit
 from gramshift.model.presenting import check_ids
+from gramshift.model.result import Fit
 from gramshift.model.saving import library_versions
+from gramshift.parallel import Progress
 from gramshift.report.contents import (
     DocumentEntry,
     ReportContents,
@@ -27,7 +28,6 @@ from gramshift.report.contents import (
 from gramshift.report.evidence import find_highlights, find_neighbours, last_features
 from gramshift.report.maps import MAX_POINTS, draw_maps
 from gramshift.report.page import MOST_SHOWN, write_page
-from gramshift.runtime.threads import Progress
 from gramshift.text.documents import as_list
 
 N_NGRAMS = 15  # of each class

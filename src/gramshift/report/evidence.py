@@ -6,15 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gramshift.kernels.corpus import Corpus
-from gramshift.learn.labelling import Rows
 from gramshift.learn.linear import LinearFeatures
+from gramshift.learn.training_set import Rows
 from gramshift.model.describers import LinearDescriber
 from gramshift.model.explanation import spread_scores
-from gramshift.model.fitted import Fit, Model
+from gramshift.model.result import Fit, Model
 from gramshift.model.word_spans import choose_words, rank_words
+from gramshift.parallel import Progress
 from gramshift.report.contents import Highlight
-from gramshift.runtime.resources import Runtime
-from gramshift.runtime.threads import Progress
+from gramshift.runtime import Runtime
 
 MAX_EXPLAINED = 2000  # documents with highlights: about 10 s with as many source documents
 MAX_CELLS = 1 << 24  # similarities in memory at a time

@@ -8,9 +8,9 @@ from scipy import linalg
 from scipy.sparse.linalg import eigsh
 
 from gramshift.learn.features import adapted_kernel, exponential
-from gramshift.learn.labelling import Rows
 from gramshift.learn.linear import LinearFeatures
-from gramshift.model.fitted import Fit
+from gramshift.learn.training_set import Rows
+from gramshift.model.result import Fit
 from gramshift.report.contents import DocumentMap
 
 Floats = NDArray[np.float64]

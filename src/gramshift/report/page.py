@@ -14,6 +14,7 @@ from typing import IO, Any
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
+from gramshift.files import replaced_file
 from gramshift.model.advice import tone_of
 from gramshift.model.data_problems import KINDS, Issue
 from gramshift.report.contents import ReportContents
@@ -29,7 +30,6 @@ from gramshift.report.drawings import (
     percent,
 )
 from gramshift.report.payload import MIN_CONFIDENCE, as_json, make_payload
-from gramshift.runtime.replacing import replaced_file
 
 MOST_SHOWN = 20_000  # documents on a page; browsers become slow with more
 MOST_COLUMNS = 12  # of the user's other columns

@@ -14,12 +14,12 @@ from gramshift.errors import InputError, InputTypeError, MissingPackageError
 from gramshift.model.classifier import TransductiveClassifier
 from gramshift.model.diagnosis import answers_of, reference_of
 from gramshift.model.explanation import COLOURS
-from gramshift.model.fitted import Fit
+from gramshift.model.result import Fit
 from gramshift.report.build import fit_of
 from gramshift.report.drawings import BIN_WIDTH, count_by_confidence, shortened
 from gramshift.report.evidence import last_features
 from gramshift.report.maps import MAX_POINTS, draw_maps
-from gramshift.runtime.resources import Runtime
+from gramshift.runtime import Runtime
 
 __all__ = ["confidence", "map", "ngrams", "shares"]
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from gramshift.runtime.storage import is_url, locate, reaching
+from gramshift.files import is_url, locate, naming_url
 from gramshift.tables.delimited import read_delimited
 from gramshift.tables.jsonl import read_jsonl
 from gramshift.tables.parquet import read_parquet
@@ -106,7 +106,7 @@ def find_files(given: str, *, format: str | None = None, option: str = "--input"
     an underscore; a folder of .txt files is a single table. Any other name stands for itself.
     """
     system, path = locate(given)
-    with reaching(given):
+    with naming_url(given):
         if given == "-" or system.isfile(path):
             return [given]
         if system.isdir(path):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from gramshift.errors import InputError
-from gramshift.runtime.storage import is_url, locate, reaching
+from gramshift.files import is_url, locate, naming_url
 
 LONGEST = 1 << 26  # characters of a line, of a cell or of a text file
 MAX_SHOWN = 60  # characters of a name in an error
@@ -55,7 +55,7 @@ def open_input(name: str) -> Iterator[InputFile]:
         return
     if is_url(name):
         system, path = locate(name)
-        with reaching(name):
+        with naming_url(name):
             size, found = int(system.size(path) or 0), system.open(path, "rb")
         with io.BufferedReader(found) as raw, _decompressed(raw, name) as file:
             yield InputFile(name, file, raw, size)

@@ -22,7 +22,7 @@ from gramshift.model.advice import (
 )
 from gramshift.model.data_problems import Issues
 from gramshift.tables.columns import USUAL, Columns, suggest
-from gramshift.text.terminal import Line, join_words, labelled_in_words, list_classes
+from gramshift.terminal import Line, join_words, labelled_in_words, list_classes
 
 Step = tuple[str, str | None]
 """Words, and a command to copy."""

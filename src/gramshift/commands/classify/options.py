@@ -9,11 +9,11 @@ from gramshift.commands.label_files import check_engine
 from gramshift.commands.outputs import STANDARD
 from gramshift.errors import InputError
 from gramshift.learn.rounds import SOURCE
+from gramshift.memory import parse_bytes
 from gramshift.methods import BEST, KERNELS, METHODS, OWN, check_preset
 from gramshift.model.settings import PLAIN, PRESETS, UNADAPTED
-from gramshift.runtime.memory import parse_bytes
 from gramshift.tables.columns import suggest
-from gramshift.text.terminal import join_words
+from gramshift.terminal import join_words
 
 PRESET = "preset"  # another way to name a method
 PAPER = "paper"

@@ -23,7 +23,7 @@ from gramshift.tables.columns import (
 )
 from gramshift.tables.opening import open_table
 from gramshift.tables.table import TableError
-from gramshift.text.terminal import say as to_stderr
+from gramshift.terminal import say as to_stderr
 
 Say = Callable[[str], None]
 

@@ -20,13 +20,12 @@ from gramshift.commands.classify.reading import Inputs, Say, check_names, read_i
 from gramshift.commands.classify.sampling import classify_any
 from gramshift.commands.outputs import STANDARD, check_outputs, open_output
 from gramshift.errors import InputError
+from gramshift.files import Replacing, is_url
 from gramshift.methods import METHODS
 from gramshift.model.settings import PLAIN
 from gramshift.report.contents import RunInfo
 from gramshift.report.page import MOST_COLUMNS, MOST_SHOWN
 from gramshift.report.payload import LONGEST_VALUE
-from gramshift.runtime.replacing import Replacing
-from gramshift.runtime.storage import is_url
 from gramshift.tables.columns import Progress
 from gramshift.tables.opening import format_of
 from gramshift.tables.table import TableError

@@ -25,10 +25,9 @@ from gramshift.commands.outputs import (
     plan_files,
 )
 from gramshift.errors import InputError
+from gramshift.files import Replacing, locate, replaced_file
 from gramshift.model.advice import label_sentence
-from gramshift.runtime.replacing import Replacing, replaced_file
-from gramshift.runtime.resources import Runtime
-from gramshift.runtime.storage import locate
+from gramshift.runtime import Runtime
 from gramshift.tables.columns import Documents, Progress, find_columns, texts_in
 from gramshift.tables.opening import format_of, open_table
 from gramshift.tables.table import check_reread

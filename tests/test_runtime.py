@@ -6,7 +6,7 @@ import pytest
 
 import gramshift as gs
 from gramshift.kernels.registry import KERNELS
-from gramshift.runtime.resources import STAGES, Runtime
+from gramshift.runtime import STAGES, Runtime
 
 SOURCE = Path(gs.__file__).parent
 REPORTING = ("progress", "report", "told", "under")  # callables whose first argument is a stage

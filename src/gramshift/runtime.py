@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Self, TypeVar
 
-from gramshift.runtime.memory import memory_of, require
-from gramshift.runtime.threads import Progress, count_threads, run_threads
+from gramshift.memory import memory_of, require
+from gramshift.parallel import Progress, count_threads, run_threads
 
 T = TypeVar("T")
 STAGES = {

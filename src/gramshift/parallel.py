@@ -141,4 +141,3 @@ def _find_libraries() -> ThreadpoolController:
 
 
 ONE_BLAS_THREAD = OneBlasThread()
-stay_ready = thread_pool  # the old name, until its importers are moved

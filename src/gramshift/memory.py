@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 
 from gramshift.errors import InputError, MemoryLimitError
-from gramshift.runtime.threads import count_threads
+from gramshift.parallel import count_threads
 
 try:
     import resource

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 
-from gramshift.runtime.resources import STAGES
-from gramshift.runtime.threads import Progress
-from gramshift.text.terminal import is_terminal
+from gramshift.parallel import Progress
+from gramshift.runtime import STAGES
+from gramshift.terminal import is_terminal
 
 ROUNDS = "rounds"
 TRAINING = STAGES["training"]

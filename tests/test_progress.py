@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from gramshift.commands.classify.options import ClassifyOptions
-from gramshift.runtime.progress_bar import Steps, progress_bar
-from gramshift.runtime.resources import STAGES
+from gramshift.progress import Steps, progress_bar
+from gramshift.runtime import STAGES
 
 PLAN = ["reading", "index", "training", "reference", "report"]
 BEST = [  # what a fit of the preset best reports, shortened

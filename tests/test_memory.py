@@ -3,7 +3,7 @@ from dataclasses import replace
 import psutil
 import pytest
 
-from gramshift.runtime.memory import (
+from gramshift.memory import (
     BASE,
     Work,
     check_memory,

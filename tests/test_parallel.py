@@ -3,7 +3,7 @@ import threading
 import joblib
 import pytest
 
-from gramshift.runtime.threads import count_threads, run_threads, thread_pool
+from gramshift.parallel import count_threads, run_threads, thread_pool
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 7])

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from gramshift.errors import InputError
-from gramshift.runtime.door import (
+from gramshift.safe_reading import (
     NotJSONError,
     NotRegularError,
     open_regular,

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from gramshift.errors import InputError, MemoryLimitError, MissingPackageError
-from gramshift.runtime.files import UNFINISHED
-from gramshift.runtime.memory import human, require
+from gramshift.files import UNFINISHED
+from gramshift.memory import human, require
 
 T = TypeVar("T")
 INSTALL = "pip install 'gramshift[dask]'"

@@ -13,10 +13,10 @@ from gramshift.errors import InputError
 from gramshift.kernels.corpus import Corpus
 from gramshift.learn.calibrate import Expected, agree, softmax
 from gramshift.learn.features import GramFeatures
-from gramshift.learn.labelling import Codes, Labelling
 from gramshift.learn.rounds import Calibration, Round
 from gramshift.learn.selection import choose_classes
 from gramshift.learn.shares import Shares
+from gramshift.learn.training_set import Codes, Labelling
 from gramshift.model.data_problems import Examined, Issues, find_issues
 from gramshift.model.inputs import as_gram, check_rows
 from gramshift.model.ngram_model import NGramModel, find_documents

@@ -15,7 +15,7 @@ import pytest
 
 import gramshift as gs
 from gramshift.commands.main import main
-from gramshift.runtime.files import replaced_file
+from gramshift.files import replaced_file
 from small_tables import die_in_a_fork, write_csv
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]

@@ -1,1 +1,0 @@
-"""With what work runs: threads or Dask workers, memory, files, progress."""
